@@ -1,0 +1,148 @@
+// Concurrent calls over keep-alive connections, each answer checked.
+import { type Dispatcher, Pool } from 'undici';
+import type { CallsJob, CallsOutcome } from './load-jobs.ts';
+import { type CallTemplate, callTemplate, firstId, flawOf, textMember, textOf } from './messages.ts';
+import { openSession } from './session.ts';
+import { quantile } from './statistics.ts';
+
+const ANSWER_WITHIN_MS = 15_000;
+
+/** Warms up, waits for `whenWarm`, then measures; the first flaw ends the job and is told. */
+export async function callForJob(job: CallsJob, whenWarm: () => Promise<void>): Promise<CallsOutcome> {
+  const { origin, pathname } = new URL(job.endpoint);
+  const pool = new Pool(origin, {
+    connections: job.concurrency,
+    headersTimeout: ANSWER_WITHIN_MS,
+    bodyTimeout: ANSWER_WITHIN_MS,
+  });
+  try {
+    const hasLegacy = job.streams.some(({ era }) => era === 'legacy');
+    const session = hasLegacy ? await openSession(job.endpoint) : undefined;
+    const text = textOf(job.payloadBytes);
+    const slots = Array.from({ length: job.concurrency }, (_, index) => {
+      const stream = job.streams[index % job.streams.length];
+      if (stream === undefined) throw new Error('a job of calls needs a stream');
+      const owned = stream.era === 'legacy' ? session : undefined;
+      const template = callTemplate({ ...stream, text, session: owned });
+      return new Slot(pool, pathname, { template, textMember: textMember(text) });
+    });
+    const warmUp = await callUntil(slots, { ms: job.warmUpMs });
+    if (warmUp.flaw !== undefined) return warmUp;
+    await whenWarm();
+    return await callUntil(slots, job.until);
+  } finally {
+    await pool.destroy();
+  }
+}
+
+async function callUntil(slots: readonly Slot[], until: CallsJob['until']): Promise<CallsOutcome> {
+  const startedMs = performance.now();
+  const cpuBefore = process.cpuUsage();
+  const phase = new Phase(until, startedMs);
+  await Promise.all(slots.map((slot) => slot.callThrough(phase)));
+  const cpu = process.cpuUsage(cpuBefore);
+  return {
+    calls: phase.latenciesMs.length,
+    elapsedMs: performance.now() - startedMs,
+    loadCpuMs: (cpu.user + cpu.system) / 1000,
+    p50Ms: quantile(phase.latenciesMs, 0.5) ?? 0,
+    p99Ms: quantile(phase.latenciesMs, 0.99) ?? 0,
+    flaw: phase.flaw,
+  };
+}
+
+/** The stretch of calls that the slots share: when it ends and what came of it. */
+class Phase {
+  readonly latenciesMs: number[] = [];
+  flaw: string | undefined;
+  readonly #endMs: number;
+  readonly #callLimit: number;
+  #begun = 0;
+
+  constructor(until: CallsJob['until'], startedMs: number) {
+    this.#endMs = 'ms' in until ? startedMs + until.ms : Infinity;
+    this.#callLimit = 'calls' in until ? until.calls : Infinity;
+  }
+
+  /** Whether one more call may begin now; counts it if so. */
+  begin(nowMs: number): boolean {
+    if (this.flaw !== undefined || nowMs >= this.#endMs || this.#begun >= this.#callLimit) {
+      return false;
+    }
+    this.#begun += 1;
+    return true;
+  }
+}
+
+let lastId = firstId();
+
+/** One caller: at most one call in flight, the same bytes each time but for the id. */
+class Slot implements Dispatcher.DispatchHandler {
+  readonly #pool: Pool;
+  readonly #options: Dispatcher.DispatchOptions;
+  readonly #template: CallTemplate;
+  readonly #textMember: Buffer;
+  #phase: Phase | undefined;
+  #leave: (() => void) | undefined;
+  #chunks: Buffer[] = [];
+  #status = 0;
+  #id = 0;
+  #sentMs = 0;
+
+  constructor(pool: Pool, path: string, call: { template: CallTemplate; textMember: Buffer }) {
+    this.#pool = pool;
+    this.#template = call.template;
+    this.#textMember = call.textMember;
+    const { headers, body } = call.template;
+    this.#options = { path, method: 'POST', headers: Object.entries(headers).flat(), body };
+  }
+
+  /** Calls one after the other until the phase ends. */
+  async callThrough(phase: Phase): Promise<void> {
+    this.#phase = phase;
+    await new Promise<void>((resolve) => {
+      this.#leave = resolve;
+      this.#next(phase);
+    });
+  }
+
+  onRequestStart(): void {
+    this.#chunks = [];
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    this.#status = status;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const phase = this.#phase;
+    if (phase === undefined) return;
+    phase.latenciesMs.push(performance.now() - this.#sentMs);
+    const only = this.#chunks.length === 1 ? this.#chunks[0] : undefined;
+    const body = only ?? Buffer.concat(this.#chunks);
+    phase.flaw ??= flawOf(this.#status, body, { id: this.#id, textMember: this.#textMember });
+    this.#next(phase);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#phase !== undefined) this.#phase.flaw ??= `transport: ${error.message}`;
+    this.#leave?.();
+  }
+
+  #next(phase: Phase): void {
+    const nowMs = performance.now();
+    if (!phase.begin(nowMs)) {
+      this.#leave?.();
+      return;
+    }
+    lastId += 1;
+    this.#id = lastId;
+    this.#sentMs = nowMs;
+    this.#template.body.write(String(this.#id), this.#template.idAt, 'latin1');
+    this.#pool.dispatch(this.#options, this);
+  }
+}

@@ -1,0 +1,51 @@
+// What the bench and its load process say to each other.
+import type { Era } from './messages.ts';
+
+export interface Stream {
+  readonly era: Era;
+  readonly tool: string;
+}
+
+/** Calls until the time or the number is reached; concurrent slots take the streams in turn. */
+export interface CallsJob {
+  readonly kind: 'calls';
+  readonly endpoint: string;
+  readonly streams: readonly Stream[];
+  readonly concurrency: number;
+  readonly payloadBytes: number;
+  readonly warmUpMs: number;
+  readonly until: { readonly ms: number } | { readonly calls: number };
+}
+
+/** Lists all pages of the endpoint, each beside the same bytes from `plainOrigin`. */
+export interface PagesJob {
+  readonly kind: 'pages';
+  readonly endpoint: string;
+  readonly plainOrigin: string;
+  readonly passes: number;
+}
+
+export type Job = CallsJob | PagesJob;
+
+export interface CallsOutcome {
+  readonly calls: number;
+  readonly elapsedMs: number;
+  readonly loadCpuMs: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly flaw: string | undefined;
+}
+
+export interface PagesOutcome {
+  readonly listedMs: readonly number[];
+  readonly plainMs: readonly number[];
+}
+
+/** `warm` asks the bench to read its counters; the measured part starts with `go`. */
+export type FromLoad =
+  | { readonly kind: 'warm' }
+  | { readonly kind: 'calls-done'; readonly outcome: CallsOutcome }
+  | { readonly kind: 'pages-done'; readonly outcome: PagesOutcome }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export type ToLoad = { readonly kind: 'go' } | { readonly kind: 'job'; readonly job: Job };

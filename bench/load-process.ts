@@ -1,0 +1,57 @@
+// Holds the load process and hands it one job at a time.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { CallsJob, CallsOutcome, FromLoad, PagesJob, PagesOutcome } from './load-jobs.ts';
+
+export class LoadProcess {
+  readonly #child: ChildProcess;
+
+  constructor() {
+    const file = new URL('load.ts', import.meta.url);
+    // Apart from the terminal's process group: an interrupt reaches the bench, which ends the rest in order.
+    this.#child = fork(file, { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  }
+
+  /** Runs the calls; `whenWarm` is called when the measured part is about to begin. */
+  async call(job: CallsJob, whenWarm: () => void): Promise<CallsOutcome> {
+    this.#child.send({ kind: 'job', job });
+    for (;;) {
+      const said = await this.#hear();
+      if (said.kind === 'calls-done') return said.outcome;
+      if (said.kind !== 'warm') throw new Error(reasonOf(said));
+      whenWarm();
+      this.#child.send({ kind: 'go' });
+    }
+  }
+
+  async listPages(job: PagesJob): Promise<PagesOutcome> {
+    this.#child.send({ kind: 'job', job });
+    const said = await this.#hear();
+    if (said.kind !== 'pages-done') throw new Error(reasonOf(said));
+    return said.outcome;
+  }
+
+  end(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  async #hear(): Promise<FromLoad> {
+    const listening = new AbortController();
+    const { signal } = listening;
+    try {
+      const exit = once(this.#child, 'exit', { signal }).then(() => {
+        throw new Error('the load generator ended');
+      });
+      const [said] = (await Promise.race([once(this.#child, 'message', { signal }), exit])) as [FromLoad];
+      // The losing wait is about to be aborted, and nobody is left to hear it.
+      exit.catch(() => undefined);
+      return said;
+    } finally {
+      listening.abort();
+    }
+  }
+}
+
+function reasonOf(said: FromLoad): string {
+  return said.kind === 'failed' ? said.reason : `the load generator said "${said.kind}" out of turn`;
+}

@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util';
+
+export const EXTRAS = ['list', 'idle', 'growth'] as const;
+
+export type Extra = (typeof EXTRAS)[number];
+
+export interface Options {
+  readonly isQuick: boolean;
+  readonly isJson: boolean;
+  readonly wants: (name: string) => boolean;
+}
+
+const HELP = `npm run bench -- [--quick] [--only NAMES] [--json]
+
+Measures Assay beside a plain reverse proxy, mcp-proxy and a proxy made of the official SDK.
+The table goes to stdout, progress to stderr, and both JSON and Markdown to bench/results/.
+
+  --quick       about a minute; the numbers are rough
+  --only NAMES  some of what is measured, with commas between:
+                NAMES_HERE
+  --json        the JSON instead of the table on stdout
+
+Ends with 1 if an answer was wrong or something could not be measured, with 2 on a bad option.
+A missed target is no failure: it is in the table.
+`;
+
+/** Options, or what to print instead of running. */
+export function readOptions(
+  argv: readonly string[],
+  targetNames: readonly string[],
+): { options: Options } | { text: string; exitCode: number } {
+  const names: readonly string[] = [...targetNames, ...EXTRAS];
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        quick: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        only: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    if (values.help) return { text: HELP.replace('NAMES_HERE', names.join(', ')), exitCode: 0 };
+    const only = values.only?.split(',').map((name) => name.trim());
+    const unknown = only?.find((name) => !names.includes(name));
+    if (unknown !== undefined) {
+      return { text: `No "${unknown}" is measured; there are ${names.join(', ')}.\n`, exitCode: 2 };
+    }
+    const wants = (name: string): boolean => only?.includes(name) ?? true;
+    return { options: { isQuick: values.quick, isJson: values.json, wants } };
+  } catch (error) {
+    return { text: `${error instanceof Error ? error.message : String(error)}\n`, exitCode: 2 };
+  }
+}

@@ -1,0 +1,54 @@
+// How much is measured, in a full run and in a quick one.
+
+export interface Workload {
+  readonly name: string;
+  readonly payloadBytes: number;
+  readonly concurrency: number;
+}
+
+export interface Plan {
+  readonly rounds: number;
+  readonly firstWarmUpMs: number;
+  readonly warmUpMs: number;
+  readonly cellMs: number;
+  readonly listPasses: number;
+  readonly idleSettleMs: number;
+  /** Memory growth is the difference between these two calls. */
+  readonly growth: { readonly fromCall: number; readonly toCall: number };
+}
+
+export const FULL: Plan = {
+  rounds: 5,
+  firstWarmUpMs: 2_000,
+  warmUpMs: 200,
+  cellMs: 1_200,
+  listPasses: 12,
+  idleSettleMs: 5_000,
+  growth: { fromCall: 100_000, toCall: 400_000 },
+};
+
+export const QUICK: Plan = {
+  rounds: 3,
+  firstWarmUpMs: 400,
+  warmUpMs: 80,
+  cellMs: 240,
+  listPasses: 3,
+  idleSettleMs: 1_500,
+  growth: { fromCall: 4_000, toCall: 16_000 },
+};
+
+export const SMALL_BYTES = 100;
+export const LARGE_BYTES = 100_000;
+
+export const WORKLOADS: readonly Workload[] = [SMALL_BYTES, LARGE_BYTES].flatMap((payloadBytes) =>
+  [1, 16, 64].map((concurrency) => ({
+    name: workloadName(payloadBytes, concurrency),
+    payloadBytes,
+    concurrency,
+  })),
+);
+
+export function workloadName(payloadBytes: number, concurrency: number): string {
+  const size = payloadBytes >= 1000 ? `${String(payloadBytes / 1000)} kB` : `${String(payloadBytes)} B`;
+  return `${size}, c=${String(concurrency)}`;
+}

@@ -1,0 +1,53 @@
+// What Linux says of running processes; elsewhere everything here is `undefined`.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const TICK_MS = 1000 / ticksPerSecond();
+
+/** User and system time of one process with all its threads. */
+export function cpuMsOf(pid: number): number | undefined {
+  const stat = read(`/proc/${String(pid)}/stat`);
+  if (stat === undefined) return undefined;
+  // The command name may hold blanks and brackets; what follows its last bracket has fixed fields.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+/** The same of several processes and all that they started. */
+export function cpuMsOfTrees(pids: readonly number[]): number | undefined {
+  let totalMs = 0;
+  for (const pid of pids.flatMap(treeOf)) {
+    const cpuMs = cpuMsOf(pid);
+    if (cpuMs === undefined) return undefined;
+    totalMs += cpuMs;
+  }
+  return totalMs;
+}
+
+export function rssMbOf(pid: number): number | undefined {
+  const status = read(`/proc/${String(pid)}/status`);
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status ?? '')?.[1];
+  return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
+}
+
+function treeOf(pid: number): number[] {
+  const children = read(`/proc/${String(pid)}/task/${String(pid)}/children`) ?? '';
+  const pids = children.split(' ').filter((child) => child !== '');
+  return [pid, ...pids.flatMap((child) => treeOf(Number(child)))];
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function ticksPerSecond(): number {
+  try {
+    return Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' })) || 100;
+  } catch {
+    return 100;
+  }
+}

@@ -1,0 +1,100 @@
+// Every process that the bench starts, so that all of them end with it, however it ends.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const PATIENCE_MS = 2_000;
+const STDERR_KEPT = 2_000;
+
+export interface Running {
+  readonly pid: number;
+  /** Why it no longer runs, with the end of its stderr; `undefined` while it does. */
+  readonly ending: () => string | undefined;
+  /** Resolves with the first match in its stdout; rejects if it ends before. */
+  readonly saying: (pattern: RegExp) => Promise<RegExpExecArray>;
+  /** Asks it to end, with all that it started. */
+  readonly end: () => void;
+}
+
+export class Processes {
+  readonly #children = new Set<ChildProcess>();
+
+  /** Starts `node` with these arguments, on the Node that runs the bench. */
+  start(args: readonly string[], cwd?: string): Running {
+    // A group of its own: an interrupt at the terminal reaches the bench alone, which ends its
+    // children in order, and one signal reaches a child with all that it started.
+    const child = spawn(process.execPath, args, { cwd, detached: true, stdio: 'pipe' });
+    this.#children.add(child);
+    const { pid } = child;
+    if (pid === undefined) throw new Error(`cannot start node ${args.join(' ')}`);
+    let heard = '';
+    let stderr = '';
+    let ending: string | undefined;
+    child.stdout.on('data', (chunk: Buffer) => (heard = (heard + String(chunk)).slice(-STDERR_KEPT)));
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr = (stderr + String(chunk)).slice(-STDERR_KEPT);
+    });
+    child.stdin.on('error', () => undefined);
+    child.on('error', (error) => (ending ??= error.message));
+    child.on('exit', (code, signal) => {
+      ending ??= `ended with ${signal ?? String(code)}. ${stderr.trim()}`;
+    });
+    const saying = async (pattern: RegExp): Promise<RegExpExecArray> => {
+      for (;;) {
+        const match = pattern.exec(heard);
+        if (match !== null) return match;
+        if (ending !== undefined) throw new Error(ending);
+        await sleep(20);
+      }
+    };
+    const end = (): void => {
+      signalGroup(child, 'SIGTERM');
+    };
+    return { pid, ending: () => ending, saying, end };
+  }
+
+  /** Asks all to end, then makes them. */
+  async endAll(): Promise<void> {
+    this.#signalAll('SIGTERM');
+    const untilMs = performance.now() + PATIENCE_MS;
+    while (this.#living().length > 0 && performance.now() < untilMs) await sleep(50);
+    this.killAll();
+  }
+
+  /** For the last moment of the bench itself, when nothing can be waited for. */
+  killAll(): void {
+    this.#signalAll('SIGKILL');
+    this.#children.clear();
+  }
+
+  #living(): ChildProcess[] {
+    return [...this.#children].filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+  }
+
+  #signalAll(signal: NodeJS.Signals): void {
+    for (const child of this.#living()) signalGroup(child, signal);
+  }
+}
+
+export async function freePort(): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        if (typeof address === 'object' && address !== null) resolve(address.port);
+        else reject(new Error('no free port'));
+      });
+    });
+  });
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The whole group ended on its own between the look and the signal.
+  }
+}

@@ -1,0 +1,137 @@
+// A run as tables: the project's targets first, then all that was measured.
+import { SATURATED_SHARE } from './cells.ts';
+import { WORKLOADS } from './plan.ts';
+import {
+  allCpu,
+  callsPerSecond,
+  type Cell,
+  cellOf,
+  type Finding,
+  type Measure,
+  proxyCpu,
+  ratioOf,
+  type Results,
+} from './results.ts';
+import { drawBox, drawMarkdown, type Table } from './table.ts';
+import { verdictsOf } from './verdicts.ts';
+
+export function forTerminal(results: Results): string {
+  return [heading(results), ...tablesOf(results).map(drawBox), notesOf(results).join('\n'), ''].join('\n\n');
+}
+
+export function forMarkdown(results: Results): string {
+  const notes = notesOf(results).map((note) => `- ${note}`);
+  const head = `# Bench\n\n${heading(results)}`;
+  return [head, ...tablesOf(results).map(drawMarkdown), notes.join('\n'), ''].join('\n\n');
+}
+
+function heading({ startedAt, isQuick, machine }: Results): string {
+  const { node, platform, cores, memoryGb } = machine;
+  const length = isQuick ? 'quick run, numbers are rough' : 'full run';
+  return `${startedAt}, Node ${node}, ${platform}, ${String(cores)} cores, ${String(memoryGb)} GB, ${length}`;
+}
+
+function tablesOf(results: Results): readonly Table[] {
+  return [
+    {
+      title: 'Targets',
+      head: ['what', 'target', 'measured', ''],
+      rows: verdictsOf(results).map(({ what, target, measured, outcome }) => [
+        what,
+        target,
+        measured,
+        outcome,
+      ]),
+    },
+    matrix(results, 'Calls per second, median over rounds', callsPerSecond, wholeNumber),
+    ratioMatrix(results, 'Calls per second, of the ceiling', callsPerSecond),
+    matrix(results, 'CPU ms per call, the proxy process alone', proxyCpu, threeDigits),
+    ratioMatrix(results, 'CPU per call of the proxy process, of the ceiling', proxyCpu),
+    matrix(results, 'CPU ms per call, all but the load generator', allCpu, threeDigits),
+    matrix(results, 'Latency p50, ms', ({ p50Ms }) => p50Ms, twoDigits),
+    matrix(results, 'Latency p99, ms', ({ p99Ms }) => p99Ms, twoDigits),
+    matrix(results, 'CPU share of the load generator', ({ loadCpuShare }) => loadCpuShare, twoDigits),
+  ];
+}
+
+function matrix(results: Results, title: string, measure: Measure, digits: (value: number) => string): Table {
+  return matrixOf(results, title, (target, workload) =>
+    shown(cellOf(results, { target, workload }, measure), digits),
+  );
+}
+
+function ratioMatrix(results: Results, title: string, measure: Measure): Table {
+  return matrixOf(results, title, (target, workload) =>
+    shown(ratioOf(results, { target, to: 'ceiling', workload }, measure), twoDigits),
+  );
+}
+
+function matrixOf(results: Results, title: string, at: (target: string, workload: string) => string): Table {
+  const measured = results.targets.filter(({ absence }) => absence === undefined);
+  return {
+    title,
+    head: ['', ...WORKLOADS.map(({ name }) => name)],
+    rows: measured.map(({ name }) => [name, ...WORKLOADS.map((load) => at(name, load.name))]),
+  };
+}
+
+function notesOf(results: Results): readonly string[] {
+  const { targets, samples, list, idle, growth } = results;
+  const absences = targets.flatMap(({ name, absence }) =>
+    absence === undefined ? [] : [`${name} was not measured: ${absence}`],
+  );
+  const flaws = samples.flatMap(({ target, workload, round, flaw }) =>
+    flaw === undefined ? [] : [`VOID: ${target}, ${workload}, round ${String(round)}: ${flaw}`],
+  );
+  return [
+    ...flaws,
+    ...absences,
+    ...saturationNote(results),
+    told('tools/list', list, (found) => {
+      const size = `${String(found.pages)} pages of ${wholeNumber(found.bytesPerPage / 1000)} kB`;
+      const { listedP50Ms, plainP50Ms, listedP99Ms } = found;
+      return `${size}, p50 ${twoDigits(listedP50Ms)} ms against ${twoDigits(plainP50Ms)} ms for the same bytes from memory, p99 ${twoDigits(listedP99Ms)} ms`;
+    }),
+    told('memory, idle', idle, ({ servers, rssMb }) => `${megabytes(rssMb)} with ${servers.join(', ')}`),
+    told('memory, growth', growth, (found) => {
+      const { fromCall, fromMb, toCall, toMb } = found;
+      return `${megabytes(fromMb)} after ${wholeNumber(fromCall)} calls, ${megabytes(toMb)} after ${wholeNumber(toCall)}`;
+    }),
+  ];
+}
+
+function saturationNote({ samples }: Results): readonly string[] {
+  const saturated = samples.filter(({ loadCpuShare }) => loadCpuShare > SATURATED_SHARE);
+  if (saturated.length === 0) return [];
+  const cells = new Set(saturated.map(({ target, workload }) => `${target} (${workload})`));
+  return [
+    `WARNING: the load generator used more than ${String(SATURATED_SHARE * 100)} % of a core, so the target may be faster than shown: ${[...cells].join(', ')}`,
+  ];
+}
+
+function told<T>(what: string, finding: Finding<T>, tell: (value: T) => string): string {
+  return finding.kind === 'found'
+    ? `${what}: ${tell(finding.value)}`
+    : `${what} was not measured: ${finding.reason}`;
+}
+
+function shown(cell: Cell, digits: (value: number) => string): string {
+  if (cell.kind === 'void') return 'VOID';
+  return cell.kind === 'empty' ? '–' : digits(cell.value);
+}
+
+function wholeNumber(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+function twoDigits(value: number): string {
+  return value.toFixed(2);
+}
+
+function threeDigits(value: number): string {
+  return value.toFixed(3);
+}
+
+function megabytes(value: number | undefined): string {
+  return value === undefined ? 'an unknown amount' : `${value.toFixed(1)} MB`;
+}

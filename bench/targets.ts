@@ -1,0 +1,203 @@
+// What is measured: each target with how it is started and which processes its cost is made of.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
+import type { Era } from './messages.ts';
+import { freePort, type Processes, type Running } from './processes.ts';
+import { flawOfOneCall } from './session.ts';
+
+const START_WITHIN_MS = 20_000;
+
+export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
+
+export interface Started {
+  readonly endpoint: string;
+  /** The process in the middle; absent where there is none. */
+  readonly proxy: Running | undefined;
+  /** Processes that are not children of the proxy, yet part of the way. */
+  readonly behind: readonly Running[];
+}
+
+export interface Target {
+  readonly name: string;
+  readonly about: string;
+  readonly era: Era;
+  /** Measured only at the small payload: the target asks about the catalog, not about bytes. */
+  readonly onlySmall?: true;
+  readonly start: (place: Place) => Promise<Started>;
+}
+
+export const TARGETS: readonly Target[] = [
+  {
+    name: 'direct',
+    about: 'no proxy: the echo server over HTTP',
+    era: 'modern',
+    start: async (place) => {
+      const echo = await place.echo(10);
+      return { endpoint: echo.endpoint, proxy: undefined, behind: [echo.running] };
+    },
+  },
+  {
+    name: 'ceiling',
+    about: 'plain node:http reverse proxy with pool.stream',
+    era: 'modern',
+    start: async (place) => await behindPeer(place, 'ceiling.ts'),
+  },
+  {
+    name: 'assay-http',
+    about: 'Assay to HTTP, 10 tools',
+    era: 'modern',
+    start: async (place) => await assayToHttp(place, 10),
+  },
+  {
+    name: 'assay-http-10k',
+    about: 'Assay to HTTP, 10,000 tools',
+    era: 'modern',
+    onlySmall: true,
+    start: async (place) => await assayToHttp(place, 10_000),
+  },
+  {
+    name: 'assay-stdio',
+    about: 'Assay to stdio',
+    era: 'modern',
+    start: async (place) => {
+      const config = { mcpServers: { echo: { ...echoCommand(), prefix: false } } };
+      const assay = await place.assay('assay-stdio', config);
+      return { endpoint: assay.endpoint, proxy: assay.running, behind: [] };
+    },
+  },
+  {
+    name: 'mcp-proxy',
+    about: "npm's mcp-proxy to the same stdio server, the same messages as Assay",
+    era: 'modern',
+    start: startMcpProxy,
+  },
+  {
+    name: 'mcp-proxy-session',
+    about: "npm's mcp-proxy to the same stdio server, one session of 2025-11-25",
+    era: 'legacy',
+    start: startMcpProxy,
+  },
+  {
+    name: 'sdk-proxy',
+    about: "the official SDK's server and client to HTTP",
+    era: 'modern',
+    start: async (place) => await behindPeer(place, 'sdk-proxy.ts'),
+  },
+];
+
+/** Starts the target and waits until it echoes; rejects with the reason if it never does. */
+export async function startTarget(target: Target, place: Place): Promise<Started> {
+  const started = await target.start(place);
+  await untilEchoes(started, target.era, 'echo');
+  return started;
+}
+
+/** Where targets are started: shared echo servers, a scratch folder, and the list of all processes. */
+export class Place {
+  readonly scratch: string;
+  readonly #processes: Processes;
+  readonly #echoes = new Map<number, Promise<{ endpoint: string; running: Running }>>();
+
+  constructor(processes: Processes, scratch: string) {
+    this.#processes = processes;
+    this.scratch = scratch;
+  }
+
+  async echo(toolCount: number): Promise<{ endpoint: string; running: Running }> {
+    const known = this.#echoes.get(toolCount);
+    if (known !== undefined) return await known;
+    const echo = this.peer('echo-http.ts', ['--tools', String(toolCount)]);
+    this.#echoes.set(toolCount, echo);
+    return await echo;
+  }
+
+  /** One of the programs in `peers/`; it says on which port it listens. */
+  async peer(file: string, args: readonly string[]): Promise<{ endpoint: string; running: Running }> {
+    const running = this.#processes.start([peerFile(file), ...args]);
+    const [, port] = await running.saying(/listening (\d+)/);
+    return { endpoint: `http://127.0.0.1:${String(port)}/mcp`, running };
+  }
+
+  node(args: readonly string[], cwd?: string): Running {
+    return this.#processes.start(args, cwd);
+  }
+
+  /** Assay as built, on a config of the bench (an object) or of the repository (a file). */
+  async assay(name: string, config: object | string): Promise<{ endpoint: string; running: Running }> {
+    const main = join(ROOT, 'dist', 'main.js');
+    if (!existsSync(main)) throw new Error('there is no dist/main.js; `npm run build` makes it');
+    const home = join(this.scratch, name);
+    mkdirSync(home, { recursive: true });
+    let file = config;
+    if (typeof file !== 'string') {
+      file = join(home, 'mcp.json');
+      writeFileSync(file, JSON.stringify(config));
+    }
+    const port = String(await freePort());
+    const serve = ['serve', '--config', file, '--port', port, '--home', home];
+    const running = this.#processes.start([main, ...serve], ROOT);
+    const origin = `http://127.0.0.1:${port}`;
+    await waitFor(running, async () => {
+      const { statusCode, body } = await request(`${origin}/health`);
+      await body.dump();
+      return statusCode === 200 ? undefined : `/health got status ${String(statusCode)}`;
+    });
+    return { endpoint: `${origin}/mcp`, running };
+  }
+}
+
+export function echoCommand(): { command: string; args: string[] } {
+  return { command: process.execPath, args: [peerFile('echo-stdio.ts')] };
+}
+
+/** Waits until a call of this tool comes back right. */
+export async function untilEchoes(started: Started, era: Era, tool: string): Promise<void> {
+  const running = started.proxy ?? started.behind[0];
+  if (running === undefined) throw new Error('a target without a process');
+  await waitFor(running, () => flawOfOneCall(started.endpoint, era, tool));
+}
+
+/** Tries until nothing is left to wait for; rejects after a time, or when the process has ended. */
+export async function waitFor(
+  running: Running,
+  whatIsMissing: () => Promise<string | undefined>,
+): Promise<void> {
+  const untilMs = performance.now() + START_WITHIN_MS;
+  for (;;) {
+    const missing = await whatIsMissing().catch((error: unknown) => String(error));
+    if (missing === undefined) return;
+    const ending = running.ending();
+    if (ending !== undefined) throw new Error(ending);
+    if (performance.now() > untilMs) throw new Error(`not up in time: ${missing}`);
+    await sleep(100);
+  }
+}
+
+function peerFile(file: string): string {
+  return fileURLToPath(new URL(`peers/${file}`, import.meta.url));
+}
+
+async function behindPeer(place: Place, file: string): Promise<Started> {
+  const echo = await place.echo(10);
+  const proxy = await place.peer(file, [echo.endpoint]);
+  return { endpoint: proxy.endpoint, proxy: proxy.running, behind: [echo.running] };
+}
+
+async function assayToHttp(place: Place, toolCount: number): Promise<Started> {
+  const echo = await place.echo(toolCount);
+  const config = { mcpServers: { echo: { url: echo.endpoint, prefix: false } } };
+  const assay = await place.assay(`assay-${String(toolCount)}`, config);
+  return { endpoint: assay.endpoint, proxy: assay.running, behind: [echo.running] };
+}
+
+async function startMcpProxy(place: Place): Promise<Started> {
+  const port = String(await freePort());
+  const bin = join(ROOT, 'node_modules', 'mcp-proxy', 'dist', 'bin', 'mcp-proxy.mjs');
+  const { command, args } = echoCommand();
+  const options = ['--host', '127.0.0.1', '--port', port, '--server', 'stream'];
+  const running = place.node([bin, ...options, '--', command, ...args]);
+  return { endpoint: `http://127.0.0.1:${port}/mcp`, proxy: running, behind: [] };
+}

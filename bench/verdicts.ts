@@ -1,0 +1,131 @@
+// The targets that the project set itself, each beside what was measured.
+import { LARGE_BYTES, SMALL_BYTES, workloadName } from './plan.ts';
+import {
+  allCpu,
+  callsPerSecond,
+  type Cell,
+  type Finding,
+  type Measure,
+  proxyCpu,
+  ratioOf,
+  type Results,
+} from './results.ts';
+
+export interface Verdict {
+  readonly what: string;
+  readonly target: string;
+  readonly measured: string;
+  readonly outcome: 'reached' | 'missed' | 'void' | 'not measured';
+}
+
+interface Goal {
+  readonly what: string;
+  readonly sign: '≥' | '≤';
+  readonly bound: number;
+  readonly unit: string;
+  readonly cell: Cell;
+}
+
+const SMALL = workloadName(SMALL_BYTES, 64);
+const LARGE = workloadName(LARGE_BYTES, 64);
+
+export function verdictsOf(results: Results): readonly Verdict[] {
+  return goalsOf(results).map(verdictOf);
+}
+
+function goalsOf(results: Results): readonly Goal[] {
+  const ratio = (
+    what: string,
+    bound: number,
+    of: { target: string; to: string; measure: Measure; sign: '≥' | '≤'; workloads: string[] },
+  ): Goal[] =>
+    of.workloads.map((workload) => ({
+      what: `${what} (${workload})`,
+      sign: of.sign,
+      bound,
+      unit: '×',
+      cell: ratioOf(results, { target: of.target, to: of.to, workload }, of.measure),
+    }));
+  const http = { target: 'assay-http', to: 'ceiling' };
+  const stdio = { target: 'assay-stdio', to: 'mcp-proxy', sign: '≤' as const };
+  const long = { target: 'assay-http-10k', to: 'assay-http' };
+  const both = [SMALL, LARGE];
+  return [
+    ...ratio('calls/s HTTP→HTTP, of the ceiling', 0.8, {
+      ...http,
+      measure: callsPerSecond,
+      sign: '≥',
+      workloads: both,
+    }),
+    ...ratio('proxy CPU per call HTTP→HTTP, of the ceiling', 1.3, {
+      ...http,
+      measure: proxyCpu,
+      sign: '≤',
+      workloads: both,
+    }),
+    ...ratio('proxy CPU per call HTTP→stdio, of mcp-proxy', 0.5, {
+      ...stdio,
+      measure: proxyCpu,
+      workloads: both,
+    }),
+    ...ratio('the same with the CPU of the stdio server', 0.5, {
+      ...stdio,
+      measure: allCpu,
+      workloads: both,
+    }),
+    ...ratio('calls/s with 10,000 tools, of the same with 10', 0.95, {
+      ...long,
+      measure: callsPerSecond,
+      sign: '≥',
+      workloads: [SMALL],
+    }),
+    ...otherGoals(results),
+  ];
+}
+
+function otherGoals({ list, idle, growth }: Results): readonly Goal[] {
+  const calls = growth.kind === 'found' ? growth.value : undefined;
+  const stretch =
+    calls === undefined ? '' : ` between call ${thousands(calls.fromCall)} and ${thousands(calls.toCall)}`;
+  return [
+    {
+      what: 'tools/list of 10,000 tools, per page: p50 beyond writing the bytes',
+      sign: '≤',
+      bound: 5,
+      unit: ' ms',
+      cell: cellOfFinding(list, ({ beyondP50Ms }) => beyondP50Ms),
+    },
+    {
+      what: 'memory, idle with three servers',
+      sign: '≤',
+      bound: 110,
+      unit: ' MB',
+      cell: cellOfFinding(idle, ({ rssMb }) => rssMb),
+    },
+    {
+      what: `memory, growth${stretch}`,
+      sign: '≤',
+      bound: 20,
+      unit: ' MB',
+      cell: cellOfFinding(growth, ({ growthMb }) => growthMb),
+    },
+  ];
+}
+
+function verdictOf({ what, sign, bound, unit, cell }: Goal): Verdict {
+  const target = `${sign} ${bound.toFixed(unit === '×' ? 2 : 0)}${unit}`;
+  if (cell.kind === 'void') return { what, target, measured: 'VOID', outcome: 'void' };
+  if (cell.kind === 'empty') return { what, target, measured: '–', outcome: 'not measured' };
+  const isReached = sign === '≥' ? cell.value >= bound : cell.value <= bound;
+  const measured = `${cell.value.toFixed(unit === ' MB' ? 0 : 2)}${unit}`;
+  return { what, target, measured, outcome: isReached ? 'reached' : 'missed' };
+}
+
+function cellOfFinding<T>(finding: Finding<T>, value: (found: T) => number | undefined): Cell {
+  const number = finding.kind === 'found' ? value(finding.value) : undefined;
+  return number === undefined ? { kind: 'empty' } : { kind: 'value', value: number };
+}
+
+function thousands(count: number): string {
+  return count.toLocaleString('en-US');
+}

@@ -1,0 +1,77 @@
+import { globSync, readFileSync } from 'node:fs';
+import js from '@eslint/js';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const TYPED = ['**/*.ts', '**/*.tsx'];
+const UNTYPED = ['**/*.js', '**/*.mjs', '**/*.cjs'];
+const ROOT_CONFIGS = ['*.config.js', '*.config.ts'];
+
+// Whatever this Node offers globally is known to plain JavaScript; in TypeScript the compiler sees to that.
+const nodeGlobals = Object.fromEntries(
+  Object.getOwnPropertyNames(globalThis).map((name) => [name, 'readonly']),
+);
+
+const tablesOfData = globSync('src/**/*.{ts,tsx}', { cwd: import.meta.dirname })
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => readFileSync(new URL(file, import.meta.url), 'utf8').startsWith('// A table of data: '));
+
+const noDefaultExport = {
+  selector: ':matches(ExportDefaultDeclaration, ExportSpecifier[exported.name="default"])',
+  message: 'Export it by its name, so that it is called the same wherever it is imported.',
+};
+
+export default defineConfig(
+  globalIgnores(['**/dist/', '**/node_modules/', 'examples/scratch/', 'bench/results/']),
+  { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
+  js.configs.recommended,
+  { rules: { eqeqeq: 'error', 'no-console': 'error', 'no-restricted-syntax': ['error', noDefaultExport] } },
+  {
+    files: TYPED,
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-import-type-side-effects': 'error',
+      // `() => close()` and `return refuse(…)` of a void function read well; only a void taken for a value is a mistake.
+      '@typescript-eslint/no-confusing-void-expression': [
+        'error',
+        { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
+      ],
+      '@typescript-eslint/no-inferrable-types': 'off', // The type of every export is written out, also of `MAX: number = 3`.
+      '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+    },
+  },
+  {
+    files: ['src/**/*.{ts,tsx}'],
+    rules: {
+      'max-lines': ['error', { max: 300 }],
+      'max-lines-per-function': ['error', { max: 60 }],
+      '@typescript-eslint/max-params': ['error', { max: 3 }],
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+    },
+  },
+  tablesOfData.length === 0 ? [] : { files: tablesOfData, rules: { 'max-lines': 'off' } },
+  {
+    files: ['src/edges/cli/**', 'scripts/**', 'bench/**', 'test/**'],
+    rules: { 'no-console': 'off' },
+  },
+  { files: ROOT_CONFIGS, rules: { 'no-restricted-syntax': 'off' } },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off', // A missing value fails the test just there.
+      '@typescript-eslint/no-unsafe-assignment': 'off', // vitest types `expect.any(…)` as any.
+      '@typescript-eslint/no-base-to-string': 'off', // Fixtures show what they were sent, also where it is wrong.
+      '@typescript-eslint/no-empty-function': 'off',
+      '@typescript-eslint/require-await': 'off', // Small servers answer at once where real ones wait.
+    },
+  },
+  {
+    // Tests and benchmarks speak to old transports on purpose, as peers out there do.
+    files: ['test/**/*.ts', 'bench/**/*.ts'],
+    rules: { '@typescript-eslint/no-deprecated': 'off' },
+  },
+  { files: UNTYPED, languageOptions: { globals: nodeGlobals } },
+);

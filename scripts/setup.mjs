@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+
+/** What the tests need beyond npm. Nothing else in this repository calls a system package manager. */
+const needs = [
+  {
+    command: 'ps',
+    debianPackage: 'procps',
+    why: 'tests of processes look for children that were left alive',
+  },
+];
+
+const missing = needs.filter((need) => !isInstalled(need.command));
+if (missing.length > 0) install(missing);
+
+function install(missing) {
+  const packages = missing.map((need) => need.debianPackage);
+  const update = ['apt-get', 'update'];
+  const add = ['apt-get', 'install', '-y', '--no-install-recommends', ...packages];
+
+  for (const { command, why } of missing) console.error(`"${command}" is missing: ${why}.`);
+  if (process.getuid?.() !== 0 || !isInstalled('apt-get')) {
+    fail(`Run: sudo ${update.join(' ')} && sudo ${add.join(' ')}`);
+  } else if (!run(update) || !run(add)) {
+    fail(`apt-get could not install ${packages.join(' ')}. Its own words are above.`);
+  } else {
+    const absent = missing.filter((need) => !isInstalled(need.command)).map((need) => need.command);
+    if (absent.length > 0)
+      fail(`${packages.join(' ')} is installed, but the PATH has no ${absent.join(', ')}.`);
+  }
+}
+
+function isInstalled(command) {
+  return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', command]).status === 0;
+}
+
+function run([command, ...args]) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  return spawnSync(command, args, { env, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
+}
+
+function fail(sentence) {
+  console.error(sentence);
+  process.exitCode = 1;
+}

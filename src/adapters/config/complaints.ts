@@ -1,0 +1,65 @@
+import type { Node } from 'jsonc-parser';
+import { positionOf } from './json-tree.ts';
+
+/** What is wrong in a config file, and where. Names the key and the cause, never a value that could be a secret. */
+export interface ConfigProblem {
+  readonly file: string;
+  /** Counted from 1. */
+  readonly line: number;
+  /** Counted from 1, in UTF-16 units as editors do. */
+  readonly column: number;
+  /** `mcpServers.git.command` */
+  readonly key: string;
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+/** Where a value stands: its node for the position, its path for the key. */
+export interface Place {
+  readonly node: Node;
+  readonly path: readonly (string | number)[];
+}
+
+/** Collects what is wrong while a file is read. A problem costs the entry that it is in, a warning costs nothing. */
+export class Complaints {
+  readonly problems: ConfigProblem[] = [];
+  readonly warnings: ConfigProblem[] = [];
+  readonly #file: string;
+  readonly #text: string;
+
+  constructor(file: string, text: string) {
+    this.#file = file;
+    this.#text = text;
+  }
+
+  problem(place: Place, reason: string, remedy: string): void {
+    this.problems.push(this.#describe(place, reason, remedy));
+  }
+
+  warn(place: Place, reason: string, remedy: string): void {
+    this.warnings.push(this.#describe(place, reason, remedy));
+  }
+
+  #describe({ node, path }: Place, reason: string, remedy: string): ConfigProblem {
+    return { file: this.#file, ...positionOf(this.#text, node.offset), key: keyOf(path), reason, remedy };
+  }
+}
+
+const PLAIN_KEY = /^[\w$-]+$/;
+const LONGEST_KEY = 80;
+
+/** `mcpServers["my server"].args[2]`: what a user may have typed stays on one line. */
+function keyOf(path: readonly (string | number)[]): string {
+  let key = '';
+  for (const step of path) {
+    if (typeof step === 'number') key += `[${step}]`;
+    else if (!PLAIN_KEY.test(step) || step.length > LONGEST_KEY) key += `[${quoted(step)}]`;
+    else key += key === '' ? step : `.${step}`;
+  }
+  return key;
+}
+
+/** A key of the file inside a sentence: escaped and bounded. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > LONGEST_KEY ? `${text.slice(0, LONGEST_KEY)}…` : text);
+}

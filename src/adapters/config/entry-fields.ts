@@ -1,0 +1,105 @@
+import type { Node } from 'jsonc-parser';
+import type { Complaints, Place } from './complaints.ts';
+import { ASKED, expand, type Surroundings } from './expand.ts';
+import { membersOf } from './json-tree.ts';
+
+/** What texts of an entry are filled in with, and where relative paths start. */
+export interface Here extends Surroundings {
+  readonly cwd: string;
+}
+
+/** One entry under `mcpServers` while it is read: its values by key, and where to complain. */
+export interface Entry {
+  readonly node: Node;
+  readonly path: readonly string[];
+  readonly fields: ReadonlyMap<string, Node>;
+  readonly here: Here;
+  readonly complaints: Complaints;
+}
+
+/** Where the value of a key stands; undefined if the entry does not have the key. */
+export function placeAt(entry: Entry, key: string): Place | undefined {
+  const node = entry.fields.get(key);
+  return node && { node, path: [...entry.path, key] };
+}
+
+/** A kind of value that is taken as it is written. */
+export interface Option<T> {
+  /** "true or false": what a value must be. */
+  readonly wanted: string;
+  readonly read: (node: Node) => T | undefined;
+}
+
+export function optionAt<T>(entry: Entry, key: string, { wanted, read }: Option<T>): T | undefined {
+  const place = placeAt(entry, key);
+  if (place === undefined) return undefined;
+  const value = read(place.node);
+  if (value === undefined)
+    entry.complaints.problem(place, `this is not ${wanted}`, `Write ${wanted}, or leave the key out.`);
+  return value;
+}
+
+/** A string with its variables filled in; undefined, after a complaint, where that cannot be. */
+export function textAt(entry: Entry, place: Place): string | undefined {
+  if (place.node.type !== 'string') {
+    entry.complaints.problem(place, 'this is no string', 'Write it in double quotes.');
+    return undefined;
+  }
+  return filledIn(entry, place, String(place.node.value));
+}
+
+/** A record of texts, such as `env`. As in VS Code a number counts as its text, and a member that is null as absent. */
+export function textsAt(entry: Entry, key: string): readonly TextMember[] {
+  const place = placeAt(entry, key);
+  if (place === undefined) return [];
+  if (place.node.type !== 'object') {
+    entry.complaints.problem(place, 'this is no object', 'Write an object of strings.');
+    return [];
+  }
+  return membersOf(place.node).flatMap(({ key: name, keyNode, value }) => {
+    if (value.type === 'null') return [];
+    const path = [...place.path, name];
+    const text = value.type === 'number' ? String(value.value) : textAt(entry, { node: value, path });
+    return text === undefined
+      ? []
+      : [{ name, text, atName: { node: keyNode, path }, atText: { node: value, path } }];
+  });
+}
+
+interface TextMember {
+  readonly name: string;
+  readonly text: string;
+  readonly atName: Place;
+  readonly atText: Place;
+}
+
+function filledIn(entry: Entry, place: Place, written: string): string | undefined {
+  const { text, missing, foreign } = expand(written, entry.here);
+  // What is no variable may be a part of a password, so it is not repeated.
+  if (foreign)
+    entry.complaints.warn(
+      place,
+      'a "${…}" in this text is no variable and stays as it is',
+      'Variables look like ${NAME} or ${NAME:-default}.',
+    );
+  for (const name of missing)
+    if (name === ASKED)
+      entry.complaints.problem(
+        place,
+        '"${input:…}" asks a person, which Assay cannot do here',
+        'Use an environment variable: ${NAME}.',
+      );
+    else
+      entry.complaints.problem(
+        place,
+        `the environment variable ${name} is not set`,
+        `Set ${name}, or give it a default: \${${name}:-…}.`,
+      );
+  if (missing.length > 0) return undefined;
+  // No system passes NUL in arguments or variables, and starting a process with one throws.
+  if (text.includes('\0')) {
+    entry.complaints.problem(place, 'a NUL character stands in this text', 'Take it out.');
+    return undefined;
+  }
+  return text;
+}

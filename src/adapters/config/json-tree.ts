@@ -1,0 +1,58 @@
+import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import { err, ok, type Result } from '../../core/result.ts';
+
+/** The first place where a text stops being JSON. */
+export interface SyntaxFault {
+  readonly offset: number;
+  readonly reason: string;
+}
+
+/** JSON as editors allow it in settings: comments and trailing commas are fine. The tree knows where each value stands. */
+export function parseJsonTree(text: string): Result<Node, SyntaxFault> {
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: false });
+  const [first] = errors;
+  if (first !== undefined)
+    return err({
+      offset: first.offset,
+      reason: FAULTS.get(printParseErrorCode(first.error)) ?? 'this is not JSON',
+    });
+  return root === undefined ? err({ offset: 0, reason: 'the file is empty' }) : ok(root);
+}
+
+/** A member of an object: its key as written in JSON, where the key stands, and its value. */
+export interface TreeMember {
+  readonly key: string;
+  readonly keyNode: Node;
+  readonly value: Node;
+}
+
+export function membersOf(object: Node): readonly TreeMember[] {
+  return (object.children ?? []).flatMap(({ children: [keyNode, value] = [] }) =>
+    keyNode === undefined || value === undefined ? [] : [{ key: String(keyNode.value), keyNode, value }],
+  );
+}
+
+/** Line and column of an offset, both counted from 1. */
+export function positionOf(text: string, offset: number): { readonly line: number; readonly column: number } {
+  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+}
+
+const FAULTS: ReadonlyMap<string, string> = new Map([
+  ['InvalidSymbol', 'this is no JSON value'],
+  ['InvalidNumberFormat', 'this is no JSON number'],
+  ['PropertyNameExpected', 'a key in double quotes is expected here'],
+  ['ValueExpected', 'a value is expected here'],
+  ['ColonExpected', 'a colon is expected here'],
+  ['CommaExpected', 'a comma is expected here'],
+  ['CloseBraceExpected', 'a closing brace is missing'],
+  ['CloseBracketExpected', 'a closing bracket is missing'],
+  ['EndOfFileExpected', 'the file should end here'],
+  ['UnexpectedEndOfComment', 'a comment is not closed'],
+  ['UnexpectedEndOfString', 'a string is not closed'],
+  ['UnexpectedEndOfNumber', 'a number is not complete'],
+  ['InvalidUnicode', 'a "\\u" escape is not complete'],
+  ['InvalidEscapeCharacter', 'this escape does not exist in JSON'],
+  ['InvalidCharacter', 'a control character stands in a string'],
+]);

@@ -1,0 +1,95 @@
+import { dirname, resolve } from 'node:path';
+import type { Node } from 'jsonc-parser';
+import type { Refusal } from '../../core/errors.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import { readText } from '../../platform/files.ts';
+import { Complaints, type ConfigProblem } from './complaints.ts';
+import { membersOf, parseJsonTree, positionOf } from './json-tree.ts';
+import { readServer, type ServerEntry } from './server-entry.ts';
+
+/** The servers that a config file names, in its order, and what is wrong with the rest. */
+export interface Config {
+  /** Absolute. */
+  readonly path: string;
+  readonly servers: readonly ServerSpec[];
+  /** Each cost its entry, or one key outside the entries. */
+  readonly problems: readonly ConfigProblem[];
+  /** Cost nothing. */
+  readonly warnings: readonly ConfigProblem[];
+}
+
+/** What the file is read in: the process' environment, working directory and user's home folder. */
+export interface ConfigSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly home: string;
+}
+
+/**
+ * Reads `mcp.json` as Claude, Cursor and VS Code write it, comments and trailing commas allowed. A bad entry is a
+ * problem and is left out. Refused with CONFIG_UNREADABLE (no file) and CONFIG_INVALID (no JSON object).
+ */
+export async function loadConfig(path: string, around: ConfigSurroundings): Promise<Result<Config, Refusal>> {
+  const file = resolve(around.cwd, path);
+  const text = await readText(file);
+  if (!text.ok) return err({ code: 'CONFIG_UNREADABLE', path: file, reason: text.error.reason });
+  return readConfig(file, text.value, around);
+}
+
+function readConfig(file: string, text: string, around: ConfigSurroundings): Result<Config, Refusal> {
+  const invalid = (offset: number, reason: string): Result<Config, Refusal> => {
+    const { line, column } = positionOf(text, offset);
+    return err({ code: 'CONFIG_INVALID', path: file, reason: `line ${line}, column ${column}: ${reason}` });
+  };
+  const tree = parseJsonTree(text);
+  if (!tree.ok) return invalid(tree.error.offset, tree.error.reason);
+  if (tree.value.type !== 'object') return invalid(tree.value.offset, 'the file must hold one JSON object');
+
+  const complaints = new Complaints(file, text);
+  const entries = readTopLevel(tree.value, complaints);
+  const here = { ...around, configDir: dirname(file) };
+  const servers = entries.flatMap((entry) => readServer(entry, here, complaints) ?? []);
+  return ok({ path: file, servers, problems: complaints.problems, warnings: complaints.warnings });
+}
+
+/** `servers` is VS Code's word. */
+const SERVERS: ReadonlySet<string> = new Set(['mcpServers', 'servers']);
+const OBJECTS: ReadonlySet<string> = new Set([...SERVERS, 'settings', 'featureFlags']);
+/** Other programs keep these in the same file. */
+const PASSED_OVER: ReadonlySet<string> = new Set(['$schema', 'inputs']);
+
+function readTopLevel(root: Node, complaints: Complaints): readonly ServerEntry[] {
+  const entries: ServerEntry[] = [];
+  const seen = new Set<string>();
+  for (const { key, keyNode, value } of membersOf(root)) {
+    const atKey = { node: keyNode, path: [key] };
+    const isKnown = OBJECTS.has(key);
+    if (isKnown && seen.has(key))
+      complaints.problem(atKey, 'this key stands there twice', 'Keep one of the two.');
+    else if (isKnown && value.type !== 'object')
+      complaints.problem({ node: value, path: [key] }, 'this is no object', 'Write an object in braces.');
+    else if (SERVERS.has(key))
+      entries.push(...membersOf(value).map((member) => ({ ...member, path: [key, member.key] })));
+    else if (!isKnown && !PASSED_OVER.has(key))
+      complaints.warn(atKey, 'this key is not known and has no effect', 'Servers belong under "mcpServers".');
+    seen.add(key);
+  }
+  return withoutTwins(entries, complaints);
+}
+
+/** Of two servers with one name the first has it. */
+function withoutTwins(entries: readonly ServerEntry[], complaints: Complaints): readonly ServerEntry[] {
+  const names = new Set<string>();
+  return entries.filter((entry) => {
+    const isTwin = names.has(entry.key);
+    if (isTwin)
+      complaints.problem(
+        { node: entry.keyNode, path: entry.path },
+        'another server above has this name',
+        'Give this one another name.',
+      );
+    names.add(entry.key);
+    return !isTwin;
+  });
+}

@@ -1,0 +1,27 @@
+import { join, resolve } from 'node:path';
+import { expandHome } from './expand.ts';
+
+/** A config file and who named it, so that a message can say both. */
+export interface ConfigLocation {
+  /** Absolute. Whether a file is there is not checked. */
+  readonly path: string;
+  readonly origin: '--config' | 'ASSAY_CONFIG' | 'ASSAY_HOME' | 'default';
+}
+
+export interface ConfigHints {
+  /** What `--config` said. */
+  readonly flag: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly home: string;
+}
+
+/** `--config`, else `ASSAY_CONFIG`, else `mcp.json` in `ASSAY_HOME`, which is `~/.assay` by default. Empty variables count as unset. */
+export function locateConfig({ flag, env, cwd, home }: ConfigHints): ConfigLocation {
+  const at = (path: string): string => resolve(cwd, expandHome(path, home));
+  if (flag !== undefined) return { path: at(flag), origin: '--config' };
+  const { ASSAY_CONFIG: config = '', ASSAY_HOME: assayHome = '' } = env;
+  if (config !== '') return { path: at(config), origin: 'ASSAY_CONFIG' };
+  if (assayHome !== '') return { path: join(at(assayHome), 'mcp.json'), origin: 'ASSAY_HOME' };
+  return { path: join(home, '.assay', 'mcp.json'), origin: 'default' };
+}

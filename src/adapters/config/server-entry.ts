@@ -1,0 +1,169 @@
+import type { Node } from 'jsonc-parser';
+import { DEFAULT_TIMEOUT_MS, type ServerSpec, type Transport } from '../../core/server-spec.ts';
+import type { Complaints } from './complaints.ts';
+import { optionAt, placeAt, type Entry, type Here, type Option } from './entry-fields.ts';
+import { HTTP_KEYS, readHttp } from './http-entry.ts';
+import { membersOf, type TreeMember } from './json-tree.ts';
+import { readStdio, STDIO_KEYS } from './stdio-entry.ts';
+
+/** One member of `mcpServers`, at `path`. */
+export interface ServerEntry extends TreeMember {
+  readonly path: readonly string[];
+}
+
+/** The server that an entry describes; undefined where it is disabled, or bad and then told among the problems. */
+export function readServer(member: ServerEntry, here: Here, complaints: Complaints): ServerSpec | undefined {
+  const { path, value: node, key: name } = member;
+  if (node.type !== 'object') {
+    complaints.problem({ node, path }, 'this is no object', 'Write the server as an object in braces.');
+    return undefined;
+  }
+  const before = complaints.problems.length;
+  const entry: Entry = { node, path, fields: fieldsOf(member, complaints), here, complaints };
+  if (optionAt(entry, 'disabled', BOOLEAN) === true) return undefined;
+  checkName(member, complaints);
+  for (const [key, option] of FOR_LATER) optionAt(entry, key, option);
+  const prefix = optionAt(entry, 'prefix', BOOLEAN) ?? true;
+  const timeoutMs = optionAt(entry, 'timeoutMs', TIMEOUT) ?? DEFAULT_TIMEOUT_MS;
+  const transport = readTransport(entry);
+  const isBad = transport === undefined || complaints.problems.length > before;
+  return isBad ? undefined : { name, transport, timeoutMs, prefix };
+}
+
+function fieldsOf(member: ServerEntry, complaints: Complaints): ReadonlyMap<string, Node> {
+  const fields = new Map<string, Node>();
+  for (const { key, keyNode, value } of membersOf(member.value)) {
+    const place = { node: keyNode, path: [...member.path, key] };
+    if (fields.has(key)) complaints.problem(place, 'this key stands there twice', 'Keep one of the two.');
+    else fields.set(key, value);
+  }
+  return fields;
+}
+
+const LONGEST_NAME = 64;
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+/** Holds the tools that an operator makes. */
+const RESERVED = 'local';
+
+const NAME_FAULTS: readonly (readonly [reason: string, isFault: (name: string) => boolean])[] = [
+  ['the name of the server is empty', (name) => name === ''],
+  [`the name of the server is longer than ${LONGEST_NAME} characters`, (name) => name.length > LONGEST_NAME],
+  ['the name of the server holds a slash', (name) => name.includes('/')],
+  ['the name of the server holds a control character', (name) => CONTROL.test(name)],
+  ['the name of the server holds half a character', (name) => !name.isWellFormed()],
+  ['the name of the server would mean a folder in its address', (name) => name === '.' || name === '..'],
+  [`the name "${RESERVED}" is kept for tools of your own`, (name) => name === RESERVED],
+];
+
+function checkName({ key, keyNode, path }: ServerEntry, complaints: Complaints): void {
+  const fault = NAME_FAULTS.find(([, isFault]) => isFault(key));
+  if (fault !== undefined) complaints.problem({ node: keyNode, path }, fault[0], 'Give it another name.');
+}
+
+const BOOLEAN: Option<boolean> = {
+  wanted: 'true or false',
+  read: (node) => (node.type === 'boolean' ? node.value === true : undefined),
+};
+/** The longest wait that a timer of Node can hold. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+const TIMEOUT: Option<number> = {
+  wanted: `a whole number of milliseconds from 1 to ${LONGEST_TIMEOUT_MS}`,
+  read: ({ type, value }) => {
+    const isGood =
+      type === 'number' &&
+      Number.isInteger(value) &&
+      Number(value) >= 1 &&
+      Number(value) <= LONGEST_TIMEOUT_MS;
+    return isGood ? Number(value) : undefined;
+  },
+};
+/** Keys whose values are only checked yet. */
+const FOR_LATER: readonly (readonly [string, Option<true>])[] = [
+  [
+    'trust',
+    {
+      wanted: 'true, false or a string',
+      read: ({ type }) => isTrue(type === 'boolean' || type === 'string'),
+    },
+  ],
+  [
+    'isolation',
+    {
+      wanted: '"session" or "shared"',
+      read: ({ value }) => isTrue(value === 'session' || value === 'shared'),
+    },
+  ],
+  [
+    'tools',
+    { wanted: 'an array or an object', read: ({ type }) => isTrue(type === 'array' || type === 'object') },
+  ],
+];
+
+function isTrue(claim: boolean): true | undefined {
+  return claim ? true : undefined;
+}
+
+const COMMON_KEYS: readonly string[] = [
+  'type',
+  'disabled',
+  'prefix',
+  'timeoutMs',
+  ...FOR_LATER.map(([key]) => key),
+];
+
+type Way = 'stdio' | 'auto' | 'streamable' | 'sse';
+
+/** VS Code's `http` falls back to the older transport where a server does not know the newer; the other names mean one. */
+const TYPES: ReadonlyMap<unknown, Way> = new Map<unknown, Way>([
+  ['stdio', 'stdio'],
+  ['http', 'auto'],
+  ['streamable-http', 'streamable'],
+  ['streamableHttp', 'streamable'],
+  ['sse', 'sse'],
+]);
+
+const TYPE: Option<Way> = {
+  wanted: [...TYPES.keys()]
+    .map((name) => JSON.stringify(name))
+    .join(', ')
+    .replace(/, (?=[^,]*$)/, ' or '),
+  read: ({ value }) => TYPES.get(value),
+};
+
+function readTransport(entry: Entry): Transport | undefined {
+  const way = entry.fields.has('type') ? optionAt(entry, 'type', TYPE) : wayByKeys(entry);
+  if (way === undefined) return undefined;
+  warnOfUnused(entry, way === 'stdio' ? STDIO_KEYS : HTTP_KEYS);
+  return way === 'stdio' ? readStdio(entry) : readHttp(entry, way);
+}
+
+function wayByKeys({ fields, complaints, node, path }: Entry): Way | undefined {
+  const [hasCommand, hasUrl] = [fields.has('command'), fields.has('url')];
+  if (hasCommand !== hasUrl) return hasCommand ? 'stdio' : 'auto';
+  if (hasCommand)
+    complaints.problem(
+      { node, path },
+      'there are both a "command" and a "url"',
+      'Keep one, or say which counts with "type".',
+    );
+  else
+    complaints.problem(
+      { node, path },
+      'there is neither a "command" nor a "url"',
+      'Add the one by which the server is reached.',
+    );
+  return undefined;
+}
+
+function warnOfUnused(entry: Entry, used: readonly string[]): void {
+  for (const key of entry.fields.keys()) {
+    const place = placeAt(entry, key);
+    if (place === undefined || used.includes(key) || COMMON_KEYS.includes(key)) continue;
+    const isKnown = STDIO_KEYS.includes(key) || HTTP_KEYS.includes(key);
+    const reason = isKnown
+      ? 'this key has no effect on a server of this type'
+      : 'this key is not known and has no effect';
+    entry.complaints.warn(place, reason, `Known here: ${[...used, ...COMMON_KEYS].join(', ')}.`);
+  }
+}

@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import type { Transport } from '../../core/server-spec.ts';
+import { placeAt, textAt, textsAt, type Entry } from './entry-fields.ts';
+import { expandHome } from './expand.ts';
+
+export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'cwd'];
+
+/** A server that is a child process. Undefined, after a complaint, where it has no usable command. */
+export function readStdio(entry: Entry): Transport | undefined {
+  const command = readCommand(entry);
+  const args = readArgs(entry);
+  const env = readEnv(entry);
+  const cwd = readCwd(entry);
+  if (command === undefined || args === undefined || cwd === undefined) return undefined;
+  return { kind: 'stdio', command, args, env, cwd };
+}
+
+function readCommand(entry: Entry): string | undefined {
+  const place = placeAt(entry, 'command');
+  const remedy = 'Write the program that starts the server, such as "npx".';
+  if (place === undefined) {
+    entry.complaints.problem(entry, 'the key "command" is missing', remedy);
+    return undefined;
+  }
+  const command = textAt(entry, place);
+  if (command?.trim() === '') {
+    entry.complaints.problem(place, 'the command is empty', remedy);
+    return undefined;
+  }
+  return command && expandHome(command, entry.here.home);
+}
+
+function readArgs(entry: Entry): readonly string[] | undefined {
+  const place = placeAt(entry, 'args');
+  if (place === undefined) return [];
+  if (place.node.type !== 'array') {
+    entry.complaints.problem(place, 'this is no array', 'Write the arguments as an array of strings.');
+    return undefined;
+  }
+  const args = (place.node.children ?? []).map((node, index) =>
+    textAt(entry, { node, path: [...place.path, index] }),
+  );
+  return args.every((arg) => arg !== undefined)
+    ? args.map((arg) => expandHome(arg, entry.here.home))
+    : undefined;
+}
+
+function readEnv(entry: Entry): Readonly<Record<string, string>> {
+  const env = textsAt(entry, 'env');
+  for (const { name, atName } of env) {
+    const isBad = name === '' || name.includes('=') || name.includes('\0');
+    if (isBad)
+      entry.complaints.problem(
+        atName,
+        'this cannot be the name of a variable',
+        'Names are not empty and hold no "=".',
+      );
+  }
+  return Object.fromEntries(env.map(({ name, text }) => [name, text]));
+}
+
+/** Absent, the child starts where Assay runs, as clients do it; a relative folder starts at the config file. */
+function readCwd(entry: Entry): string | undefined {
+  const { cwd, home, configDir } = entry.here;
+  const place = placeAt(entry, 'cwd');
+  if (place === undefined) return cwd;
+  const written = textAt(entry, place);
+  if (written === '') {
+    entry.complaints.problem(place, 'the folder is empty', 'Write a folder, or leave "cwd" out.');
+    return undefined;
+  }
+  return written && resolve(configDir, expandHome(written, home));
+}

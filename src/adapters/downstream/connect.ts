@@ -1,0 +1,78 @@
+import type { Refusal } from '../../core/errors.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Transport } from '../../core/server-spec.ts';
+import type { Ask, Connect, Link, Reply } from '../../gateway/ports.ts';
+import type { Era } from '../../protocol/eras.ts';
+import { Attempt } from './attempt.ts';
+import { discover, initialize, phraseOf, type Facts } from './handshake.ts';
+import { HttpLink } from './http-link.ts';
+import { openSse } from './sse-link.ts';
+import { openStdio, type DownstreamDeps, type Opening } from './stdio-link.ts';
+
+/** Makes the port through which the gateway reaches servers of every kind. */
+export function downstream(deps: DownstreamDeps): Connect {
+  return (spec, events, signal) => {
+    const opening: Opening = { spec, events, deps, signal };
+    const { transport } = spec;
+    if (transport.kind === 'stdio') return openStdio(opening, transport);
+    return transport.flavour === 'sse' ? openSse(opening, transport) : openHttp(opening, transport);
+  };
+}
+
+type HttpTransport = Extract<Transport, { kind: 'http' }>;
+
+/**
+ * Streamable HTTP in the era that the server turns out to speak, else the older transport, in the order that
+ * 2026-07-28, basic/transports/streamable-http#backward-compatibility, gives.
+ */
+async function openHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, string>> {
+  const { spec, deps, events, signal } = opening;
+  const attempt = new Attempt(events);
+  const link = new HttpLink({
+    server: spec.name,
+    url: transport.url,
+    headers: transport.headers,
+    events: attempt,
+    log: deps.log,
+    ownInfo: deps.ownInfo,
+  });
+  const facts = await shakeHands(link, opening);
+  if (facts.ok) {
+    deps.eras.remember(spec, facts.value.era);
+    link.begin(facts.value);
+    return ok(link);
+  }
+  attempt.failed();
+  await link.close();
+  if (transport.flavour === 'auto' && facts.error.mayBeOlder && !signal.aborted) {
+    const older = await openSse(opening, transport);
+    if (older.ok) return older;
+  }
+  return err(facts.error.cause);
+}
+
+interface Failure {
+  readonly cause: string;
+  /** The answer was one that a server of the older transport gives. */
+  readonly mayBeOlder: boolean;
+}
+
+async function shakeHands(link: HttpLink, { spec, deps, signal }: Opening): Promise<Result<Facts, Failure>> {
+  const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => link.ask(ask, to);
+  if (deps.eras.recall(spec) !== 'legacy') {
+    const discovery = await discover(probe, signal);
+    if (discovery.kind === 'modern') return ok(discovery.facts);
+    if (discovery.kind === 'failed') {
+      const cause = phraseOf(discovery.refusal);
+      // No connection, or no right to speak, tells nothing of the era.
+      if (!isEraEvidence(cause)) return err({ cause, mayBeOlder: false });
+    }
+  }
+  const facts = await initialize(probe, deps, signal);
+  if (facts.ok) return facts;
+  return err({ cause: facts.error, mayBeOlder: /HTTP 40[045]\b/.test(facts.error) });
+}
+
+function isEraEvidence(cause: string): boolean {
+  return /HTTP 4(?!01|03)\d\d\b/.test(cause) || cause.includes('ended before the result');
+}

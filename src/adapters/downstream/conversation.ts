@@ -1,0 +1,107 @@
+import type { Refusal } from '../../core/errors.ts';
+import type { Result } from '../../core/result.ts';
+import type { Ask, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
+import type { Era } from '../../protocol/eras.ts';
+import { onOneLine, splice } from '../../protocol/splice.ts';
+import { notificationMessage } from '../../protocol/reply.ts';
+import { requestFor } from '../../protocol/translate.ts';
+import { answerTo, heard, ownIdOf, progressIdOf, received } from './incoming.ts';
+import { Pending } from './pending.ts';
+
+export interface ConversationOptions {
+  readonly server: string;
+  /** JSON text of Assay's own name and version. */
+  readonly ownInfo: string;
+  readonly events: LinkEvents;
+  readonly log: Log;
+  /** Sends one message; `id` is that of the request in it, if it is one. */
+  readonly send: (bytes: Buffer, id: number | undefined) => void;
+}
+
+/** JSON-RPC over one pair of streams that all requests share: ids tell which answer belongs to which request. */
+export class Conversation {
+  /** The era that the server was found to speak; legacy until then. */
+  era: Era = 'legacy';
+  readonly #options: ConversationOptions;
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+  #ending: string | undefined;
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+  }
+
+  ask(ask: Ask, to: Era = this.era): Promise<Result<Reply, Refusal>> {
+    return new Promise((settle) => {
+      const id = this.#nextId++;
+      const pending = new Pending({
+        id,
+        server: this.#options.server,
+        ask,
+        settle: (result) => {
+          this.#pending.delete(id);
+          settle(result);
+        },
+        giveUp: (reason) => this.#send(notificationMessage('notifications/cancelled', { requestId: id, reason })),
+      });
+      this.#pending.set(id, pending);
+      if (this.#ending !== undefined) {
+        this.#fail(pending, this.#ending);
+        return;
+      }
+      const clientInfo = ask.clientInfo ?? this.#options.ownInfo;
+      const bytes = requestFor(ask.message, { id, from: ask.era, to, name: ask.name, clientInfo });
+      this.#send(bytes, id);
+    });
+  }
+
+  notify(method: string): void {
+    this.#send(notificationMessage(method));
+  }
+
+  /** Takes one message from the server. */
+  receive(bytes: Buffer): void {
+    const { server, log } = this.#options;
+    const message = received(bytes, server, log);
+    if (message === undefined) return;
+    if (message.kind === 'response') {
+      const pending = this.#pending.get(ownIdOf(message.idText) ?? -1);
+      if (pending === undefined) log.debug('server answered a request that nobody waits for', { server });
+      else pending.answer(message, this.era);
+    } else if (message.kind === 'request') {
+      this.#send(answerTo(message));
+    } else {
+      const id = progressIdOf(message);
+      if (id === undefined) heard(message, server, this.#options);
+      else this.#pending.get(id)?.note(message);
+    }
+  }
+
+  /** One request could not be sent. */
+  failed(id: number, cause: string): void {
+    const pending = this.#pending.get(id);
+    if (pending !== undefined) this.#fail(pending, cause);
+  }
+
+  /** The other side is gone. All that waits is told why; the first cause counts. */
+  end(cause: string): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = cause;
+    for (const pending of [...this.#pending.values()]) this.#fail(pending, cause);
+    this.#options.events.ended(cause);
+  }
+
+  #fail(pending: Pending, cause: string): void {
+    pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
+  }
+
+  #send(bytes: Buffer, id?: number): void {
+    if (this.#ending === undefined) this.#options.send(bytes, id);
+  }
+}
+
+/** A message as stdio frames it: on one line, with its line feed. */
+export function asLine(bytes: Buffer): Buffer {
+  const line = onOneLine(bytes);
+  return splice(line, [{ start: line.length, end: line.length, text: '\n' }]);
+}

@@ -1,0 +1,105 @@
+import { facesOf, sentenceOf, type Refusal } from '../../core/errors.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Ask, Capabilities, Reply } from '../../gateway/ports.ts';
+import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
+import { ownRequest, type RequestMessage } from '../../protocol/message.ts';
+
+/** What a server says of itself at the start. */
+export interface Facts {
+  readonly era: Era;
+  readonly version: string;
+  readonly capabilities: Capabilities;
+  readonly instructions: string | undefined;
+}
+
+/** Sends a request in the form of an era, before a link exists. */
+export type Probe = (ask: Ask, to: Era) => Promise<Result<Reply, Refusal>>;
+
+export interface Identity {
+  /** Assay's own name and version, as JSON text. */
+  readonly ownInfo: string;
+}
+
+/** `legacy`: the answer is none of a modern server (2026-07-28, basic/transports/stdio#backward-compatibility). */
+export type Discovery =
+  | { readonly kind: 'modern'; readonly facts: Facts }
+  | { readonly kind: 'legacy' }
+  | { readonly kind: 'failed'; readonly refusal: Refusal };
+
+/** Asks a server with `server/discover` whether it speaks the modern era. Waits as long as the signal allows. */
+export async function discover(probe: Probe, signal: AbortSignal): Promise<Discovery> {
+  const reply = await probe(own(ownRequest('server/discover'), signal), 'modern');
+  if (!reply.ok) return { kind: 'failed', refusal: reply.error };
+  const answer = parsed(reply.value);
+  const versions = answer.result?.['supportedVersions'];
+  if (Array.isArray(versions) && versions.includes(MODERN_VERSION))
+    return { kind: 'modern', facts: factsOf(answer.result ?? {}, 'modern', MODERN_VERSION) };
+  // Also a modern server that does not speak our revision: it may yet serve `initialize`, as dual-era servers do.
+  return { kind: 'legacy' };
+}
+
+/** The handshake of the legacy era. The error is a phrase. */
+export async function initialize(
+  probe: Probe,
+  identity: Identity,
+  signal: AbortSignal,
+): Promise<Result<Facts, string>> {
+  const request = ownRequest('initialize', {
+    protocolVersion: NEWEST_LEGACY_VERSION,
+    capabilities: {},
+    clientInfo: JSON.parse(identity.ownInfo) as unknown,
+  });
+  const reply = await probe(own(request, signal), 'legacy');
+  if (!reply.ok) return err(signal.aborted ? 'it did not answer "initialize" in time' : phraseOf(reply.error));
+  const { result, error } = parsed(reply.value);
+  if (result === undefined) return err(`it refused "initialize": ${JSON.stringify(error?.['message'] ?? 'no reason')}`);
+  const version = result['protocolVersion'];
+  if (typeof version !== 'string' || eraOf(version) !== 'legacy')
+    return err(`it wants protocol version ${JSON.stringify(version)}, which Assay does not speak`);
+  return ok(factsOf(result, 'legacy', version));
+}
+
+/** A request of our own whose only limit is the signal. */
+export function own(message: RequestMessage, signal: AbortSignal): Ask {
+  return {
+    message,
+    era: 'legacy',
+    name: undefined,
+    clientInfo: undefined,
+    timeoutMs: Infinity,
+    signal,
+    onNotification: undefined,
+  };
+}
+
+/** The cause in a refusal, as a phrase to stand behind the server's name. */
+export function phraseOf(refusal: Refusal): string {
+  return 'cause' in refusal ? refusal.cause : `${sentenceOf(refusal)} (${facesOf(refusal).rpc})`;
+}
+
+function factsOf(result: Readonly<Record<string, unknown>>, era: Era, version: string): Facts {
+  const { capabilities, instructions } = result;
+  return {
+    era,
+    version,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  };
+}
+
+interface Parsed {
+  readonly result: Readonly<Record<string, unknown>> | undefined;
+  readonly error: Readonly<Record<string, unknown>> | undefined;
+}
+
+function parsed(reply: Reply): Parsed {
+  const message = JSON.parse(reply.message.bytes.toString()) as Readonly<Record<string, unknown>>;
+  return {
+    result: isObject(message['result']) ? message['result'] : undefined,
+    error: isObject(message['error']) ? message['error'] : undefined,
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,106 @@
+import type { HttpClient, HttpRequest, ResponseHeaders } from '../../platform/http-client.ts';
+import type { Message } from '../../protocol/message.ts';
+import { SseParser } from '../../protocol/sse.ts';
+import { received, SERVER_MESSAGE_LIMIT } from './incoming.ts';
+import type { Log } from '../../gateway/ports.ts';
+
+/** How an HTTP exchange ended, with or without having brought a response. */
+export type HttpEnd =
+  | { readonly kind: 'answered'; readonly status: number; readonly headers: ResponseHeaders }
+  /** No connection, or it broke. */
+  | { readonly kind: 'broken'; readonly cause: string };
+
+export interface HttpExchangeOptions {
+  readonly client: HttpClient;
+  readonly request: HttpRequest;
+  /** Whether the answer may stay open for long, so that it must not take a place in the pool for calls. */
+  readonly isStream: boolean;
+  readonly server: string;
+  readonly log: Log;
+  readonly onMessage: (message: Message) => void;
+  /** The answer's head is there. */
+  readonly onStart?: (status: number, headers: ResponseHeaders) => void;
+  /** For the older transport, whose events are not all messages. */
+  readonly onEvent?: (event: string, data: Buffer) => void;
+  readonly onEnd: (end: HttpEnd) => void;
+}
+
+/**
+ * One HTTP request to an MCP server; its answer is JSON, or a stream of events, each with one message in it.
+ * The returned function aborts it.
+ */
+export function exchangeHttp(options: HttpExchangeOptions): () => void {
+  const { client, request, server, log } = options;
+  let reader: Reader | undefined;
+  let status = 0;
+  let headers: ResponseHeaders = {};
+  let broken: string | undefined;
+  const send = options.isStream ? client.stream.bind(client) : client.call.bind(client);
+  const take = (bytes: Buffer): void => {
+    const message = received(bytes, server, log);
+    if (message !== undefined) options.onMessage(message);
+  };
+  const abort = send(request, {
+    start(givenStatus, givenHeaders) {
+      status = givenStatus;
+      headers = givenHeaders;
+      const isSse = String(headers['content-type'] ?? '').startsWith('text/event-stream');
+      reader = isSse ? eventReader(take, options.onEvent) : bodyReader(take);
+      options.onStart?.(status, headers);
+    },
+    data(chunk) {
+      if (broken !== undefined) return;
+      try {
+        reader?.push(chunk);
+      } catch (error) {
+        broken = 'it sent a message that is too large';
+        log.warn(broken, { server, limitBytes: SERVER_MESSAGE_LIMIT, error: String(error) });
+        abort();
+      }
+    },
+    end() {
+      reader?.end(isSuccess(status));
+      options.onEnd({ kind: 'answered', status, headers });
+    },
+    error(cause) {
+      options.onEnd({ kind: 'broken', cause: broken ?? cause });
+    },
+  });
+  return abort;
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+interface Reader {
+  push(chunk: Buffer): void;
+  end(isSuccess: boolean): void;
+}
+
+function eventReader(take: (bytes: Buffer) => void, onEvent: HttpExchangeOptions['onEvent']): Reader {
+  const parser = new SseParser(({ event, data }) => {
+    if (onEvent !== undefined && event !== 'message') onEvent(event, data);
+    else if (data.length > 0) take(data);
+  }, SERVER_MESSAGE_LIMIT);
+  return { push: (chunk) => parser.push(chunk), end: () => undefined };
+}
+
+function bodyReader(take: (bytes: Buffer) => void): Reader {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return {
+    push(chunk) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > SERVER_MESSAGE_LIMIT) throw new Error('body too large');
+    },
+    end(succeeded) {
+      const [first] = chunks;
+      if (first === undefined) return;
+      const body = chunks.length === 1 ? first : Buffer.concat(chunks);
+      // An error status may come with anything; only what looks like a message is one.
+      if (succeeded || body.includes('"jsonrpc"')) take(body);
+    },
+  };
+}

@@ -1,0 +1,243 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Refusal } from '../../core/errors.ts';
+import type { Result } from '../../core/result.ts';
+import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
+import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
+import { METHODS, type Era } from '../../protocol/eras.ts';
+import * as headers from '../../protocol/headers.ts';
+import type { Message } from '../../protocol/message.ts';
+import { notificationMessage } from '../../protocol/reply.ts';
+import { memberOf, textOf } from '../../protocol/scan.ts';
+import { requestFor } from '../../protocol/translate.ts';
+import type { Facts } from './handshake.ts';
+import { exchangeHttp, isSuccess, type HttpEnd } from './http-exchange.ts';
+import { answerTo, heard, ownIdOf } from './incoming.ts';
+import { listen } from './listening.ts';
+import { Pending } from './pending.ts';
+
+export interface HttpLinkOptions {
+  readonly server: string;
+  readonly url: URL;
+  /** Headers that the config gives to each request. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly events: LinkEvents;
+  readonly log: Log;
+  readonly ownInfo: string;
+}
+
+const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
+const FIRST_REOPEN_MS = 500;
+const LONGEST_REOPEN_MS = 30_000;
+
+/** Streamable HTTP towards a server of either era: a request, and its answer on the same exchange. */
+export class HttpLink implements Link {
+  readonly #options: HttpLinkOptions;
+  readonly #client: HttpClient;
+  readonly #path: string;
+  readonly #closing = new AbortController();
+  readonly #open = new Set<Pending>();
+  #facts: Facts = NO_FACTS;
+  #session: string | undefined;
+  #nextId = 1;
+  #ending: string | undefined;
+
+  constructor(options: HttpLinkOptions) {
+    this.#options = options;
+    this.#client = new HttpClient(options.url.origin);
+    this.#path = options.url.pathname + options.url.search;
+  }
+
+  get era(): Era {
+    return this.#facts.era;
+  }
+  get version(): string {
+    return this.#facts.version;
+  }
+  get capabilities(): Capabilities {
+    return this.#facts.capabilities;
+  }
+  get instructions(): string | undefined {
+    return this.#facts.instructions;
+  }
+
+  /** The handshake is done. From here on the server's own messages are heard. */
+  begin(facts: Facts): void {
+    this.#facts = facts;
+    if (facts.era === 'modern') {
+      const { events } = this.#options;
+      void listen({ facts, events, signal: this.#closing.signal, ask: (ask) => this.ask(ask) });
+    } else {
+      this.#post(notificationMessage('notifications/initialized'));
+      void this.#listenLegacy();
+    }
+  }
+
+  ask(ask: Ask, to: Era = this.#facts.era): Promise<Result<Reply, Refusal>> {
+    return new Promise((settle) => {
+      const { server, ownInfo, log } = this.#options;
+      const id = this.#nextId++;
+      let abort = (): void => undefined;
+      const pending = new Pending({
+        id,
+        server,
+        ask,
+        settle: (result) => {
+          this.#open.delete(pending);
+          settle(result);
+        },
+        giveUp: (reason) => {
+          // In the legacy era a closed connection cancels nothing (2025-11-25, basic/transports#sending-messages-to-the-server).
+          if (to === 'legacy') this.#post(notificationMessage('notifications/cancelled', { requestId: id, reason }));
+          abort();
+        },
+      });
+      this.#open.add(pending);
+      if (this.#ending !== undefined) {
+        pending.fail({ code: 'SERVER_ENDED', server, cause: this.#ending });
+        return;
+      }
+      const { message, name, era: from } = ask;
+      const body = requestFor(message, { id, from, to, name, clientInfo: ask.clientInfo ?? ownInfo });
+      abort = exchangeHttp({
+        client: this.#client,
+        request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
+        isStream: message.method === 'subscriptions/listen',
+        server,
+        log,
+        onMessage: (received) => this.#heard(received, pending, to),
+        onStart: (status, given) => {
+          const session = given[headers.SESSION_ID];
+          if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string') this.#session = session;
+        },
+        onEnd: (end) => this.#over(end, pending),
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const hadSession = this.#session !== undefined && this.#ending === undefined;
+    this.#end('Assay closed it');
+    if (hadSession) {
+      // A server may refuse to end sessions, or be gone: nothing depends on the answer.
+      await Promise.race([this.#delete(), sleep(1_000, undefined, { ref: false })]);
+    }
+    await this.#client.close();
+  }
+
+  #heard(message: Message, pending: Pending, era: Era): void {
+    const { server, log, events } = this.#options;
+    if (message.kind === 'response') {
+      const id = ownIdOf(message.idText);
+      if (id === undefined || id === pending.id) pending.answer(message, era);
+      else log.warn('server answered another request than it was asked; that is ignored', { server });
+    } else if (message.kind === 'request') this.#post(answerTo(message));
+    else if (message.method === 'notifications/progress' || message.method === 'notifications/message') pending.note(message);
+    else heard(message, server, { events, log });
+  }
+
+  #over(end: HttpEnd, pending: Pending): void {
+    const { server } = this.#options;
+    if (end.kind === 'broken') {
+      pending.fail({ code: 'SERVER_ENDED', server, cause: end.cause });
+      if (end.cause.includes('ECONNREFUSED')) this.#end(end.cause);
+      return;
+    }
+    const cause = statusCause(end);
+    pending.fail({ code: isSuccess(end.status) ? 'SERVER_ENDED' : 'SERVER_UNAVAILABLE', server, cause });
+    if (end.status === 404 && this.#session !== undefined) this.#end('its session is over (HTTP 404)');
+  }
+
+  /** The stream on which a legacy server speaks unasked (2025-11-25, basic/transports#listening-for-messages-from-the-server). */
+  async #listenLegacy(): Promise<void> {
+    const { server, log, events } = this.#options;
+    let waitMs = FIRST_REOPEN_MS;
+    while (!this.#closing.signal.aborted && this.#ending === undefined) {
+      const end = await new Promise<HttpEnd>((resolve) => {
+        const abort = exchangeHttp({
+          client: this.#client,
+          request: { method: 'GET', path: this.#path, headers: this.#headers(this.#legacyHeaders()), body: undefined },
+          isStream: true,
+          server,
+          log,
+          onMessage: (message) => {
+            waitMs = FIRST_REOPEN_MS;
+            if (message.kind === 'request') this.#post(answerTo(message));
+            else if (message.kind === 'notification') heard(message, server, { events, log });
+          },
+          onEnd: resolve,
+        });
+        this.#closing.signal.addEventListener('abort', abort, { once: true });
+      });
+      if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined) this.#end('its session is over (HTTP 404)');
+      if (end.kind === 'answered' && !isSuccess(end.status)) return; // it offers no such stream
+      await sleep(waitMs, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+      waitMs = Math.min(waitMs * 2, LONGEST_REOPEN_MS);
+    }
+  }
+
+  /** Sends what needs no answer: a notification or a response. */
+  #post(body: Buffer): void {
+    const { server, log } = this.#options;
+    exchangeHttp({
+      client: this.#client,
+      request: this.#request(body, this.#legacyHeaders()),
+      isStream: false,
+      server,
+      log,
+      onMessage: () => undefined,
+      onEnd: (end) => {
+        if (end.kind === 'broken') log.debug('a notification did not arrive', { server, cause: end.cause });
+      },
+    });
+  }
+
+  #delete(): Promise<HttpEnd> {
+    const { server, log } = this.#options;
+    return new Promise((resolve) => {
+      const request: HttpRequest = {
+        method: 'DELETE',
+        path: this.#path,
+        headers: this.#headers(this.#legacyHeaders()),
+        body: undefined,
+      };
+      exchangeHttp({ client: this.#client, request, isStream: false, server, log, onMessage: () => undefined, onEnd: resolve });
+    });
+  }
+
+  #request(body: Buffer, extra: readonly string[]): HttpRequest {
+    return { method: 'POST', path: this.#path, headers: this.#headers(extra), body };
+  }
+
+  #headers(extra: readonly string[]): readonly string[] {
+    const given = Object.entries(this.#options.headers).flat();
+    return [...given, 'content-type', 'application/json', 'accept', 'application/json, text/event-stream', ...extra];
+  }
+
+  #legacyHeaders(): readonly string[] {
+    const session = this.#session === undefined ? [] : [headers.SESSION_ID, this.#session];
+    return this.#facts.version === '' ? session : [headers.PROTOCOL_VERSION, this.#facts.version, ...session];
+  }
+
+  #end(cause: string): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = cause;
+    for (const pending of [...this.#open]) pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
+    this.#options.events.ended(cause);
+  }
+}
+
+/** The headers that repeat what the body says (2026-07-28, basic/transports/streamable-http#request-metadata). */
+function modernHeaders({ message, name }: Ask): readonly string[] {
+  const fixed = [headers.PROTOCOL_VERSION, '2026-07-28', headers.METHOD, message.method];
+  const source = METHODS.get(message.method)?.named;
+  const value = name ?? (source && textOf(message.bytes, memberOf(message.params, source)));
+  return source === undefined || value === undefined ? fixed : [...fixed, headers.NAME, headers.encodeHeader(value)];
+}
+
+function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): string {
+  if (isSuccess(status)) return 'its answer ended before the result';
+  if (status === 401 || status === 403) return `it answers HTTP ${status}: it wants other credentials; set "headers" in its config entry`;
+  if (status >= 300 && status < 400) return `it answers HTTP ${status} and points to ${JSON.stringify(given['location'])}; set that as its "url"`;
+  return `it answers HTTP ${status}`;
+}

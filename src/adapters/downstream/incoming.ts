@@ -1,0 +1,56 @@
+import { rpcErrorOf } from '../../core/errors.ts';
+import type { LinkEvents, ListKind, Log } from '../../gateway/ports.ts';
+import { readServerMessage, type Message, type NotificationMessage, type RequestMessage } from '../../protocol/message.ts';
+import { errorMessage, resultMessage } from '../../protocol/reply.ts';
+import { memberOf, rawOf, textOf } from '../../protocol/scan.ts';
+
+/** Largest message in bytes that a server may send. */
+export const SERVER_MESSAGE_LIMIT: number = 256 * 1024 * 1024;
+
+const LIST_CHANGES: ReadonlyMap<string, ListKind> = new Map([
+  ['notifications/tools/list_changed', 'tools'],
+  ['notifications/prompts/list_changed', 'prompts'],
+  ['notifications/resources/list_changed', 'resources'],
+]);
+
+const LONGEST_LOGGED = 2_000;
+
+/** What a server sent, undefined (and logged) if it is no message. */
+export function received(bytes: Buffer, server: string, log: Log): Message | undefined {
+  const message = readServerMessage(bytes);
+  if (message.kind !== 'none') return message;
+  const text = bytes.toString('utf8', 0, LONGEST_LOGGED);
+  log.warn('server sent what is no JSON-RPC message; it is ignored', { server, text });
+  return undefined;
+}
+
+/** The id of ours that a response or a progress notification carries; undefined if it carries none of ours. */
+export function ownIdOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+export function progressIdOf(note: NotificationMessage): number | undefined {
+  if (note.method !== 'notifications/progress') return undefined;
+  const token = memberOf(note.params, 'progressToken');
+  return token && ownIdOf(rawOf(note.bytes, token));
+}
+
+/**
+ * What a server requests of its client. It was offered nothing but `ping` at its handshake, so all else is unknown here.
+ * The answer is the JSON text to send back.
+ */
+export function answerTo(request: RequestMessage): Buffer {
+  if (request.method === 'ping') return resultMessage(request.idText, Buffer.from('{}'));
+  return errorMessage(request.idText, rpcErrorOf({ code: 'METHOD_UNKNOWN', method: request.method }), 'legacy');
+}
+
+/** A notification that belongs to no request: a change of lists is announced, a log message goes to our log. */
+export function heard(note: NotificationMessage, server: string, to: { events: LinkEvents; log: Log }): void {
+  const kind = LIST_CHANGES.get(note.method);
+  if (kind !== undefined) to.events.changed(kind);
+  else if (note.method === 'notifications/message') {
+    const level = textOf(note.bytes, memberOf(note.params, 'level'));
+    const text = note.bytes.toString('utf8', note.params?.start, note.params?.end).slice(0, LONGEST_LOGGED);
+    to.log.info('server log message', { server, level, text });
+  } else to.log.debug('server sent a notification that is nobody’s', { server, method: note.method });
+}

@@ -1,0 +1,152 @@
+import type { Refusal } from '../../core/errors.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Transport } from '../../core/server-spec.ts';
+import type { Ask, Capabilities, Link, Reply } from '../../gateway/ports.ts';
+import { HttpClient } from '../../platform/http-client.ts';
+import type { Era } from '../../protocol/eras.ts';
+import { Attempt } from './attempt.ts';
+import { Conversation } from './conversation.ts';
+import { initialize, type Facts } from './handshake.ts';
+import { exchangeHttp, isSuccess } from './http-exchange.ts';
+import type { Opening } from './stdio-link.ts';
+
+/**
+ * The older HTTP+SSE transport of 2024-11-05: the server speaks on one long GET stream, whose first event names the
+ * address to POST to (2024-11-05, basic/transports#http-with-sse).
+ */
+export async function openSse(
+  opening: Opening,
+  transport: Extract<Transport, { kind: 'http' }>,
+): Promise<Result<Link, string>> {
+  const attempt = new Attempt(opening.events);
+  const wire = new SseWire({ ...opening, events: attempt }, transport);
+  const address = await wire.address;
+  if (!address.ok) {
+    attempt.failed();
+    await wire.close('it never stood');
+    return address;
+  }
+  const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => wire.conversation.ask(ask, to);
+  const facts = await initialize(probe, opening.deps, opening.signal);
+  if (!facts.ok) {
+    attempt.failed();
+    await wire.close(facts.error);
+    return facts;
+  }
+  opening.deps.eras.remember(opening.spec, 'legacy');
+  wire.conversation.notify('notifications/initialized');
+  return ok(new SseLink(wire, facts.value));
+}
+
+/** The pair of a GET stream and the POSTs that belong to it. */
+class SseWire {
+  readonly conversation: Conversation;
+  /** Resolves when the server has named the address for messages; the error is a phrase. */
+  readonly address: Promise<Result<string, string>>;
+  readonly #client: HttpClient;
+  readonly #opening: Opening;
+  readonly #headers: readonly string[];
+  readonly #abort: () => void;
+  #path = '';
+
+  constructor(opening: Opening, { url, headers }: Extract<Transport, { kind: 'http' }>) {
+    const { spec, deps, events, signal } = opening;
+    this.#opening = opening;
+    this.#client = new HttpClient(url.origin);
+    this.#headers = Object.entries(headers).flat();
+    this.conversation = new Conversation({
+      server: spec.name,
+      ownInfo: deps.ownInfo,
+      events,
+      log: deps.log,
+      send: (bytes, id) => this.#send(bytes, id),
+    });
+    const named = Promise.withResolvers<Result<string, string>>();
+    this.address = named.promise;
+    this.#abort = exchangeHttp({
+      client: this.#client,
+      request: {
+        method: 'GET',
+        path: url.pathname + url.search,
+        headers: [...this.#headers, 'accept', 'text/event-stream'],
+        body: undefined,
+      },
+      isStream: true,
+      server: spec.name,
+      log: deps.log,
+      onMessage: (message) => this.conversation.receive(message.bytes),
+      onEvent: (event, data) => {
+        if (event === 'endpoint') named.resolve(this.#take(data.toString(), url));
+      },
+      onStart: (status) => {
+        if (!isSuccess(status)) named.resolve(err(`it answers HTTP ${status}`));
+      },
+      onEnd: (end) => {
+        const cause = end.kind === 'broken' ? end.cause : 'it closed its event stream';
+        named.resolve(err(cause));
+        this.conversation.end(cause);
+      },
+    });
+    signal.addEventListener('abort', () => named.resolve(err('it did not name its address in time')), { once: true });
+  }
+
+  async close(cause: string): Promise<void> {
+    this.conversation.end(cause);
+    this.#abort();
+    await this.#client.close();
+  }
+
+  /** The address must be of the same origin, so that no header of the config goes elsewhere. */
+  #take(given: string, base: URL): Result<string, string> {
+    if (!URL.canParse(given, base.href)) return err('it named an address that is no URL');
+    const address = new URL(given, base);
+    if (address.origin !== base.origin) return err('it named an address of another origin');
+    this.#path = address.pathname + address.search;
+    return ok(this.#path);
+  }
+
+  #send(bytes: Buffer, id: number | undefined): void {
+    const { spec, deps } = this.#opening;
+    exchangeHttp({
+      client: this.#client,
+      request: {
+        method: 'POST',
+        path: this.#path,
+        headers: [...this.#headers, 'content-type', 'application/json'],
+        body: bytes,
+      },
+      isStream: false,
+      server: spec.name,
+      log: deps.log,
+      onMessage: (message) => this.conversation.receive(message.bytes),
+      onEnd: (end) => {
+        if (end.kind === 'answered' && isSuccess(end.status)) return;
+        const cause = end.kind === 'broken' ? end.cause : `it answers HTTP ${end.status}`;
+        if (id !== undefined) this.conversation.failed(id, cause);
+      },
+    });
+  }
+}
+
+class SseLink implements Link {
+  readonly era = 'legacy';
+  readonly version: string;
+  readonly capabilities: Capabilities;
+  readonly instructions: string | undefined;
+  readonly #wire: SseWire;
+
+  constructor(wire: SseWire, facts: Facts) {
+    this.#wire = wire;
+    this.version = facts.version;
+    this.capabilities = facts.capabilities;
+    this.instructions = facts.instructions;
+  }
+
+  ask(ask: Ask): Promise<Result<Reply, Refusal>> {
+    return this.#wire.conversation.ask(ask);
+  }
+
+  close(): Promise<void> {
+    return this.#wire.close('Assay closed it');
+  }
+}

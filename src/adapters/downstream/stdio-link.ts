@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Refusal } from '../../core/errors.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ServerSpec, Transport } from '../../core/server-spec.ts';
+import type { Ask, Capabilities, EraMemory, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
+import type { Era } from '../../protocol/eras.ts';
+import { Child } from '../../platform/child.ts';
+import { LineSplitter } from '../../platform/lines.ts';
+import { Attempt } from './attempt.ts';
+import { asLine, Conversation } from './conversation.ts';
+import { discover, initialize, type Facts } from './handshake.ts';
+import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
+import { listen } from './listening.ts';
+
+export interface DownstreamDeps {
+  readonly log: Log;
+  readonly eras: EraMemory;
+  readonly ownInfo: string;
+}
+
+export interface Opening {
+  readonly spec: ServerSpec;
+  readonly events: LinkEvents;
+  readonly deps: DownstreamDeps;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Time in ms after which `initialize` is sent too when `server/discover` is not answered. A server that merely starts
+ * slowly answers both in turn, so nothing is lost by asking early.
+ */
+const PROBE_PATIENCE_MS = 2_000;
+const STDERR_LINE_LIMIT = 64 * 1024;
+
+/** Starts a server's process and shakes hands with it. The process is started once, whatever era it speaks. */
+export async function openStdio(
+  opening: Opening,
+  transport: Extract<Transport, { kind: 'stdio' }>,
+): Promise<Result<Link, string>> {
+  const { spec, deps } = opening;
+  const recalled = deps.eras.recall(spec);
+  const first = await attempt(opening, transport, recalled);
+  if (first.ok || recalled === 'legacy' || opening.signal.aborted || !first.error.diedOfProbe)
+    return first.ok ? first : err(first.error.cause);
+  // Some legacy servers end at a message that they do not expect before "initialize". Remembered, this happens once.
+  const second = await attempt(opening, transport, 'legacy');
+  return second.ok ? second : err(first.error.cause);
+}
+
+interface Failure {
+  readonly cause: string;
+  readonly diedOfProbe: boolean;
+}
+
+async function attempt(
+  { spec, events, deps, signal }: Opening,
+  transport: Extract<Transport, { kind: 'stdio' }>,
+  recalled: Era | undefined,
+): Promise<Result<Link, Failure>> {
+  const child = new Child(transport);
+  const attempted = new Attempt(events);
+  const conversation = new Conversation({
+    server: spec.name,
+    ownInfo: deps.ownInfo,
+    events: attempted,
+    log: deps.log,
+    send: (bytes) => child.write(asLine(bytes)),
+  });
+  connectStreams(child, conversation, { server: spec.name, log: deps.log });
+  let isGone = false;
+  void child.ended.then((cause) => {
+    isGone = true;
+    conversation.end(cause);
+  });
+  const facts = await shakeHands(conversation, { recalled, ownInfo: deps.ownInfo, signal });
+  if (!facts.ok) {
+    const diedOfProbe = isGone && recalled === undefined;
+    attempted.failed();
+    conversation.end(facts.error);
+    await child.end();
+    return err({ cause: facts.error, diedOfProbe });
+  }
+  conversation.era = facts.value.era;
+  deps.eras.remember(spec, facts.value.era);
+  if (facts.value.era === 'legacy') conversation.notify('notifications/initialized');
+  return ok(new StdioLink({ child, conversation, facts: facts.value, events }));
+}
+
+function connectStreams(child: Child, conversation: Conversation, to: { server: string; log: Log }): void {
+  const { server, log } = to;
+  const output = new LineSplitter(SERVER_MESSAGE_LIMIT, {
+    line: (line) => conversation.receive(line),
+    tooLong: () => log.warn('server sent a line that is too long; it is ignored', { server }),
+  });
+  child.onOutput((chunk) => output.push(chunk));
+  const errors = new LineSplitter(STDERR_LINE_LIMIT, {
+    line: (line) => log.info('server stderr', { server, text: line.toString() }),
+    tooLong: () => log.info('server stderr has a line that is too long', { server }),
+  });
+  child.onErrorOutput((chunk) => errors.push(chunk));
+}
+
+interface Shaking {
+  readonly recalled: Era | undefined;
+  readonly ownInfo: string;
+  readonly signal: AbortSignal;
+}
+
+async function shakeHands(conversation: Conversation, shaking: Shaking): Promise<Result<Facts, string>> {
+  const { recalled, signal } = shaking;
+  const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => conversation.ask(ask, to);
+  if (recalled === 'legacy') {
+    const facts = await initialize(probe, shaking, signal);
+    if (facts.ok || signal.aborted) return facts;
+  }
+  const discovery = discover(probe, signal);
+  const early = await Promise.race([discovery, sleep(PROBE_PATIENCE_MS, undefined, { ref: false })]);
+  if (early?.kind === 'modern') return ok(early.facts);
+  const initialized = initialize(probe, shaking, signal);
+  if (early !== undefined) return initialized;
+  // Neither answered yet: a modern server answers the first, a legacy one the second.
+  const modern = discovery.then((found) => (found.kind === 'modern' ? ok(found.facts) : initialized));
+  const late = await Promise.race([modern, initialized]);
+  if (late.ok) return late;
+  const last = await discovery;
+  return last.kind === 'modern' ? ok(last.facts) : late;
+}
+
+interface StdioLinkParts {
+  readonly child: Child;
+  readonly conversation: Conversation;
+  readonly facts: Facts;
+  readonly events: LinkEvents;
+}
+
+class StdioLink implements Link {
+  readonly era: Era;
+  readonly version: string;
+  readonly capabilities: Capabilities;
+  readonly instructions: string | undefined;
+  readonly #child: Child;
+  readonly #conversation: Conversation;
+  readonly #closing = new AbortController();
+
+  constructor({ child, conversation, facts, events }: StdioLinkParts) {
+    this.era = facts.era;
+    this.version = facts.version;
+    this.capabilities = facts.capabilities;
+    this.instructions = facts.instructions;
+    this.#child = child;
+    this.#conversation = conversation;
+    if (facts.era === 'modern')
+      void listen({ facts, events, signal: this.#closing.signal, ask: (ask) => conversation.ask(ask) });
+  }
+
+  ask(ask: Ask): Promise<Result<Reply, Refusal>> {
+    return this.#conversation.ask(ask);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#conversation.end('Assay closed it');
+    await this.#child.end();
+  }
+}

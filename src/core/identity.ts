@@ -1,0 +1,9 @@
+/** The version of the package; a test holds it equal to package.json. */
+export const VERSION = '0.1.0';
+
+/** What Assay calls itself towards clients and servers. */
+export const OWN_INFO: { readonly name: string; readonly title: string; readonly version: string } = {
+  name: 'assay',
+  title: 'Assay',
+  version: VERSION,
+};

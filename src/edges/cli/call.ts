@@ -1,0 +1,65 @@
+import { EXIT } from '../../core/errors.ts';
+import { answerOwn } from '../../gateway/own-call.ts';
+import { complain } from './complain.ts';
+import type { CommonOptions, Runtime } from './runtime.ts';
+
+export interface CallOptions {
+  readonly name: string;
+  /** JSON text. */
+  readonly args: string;
+  readonly options: CommonOptions & { readonly json?: boolean };
+}
+
+/** `assay call NAME JSON`: the text of the result on stdout, progress and errors on stderr. */
+export async function callTool(runtime: Runtime, { name, args, options }: CallOptions): Promise<number> {
+  const given = objectOf(args);
+  if (typeof given === 'string') return complain({ code: 'ARGUMENTS_INVALID', reason: given });
+  const opened = await runtime.openCatalog(options, true);
+  if (!opened.ok) return complain(opened.error);
+  const { catalog, close } = opened.value;
+  try {
+    await catalog.settled();
+    const called = await answerOwn(catalog.all, {
+      method: 'tools/call',
+      params: { name, arguments: given },
+      onProgress: (text) => console.error(text),
+    });
+    if (called.kind === 'refused') return complain(called.refusal);
+    if (called.kind === 'error') {
+      if (options.json === true) console.log(JSON.stringify({ error: called.error }, undefined, 2));
+      console.error(`assay: the server answered: ${JSON.stringify(called.error['message'])}`);
+      return EXIT.failed;
+    }
+    console.log(options.json === true ? JSON.stringify(called.result, undefined, 2) : textOf(called.result));
+    return called.result['isError'] === true ? EXIT.toolError : EXIT.done;
+  } finally {
+    await close();
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The object, or what is wrong with it. */
+function objectOf(text: string): Json | string {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Json)
+      : 'they must be one JSON object, such as \'{"path":"/tmp"}\'';
+  } catch (error) {
+    return `they are no JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** What a person reads of a result: its texts, and a word for everything else. */
+function textOf(result: Json): string {
+  const { content } = result;
+  if (!Array.isArray(content)) return JSON.stringify(result, undefined, 2);
+  return content
+    .map((block: unknown) => {
+      const { type, text, mimeType } = (typeof block === 'object' && block !== null ? block : {}) as Json;
+      if (type === 'text' && typeof text === 'string') return text;
+      return `[${String(type)}${typeof mimeType === 'string' ? ` ${mimeType}` : ''}: --json shows it]`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,39 @@
+import type { Refusal } from '../../core/errors.ts';
+import type { Result } from '../../core/result.ts';
+import type { Catalog } from '../../gateway/catalog.ts';
+
+/** What all commands that reach servers have in common. */
+export interface CommonOptions {
+  readonly config?: string;
+  readonly home?: string;
+}
+
+export interface ServeOptions extends CommonOptions {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A catalog whose servers are starting. */
+export interface OpenCatalog {
+  readonly catalog: Catalog;
+  /** The config file that was read. */
+  readonly configPath: string;
+  close(): Promise<void>;
+}
+
+export interface OpenServe extends OpenCatalog {
+  /** Origin and port of the HTTP door. */
+  readonly url: string;
+}
+
+/** What the command line needs from the rest of the program. */
+export interface Runtime {
+  readonly version: string;
+  /** `isQuiet`: only what went wrong is logged, as the command's own output says the rest. */
+  openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Result<OpenCatalog, Refusal>>;
+  openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
+  /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
+  runStdio(options: CommonOptions): Promise<Result<undefined, Refusal>>;
+  /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
+  untilStopped(): Promise<void>;
+}

@@ -1,0 +1,55 @@
+import ansis from 'ansis';
+import { EXIT } from '../../core/errors.ts';
+import type { Catalog } from '../../gateway/catalog.ts';
+import { complain } from './complain.ts';
+import type { Runtime, ServeOptions } from './runtime.ts';
+import { tableOf } from './table.ts';
+
+/** `assay serve`: says where it listens, what stands, and what to paste into a client; then serves until it is stopped. */
+export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {
+  const opened = await runtime.openServe(options);
+  if (!opened.ok) return complain(opened.error);
+  const { url, catalog, configPath } = opened.value;
+  const endpoint = `${url}/mcp`;
+  console.log(`${ansis.bold(`Assay ${runtime.version}`)} serves ${configPath}\n`);
+  console.log(`  endpoint  ${ansis.cyan(endpoint)}\n  health    ${url}/health\n`);
+  const stopped = runtime.untilStopped();
+  const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
+  if (!isStopped) {
+    console.log(serversTable(catalog));
+    console.log(clientLines(endpoint, configPath));
+    await stopped;
+  }
+  console.error('Assay stops: no new requests, servers are ended.');
+  await opened.value.close();
+  return EXIT.done;
+}
+
+/** Longest list of names that is still read. */
+const MOST_NAMES = 40;
+
+function serversTable(catalog: Catalog): string {
+  const entries = catalog.all.listing('tools').entries;
+  const rows = catalog.servers.map((server) => {
+    const { state, spec } = server;
+    const names = entries.filter((entry) => entry.server === server).map(({ key }) => key);
+    const shown = names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES), '…'] : names;
+    const isUp = state.state === 'up';
+    const what = isUp ? shown.join(', ') : 'cause' in state ? state.cause : 'it has not answered yet';
+    return [spec.name, isUp ? ansis.green('up') : ansis.red(state.state), isUp ? state.link.version : '', String(names.length), what];
+  });
+  return tableOf(['SERVER', 'STATE', 'REVISION', 'TOOLS', 'NAMES'], rows);
+}
+
+/** The lines for common clients, in the form that each of them takes. */
+function clientLines(endpoint: string, configPath: string): string {
+  const stdio = { command: 'npx', args: ['-y', 'assay-mcp', 'stdio', '--config', configPath] };
+  return [
+    ansis.bold('\nTo use it, paste one of these:'),
+    `  Claude Code     claude mcp add --transport http assay ${endpoint}`,
+    `  VS Code         code --add-mcp '${JSON.stringify({ name: 'assay', type: 'http', url: endpoint })}'`,
+    `  Cursor          ${JSON.stringify({ mcpServers: { assay: { url: endpoint } } })}`,
+    `  Claude Desktop  ${JSON.stringify({ mcpServers: { assay: stdio } })}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,29 @@
+import ansis from 'ansis';
+
+const GAP = '  ';
+const WIDEST = 200;
+
+/** Columns aligned by what is seen; the last one is wrapped at words to the width of the terminal. */
+export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => ansis.strip(row[column] ?? '').length)),
+  );
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
+  const room = Math.max(Math.min(process.stdout.columns || WIDEST, WIDEST) - before, 30);
+  const line = (cells: readonly string[]): string => {
+    const padded = cells.slice(0, -1).map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - ansis.strip(cell).length));
+    const [first = '', ...more] = wrapped(cells.at(-1) ?? '', room);
+    return [[...padded, first].join(GAP).trimEnd(), ...more.map((part) => ' '.repeat(before) + part)].join('\n');
+  };
+  return [ansis.dim(line(head)), ...rows.map(line)].join('\n');
+}
+
+function wrapped(text: string, room: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length + 1 > room) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}

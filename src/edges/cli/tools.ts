@@ -1,0 +1,44 @@
+import { EXIT } from '../../core/errors.ts';
+import type { Entry } from '../../gateway/listing.ts';
+import { complain } from './complain.ts';
+import type { CommonOptions, Runtime } from './runtime.ts';
+import { tableOf } from './table.ts';
+
+/** `assay tools`: every tool under its public name; on stderr what is not as its server wrote it. */
+export async function listTools(runtime: Runtime, options: CommonOptions & { readonly json?: boolean }): Promise<number> {
+  const opened = await runtime.openCatalog(options, true);
+  if (!opened.ok) return complain(opened.error);
+  const { catalog, close } = opened.value;
+  await catalog.settled();
+  const entries = catalog.all.listing('tools').entries;
+  const reports = catalog.reports();
+  const down = catalog.servers.flatMap(({ spec, state }) =>
+    state.state === 'up' ? [] : [{ name: spec.name, state: state.state, cause: 'cause' in state ? state.cause : 'it has not answered yet' }],
+  );
+  if (options.json === true) {
+    console.log(JSON.stringify({ tools: entries.map(shown), down, reports }, undefined, 2));
+  } else {
+    console.log(tableOf(['TOOL', 'SERVER', 'DESCRIPTION'], entries.map(row)));
+    for (const report of reports) console.error(`note: ${report}`);
+    for (const { name, state, cause } of down) console.error(`warning: server ${name} is ${state}: ${cause}`);
+  }
+  await close();
+  return down.length > 0 && down.length === catalog.servers.length ? EXIT.unavailable : EXIT.done;
+}
+
+function parsed(entry: Entry): Readonly<Record<string, unknown>> {
+  return JSON.parse(entry.definition.bytes.toString()) as Readonly<Record<string, unknown>>;
+}
+
+function shown(entry: Entry): Readonly<Record<string, unknown>> {
+  return { ...parsed(entry), name: entry.key, server: entry.server.spec.name, namespacedName: `${entry.server.spec.name}.${entry.name}` };
+}
+
+const LONGEST_DESCRIPTION = 100;
+
+function row(entry: Entry): readonly string[] {
+  const { description } = parsed(entry);
+  const text = typeof description === 'string' ? description.replace(/\s+/g, ' ').trim() : '';
+  const short = text.length > LONGEST_DESCRIPTION ? `${text.slice(0, LONGEST_DESCRIPTION - 1)}…` : text;
+  return [entry.key, entry.server.spec.name, short];
+}

@@ -1,0 +1,97 @@
+import { facesOf, rpcErrorOf, type Refusal } from '../../core/errors.ts';
+import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
+import { answer } from '../../gateway/answer.ts';
+import type { View } from '../../gateway/view.ts';
+import { METHODS, type Era } from '../../protocol/eras.ts';
+import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
+import { errorMessage, resultMessage, resultText } from '../../protocol/reply.ts';
+import { memberOf, textOf } from '../../protocol/scan.ts';
+import { replyFor } from '../../protocol/translate.ts';
+import { discovery } from './self.ts';
+
+/** Who asks: fixed for the life of a legacy session, read from each request in the modern era. */
+export interface Caller {
+  readonly era: Era;
+  readonly view: View;
+  /** JSON text of the client's name and version, as a legacy client gave it at its handshake. */
+  readonly clientInfo: string | undefined;
+  /** The least severe level of log messages that the client wants; undefined: what its era has as default. */
+  logLevel: string | undefined;
+}
+
+/** A response, ready to be sent, and the HTTP status that belongs to it. */
+export interface Outcome {
+  readonly bytes: Buffer;
+  readonly status: number;
+}
+
+export interface Conduct {
+  readonly caller: Caller;
+  readonly message: RequestMessage;
+  readonly signal: AbortSignal;
+  /** Sends something to the client that belongs before the response. */
+  readonly notify: (bytes: Buffer) => void;
+}
+
+/** Leads one request through the gateway and gives the response in the client's own form. */
+export async function conduct({ caller, message, signal, notify }: Conduct): Promise<Outcome> {
+  const { era, view } = caller;
+  const { method, idText } = message;
+  if (METHODS.get(method)?.eras.includes(era) !== true) return refusal(idText, era, { code: 'METHOD_UNKNOWN', method });
+  if (method === 'ping') return done(resultMessage(idText, resultText(method, era, {})));
+  if (method === 'server/discover') return done(resultMessage(idText, resultText(method, era, discovery(view))));
+  if (method === 'logging/setLevel') return setLogLevel(caller, message);
+  const logLevel = era === 'modern' ? requestLogLevel(message) : caller.logLevel;
+  const answered = await answer({
+    view,
+    message,
+    era,
+    clientInfo: caller.clientInfo,
+    signal,
+    notify: (note, bytes) => {
+      if (note.method === 'notifications/progress' || wantsLog(note, era, logLevel)) notify(bytes);
+    },
+  });
+  switch (answered.kind) {
+    case 'relayed': {
+      const { reply } = answered;
+      return done(replyFor(reply.message, { idText, method, from: reply.era, to: era }));
+    }
+    case 'own':
+      return done(resultMessage(idText, answered.result));
+    case 'refused':
+      return refusal(idText, era, answered.refusal);
+  }
+}
+
+/** In the legacy era errors of a request are answers like others; the modern era gives some of them an HTTP status. */
+export function refusal(idText: string | undefined, era: Era, what: Refusal): Outcome {
+  const status = era === 'legacy' && idText !== undefined ? 200 : facesOf(what).http;
+  return { bytes: errorMessage(idText, rpcErrorOf(what), era), status };
+}
+
+function done(bytes: Buffer): Outcome {
+  return { bytes, status: 200 };
+}
+
+function setLogLevel(caller: Caller, message: RequestMessage): Outcome {
+  const level = textOf(message.bytes, memberOf(message.params, 'level'));
+  if (level === undefined || !LOG_LEVELS.includes(level)) {
+    const reason = `it must be one of ${LOG_LEVELS.join(', ')}`;
+    return refusal(message.idText, 'legacy', { code: 'PARAMS_INVALID', field: 'params.level', reason });
+  }
+  caller.logLevel = level;
+  caller.view.wantLogs(level);
+  return done(resultMessage(message.idText, resultText(message.method, 'legacy', {})));
+}
+
+/** Without a level a modern client gets no log messages, a legacy client whatever its server sends. */
+function wantsLog(note: NotificationMessage, era: Era, wanted: string | undefined): boolean {
+  if (wanted === undefined) return era === 'legacy';
+  return isSevereEnough(textOf(note.bytes, memberOf(note.params, 'level')), wanted);
+}
+
+function requestLogLevel(message: RequestMessage): string | undefined {
+  const meta = memberOf(message.params, '_meta')?.object;
+  return textOf(message.bytes, memberOf(meta, 'io.modelcontextprotocol/logLevel'));
+}

@@ -1,0 +1,29 @@
+/** The requests of one client that are not answered yet, by id as written, so that it can cancel them. */
+export class InFlight {
+  readonly #open = new Map<string, AbortController>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Undefined when a request with this id is under way already, which the protocol forbids. */
+  begin(idText: string): AbortController | undefined {
+    if (this.#open.has(idText)) return undefined;
+    const controller = new AbortController();
+    this.#open.set(idText, controller);
+    return controller;
+  }
+
+  end(idText: string): void {
+    this.#open.delete(idText);
+  }
+
+  /** A request that is unknown, or was answered already, is ignored (2025-11-25, basic/utilities/cancellation#error-handling). */
+  cancel(idText: string): void {
+    this.#open.get(idText)?.abort();
+  }
+
+  cancelAll(): void {
+    for (const controller of this.#open.values()) controller.abort();
+  }
+}

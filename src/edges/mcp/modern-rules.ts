@@ -1,0 +1,75 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Refusal } from '../../core/errors.ts';
+import { eraOf, METHODS, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
+import * as headers from '../../protocol/headers.ts';
+import type { RequestMessage } from '../../protocol/message.ts';
+import { memberOf, rawOf, textOf, type JsonObject } from '../../protocol/scan.ts';
+
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+const CLIENT_KEY = 'io.modelcontextprotocol/clientInfo';
+
+/** Whether a request says of itself, in its envelope, which revision it speaks: the mark of the modern era. */
+export function isEnveloped(message: RequestMessage): boolean {
+  return memberOf(metaOf(message), VERSION_KEY) !== undefined;
+}
+
+/** What is wrong with the envelope of a modern request (2026-07-28, basic/index#meta); undefined: nothing. */
+export function envelopeFault(message: RequestMessage): Refusal | undefined {
+  const meta = metaOf(message);
+  const { bytes } = message;
+  const version = textOf(bytes, memberOf(meta, VERSION_KEY));
+  if (version === undefined) return missing(VERSION_KEY, 'it must be a string such as "2026-07-28"');
+  if (memberOf(meta, CAPABILITIES_KEY)?.object === undefined)
+    return missing(CAPABILITIES_KEY, 'it must be an object; {} says that the client has none');
+  const client = memberOf(meta, CLIENT_KEY);
+  if (client !== undefined && !isImplementation(bytes, client.object))
+    return missing(CLIENT_KEY, 'it must be an object with a "name" and a "version"');
+  if (eraOf(version) !== 'modern')
+    return { code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS };
+  return undefined;
+}
+
+/** Where headers and body of a modern request disagree (2026-07-28, basic/transports/streamable-http#server-validation). */
+export function headerFault(message: RequestMessage, given: IncomingHttpHeaders): Refusal | undefined {
+  const version = textOf(message.bytes, memberOf(metaOf(message), VERSION_KEY));
+  const versionFault = mismatch('MCP-Protocol-Version', given[headers.PROTOCOL_VERSION], version);
+  if (versionFault !== undefined) return versionFault;
+  const methodFault = mismatch('Mcp-Method', given[headers.METHOD], message.method);
+  if (methodFault !== undefined) return methodFault;
+  const source = METHODS.get(message.method)?.named;
+  const name = source && textOf(message.bytes, memberOf(message.params, source));
+  if (name === undefined) return undefined;
+  const header = given[headers.NAME];
+  const decoded = typeof header === 'string' ? headers.decodeHeader(header) : undefined;
+  if (header !== undefined && decoded === undefined)
+    return { code: 'HEADER_MISMATCH', header: 'Mcp-Name', reason: 'it is not encoded as the transport asks' };
+  return mismatch('Mcp-Name', decoded, name);
+}
+
+/** A legacy or enveloped request that comes with the headers of the other era. */
+export function missingEnvelope(): Refusal {
+  return missing(VERSION_KEY, 'it is missing, though the MCP-Protocol-Version header names a revision that needs it');
+}
+
+function metaOf(message: RequestMessage): JsonObject | undefined {
+  return memberOf(message.params, '_meta')?.object;
+}
+
+function missing(key: string, reason: string): Refusal {
+  return { code: 'ENVELOPE_INVALID', field: `params._meta["${key}"]`, reason };
+}
+
+function mismatch(header: string, given: string | string[] | undefined, body: string | undefined): Refusal | undefined {
+  if (given === undefined) return { code: 'HEADER_MISMATCH', header, reason: 'it is missing' };
+  if (given === body) return undefined;
+  return { code: 'HEADER_MISMATCH', header, reason: `it is ${JSON.stringify(given)}, but the body says ${JSON.stringify(body)}` };
+}
+
+function isImplementation(bytes: Buffer, object: JsonObject | undefined): boolean {
+  if (object === undefined) return false;
+  return ['name', 'version'].every((key) => {
+    const member = memberOf(object, key);
+    return member !== undefined && rawOf(bytes, member).startsWith('"');
+  });
+}

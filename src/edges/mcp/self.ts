@@ -1,0 +1,41 @@
+import { OWN_INFO } from '../../core/identity.ts';
+import type { View } from '../../gateway/view.ts';
+import { MODERN_VERSIONS, type Era } from '../../protocol/eras.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The result of `server/discover` (2026-07-28, server/discover). */
+export function discovery(view: View): Json {
+  return {
+    supportedVersions: MODERN_VERSIONS,
+    capabilities: capabilitiesOf(view, 'modern'),
+    serverInfo: OWN_INFO,
+    ...instructionsOf(view),
+    _meta: { 'io.modelcontextprotocol/serverInfo': OWN_INFO },
+  };
+}
+
+/** The result of `initialize` (2025-11-25, basic/lifecycle#initialization). */
+export function initialization(view: View, version: string): Json {
+  return {
+    protocolVersion: version,
+    capabilities: capabilitiesOf(view, 'legacy'),
+    serverInfo: OWN_INFO,
+    ...instructionsOf(view),
+  };
+}
+
+function instructionsOf(view: View): Json {
+  const instructions = view.instructions();
+  return instructions === undefined ? {} : { instructions };
+}
+
+/** Capabilities that servers have and Assay relays. A server that has not started yet may have any. */
+function capabilitiesOf(view: View, era: Era): Json {
+  const lists = ['tools', 'prompts', 'resources'].filter((name) => view.has(name));
+  const plain = (era === 'legacy' ? ['completions', 'logging'] : ['completions']).filter((name) => view.has(name));
+  return Object.fromEntries([
+    ...lists.map((name): [string, Json] => [name, { listChanged: true }]),
+    ...plain.map((name): [string, Json] => [name, {}]),
+  ]);
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import type { ListKind } from '../../gateway/ports.ts';
+import type { View } from '../../gateway/view.ts';
+import { notificationMessage } from '../../protocol/reply.ts';
+import type { Caller } from './conduct.ts';
+import { InFlight } from './in-flight.ts';
+
+/** The notification that tells of a change of a list. */
+export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {
+  tools: 'notifications/tools/list_changed',
+  prompts: 'notifications/prompts/list_changed',
+  resources: 'notifications/resources/list_changed',
+  resourceTemplates: 'notifications/resources/list_changed',
+};
+
+export interface SessionOptions {
+  readonly view: View;
+  readonly version: string;
+  readonly clientInfo: string | undefined;
+}
+
+/** One legacy client: what it said at its handshake, its open requests, and the stream on which it hears of changes. */
+export class Session implements Caller {
+  readonly id: string = randomUUID();
+  readonly era = 'legacy';
+  readonly view: View;
+  readonly version: string;
+  readonly clientInfo: string | undefined;
+  readonly inFlight: InFlight = new InFlight();
+  logLevel: string | undefined;
+  lastUsedMs: number = Date.now();
+  #send: ((bytes: Buffer) => void) | undefined;
+  #closeStream: (() => void) | undefined;
+  readonly #unheard = new Set<string>();
+  readonly #unsubscribe: () => void;
+
+  constructor({ view, version, clientInfo }: SessionOptions) {
+    this.view = view;
+    this.version = version;
+    this.clientInfo = clientInfo;
+    this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
+  }
+
+  get hasStream(): boolean {
+    return this.#send !== undefined;
+  }
+
+  get isIdle(): boolean {
+    return this.inFlight.size === 0 && !this.hasStream;
+  }
+
+  /** The client listens from now on; it hears first what changed while it did not. `close` ends the stream from our side. */
+  attach(send: (bytes: Buffer) => void, close: () => void): void {
+    this.#send = send;
+    this.#closeStream = close;
+    const missed = [...this.#unheard];
+    this.#unheard.clear();
+    for (const method of missed) send(notificationMessage(method));
+  }
+
+  detach(): void {
+    this.#send = undefined;
+    this.#closeStream = undefined;
+  }
+
+  end(): void {
+    this.#unsubscribe();
+    this.inFlight.cancelAll();
+    this.#closeStream?.();
+    this.detach();
+  }
+
+  #changed(kinds: readonly ListKind[]): void {
+    for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind]))) {
+      if (this.#send === undefined) this.#unheard.add(method);
+      else this.#send(notificationMessage(method));
+    }
+  }
+}
+
+/** All legacy sessions of a door. When the limit is reached the one that was idle longest makes room. */
+export class Sessions {
+  readonly #sessions = new Map<string, Session>();
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Undefined when all sessions are in use. */
+  begin(options: SessionOptions): Session | undefined {
+    if (this.#sessions.size >= this.#limit) {
+      const idle = [...this.#sessions.values()].filter((session) => session.isIdle);
+      const oldest = idle.reduce<Session | undefined>((a, b) => (a === undefined || b.lastUsedMs < a.lastUsedMs ? b : a), undefined);
+      if (oldest === undefined) return undefined;
+      this.end(oldest);
+    }
+    const session = new Session(options);
+    this.#sessions.set(session.id, session);
+    return session;
+  }
+
+  find(id: string): Session | undefined {
+    const session = this.#sessions.get(id);
+    if (session !== undefined) session.lastUsedMs = Date.now();
+    return session;
+  }
+
+  end(session: Session): void {
+    this.#sessions.delete(session.id);
+    session.end();
+  }
+
+  endAll(): void {
+    for (const session of [...this.#sessions.values()]) this.end(session);
+  }
+}

@@ -1,0 +1,211 @@
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Refusal } from '../../core/errors.ts';
+import type { ListKind, Log } from '../../gateway/ports.ts';
+import type { View } from '../../gateway/view.ts';
+import { LineSplitter } from '../../platform/lines.ts';
+import { VERSION_WITHOUT_HEADER, type Era } from '../../protocol/eras.ts';
+import { readClientMessage, type Message, type NoMessage, type RequestMessage } from '../../protocol/message.ts';
+import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
+import { memberOf, rawOf, scanArray } from '../../protocol/scan.ts';
+import { onOneLine } from '../../protocol/splice.ts';
+import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
+import { startOf } from './http-post.ts';
+import { InFlight } from './in-flight.ts';
+import { envelopeFault, isEnveloped } from './modern-rules.ts';
+import { initialization } from './self.ts';
+import { LIST_CHANGED } from './session.ts';
+import { Subscription } from './subscription.ts';
+
+export interface StdioDoorOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly view: View;
+  readonly maxBodyBytes: number;
+  readonly log: Log;
+}
+
+/** Longest time in ms that requests under way have to end after the client closed its side. */
+const DRAIN_MS = 10_000;
+const LINE_FEED: Buffer = Buffer.from('\n');
+const OPEN_BRACKET = 0x5b;
+
+/** Speaks MCP of both eras on a pair of streams. Resolves when the client has closed its side and all is answered. */
+export async function runStdioDoor(options: StdioDoorOptions): Promise<void> {
+  const door = new StdioDoor(options);
+  await door.run();
+}
+
+class StdioDoor {
+  readonly #options: StdioDoorOptions;
+  readonly #inFlight = new InFlight();
+  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #open = new Set<Promise<void>>();
+  /** What a legacy client said at its handshake. */
+  #legacy: (Caller & { readonly version: string }) | undefined;
+
+  constructor(options: StdioDoorOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    const { input, output, maxBodyBytes, view } = this.#options;
+    const lines = new LineSplitter(maxBodyBytes, {
+      line: (line) => this.#hear(line),
+      tooLong: () => this.#refuse(undefined, 'legacy', { code: 'MESSAGE_TOO_LARGE', limitBytes: maxBodyBytes }),
+    });
+    const unsubscribe = view.onChange((kinds) => this.#changed(kinds));
+    input.on('data', (chunk: Buffer) => {
+      lines.push(chunk);
+      // A client that does not read gets no new work done until it does.
+      if (output.writableNeedDrain && !input.isPaused()) {
+        input.pause();
+        output.once('drain', () => input.resume());
+      }
+    });
+    await new Promise<void>((resolve) => {
+      input.once('end', resolve);
+      input.once('error', () => resolve());
+      output.once('error', () => resolve());
+    });
+    lines.end();
+    await Promise.race([this.#drained(), sleep(DRAIN_MS, undefined, { ref: false })]);
+    unsubscribe();
+    for (const subscription of this.#subscriptions.values()) subscription.finish();
+    this.#inFlight.cancelAll();
+    if (!output.destroyed) await new Promise<void>((resolve) => output.write('', () => resolve()));
+  }
+
+  async #drained(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open);
+  }
+
+  #hear(line: Buffer): void {
+    if (line[0] === OPEN_BRACKET) {
+      this.#hearBatch(line);
+      return;
+    }
+    const message = readClientMessage(line);
+    if (message.kind === 'none') this.#refuse(message.idText, this.#era(), faultOf(message));
+    else if (message.kind === 'request') this.#track(this.#answer(message), message);
+    else this.#note(message);
+  }
+
+  /** Without a handshake so far the client is taken for a modern one, whose errors carry no null. */
+  #era(): Era {
+    return this.#legacy === undefined ? 'modern' : 'legacy';
+  }
+
+  #note(message: Exclude<Message, RequestMessage>): void {
+    if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return;
+    const id = memberOf(message.params, 'requestId');
+    if (id === undefined) return;
+    const idText = rawOf(message.bytes, id);
+    this.#inFlight.cancel(idText);
+    this.#subscriptions.get(idText)?.cancel();
+    this.#subscriptions.delete(idText);
+  }
+
+  /** Sends the response when it is there; a cancelled request gets none. */
+  #track(answering: Promise<Outcome | undefined>, message: RequestMessage): void {
+    const tracked = answering
+      .then((outcome) => {
+        if (outcome !== undefined) this.#send(outcome.bytes);
+      })
+      .catch((error: unknown) => {
+        this.#options.log.error('a request failed inside Assay', { error: error instanceof Error ? error.stack : String(error) });
+        this.#refuse(message.idText, this.#era(), { code: 'INTERNAL' });
+      })
+      .finally(() => this.#open.delete(tracked));
+    this.#open.add(tracked);
+  }
+
+  async #answer(message: RequestMessage): Promise<Outcome | undefined> {
+    const { view } = this.#options;
+    const { idText } = message;
+    if (isEnveloped(message)) {
+      const fault = envelopeFault(message);
+      if (fault !== undefined) return refusal(idText, 'modern', fault);
+      if (message.method === 'subscriptions/listen') return this.#listen(message);
+      return this.#conduct(message, { era: 'modern', view, clientInfo: undefined, logLevel: undefined });
+    }
+    if (message.method === 'initialize') return this.#initialize(message);
+    // "server/discover" is how a client finds out; without an envelope it is no modern request, and no session is there.
+    if (this.#legacy === undefined)
+      return refusal(idText, 'modern', UNOPENED);
+    return this.#conduct(message, this.#legacy);
+  }
+
+  #initialize(message: RequestMessage): Outcome {
+    const { view } = this.#options;
+    const started = startOf(message);
+    if ('code' in started) return refusal(message.idText, 'legacy', started);
+    const info = memberOf(message.params, 'clientInfo');
+    const clientInfo = info && rawOf(message.bytes, info);
+    this.#legacy = { era: 'legacy', view, clientInfo, logLevel: undefined, version: started.version };
+    const result = resultText('initialize', 'legacy', initialization(view, started.version));
+    return { bytes: resultMessage(message.idText, result), status: 200 };
+  }
+
+  async #conduct(message: RequestMessage, caller: Caller): Promise<Outcome | undefined> {
+    const controller = this.#inFlight.begin(message.idText);
+    if (controller === undefined)
+      return refusal(message.idText, caller.era, { code: 'MESSAGE_INVALID', reason: 'a request with this id is under way' });
+    try {
+      const { signal } = controller;
+      const outcome = await conduct({ caller, message, signal, notify: (bytes) => this.#send(bytes) });
+      return signal.aborted ? undefined : outcome;
+    } finally {
+      this.#inFlight.end(message.idText);
+    }
+  }
+
+  #listen(message: RequestMessage): Outcome | undefined {
+    const { view } = this.#options;
+    const { idText } = message;
+    if (this.#subscriptions.has(idText))
+      return refusal(idText, 'modern', { code: 'MESSAGE_INVALID', reason: 'a request with this id is under way' });
+    const opened = Subscription.open({ view, message, send: (bytes) => this.#send(bytes) });
+    if (!opened.ok) return refusal(idText, 'modern', opened.error);
+    this.#subscriptions.set(idText, opened.value);
+    return undefined;
+  }
+
+  #hearBatch(line: Buffer): void {
+    const spans = scanArray(line, 0, true);
+    const takesBatches = this.#legacy !== undefined && this.#legacy.version <= VERSION_WITHOUT_HEADER;
+    if (spans === undefined) this.#refuse(undefined, this.#era(), { code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' });
+    else if (!takesBatches || spans.length === 0)
+      this.#refuse(undefined, this.#era(), { code: 'MESSAGE_INVALID', reason: 'batches are not part of this revision' });
+    else for (const { start, end } of spans) this.#hear(line.subarray(start, end));
+  }
+
+  #changed(kinds: readonly ListKind[]): void {
+    if (this.#legacy === undefined) return;
+    for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind]))) this.#send(notificationMessage(method));
+  }
+
+  #refuse(idText: string | undefined, era: Era, what: Refusal): void {
+    this.#send(refusal(idText, era, what).bytes);
+  }
+
+  #send(bytes: Buffer): void {
+    const { output } = this.#options;
+    if (output.destroyed || output.writableEnded) return;
+    output.cork();
+    output.write(onOneLine(bytes));
+    output.write(LINE_FEED);
+    process.nextTick(() => output.uncork());
+  }
+}
+
+function faultOf({ fault, reason }: NoMessage): Refusal {
+  return fault === 'not JSON' ? { code: 'MESSAGE_NOT_JSON', reason } : { code: 'MESSAGE_INVALID', reason };
+}
+
+/** The first request of a client that neither shakes hands nor brings an envelope. */
+const UNOPENED: Refusal = {
+  code: 'ENVELOPE_INVALID',
+  field: 'params._meta["io.modelcontextprotocol/protocolVersion"]',
+  reason: 'it is missing; send it, or "initialize" first',
+};

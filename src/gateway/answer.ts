@@ -1,0 +1,118 @@
+import type { Refusal } from '../core/errors.ts';
+import type { Result } from '../core/result.ts';
+import type { Era } from '../protocol/eras.ts';
+import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
+import { memberOf, textOf, type Member } from '../protocol/scan.ts';
+import { asksForInput, nameOf } from '../protocol/translate.ts';
+import { LIST_KINDS, LISTS } from './inventory.ts';
+import type { ListKind, Reply } from './ports.ts';
+import type { Server } from './server.ts';
+import type { View } from './view.ts';
+
+/** One request on its way through the gateway, with what is known of who asks. */
+export interface Exchange {
+  readonly view: View;
+  readonly message: RequestMessage;
+  readonly era: Era;
+  /** JSON text of the client's name and version, where the message does not carry it. */
+  readonly clientInfo: string | undefined;
+  /** Aborted when the client wants no answer any more. */
+  readonly signal: AbortSignal;
+  /** Says something to the client before the result: progress and log messages of this request. */
+  notify(note: NotificationMessage, bytes: Buffer): void;
+}
+
+export type Answer =
+  | { readonly kind: 'relayed'; readonly reply: Reply }
+  /** JSON text of a result of our own. */
+  | { readonly kind: 'own'; readonly result: Buffer }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+type Handler = (exchange: Exchange) => Promise<Answer>;
+
+/** Answers the requests that are about what servers offer. What is about the connection is the door's. */
+export function answer(exchange: Exchange): Promise<Answer> {
+  const handler = HANDLERS.get(exchange.message.method);
+  const { method } = exchange.message;
+  return handler === undefined ? Promise.resolve(refused({ code: 'METHOD_UNKNOWN', method })) : handler(exchange);
+}
+
+const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ...LIST_KINDS.map((kind): [string, Handler] => [LISTS[kind].method, (exchange) => list(exchange, kind)]),
+  ['tools/call', (exchange) => named(exchange, (name) => exchange.view.tool(name))],
+  ['prompts/get', (exchange) => named(exchange, (name) => exchange.view.prompt(name))],
+  ['resources/read', readResource],
+  ['completion/complete', complete],
+]);
+
+async function list({ view, message, era }: Exchange, kind: ListKind): Promise<Answer> {
+  const member = memberOf(message.params, 'cursor');
+  const cursor = textOf(message.bytes, member);
+  if (member !== undefined && cursor === undefined) return wrong('params.cursor', 'it must be a string');
+  const page = await view.page(kind, era, cursor);
+  return page.ok ? { kind: 'own', result: page.value } : refused(page.error);
+}
+
+type Found = Result<{ readonly server: Server; readonly key: string; readonly name: string }, Refusal>;
+
+async function named(exchange: Exchange, find: (name: string) => Promise<Found>): Promise<Answer> {
+  const { message } = exchange;
+  const name = textOf(message.bytes, nameOf(message));
+  if (name === undefined) return wrong('params.name', 'it must be a string');
+  const entry = await find(name);
+  if (!entry.ok) return refused(entry.error);
+  return relay(exchange, entry.value.server, entry.value.key === entry.value.name ? undefined : entry.value.name);
+}
+
+async function readResource(exchange: Exchange): Promise<Answer> {
+  const { message } = exchange;
+  const uri = textOf(message.bytes, memberOf(message.params, 'uri'));
+  if (uri === undefined) return wrong('params.uri', 'it must be a string');
+  const server = await exchange.view.resource(uri);
+  return server.ok ? relay(exchange, server.value, undefined) : refused(server.error);
+}
+
+async function complete(exchange: Exchange): Promise<Answer> {
+  const { message, view } = exchange;
+  const ref = memberOf(message.params, 'ref')?.object;
+  const text = (member: Member | undefined): string | undefined => textOf(message.bytes, member);
+  const uri = text(memberOf(ref, 'uri'));
+  switch (text(memberOf(ref, 'type'))) {
+    case 'ref/prompt':
+      return named(exchange, (name) => view.prompt(name));
+    case 'ref/resource': {
+      if (uri === undefined) return wrong('params.ref.uri', 'it must be a string');
+      const server = await view.template(uri);
+      return server.ok ? relay(exchange, server.value, undefined) : refused(server.error);
+    }
+    default:
+      return wrong('params.ref.type', 'it must be "ref/prompt" or "ref/resource"');
+  }
+}
+
+/** Hands the request to its server and the answer back, as it came. */
+async function relay(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
+  const link = await server.whenUp(exchange.signal);
+  if (!link.ok) return refused(link.error);
+  const reply = await link.value.ask({
+    message: exchange.message,
+    era: exchange.era,
+    name,
+    clientInfo: exchange.clientInfo,
+    timeoutMs: server.spec.timeoutMs,
+    signal: exchange.signal,
+    onNotification: (note, bytes) => exchange.notify(note, bytes),
+  });
+  if (!reply.ok) return refused(reply.error);
+  if (exchange.era === 'legacy' && reply.value.era === 'modern' && asksForInput(reply.value.message))
+    return refused({ code: 'SERVER_ASKS', server: server.spec.name });
+  return { kind: 'relayed', reply: reply.value };
+}
+
+function refused(refusal: Refusal): Answer {
+  return { kind: 'refused', refusal };
+}
+
+function wrong(field: string, reason: string): Answer {
+  return refused({ code: 'PARAMS_INVALID', field, reason });
+}

@@ -1,0 +1,148 @@
+import { sentenceOf } from '../core/errors.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import { listable } from '../protocol/listable.ts';
+import { ownRequest } from '../protocol/message.ts';
+import { memberOf, planOf, scanArray, scanObject, textOf, type Plan } from '../protocol/scan.ts';
+import type { Era } from '../protocol/eras.ts';
+import type { Link, ListKind } from './ports.ts';
+
+/** What official clients accept of a definition, per era: all, all but some members, or nothing of it. */
+export type Fitness = ReturnType<typeof listable>;
+
+/** One entry of a server's list, as the server wrote it. */
+export interface Definition {
+  /** The name of a tool or prompt, the URI (template) of a resource; undefined where it is no string. */
+  readonly key: string | undefined;
+  readonly bytes: Buffer;
+  readonly fitness: Readonly<Record<Era, Fitness>>;
+}
+
+export type Inventory = Readonly<Record<ListKind, readonly Definition[]>>;
+
+export const EMPTY_INVENTORY: Inventory = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
+
+interface ListFacts {
+  readonly method: string;
+  /** The capability that says that the server has this list. */
+  readonly capability: string;
+  /** The member that names an entry. */
+  readonly key: string;
+  readonly kind: Parameters<typeof listable>[0];
+}
+
+export const LISTS: Readonly<Record<ListKind, ListFacts>> = {
+  tools: { method: 'tools/list', capability: 'tools', key: 'name', kind: 'tool' },
+  prompts: { method: 'prompts/list', capability: 'prompts', key: 'name', kind: 'prompt' },
+  resources: { method: 'resources/list', capability: 'resources', key: 'uri', kind: 'resource' },
+  resourceTemplates: {
+    method: 'resources/templates/list',
+    capability: 'resources',
+    key: 'uriTemplate',
+    kind: 'resourceTemplate',
+  },
+};
+
+export const LIST_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources', 'resourceTemplates'];
+
+/** A server that never stops giving cursors is stopped here. */
+const MOST_PAGES = 1_000;
+const METHOD_NOT_FOUND = -32601;
+
+export interface Reading {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Entries of the last reading: those that did not change are kept as they are. */
+  readonly before: readonly Definition[];
+}
+
+/** Reads one list of a server, all pages. The error is a phrase. */
+export async function readList(
+  link: Link,
+  kind: ListKind,
+  reading: Reading,
+): Promise<Result<readonly Definition[], string>> {
+  const { method, capability } = LISTS[kind];
+  if (link.capabilities[capability] === undefined) return ok([]);
+  const known = new Map(reading.before.map((definition) => [definition.key, definition]));
+  const found: Definition[] = [];
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const answer = await readPage(link, ownRequest(method, cursor === undefined ? {} : { cursor }), reading);
+    if (!answer.ok) return err(`${method}: ${sentenceOf(answer.error)}`);
+    const { message } = answer.value;
+    const result = memberOf(message.root, 'result');
+    if (result === undefined) {
+      if (kind === 'resourceTemplates' && errorCodeOf(message.bytes) === METHOD_NOT_FOUND) return ok([]);
+      return err(`${method} was answered by an error`);
+    }
+    const entries = entriesOf(message.bytes.subarray(result.start, result.end), kind, known);
+    if (entries === undefined) return err(`${method} was answered without a list`);
+    found.push(...entries.definitions);
+    cursor = entries.nextCursor;
+    if (cursor === undefined) return ok(found);
+    if (cursors.has(cursor)) return err(`${method} gives the same cursor again`);
+    cursors.add(cursor);
+  }
+  return err(`${method} has more than ${MOST_PAGES} pages`);
+}
+
+function readPage(link: Link, message: ReturnType<typeof ownRequest>, reading: Reading): ReturnType<Link['ask']> {
+  return link.ask({
+    message,
+    era: 'legacy',
+    name: undefined,
+    clientInfo: undefined,
+    timeoutMs: reading.timeoutMs,
+    signal: reading.signal,
+    onNotification: undefined,
+  });
+}
+
+function errorCodeOf(bytes: Buffer): unknown {
+  try {
+    return (JSON.parse(bytes.toString()) as { error?: { code?: unknown } }).error?.code;
+  } catch {
+    return undefined;
+  }
+}
+
+const RESULT_PLAN: Plan = planOf({ nextCursor: {}, tools: {}, prompts: {}, resources: {}, resourceTemplates: {} });
+
+interface Entries {
+  readonly definitions: readonly Definition[];
+  readonly nextCursor: string | undefined;
+}
+
+function entriesOf(
+  bytes: Buffer,
+  kind: ListKind,
+  known: ReadonlyMap<string | undefined, Definition>,
+): Entries | undefined {
+  const scan = scanObject(bytes, { plan: RESULT_PLAN, strict: true });
+  const list = scan.ok ? memberOf(scan.value, kind) : undefined;
+  const spans = list && scanArray(bytes, list.start, false);
+  if (!scan.ok || spans === undefined) return undefined;
+  const definitions = spans.map(({ start, end }) => definitionOf(bytes.subarray(start, end), kind, known));
+  return { definitions, nextCursor: textOf(bytes, memberOf(scan.value, 'nextCursor')) };
+}
+
+function definitionOf(
+  slice: Buffer,
+  kind: ListKind,
+  known: ReadonlyMap<string | undefined, Definition>,
+): Definition {
+  const facts = LISTS[kind];
+  const parsed: unknown = JSON.parse(slice.toString());
+  const named = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Readonly<Record<string, unknown>>;
+  const value = named[facts.key];
+  const key = typeof value === 'string' ? value : undefined;
+  const before = known.get(key);
+  if (before?.bytes.equals(slice) === true) return before;
+  return {
+    key,
+    bytes: Buffer.from(slice), // a copy, so that one small entry does not keep a whole page in memory
+    fitness: { legacy: listable(facts.kind, 'legacy', parsed), modern: listable(facts.kind, 'modern', parsed) },
+  };
+}
+

@@ -1,0 +1,43 @@
+import type { Refusal } from '../core/errors.ts';
+import { ownRequest } from '../protocol/message.ts';
+import { answer } from './answer.ts';
+import type { View } from './view.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface OwnRequest {
+  readonly method: string;
+  readonly params: Json;
+  /** Told of progress in words. */
+  readonly onProgress: (text: string) => void;
+}
+
+export type OwnAnswer =
+  | { readonly kind: 'result'; readonly result: Json }
+  | { readonly kind: 'error'; readonly error: Json }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/** Asks through the gateway as a client would, and takes the answer apart; for commands, not for the path of a call. */
+export async function answerOwn(view: View, { method, params, onProgress }: OwnRequest): Promise<OwnAnswer> {
+  const answered = await answer({
+    view,
+    message: ownRequest(method, { ...params, _meta: { progressToken: 0 } }),
+    era: 'legacy',
+    clientInfo: undefined,
+    signal: new AbortController().signal,
+    notify: (note) => onProgress(wordsOf(JSON.parse(note.bytes.toString()) as Json)),
+  });
+  if (answered.kind === 'refused') return answered;
+  const bytes = answered.kind === 'own' ? answered.result : answered.reply.message.bytes;
+  const parsed = JSON.parse(bytes.toString()) as Json;
+  if (answered.kind === 'own') return { kind: 'result', result: parsed };
+  return 'error' in parsed ? { kind: 'error', error: parsed['error'] as Json } : { kind: 'result', result: parsed['result'] as Json };
+}
+
+function wordsOf(note: Json): string {
+  const params = (note['params'] ?? {}) as Json;
+  if (note['method'] === 'notifications/message') return JSON.stringify(params['data']);
+  const total = params['total'] === undefined ? '' : ` of ${String(params['total'])}`;
+  const message = typeof params['message'] === 'string' ? `: ${params['message']}` : '';
+  return `progress ${String(params['progress'])}${total}${message}`;
+}

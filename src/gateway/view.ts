@@ -1,0 +1,141 @@
+import type { Refusal } from '../core/errors.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import type { Era } from '../protocol/eras.ts';
+import { LIST_KINDS } from './inventory.ts';
+import { Listing, type Entry } from './listing.ts';
+import type { ListKind } from './ports.ts';
+import type { Server } from './server.ts';
+import { templateFits } from './uri-template.ts';
+
+export interface ViewOptions {
+  readonly servers: readonly Server[];
+  readonly isAggregated: boolean;
+  /** Resolves when the first lists may be given out. */
+  readonly settled: () => Promise<void>;
+}
+
+/** What one endpoint shows: some servers, under public names or their own. */
+export class View {
+  readonly isAggregated: boolean;
+  readonly #servers: readonly Server[];
+  readonly #settled: () => Promise<void>;
+  #listings: Partial<Record<ListKind, Listing>> = {};
+  #announced: Partial<Record<ListKind, Listing>> = {};
+  readonly #listeners = new Set<(kinds: readonly ListKind[]) => void>();
+
+  constructor(options: ViewOptions) {
+    this.isAggregated = options.isAggregated;
+    this.#servers = options.servers;
+    this.#settled = options.settled;
+  }
+
+  get servers(): readonly Server[] {
+    return this.#servers;
+  }
+
+  listing(kind: ListKind): Listing {
+    return (this.#listings[kind] ??= new Listing({
+      kind,
+      servers: this.#servers,
+      isAggregated: this.isAggregated,
+    }));
+  }
+
+  /** JSON text of one page of a list. The first lists wait until the servers had their chance to start. */
+  async page(kind: ListKind, era: Era, cursor: string | undefined): Promise<Result<Buffer, Refusal>> {
+    await this.#settled();
+    const [only] = this.#servers;
+    if (!this.isAggregated && only?.state.state === 'failed')
+      return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: only.state.cause });
+    return this.listing(kind).page(era, cursor);
+  }
+
+  async tool(name: string): Promise<Result<Entry, Refusal>> {
+    const entry = this.listing('tools').find(name) ?? (await this.#afterStart('tools', name));
+    if (entry === undefined) {
+      const candidates = this.listing('tools').candidates(name);
+      return err(candidates === undefined ? { code: 'TOOL_UNKNOWN', name } : { code: 'TOOL_AMBIGUOUS', name, candidates });
+    }
+    const { legacy, modern } = entry.definition.fitness;
+    return legacy.kind === 'withheld' && modern.kind === 'withheld'
+      ? err({ code: 'TOOL_WITHHELD', name, reason: legacy.reason })
+      : ok(entry);
+  }
+
+  async prompt(name: string): Promise<Result<Entry, Refusal>> {
+    const entry = this.listing('prompts').find(name) ?? (await this.#afterStart('prompts', name));
+    return entry === undefined ? err({ code: 'PROMPT_UNKNOWN', name }) : ok(entry);
+  }
+
+  /** Who has a resource: who lists it, else whose template fits, else the only one that lists anything of its scheme. */
+  async resource(uri: string): Promise<Result<Server, Refusal>> {
+    const listed = this.listing('resources').find(uri) ?? (await this.#afterStart('resources', uri));
+    if (listed !== undefined) return ok(listed.server);
+    const template = this.listing('resourceTemplates').entries.find(({ key }) => templateFits(key, uri));
+    if (template !== undefined) return ok(template.server);
+    const servers = this.#servers.filter((s) => s.state.state !== 'up' || s.state.link.capabilities['resources'] !== undefined);
+    const scheme = schemeOf(uri);
+    const related = servers.filter(({ inventory }) =>
+      [...inventory.resources, ...inventory.resourceTemplates].some(({ key }) => key !== undefined && schemeOf(key) === scheme),
+    );
+    const [only] = related.length === 0 ? servers : related;
+    return only !== undefined && (related.length === 1 || servers.length === 1)
+      ? ok(only)
+      : err({ code: 'RESOURCE_UNKNOWN', uri });
+  }
+
+  async template(uriTemplate: string): Promise<Result<Server, Refusal>> {
+    const entry =
+      this.listing('resourceTemplates').find(uriTemplate) ?? (await this.#afterStart('resourceTemplates', uriTemplate));
+    return entry === undefined ? this.resource(uriTemplate) : ok(entry.server);
+  }
+
+  /** The instructions of all servers, each under its name; those of a single server as they are. */
+  instructions(): string | undefined {
+    const given = this.#servers.flatMap(({ spec, instructions }) =>
+      instructions === undefined ? [] : [this.isAggregated ? `# ${spec.name}\n\n${instructions}` : instructions],
+    );
+    return given.length === 0 ? undefined : given.join('\n\n');
+  }
+
+  /** Whether any server that stands has the capability; true while some have not yet said. */
+  has(capability: string): boolean {
+    return this.#servers.some(({ state }) => state.state !== 'up' || state.link.capabilities[capability] !== undefined);
+  }
+
+  /** A client wants log messages of this level: its servers are asked for them, unless they send more already. */
+  wantLogs(level: string): void {
+    for (const server of this.#servers) server.setLogLevel(level);
+  }
+
+  /** Told which lists have changed for clients of this view. The returned function ends it. */
+  onChange(listener: (kinds: readonly ListKind[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Forgets the lists that were built: a server's have changed. */
+  invalidate(): void {
+    this.#announced = { ...this.#listings, ...this.#announced };
+    this.#listings = {};
+  }
+
+  /** Tells the listeners what differs from what was last announced. */
+  announce(): void {
+    const changed = LIST_KINDS.filter((kind) => {
+      const before = this.#announced[kind];
+      return before === undefined ? this.listing(kind).entries.length > 0 : !before.isSame(this.listing(kind));
+    });
+    this.#announced = { ...this.#listings };
+    if (changed.length > 0) for (const listener of [...this.#listeners]) listener(changed);
+  }
+
+  async #afterStart(kind: ListKind, key: string): Promise<Entry | undefined> {
+    await this.#settled();
+    return this.listing(kind).find(key);
+  }
+}
+
+function schemeOf(uri: string): string {
+  return uri.slice(0, Math.max(uri.indexOf(':'), 0)).toLowerCase();
+}

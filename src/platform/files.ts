@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
+import { mkdir, open, readFile, realpath, rename, rm, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/** Why a file could not be read or written, as the end of a sentence: "there is no such file". */
+export interface FileTrouble {
+  readonly reason: string;
+}
+
+/** A `Result` of core/, which this room does not know. */
+type Outcome<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: FileTrouble };
+
+/** The text of a UTF-8 file, without the byte order mark that some editors put in front. */
+export async function readText(path: string): Promise<Outcome<string>> {
+  try {
+    const bytes = await readFile(path);
+    if (!isUtf8(bytes)) return failed('it is no UTF-8 text');
+    return { ok: true, value: bytes.toString('utf8').replace(/^\uFEFF/, '') };
+  } catch (error) {
+    return failed(reasonOf(error));
+  }
+}
+
+/**
+ * Puts `text` into the file in one step: after a crash at any moment the file is the old or the new one, whole.
+ * `mode` is that of the file afterwards, whatever it was. A symbolic link stays one; the file that it names is written.
+ */
+export async function writeAtomically(path: string, text: string, mode: number): Promise<Outcome<undefined>> {
+  const target = await realpath(path).catch(() => path);
+  const draft = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
+  try {
+    await using(await open(draft, 'wx', mode), async (file) => {
+      await file.writeFile(text);
+      // What the umask took from the mode of the new file comes back here.
+      await file.chmod(mode);
+      await file.sync();
+    });
+    await rename(draft, target);
+    await syncFolder(dirname(target));
+    return { ok: true, value: undefined };
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    return failed(reasonOf(error));
+  }
+}
+
+/** Makes a folder, and those above it, for this user alone; one that is there stays as it is. */
+export async function ensureFolder(path: string): Promise<Result<undefined, FileTrouble>> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return ok(undefined);
+  } catch (error) {
+    return err({ reason: reasonOf(error) });
+  }
+}
+
+/** The new name lasts once the folder that holds it is on the disk. Some systems cannot open folders; then nothing can be done. */
+async function syncFolder(path: string): Promise<void> {
+  try {
+    await using(await open(path, 'r'), (folder) => folder.sync());
+  } catch (error) {
+    if (!CANNOT_SYNC_FOLDERS.has(codeOf(error))) throw error;
+  }
+}
+
+async function using(file: FileHandle, work: (file: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+const CANNOT_SYNC_FOLDERS: ReadonlySet<string> = new Set(['EISDIR', 'EPERM', 'EACCES', 'EINVAL', 'ENOTSUP']);
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file or folder'],
+  ['ENOTDIR', 'a part of its path is no folder'],
+  ['EISDIR', 'it is a folder'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'operation not permitted'],
+  ['ENOSPC', 'the disk is full'],
+  ['EROFS', 'the file system is read-only'],
+  ['ELOOP', 'its links go round in a circle'],
+]);
+
+function failed(reason: string): Outcome<never> {
+  return { ok: false, error: { reason } };
+}
+
+function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  return REASONS.get(code) ?? `the system says ${code}`;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'an unknown error';
+}

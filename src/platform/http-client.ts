@@ -1,0 +1,99 @@
+import { Pool, type Dispatcher } from 'undici';
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: Buffer | undefined;
+}
+
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Called in this order: start, data…, then end or error, once. After an abort only error may follow. */
+export interface ResponseHandler {
+  start(status: number, headers: ResponseHeaders): void;
+  data(chunk: Buffer): void;
+  end(): void;
+  error(cause: string): void;
+}
+
+const CONNECT_LIMIT_MS = 10_000;
+const MOST_CONNECTIONS = 256;
+
+/**
+ * Keep-alive connections to one origin. No redirect is followed, so no credential leaves the origin. undici's own limits
+ * of 300 s for headers and body are off: how long a call may take is the caller's to say.
+ */
+export class HttpClient {
+  readonly #calls: Pool;
+  readonly #streams: Pool;
+
+  constructor(origin: string) {
+    const options = { headersTimeout: 0, bodyTimeout: 0, pipelining: 1, connect: { timeout: CONNECT_LIMIT_MS } };
+    this.#calls = new Pool(origin, { ...options, connections: MOST_CONNECTIONS, keepAliveTimeout: 30_000 });
+    this.#streams = new Pool(origin, options);
+  }
+
+  /** Sends a request over the pool for calls. The returned function aborts it. */
+  call(request: HttpRequest, handler: ResponseHandler): () => void {
+    return dispatch(this.#calls, request, handler);
+  }
+
+  /** Sends a request whose answer stays open for long, outside the pool for calls. */
+  stream(request: HttpRequest, handler: ResponseHandler): () => void {
+    return dispatch(this.#streams, request, handler);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#calls.destroy(), this.#streams.destroy()]);
+  }
+}
+
+function dispatch(pool: Pool, request: HttpRequest, handler: ResponseHandler): () => void {
+  let controller: Dispatcher.DispatchController | undefined;
+  let isAborted = false;
+  pool.dispatch(
+    { method: request.method, path: request.path, headers: request.headers as string[], body: request.body ?? null },
+    {
+      onRequestStart(given) {
+        controller = given;
+        if (isAborted) given.abort(new Error('aborted'));
+      },
+      onResponseStart(_, status, headers) {
+        handler.start(status, headers);
+      },
+      onResponseData(_, chunk) {
+        handler.data(chunk);
+      },
+      onResponseEnd() {
+        handler.end();
+      },
+      onResponseError(_, error) {
+        handler.error(causeOf(error));
+      },
+    },
+  );
+  return () => {
+    isAborted = true;
+    controller?.abort(new Error('aborted'));
+  };
+}
+
+/** A phrase that tells people what to look at. */
+function causeOf(error: Error & { readonly code?: string }): string {
+  switch (error.code) {
+    case 'ECONNREFUSED':
+      return 'nothing listens at its address (ECONNREFUSED)';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `its host name is not known (${error.code})`;
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return 'its host did not answer in time (connect time-out)';
+    case 'ECONNRESET':
+    case 'UND_ERR_SOCKET':
+      return 'it closed the connection';
+    default:
+      return error.code ?? error.message;
+  }
+}

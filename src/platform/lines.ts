@@ -1,0 +1,63 @@
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+export interface LineHandlers {
+  /** One line without its end, never empty. */
+  line(line: Buffer): void;
+  /** A line grew past the limit; it is thrown away up to its end. */
+  tooLong(): void;
+}
+
+/** Cuts a stream of bytes at line feeds. Holds at most `limitBytes` of an unfinished line. */
+export class LineSplitter {
+  readonly #handlers: LineHandlers;
+  readonly #limitBytes: number;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #isSkipping = false;
+
+  constructor(limitBytes: number, handlers: LineHandlers) {
+    this.#limitBytes = limitBytes;
+    this.#handlers = handlers;
+  }
+
+  push(chunk: Buffer): void {
+    let from = 0;
+    for (;;) {
+      const end = chunk.indexOf(LINE_FEED, from);
+      if (end < 0) break;
+      this.#finish(chunk.subarray(from, end));
+      from = end + 1;
+    }
+    if (from < chunk.length) this.#keep(chunk.subarray(from));
+  }
+
+  /** The stream has ended: what is left counts as a line. */
+  end(): void {
+    this.#finish(Buffer.alloc(0));
+  }
+
+  #finish(tail: Buffer): void {
+    this.#keep(tail);
+    const [first, ...more] = this.#pieces;
+    this.#pieces = [];
+    this.#bytes = 0;
+    if (this.#isSkipping || first === undefined) {
+      this.#isSkipping = false;
+      return;
+    }
+    const line = more.length === 0 ? first : Buffer.concat([first, ...more]);
+    const whole = line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
+    if (whole.length > 0) this.#handlers.line(whole);
+  }
+
+  #keep(piece: Buffer): void {
+    if (this.#isSkipping || piece.length === 0) return;
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes <= this.#limitBytes) return;
+    this.#pieces = [];
+    this.#isSkipping = true;
+    this.#handlers.tooLong();
+  }
+}

@@ -1,0 +1,296 @@
+/** Where a schema is wrong: keys of objects and indexes of arrays, from the schema down. */
+export interface SchemaFault {
+  readonly at: readonly (string | number)[];
+  readonly says: string;
+}
+
+/**
+ * Why SDK 1.x cannot compile an output schema; undefined if it can. Its client compiles all output schemas of a list
+ * with Ajv 8 when the list arrives, and rejects the list when one fails. `schema` is what its parser accepts. Ajv is
+ * followed keyword by keyword; what depends on more than the schema (nested ids, references to other documents) is
+ * taken for a fault.
+ */
+export function compileFault(schema: Json): SchemaFault | undefined {
+  const { $id } = schema;
+  const isIdFine = typeof $id === 'string' ? PLAIN_URI.test($id) : !$id;
+  if (!isIdFine) return { at: ['$id'], says: 'is no plain URI' };
+  const walk: Walk = { root: schema, anchors: new Map(), seen: new Set() };
+  return collectAnchors(schema, walk) ?? visit(schema, [], walk);
+}
+
+type Json = Readonly<Record<string, unknown>>;
+type At = readonly (string | number)[];
+type Part = readonly [at: At, schema: unknown];
+
+interface Walk {
+  readonly root: Json;
+  readonly anchors: Map<string, Json>;
+  /** Schemas that are checked or being checked, so that recursive ones end. */
+  readonly seen: Set<object>;
+}
+
+const PLAIN_URI = /^[\w:/.~-]*#?$/;
+const ANCHOR = /^[a-z_][-a-z0-9._]*$/i;
+const HOLD_SCHEMAS: ReadonlySet<string> = new Set([
+  '$defs',
+  'definitions',
+  'properties',
+  'patternProperties',
+  'dependencies',
+]);
+const HOLD_LISTS: ReadonlySet<string> = new Set(['items', 'allOf', 'anyOf', 'oneOf']);
+const HOLD_DATA: ReadonlySet<string> = new Set(['default', 'enum', 'const']);
+
+/** Ajv looks for ids and anchors in every object that may be a schema, also below keywords that it does not know. */
+function collectAnchors(schema: unknown, walk: Walk, at: At = []): SchemaFault | undefined {
+  if (!isObject(schema)) return undefined;
+  const fault = at.length === 0 ? undefined : anchorFault(schema, walk, at);
+  const below = Object.entries(schema).flatMap(([key, value]): readonly Part[] => {
+    if (Array.isArray(value) ? HOLD_LISTS.has(key) : HOLD_SCHEMAS.has(key)) return partsOf(schema, key);
+    return Array.isArray(value) || HOLD_DATA.has(key) ? [] : [[[key], value]];
+  });
+  return fault ?? first(below, ([path, inner]) => collectAnchors(inner, walk, [...at, ...path]));
+}
+
+function anchorFault(schema: Json, { anchors }: Walk, at: At): SchemaFault | undefined {
+  if (typeof schema['$id'] === 'string') return { at: [...at, '$id'], says: 'is nested' };
+  return first(['$anchor', '$dynamicAnchor'], (key) => {
+    const anchor = schema[key];
+    if (typeof anchor !== 'string') return undefined;
+    if (!ANCHOR.test(anchor) || anchors.has(anchor))
+      return { at: [...at, key], says: 'is no name of its own' };
+    anchors.set(anchor, schema);
+    return undefined;
+  });
+}
+
+/** A schema in a place where Ajv compiles it. */
+function visit(schema: unknown, at: At, walk: Walk): SchemaFault | undefined {
+  if (schema === null) return { at, says: 'is null' };
+  if (!isObject(schema) || isAlwaysValid(schema) || walk.seen.has(schema)) return undefined;
+  walk.seen.add(schema);
+  if (schema['$async']) return { at: [...at, '$async'], says: 'is set' };
+  if (at.length > 0 && schema['$id']) return { at: [...at, '$id'], says: 'is nested' };
+  return (
+    referenceFault(schema, at, walk) ??
+    (isOnlyReference(schema)
+      ? undefined
+      : (typeFault(schema, at) ??
+        keywordFault(schema, at) ??
+        first(partsCompiledOf(schema), ([path, inner]) => visit(inner, [...at, ...path], walk))))
+  );
+}
+
+/** The schemas that Ajv compiles as parts of one; it leaves alone what cannot change its answer. */
+function partsCompiledOf(schema: Json): readonly Part[] {
+  const parts = (keyword: string): readonly Part[] =>
+    partsOf(schema, keyword).filter(([[, key]]) => key !== '__proto__');
+  const whole = (keyword: string): readonly Part[] =>
+    Object.hasOwn(schema, keyword) ? [[[keyword], schema[keyword]]] : [];
+  const { items, anyOf } = schema;
+  const branches = [...whole('then'), ...whole('else')].filter(([, branch]) => !isAlwaysValid(branch));
+  const isDecided = Array.isArray(anyOf) && anyOf.some(isAlwaysValid);
+  const condition = branches.length === 0 ? [] : whole('if');
+  return [
+    ...['properties', 'patternProperties', 'allOf', 'oneOf'].flatMap(parts),
+    ...parts('anyOf').filter(([, part]) => !isDecided || part === null),
+    ...parts('dependencies').filter(([, part]) => !Array.isArray(part)),
+    ...['not', 'additionalProperties', 'contains', 'propertyNames'].flatMap(whole),
+    ...(Array.isArray(items) ? [...parts('items'), ...whole('additionalItems')] : whole('items')),
+    ...(condition.length === 0 ? [] : [...condition, ...branches]),
+  ];
+}
+
+const TYPES: ReadonlySet<unknown> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'null',
+  'object',
+  'array',
+]);
+
+function typeFault({ type, nullable }: Json, at: At): SchemaFault | undefined {
+  const types: readonly unknown[] = Array.isArray(type) ? type : type ? [type] : [];
+  if (!types.every((one) => TYPES.has(one))) return { at: [...at, 'type'], says: 'names no JSON type' };
+  if (types.includes('null'))
+    return nullable === false ? { at: [...at, 'nullable'], says: 'contradicts the type' } : undefined;
+  return types.length === 0 && nullable !== undefined
+    ? { at: [...at, 'nullable'], says: 'stands without a type' }
+    : undefined;
+}
+
+interface Keyword {
+  /** What its value must be in JSON; any value where absent. */
+  readonly types?: readonly string[];
+  /** What else is wrong with a value of the right type in a schema. */
+  readonly fault?: (value: unknown, schema: Json) => string | undefined;
+}
+
+const NUMBER: Keyword = { types: ['number'] };
+const OBJECT: Keyword = { types: ['object'] };
+const SCHEMA: Keyword = { types: ['object', 'boolean'] };
+const SCHEMAS: Keyword = { types: ['array'] };
+const LIMIT: Keyword = {
+  types: ['string'],
+  fault: (_, { format }) => unless(COMPARABLE.has(format), 'needs a format with an order'),
+};
+const COMPARABLE: ReadonlySet<unknown> = new Set(['date', 'time', 'date-time', 'iso-time', 'iso-date-time']);
+
+/** The keywords that Ajv acts upon. A schema with none of them accepts everything and is not compiled. */
+const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
+  ...['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'].map(as(NUMBER)),
+  ...['maxLength', 'minLength', 'maxItems', 'minItems', 'maxProperties', 'minProperties'].map(as(NUMBER)),
+  ...['not', 'if', 'then', 'else', 'contains', 'propertyNames'].map(as(SCHEMA)),
+  ...['additionalProperties', 'additionalItems'].map(as(SCHEMA)),
+  ...['anyOf', 'oneOf', 'allOf'].map(as(SCHEMAS)),
+  ...['formatMaximum', 'formatMinimum', 'formatExclusiveMaximum', 'formatExclusiveMinimum'].map(as(LIMIT)),
+  ...['uniqueItems', 'nullable'].map(as({ types: ['boolean'] })),
+  ...['const', '$comment'].map(as({})),
+  ['$ref', { types: ['string'] }],
+  ['format', { types: ['string'] }],
+  ['type', { types: ['string', 'array'] }],
+  ['items', { types: ['object', 'array', 'boolean'] }],
+  ['properties', OBJECT],
+  ['patternProperties', { types: ['object'], fault: (value) => patternFault(Object.keys(value as Json)) }],
+  ['pattern', { types: ['string'], fault: (value) => patternFault([value]) }],
+  [
+    'required',
+    { types: ['array'], fault: (value) => unless(areStrings(value), 'holds something else than strings') },
+  ],
+  [
+    'enum',
+    { types: ['array'], fault: (value) => unless(Array.isArray(value) && value.length > 0, 'is empty') },
+  ],
+  [
+    'dependencies',
+    {
+      types: ['object'],
+      fault: (value) =>
+        unless(Object.values(value as Json).every(isDependency), 'holds something else than strings'),
+    },
+  ],
+  // Draft 4 wrote `id` for `$id`; Ajv takes no value of it.
+  ['id', { types: [] }],
+]);
+
+function as(keyword: Keyword): (name: string) => readonly [string, Keyword] {
+  return (name) => [name, keyword];
+}
+
+function keywordFault(schema: Json, at: At): SchemaFault | undefined {
+  return first(Object.entries(schema), ([name, value]) => {
+    const keyword = KEYWORDS.get(name);
+    if (keyword === undefined) return undefined;
+    const isType = keyword.types?.includes(typeOf(value)) ?? true;
+    const says = isType ? keyword.fault?.(value, schema) : 'has a value of the wrong type';
+    return says === undefined ? undefined : { at: [...at, name], says };
+  });
+}
+
+/** Ajv compiles patterns with the flag "u", which refuses escapes such as `\-` that most other engines take. */
+function patternFault(patterns: readonly unknown[]): string | undefined {
+  try {
+    for (const pattern of patterns) new RegExp(String(pattern), 'u');
+    return undefined;
+  } catch {
+    return 'is no regular expression with the flag "u"';
+  }
+}
+
+function isDependency(value: unknown): boolean {
+  return !Array.isArray(value) || areStrings(value);
+}
+
+/** What a reference names must exist and compile, too. */
+function referenceFault(schema: Json, at: At, walk: Walk): SchemaFault | undefined {
+  const { $ref } = schema;
+  // The whole schema, also in Ajv's own spelling.
+  if ($ref === undefined || $ref === '' || $ref === '#' || $ref === '#/') return undefined;
+  const place = [...at, '$ref'];
+  const target = typeof $ref === 'string' ? resolve($ref, walk) : undefined;
+  if (target === undefined) return { at: place, says: 'names nothing in this schema' };
+  if (leadsNowhere(schema, walk)) return { at: place, says: 'leads back to itself' };
+  return visit(target, place, walk);
+}
+
+function resolve(ref: string, { root, anchors }: Walk): unknown {
+  if (!ref.startsWith('#/'))
+    return root['$id'] ? undefined : anchors.get(ref.slice(ref.startsWith('#') ? 1 : ref.length));
+  let target: unknown = root;
+  for (const step of pointerSteps(ref)) {
+    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, step)) return undefined;
+    target = (target as Json)[step];
+  }
+  return target ?? undefined;
+}
+
+/** RFC 6901, section 6. A step that is not well encoded names nothing. */
+function pointerSteps(ref: string): readonly string[] {
+  try {
+    return ref
+      .slice(2)
+      .split('/')
+      .map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
+  } catch {
+    return [ref];
+  }
+}
+
+/** References to references are followed at once; Ajv does not notice a circle of them. */
+function leadsNowhere(schema: Json, walk: Walk): boolean {
+  const passed = new Set<unknown>();
+  let next: unknown = schema;
+  while (isObject(next) && isOnlyReference(next)) {
+    if (passed.has(next)) return true;
+    passed.add(next);
+    next = typeof next['$ref'] === 'string' ? resolve(next['$ref'], walk) : undefined;
+  }
+  return false;
+}
+
+/** Ajv ignores all other members then. */
+function isOnlyReference(schema: Json): boolean {
+  return Boolean(schema['$ref']) && Object.keys(schema).every((key) => key === '$ref' || !KEYWORDS.has(key));
+}
+
+function isAlwaysValid(schema: unknown): boolean {
+  return isObject(schema)
+    ? !Object.keys(schema).some((key) => KEYWORDS.has(key))
+    : schema !== false && schema !== null;
+}
+
+function partsOf(schema: Json, keyword: string): readonly Part[] {
+  const value = schema[keyword];
+  if (Array.isArray(value)) return value.map((part: unknown, index): Part => [[keyword, index], part]);
+  return isObject(value) ? Object.entries(value).map(([key, part]): Part => [[keyword, key], part]) : [];
+}
+
+function typeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return value === null ? 'null' : typeof value;
+}
+
+function areStrings(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+function unless(isFine: boolean, says: string): string | undefined {
+  return isFine ? undefined : says;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function first<T>(
+  items: readonly T[],
+  faultOf: (item: T) => SchemaFault | undefined,
+): SchemaFault | undefined {
+  for (const item of items) {
+    const fault = faultOf(item);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}

@@ -1,0 +1,191 @@
+import { compileFault, type SchemaFault } from './compilable.ts';
+import type { Era } from './eras.ts';
+
+/** What a list holds: `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`. */
+export type ListedKind = 'tool' | 'prompt' | 'resource' | 'resourceTemplate';
+
+/** What a value must be for the clients that check it. */
+export type Rule =
+  | { readonly kind: 'value'; readonly says: string; readonly holds: (value: unknown) => boolean }
+  | {
+      readonly kind: 'object';
+      readonly members: Readonly<Record<string, Member>>;
+      /** What legacy clients check once the members are fine. */
+      readonly legacyFault?: (value: Readonly<Record<string, unknown>>) => SchemaFault | undefined;
+    }
+  | { readonly kind: 'record'; readonly each: Rule }
+  | { readonly kind: 'array'; readonly each: Rule };
+
+export interface Member {
+  readonly rule: Rule;
+  readonly required?: true;
+  /** Clients of the other era do not look at this member. */
+  readonly only?: Era;
+  /** A part of it would be another promise than the whole: where a part is bad, all of it goes. */
+  readonly indivisible?: true;
+}
+
+const STRING: Rule = { kind: 'value', says: 'is no string', holds: (value) => typeof value === 'string' };
+const BOOLEAN: Rule = { kind: 'value', says: 'is no boolean', holds: (value) => typeof value === 'boolean' };
+const NUMBER: Rule = { kind: 'value', says: 'is no finite number', holds: (value) => Number.isFinite(value) };
+const PRIORITY: Rule = {
+  kind: 'value',
+  says: 'is no number from 0 to 1',
+  holds: (value) => typeof value === 'number' && value >= 0 && value <= 1,
+};
+const DATE_TIME: Rule = { kind: 'value', says: 'is no date and time with an offset', holds: isDateTime };
+const OBJECT: Rule = { kind: 'object', members: {} };
+const STRINGS: Rule = { kind: 'array', each: STRING };
+/** SDK 1.x takes an array for an object here and refuses the schemas `true` and `false`; SDK 2.x refuses numbers such as 1e400. */
+const PROPERTY: Rule = {
+  kind: 'value',
+  says: 'is no object of finite JSON values',
+  holds: (value) => typeof value === 'object' && value !== null && isFiniteJson(value),
+};
+const PROPERTIES: Rule = { kind: 'record', each: PROPERTY };
+
+const ICON: Rule = {
+  kind: 'object',
+  members: {
+    src: { rule: STRING, required: true },
+    mimeType: { rule: STRING },
+    sizes: { rule: STRINGS },
+    theme: { rule: oneOf('light', 'dark') },
+  },
+};
+
+const NAMED: Readonly<Record<string, Member>> = {
+  name: { rule: STRING, required: true },
+  title: { rule: STRING },
+  description: { rule: STRING },
+  icons: { rule: { kind: 'array', each: ICON } },
+  _meta: { rule: OBJECT },
+};
+
+const ABOUT_RESOURCES: Readonly<Record<string, Member>> = {
+  ...NAMED,
+  mimeType: { rule: STRING },
+  annotations: {
+    rule: {
+      kind: 'object',
+      members: {
+        audience: { rule: { kind: 'array', each: oneOf('user', 'assistant') } },
+        priority: { rule: PRIORITY },
+        lastModified: { rule: DATE_TIME },
+      },
+    },
+  },
+};
+
+/** What SDK 1.x and 2.x check: a member is good if all clients of the era accept it. */
+export const DEFINITIONS: Readonly<Record<ListedKind, Rule>> = {
+  tool: {
+    kind: 'object',
+    members: {
+      ...NAMED,
+      inputSchema: {
+        required: true,
+        rule: {
+          kind: 'object',
+          members: {
+            type: { rule: oneOf('object'), required: true },
+            properties: { rule: PROPERTIES, only: 'legacy' },
+            required: { rule: STRINGS, only: 'legacy' },
+            $schema: { rule: STRING, only: 'modern' },
+          },
+        },
+      },
+      outputSchema: {
+        indivisible: true,
+        rule: {
+          kind: 'object',
+          legacyFault: compileFault,
+          members: {
+            type: { rule: oneOf('object'), required: true, only: 'legacy' },
+            properties: { rule: PROPERTIES, only: 'legacy' },
+            required: { rule: STRINGS, only: 'legacy' },
+            $schema: { rule: STRING, only: 'modern' },
+          },
+        },
+      },
+      annotations: {
+        rule: {
+          kind: 'object',
+          members: {
+            title: { rule: STRING },
+            readOnlyHint: { rule: BOOLEAN },
+            destructiveHint: { rule: BOOLEAN },
+            idempotentHint: { rule: BOOLEAN },
+            openWorldHint: { rule: BOOLEAN },
+          },
+        },
+      },
+      execution: {
+        only: 'legacy',
+        rule: {
+          kind: 'object',
+          members: { taskSupport: { rule: oneOf('required', 'optional', 'forbidden') } },
+        },
+      },
+    },
+  },
+  prompt: {
+    kind: 'object',
+    members: {
+      ...NAMED,
+      arguments: {
+        rule: {
+          kind: 'array',
+          each: {
+            kind: 'object',
+            members: {
+              name: { rule: STRING, required: true },
+              description: { rule: STRING },
+              required: { rule: BOOLEAN },
+            },
+          },
+        },
+      },
+    },
+  },
+  resource: {
+    kind: 'object',
+    members: { ...ABOUT_RESOURCES, uri: { rule: STRING, required: true }, size: { rule: NUMBER } },
+  },
+  resourceTemplate: {
+    kind: 'object',
+    members: { ...ABOUT_RESOURCES, uriTemplate: { rule: STRING, required: true } },
+  },
+};
+
+function oneOf(...names: readonly string[]): Rule {
+  const says = `is not ${names.map((name) => `"${name}"`).join(' or ')}`;
+  return { kind: 'value', says, holds: (value) => names.some((name) => name === value) };
+}
+
+/** The clients' parser steps over a member called `__proto__`. */
+function entriesOf(value: object): readonly (readonly [string, unknown])[] {
+  return Object.entries(value).filter(([key]) => key !== '__proto__');
+}
+
+/** The scan has bounded the depth of what arrives here. */
+function isFiniteJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Array.isArray(value)
+    ? value.every(isFiniteJson)
+    : entriesOf(value).every(([, inner]) => isFiniteJson(inner));
+}
+
+const SHAPE_OF_DATE_TIME =
+  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** RFC 3339 with capital letters, seconds and an offset, on a day that exists. */
+function isDateTime(value: unknown): boolean {
+  const parts = typeof value === 'string' ? SHAPE_OF_DATE_TIME.exec(value) : null;
+  if (parts === null) return false;
+  const [year, month, day] = parts.slice(1).map(Number) as [number, number, number];
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  if (month === 2) return day <= (isLeap ? 29 : 28);
+  return day <= ([4, 6, 9, 11].includes(month) ? 30 : 31);
+}

@@ -1,0 +1,72 @@
+/**
+ * `legacy`: 2024-11-05 to 2025-11-25, with `initialize` and sessions. `modern`: 2026-07-28, stateless.
+ * (2026-07-28, basic/versioning#terminology)
+ */
+export type Era = 'legacy' | 'modern';
+
+interface Revision {
+  readonly version: string;
+  readonly era: Era;
+  /** JSON-RPC batches existed in this one revision of Streamable HTTP (2025-03-26, basic/transports). */
+  readonly batches: boolean;
+}
+
+const REVISIONS: readonly Revision[] = [
+  { version: '2026-07-28', era: 'modern', batches: false },
+  { version: '2025-11-25', era: 'legacy', batches: false },
+  { version: '2025-06-18', era: 'legacy', batches: false },
+  { version: '2025-03-26', era: 'legacy', batches: true },
+  { version: '2024-11-05', era: 'legacy', batches: true },
+];
+
+const BY_VERSION: ReadonlyMap<string, Revision> = new Map(REVISIONS.map((r) => [r.version, r]));
+
+export const MODERN_VERSION = '2026-07-28';
+export const NEWEST_LEGACY_VERSION = '2025-11-25';
+/** What an HTTP request without a version header speaks (2025-06-18, basic/transports#protocol-version-header). */
+export const VERSION_WITHOUT_HEADER = '2025-03-26';
+
+/** All revisions, newest first. */
+export const SUPPORTED_VERSIONS: readonly string[] = REVISIONS.map((revision) => revision.version);
+export const MODERN_VERSIONS: readonly string[] = REVISIONS.filter((r) => r.era === 'modern').map((r) => r.version);
+
+export function eraOf(version: string): Era | undefined {
+  return BY_VERSION.get(version)?.era;
+}
+
+/** The revision for a client that asked for `requested` in `initialize` (2025-11-25, basic/lifecycle#version-negotiation). */
+export function negotiated(requested: string): string {
+  return eraOf(requested) === 'legacy' ? requested : NEWEST_LEGACY_VERSION;
+}
+
+/** In which eras a client may send a request, and what of its result the modern era adds. */
+interface Method {
+  readonly eras: readonly Era[];
+  /** Results carry `ttlMs` and `cacheScope` in the modern era (server/utilities/caching). */
+  readonly isCacheable: boolean;
+  /** The parameter that the `Mcp-Name` header repeats in the modern era (basic/transports/streamable-http). */
+  readonly named?: 'name' | 'uri';
+}
+
+const BOTH: readonly Era[] = ['legacy', 'modern'];
+
+/** The requests that clients send and Assay answers or relays. */
+export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ['initialize', { eras: ['legacy'], isCacheable: false }],
+  ['ping', { eras: ['legacy'], isCacheable: false }],
+  ['logging/setLevel', { eras: ['legacy'], isCacheable: false }],
+  ['server/discover', { eras: ['modern'], isCacheable: true }],
+  ['subscriptions/listen', { eras: ['modern'], isCacheable: false }],
+  ['tools/list', { eras: BOTH, isCacheable: true }],
+  ['tools/call', { eras: BOTH, isCacheable: false, named: 'name' }],
+  ['prompts/list', { eras: BOTH, isCacheable: true }],
+  ['prompts/get', { eras: BOTH, isCacheable: false, named: 'name' }],
+  ['resources/list', { eras: BOTH, isCacheable: true }],
+  ['resources/templates/list', { eras: BOTH, isCacheable: true }],
+  ['resources/read', { eras: BOTH, isCacheable: true, named: 'uri' }],
+  ['completion/complete', { eras: BOTH, isCacheable: false }],
+]);
+
+/** The error codes that only one era may use, with their counterpart: "resource not found". */
+export const LEGACY_NOT_FOUND = -32002;
+export const MODERN_NOT_FOUND = -32602;

@@ -1,0 +1,135 @@
+import { DEFINITIONS, type ListedKind, type Member, type Rule } from './definition-rules.ts';
+import type { Era } from './eras.ts';
+
+/**
+ * Whether official clients accept a list that holds a definition. `without`: they do once the members at `paths` are
+ * left out, `reasons[i]` belonging to `paths[i]`; paths go through objects only and none lies inside another.
+ * `withheld`: leaving out members cannot mend it.
+ */
+export type Listable =
+  | { readonly kind: 'whole' }
+  | {
+      readonly kind: 'without';
+      readonly paths: readonly (readonly string[])[];
+      readonly reasons: readonly string[];
+    }
+  | { readonly kind: 'withheld'; readonly reason: string };
+
+/**
+ * The official clients of an era check a list as one value, so that one bad definition costs them all of it.
+ * `definition` is the definition as parsed from JSON. Members that no client checks are never named.
+ */
+export function listable(kind: ListedKind, era: Era, definition: unknown): Listable {
+  const finding = inspect(DEFINITIONS[kind], definition, era);
+  if (finding.kind === 'broken') return { kind: 'withheld', reason: sentence(finding.at, finding.says) };
+  if (finding.faults.length === 0) return { kind: 'whole' };
+  return {
+    kind: 'without',
+    paths: finding.faults.map((fault) => fault.path),
+    reasons: finding.faults.map((fault) => sentence(fault.at, fault.says)),
+  };
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+type ObjectRule = Extract<Rule, { readonly kind: 'object' }>;
+
+/** Keys of objects and indexes of arrays, from the definition down. */
+type Place = readonly (string | number)[];
+
+/** `at` is where a value is bad; `path`, a beginning of it, is what to leave out. */
+interface Fault {
+  readonly path: readonly string[];
+  readonly at: Place;
+  readonly says: string;
+}
+
+type Finding =
+  | { readonly kind: 'sound'; readonly faults: readonly Fault[] }
+  | { readonly kind: 'broken'; readonly at: Place; readonly says: string };
+
+const SOUND: Finding = { kind: 'sound', faults: [] };
+
+function inspect(rule: Rule, value: unknown, era: Era): Finding {
+  switch (rule.kind) {
+    case 'value':
+      return rule.holds(value) ? SOUND : broken(rule.says);
+    case 'array':
+      return Array.isArray(value) ? inspectElements(rule.each, value, era) : broken('is no array');
+    case 'record':
+      return isObject(value) ? inspectEntries(rule.each, value, era) : broken('is no object');
+    case 'object':
+      return isObject(value) ? inspectObject(rule, value, era) : broken('is no object');
+  }
+}
+
+/** No path leads into an array, so an array with a bad element is bad. */
+function inspectElements(each: Rule, elements: readonly unknown[], era: Era): Finding {
+  for (const [index, element] of elements.entries()) {
+    const finding = inspect(each, element, era);
+    const worst = finding.kind === 'broken' ? finding : finding.faults[0];
+    if (worst !== undefined) return broken(worst.says, [index, ...worst.at]);
+  }
+  return SOUND;
+}
+
+function inspectEntries(each: Rule, entries: JsonObject, era: Era): Finding {
+  // The clients' parser steps over a member called `__proto__`.
+  const seen = Object.entries(entries).filter(([key]) => key !== '__proto__');
+  const faults = seen.flatMap(([key, value]) => faultsOf(key, inspect(each, value, era)));
+  return { kind: 'sound', faults };
+}
+
+function inspectObject(rule: ObjectRule, value: JsonObject, era: Era): Finding {
+  const finding = inspectMembers(rule.members, value, era);
+  if (finding.kind === 'broken' || finding.faults.length > 0 || era !== 'legacy') return finding;
+  const fault = rule.legacyFault?.(value);
+  return fault === undefined ? finding : broken(fault.says, fault.at);
+}
+
+function inspectMembers(members: Readonly<Record<string, Member>>, value: JsonObject, era: Era): Finding {
+  const faults: Fault[] = [];
+  for (const [key, member] of Object.entries(members)) {
+    if (member.only !== undefined && member.only !== era) continue;
+    if (!Object.hasOwn(value, key)) {
+      if (member.required) return broken('is absent', [key]);
+      continue;
+    }
+    const found = inspect(member.rule, value[key], era);
+    const finding = member.indivisible ? undivided(found) : found;
+    if (finding.kind === 'broken' && member.required) return broken(finding.says, [key, ...finding.at]);
+    faults.push(...faultsOf(key, finding));
+  }
+  return { kind: 'sound', faults };
+}
+
+/** What to leave out below `key`: the whole member where it is broken, else its bad parts. */
+function faultsOf(key: string, finding: Finding): readonly Fault[] {
+  if (finding.kind === 'broken') return [{ path: [key], at: [key, ...finding.at], says: finding.says }];
+  return finding.faults.map(({ path, at, says }) => ({ path: [key, ...path], at: [key, ...at], says }));
+}
+
+function undivided(finding: Finding): Finding {
+  const first = finding.kind === 'sound' ? finding.faults[0] : undefined;
+  return first === undefined ? finding : broken(first.says, first.at);
+}
+
+function broken(says: string, at: Place = []): Finding {
+  return { kind: 'broken', at, says };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const PLAIN_KEY = /^[\w$]{1,64}$/;
+
+/** `icons[0].src is absent`. Keys that the upstream chose are escaped. */
+function sentence(at: Place, says: string): string {
+  let place = '';
+  for (const step of at) {
+    if (typeof step === 'number') place += `[${step}]`;
+    else if (!PLAIN_KEY.test(step)) place += `[${JSON.stringify(step.slice(0, 64))}]`;
+    else place += place === '' ? step : `.${step}`;
+  }
+  return place === '' ? `the definition ${says}` : `${place} ${says}`;
+}

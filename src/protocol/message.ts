@@ -1,0 +1,139 @@
+import { memberOf, planOf, rawOf, scanObject, textOf, type JsonObject, type Plan } from './scan.ts';
+
+interface Scanned {
+  readonly bytes: Buffer;
+  readonly root: JsonObject;
+}
+
+/** A JSON-RPC request. `idText` is the id as written, so `1` and `"1"` differ. */
+export interface RequestMessage extends Scanned {
+  readonly kind: 'request';
+  readonly idText: string;
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+}
+
+export interface NotificationMessage extends Scanned {
+  readonly kind: 'notification';
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+}
+
+/** A JSON-RPC response; `idText` is undefined where the peer could not tell which request it answers. */
+export interface ResponseMessage extends Scanned {
+  readonly kind: 'response';
+  readonly idText: string | undefined;
+  readonly isError: boolean;
+}
+
+export type Message = RequestMessage | NotificationMessage | ResponseMessage;
+
+/** No message. `idText` is there when the id could be read, so that the error can carry it. */
+export interface NoMessage {
+  readonly kind: 'none';
+  readonly idText: string | undefined;
+  /** Whether the bytes are no JSON at all, or JSON but no message. */
+  readonly fault: 'not JSON' | 'no message';
+  readonly reason: string;
+}
+
+/** The members that Assay looks at; everything else is stepped over. */
+const MESSAGE_PLAN: Plan = planOf({
+  jsonrpc: {},
+  id: {},
+  method: {},
+  params: {
+    name: {},
+    uri: {},
+    cursor: {},
+    requestId: {},
+    progressToken: {},
+    level: {},
+    ref: { type: {}, name: {}, uri: {} },
+    _meta: {
+      progressToken: {},
+      'io.modelcontextprotocol/protocolVersion': {},
+      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientInfo': {},
+      'io.modelcontextprotocol/logLevel': {},
+    },
+  },
+  result: { resultType: {}, ttlMs: {}, cacheScope: {}, _meta: {} },
+  error: { code: {}, message: {} },
+});
+
+/** What a client sent: proven to be JSON, so that it can be passed on to any server. */
+export function readClientMessage(bytes: Buffer): Message | NoMessage {
+  return readMessage(bytes, true);
+}
+
+/** What a server sent: only taken apart where it must be. */
+export function readServerMessage(bytes: Buffer): Message | NoMessage {
+  return readMessage(bytes, false);
+}
+
+/** A request of our own, for servers. */
+export function ownRequest(method: string, params: Readonly<Record<string, unknown>> = {}): RequestMessage {
+  const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }));
+  const message = readMessage(bytes, false);
+  if (message.kind !== 'request') throw new Error(`not a request: ${method}`);
+  return message;
+}
+
+function readMessage(bytes: Buffer, strict: boolean): Message | NoMessage {
+  const scan = scanObject(bytes, { plan: MESSAGE_PLAN, strict });
+  if (!scan.ok) {
+    const { reason, isJson, offset } = scan.fault;
+    if (reason === 'not a JSON object' && isOtherJson(bytes))
+      return none(undefined, 'a message is one JSON object, with "jsonrpc", "method" or "id"');
+    if (isJson) return none(undefined, `${reason}, at byte ${offset}`);
+    return { kind: 'none', idText: undefined, fault: 'not JSON', reason: `${reason}, at byte ${offset}` };
+  }
+  return classify({ bytes, root: scan.value });
+}
+
+function classify(scanned: Scanned): Message | NoMessage {
+  const { bytes, root } = scanned;
+  const idMember = memberOf(root, 'id');
+  const idText = idMember && rawOf(bytes, idMember);
+  const isId = idText !== undefined && IS_ID.test(idText);
+  const echo = isId ? idText : undefined;
+  if (textOf(bytes, memberOf(root, 'jsonrpc')) !== '2.0') return none(echo, '"jsonrpc" must be "2.0"');
+  const methodMember = memberOf(root, 'method');
+  if (methodMember === undefined) return response(scanned, idText, echo);
+  const method = textOf(bytes, methodMember);
+  if (method === undefined) return none(echo, '"method" must be a string');
+  const paramsMember = memberOf(root, 'params');
+  if (paramsMember !== undefined && paramsMember.object === undefined)
+    return none(echo, '"params" must be an object');
+  const params = paramsMember?.object;
+  if (idText === undefined) return { kind: 'notification', ...scanned, method, params };
+  if (!isId) return none(undefined, '"id" must be a string or an integer');
+  return { kind: 'request', ...scanned, idText, method, params };
+}
+
+function response(scanned: Scanned, idText: string | undefined, echo: string | undefined): ResponseMessage | NoMessage {
+  const hasResult = memberOf(scanned.root, 'result') !== undefined;
+  const isError = memberOf(scanned.root, 'error') !== undefined;
+  if (hasResult === isError) return none(echo, 'a message has a "method", or else a "result" or an "error"');
+  if (echo === undefined && idText !== undefined && idText !== 'null')
+    return none(undefined, '"id" must be a string or an integer');
+  return { kind: 'response', ...scanned, idText: echo, isError };
+}
+
+function none(idText: string | undefined, reason: string): NoMessage {
+  return { kind: 'none', idText, fault: 'no message', reason };
+}
+
+/** A string or an integer of at most 500 characters (2026-07-28, basic/index#requests). */
+const IS_ID = /^(?:"[^]{0,500}"|-?\d{1,30})$/;
+
+/** JSON, but no object: an invalid request rather than a parse error (JSON-RPC 2.0, section 5.1). */
+function isOtherJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString());
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Era } from './eras.ts';
+import { modernMembers } from './translate.ts';
+
+/** A response of our own with a result that is JSON text already. */
+export function resultMessage(idText: string, result: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), result, CLOSE]);
+}
+
+const CLOSE: Buffer = Buffer.from('}');
+
+/** JSON text of a result, with what the modern era adds to it. */
+export function resultText(method: string, era: Era, result: Readonly<Record<string, unknown>>): Buffer {
+  const added = era === 'modern' ? modernMembers(method).map(([key, value]) => `,"${key}":${value}`) : [];
+  const text = JSON.stringify(result);
+  const body = text === '{}' ? added.join('').slice(1) : text.slice(1, -1) + added.join('');
+  return Buffer.from(`{${body}}`);
+}
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data: unknown;
+}
+
+/**
+ * An error response. Without a readable id it carries `null` as JSON-RPC 2.0 asks, or none at all in the modern
+ * era (2026-07-28, basic/index#error-responses).
+ */
+export function errorMessage(idText: string | undefined, error: RpcError, era: Era): Buffer {
+  const id = idText ?? (era === 'legacy' ? 'null' : undefined);
+  const head = id === undefined ? '' : `"id":${id},`;
+  return Buffer.from(`{"jsonrpc":"2.0",${head}"error":${JSON.stringify(error)}}`);
+}
+
+/** A notification of our own. */
+export function notificationMessage(method: string, params?: Readonly<Record<string, unknown>>): Buffer {
+  return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method, params }));
+}

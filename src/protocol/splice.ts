@@ -1,0 +1,62 @@
+import type { JsonObject, Member } from './scan.ts';
+
+/** Puts `text` in the place of the bytes from `start` up to `end`. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** The bytes with all edits made; edits do not overlap. Everything between them is copied as it stands. */
+export function splice(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  const ordered = edits.length < 2 ? edits : [...edits].sort((a, b) => a.start - b.start);
+  let size = bytes.length;
+  for (const edit of ordered) size += Buffer.byteLength(edit.text) - (edit.end - edit.start);
+  const out = Buffer.allocUnsafe(size);
+  let from = 0;
+  let to = 0;
+  for (const edit of ordered) {
+    to += bytes.copy(out, to, from, edit.start);
+    to += out.write(edit.text, to);
+    from = edit.end;
+  }
+  bytes.copy(out, to, from);
+  return out;
+}
+
+/** Adds members at the front of an object. `text` is `"key":value` or several of them with commas between. */
+export function insertion(object: JsonObject, text: string): Edit {
+  const at = object.start + 1;
+  return { start: at, end: at, text: object.members.length === 0 ? text : `${text},` };
+}
+
+/** Takes members out of an object together with the commas that belonged to them; all other bytes stay. */
+export function removals(object: JsonObject, gone: (member: Member) => boolean): readonly Edit[] {
+  const { members } = object;
+  const edits: Edit[] = [];
+  let kept = false;
+  for (const [index, member] of members.entries()) {
+    if (!gone(member)) {
+      kept = true;
+      continue;
+    }
+    // Behind a kept member its comma goes too; before the first kept one the comma that follows goes.
+    const previous = members[index - 1];
+    const start = kept && previous !== undefined ? previous.end : member.keyStart;
+    const end = kept ? member.end : (members[index + 1]?.keyStart ?? member.end);
+    edits.push({ start, end, text: '' });
+  }
+  return edits;
+}
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** The same JSON on one line, for transports framed by lines. Breaks stand between tokens only; the length stays. */
+export function onOneLine(bytes: Buffer): Buffer {
+  if (!bytes.includes(LINE_FEED) && !bytes.includes(CARRIAGE_RETURN)) return bytes;
+  const line = Buffer.from(bytes);
+  for (let at = 0; at < line.length; at += 1)
+    if (line[at] === LINE_FEED || line[at] === CARRIAGE_RETURN) line[at] = 0x20;
+  return line;
+}

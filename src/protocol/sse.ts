@@ -1,0 +1,97 @@
+/** One event of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation). */
+export interface SseEvent {
+  readonly event: string;
+  readonly data: Buffer;
+  readonly id: string | undefined;
+}
+
+/** A parser was given more bytes for one event than it may hold. */
+export class EventTooLarge extends Error {}
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const COLON = 0x3a;
+
+/**
+ * Takes the chunks of an event stream as they come and gives out whole events. Lines end in LF or CRLF.
+ * A lone CR, which the standard also allows, is part of the line: no MCP server is known to send it, and JSON cannot hold it.
+ */
+export class SseParser {
+  readonly #emit: (event: SseEvent) => void;
+  readonly #limitBytes: number;
+  #line: Buffer[] = [];
+  #lineBytes = 0;
+  #data: Buffer[] = [];
+  #dataBytes = 0;
+  #event = '';
+  #id: string | undefined;
+
+  constructor(emit: (event: SseEvent) => void, limitBytes: number) {
+    this.#emit = emit;
+    this.#limitBytes = limitBytes;
+  }
+
+  /** @throws EventTooLarge */
+  push(chunk: Buffer): void {
+    let from = 0;
+    for (;;) {
+      const end = chunk.indexOf(LINE_FEED, from);
+      if (end < 0) break;
+      this.#field(this.#whole(chunk.subarray(from, end)));
+      from = end + 1;
+    }
+    if (from < chunk.length) {
+      const rest = chunk.subarray(from);
+      this.#line.push(rest);
+      this.#lineBytes += rest.length;
+      if (this.#lineBytes + this.#dataBytes > this.#limitBytes) throw new EventTooLarge();
+    }
+  }
+
+  #whole(tail: Buffer): Buffer {
+    let line = tail;
+    if (this.#line.length > 0) {
+      line = Buffer.concat([...this.#line, tail]);
+      this.#line = [];
+      this.#lineBytes = 0;
+    }
+    return line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
+  }
+
+  #field(line: Buffer): void {
+    if (line.length === 0) {
+      this.#dispatch();
+      return;
+    }
+    const colon = line.indexOf(COLON);
+    if (colon === 0) return; // a comment, such as keep-alive
+    const name = line.toString('latin1', 0, colon < 0 ? line.length : colon);
+    const value = colon < 0 ? line.subarray(line.length) : line.subarray(line[colon + 1] === SPACE ? colon + 2 : colon + 1);
+    if (name === 'data') {
+      this.#data.push(value);
+      this.#dataBytes += value.length;
+      if (this.#dataBytes > this.#limitBytes) throw new EventTooLarge();
+    } else if (name === 'event') this.#event = value.toString();
+    else if (name === 'id') this.#id = value.toString();
+  }
+
+  #dispatch(): void {
+    const [first, ...more] = this.#data;
+    if (first !== undefined) {
+      const data = more.length === 0 ? first : Buffer.concat([first, ...more.flatMap((line) => [NEW_LINE, line])]);
+      this.#emit({ event: this.#event === '' ? 'message' : this.#event, data, id: this.#id });
+    }
+    this.#data = [];
+    this.#dataBytes = 0;
+    this.#event = '';
+  }
+}
+
+const NEW_LINE: Buffer = Buffer.from('\n');
+
+/** What stands before and after a JSON text on one line to make it an event. */
+export const EVENT_HEAD: Buffer = Buffer.from('event: message\ndata: ');
+export const EVENT_TAIL: Buffer = Buffer.from('\n\n');
+/** A comment: keeps proxies and clients from closing a quiet stream. */
+export const KEEP_ALIVE: Buffer = Buffer.from(': keep-alive\n\n');

@@ -1,0 +1,141 @@
+import { LEGACY_NOT_FOUND, METHODS, MODERN_NOT_FOUND, MODERN_VERSION, type Era } from './eras.ts';
+import type { NotificationMessage, RequestMessage, ResponseMessage } from './message.ts';
+import { memberOf, rawOf, textOf, type JsonObject, type Member } from './scan.ts';
+import { insertion, removals, splice, type Edit } from './splice.ts';
+
+/*
+ * The closed table of what Assay changes in a message that it relays (DESIGN.md, invariant 1):
+ *
+ *   request       id · params.name (or ref.name of a completion) · _meta.progressToken · the modern _meta envelope
+ *   response      id · resultType, ttlMs and cacheScope, which only the modern era has · the code of "resource not found"
+ *   notification  params.progressToken
+ */
+
+/** The members of `_meta` that only requests of the modern era carry (2026-07-28, basic/index#meta). */
+const ENVELOPE: ReadonlySet<string> = new Set([
+  'io.modelcontextprotocol/protocolVersion',
+  'io.modelcontextprotocol/clientInfo',
+  'io.modelcontextprotocol/clientCapabilities',
+  'io.modelcontextprotocol/logLevel',
+]);
+
+export interface RequestChange {
+  /** The id that the server sees, an integer of ours; it serves as progress token too. */
+  readonly id: number;
+  readonly from: Era;
+  readonly to: Era;
+  /** What the server calls the tool or prompt, where that differs from its public name. */
+  readonly name: string | undefined;
+  /** JSON text of who asks, for the envelope that a modern server needs and a legacy client does not send. */
+  readonly clientInfo: string;
+}
+
+/** The request as the server is to receive it. */
+export function requestFor(message: RequestMessage, change: RequestChange): Buffer {
+  const edits: Edit[] = [];
+  const id = memberOf(message.root, 'id');
+  if (id !== undefined) edits.push({ start: id.start, end: id.end, text: String(change.id) });
+  const name = nameOf(message);
+  if (name !== undefined && change.name !== undefined)
+    edits.push({ start: name.start, end: name.end, text: JSON.stringify(change.name) });
+  metaEdits(message, change, edits);
+  return splice(message.bytes, edits);
+}
+
+/** Where a request names a tool or prompt. */
+export function nameOf(message: RequestMessage): Member | undefined {
+  if (message.method === 'completion/complete') return memberOf(memberOf(message.params, 'ref')?.object, 'name');
+  return METHODS.get(message.method)?.named === 'name' ? memberOf(message.params, 'name') : undefined;
+}
+
+function metaEdits(message: RequestMessage, change: RequestChange, edits: Edit[]): void {
+  const member = memberOf(message.params, '_meta');
+  const meta = member?.object;
+  const isEnveloped = change.from === 'modern' && change.to === 'legacy';
+  if (meta !== undefined && message.params !== undefined) {
+    if (isEnveloped && meta.members.every(({ key }) => ENVELOPE.has(key))) {
+      edits.push(...removals(message.params, ({ key }) => key === '_meta'));
+      return;
+    }
+    const token = memberOf(meta, 'progressToken');
+    if (token !== undefined) edits.push({ start: token.start, end: token.end, text: String(change.id) });
+    if (isEnveloped) edits.push(...removals(meta, ({ key }) => ENVELOPE.has(key)));
+  }
+  if (change.from === 'legacy' && change.to === 'modern') edits.push(envelopment(message, meta, change));
+}
+
+function envelopment(message: RequestMessage, meta: JsonObject | undefined, change: RequestChange): Edit {
+  const envelope =
+    `"io.modelcontextprotocol/protocolVersion":"${MODERN_VERSION}",` +
+    `"io.modelcontextprotocol/clientInfo":${change.clientInfo},` +
+    `"io.modelcontextprotocol/clientCapabilities":{}`;
+  if (meta !== undefined) return insertion(meta, envelope);
+  if (message.params !== undefined) return insertion(message.params, `"_meta":{${envelope}}`);
+  return insertion(message.root, `"params":{"_meta":{${envelope}}}`);
+}
+
+/** The progress token as the client wrote it, undefined if it asked for no progress. */
+export function progressTokenOf(message: RequestMessage): string | undefined {
+  const token = memberOf(memberOf(message.params, '_meta')?.object, 'progressToken');
+  return token && rawOf(message.bytes, token);
+}
+
+export interface ReplyChange {
+  /** The id as the client wrote it. */
+  readonly idText: string;
+  readonly method: string;
+  readonly from: Era;
+  readonly to: Era;
+}
+
+/** The response as the client is to receive it. */
+export function replyFor(message: ResponseMessage, change: ReplyChange): Buffer {
+  const edits: Edit[] = [];
+  const id = memberOf(message.root, 'id');
+  if (id !== undefined) edits.push({ start: id.start, end: id.end, text: change.idText });
+  else edits.push(insertion(message.root, `"id":${change.idText}`));
+  if (change.from !== change.to) eraEdits(message, change, edits);
+  return splice(message.bytes, edits);
+}
+
+function eraEdits(message: ResponseMessage, change: ReplyChange, edits: Edit[]): void {
+  const result = memberOf(message.root, 'result')?.object;
+  if (result !== undefined && change.to === 'legacy') {
+    const isCacheable = METHODS.get(change.method)?.isCacheable === true;
+    edits.push(...removals(result, ({ key }) => key === 'resultType' || (isCacheable && CACHE_MEMBERS.has(key))));
+  } else if (result !== undefined) {
+    const absent = modernMembers(change.method).filter(([key]) => memberOf(result, key) === undefined);
+    if (absent.length > 0) edits.push(insertion(result, absent.map(([key, value]) => `"${key}":${value}`).join(',')));
+  } else if (change.to === 'modern') {
+    // 2026-07-28, basic/index#error-codes: -32002 must not be sent in this era, its meaning has moved to -32602.
+    const code = memberOf(memberOf(message.root, 'error')?.object, 'code');
+    if (code !== undefined && rawOf(message.bytes, code) === String(LEGACY_NOT_FOUND))
+      edits.push({ start: code.start, end: code.end, text: String(MODERN_NOT_FOUND) });
+  }
+}
+
+const CACHE_MEMBERS: ReadonlySet<string> = new Set(['ttlMs', 'cacheScope']);
+const RESULT_TYPE: readonly [string, string] = ['resultType', '"complete"'];
+const PLAIN_RESULT: readonly (readonly [string, string])[] = [RESULT_TYPE];
+const CACHEABLE_RESULT: readonly (readonly [string, string])[] = [
+  RESULT_TYPE,
+  ['ttlMs', '0'],
+  ['cacheScope', '"private"'],
+];
+
+/** What a result of the modern era has beside its content: keys with their JSON text. */
+export function modernMembers(method: string): readonly (readonly [string, string])[] {
+  return METHODS.get(method)?.isCacheable === true ? CACHEABLE_RESULT : PLAIN_RESULT;
+}
+
+/** Whether the result is no result yet but a wish for input (2026-07-28, basic/patterns/mrtr). */
+export function asksForInput(message: ResponseMessage): boolean {
+  const result = memberOf(message.root, 'result')?.object;
+  return textOf(message.bytes, memberOf(result, 'resultType')) === 'input_required';
+}
+
+/** A progress notification with the client's own token in it. */
+export function withProgressToken(note: NotificationMessage, tokenText: string): Buffer {
+  const token = memberOf(note.params, 'progressToken');
+  return token === undefined ? note.bytes : splice(note.bytes, [{ start: token.start, end: token.end, text: tokenText }]);
+}

@@ -1,0 +1,449 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../../src/adapters/config/load-config.ts';
+import type { Transport } from '../../../src/core/server-spec.ts';
+
+const HOME = '/home/ada';
+const CWD = '/somewhere';
+
+let folder: string;
+let file: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'assay-config-'));
+  file = join(folder, 'mcp.json');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+type Env = Readonly<Record<string, string>>;
+
+async function load(text: string, env: Env = {}): ReturnType<typeof loadConfig> {
+  await writeFile(file, text);
+  return loadConfig(file, { env, cwd: CWD, home: HOME });
+}
+
+/** A complaint as "line:column key: reason. remedy" */
+async function complaints(
+  text: string,
+  env: Env = {},
+): Promise<{ servers: string[]; problems: string[]; warnings: string[] }> {
+  const config = await load(text, env);
+  if (!config.ok) throw new Error(`refused: ${JSON.stringify(config.error)}`);
+  const { servers, problems, warnings } = config.value;
+  const lines = (list: typeof problems): string[] =>
+    list.map(({ line, column, key, reason }) => `${line}:${column} ${key}: ${reason}`);
+  return { servers: servers.map(({ name }) => name), problems: lines(problems), warnings: lines(warnings) };
+}
+
+/** One entry `x` beside a good one, which must always stay. */
+async function checkProblems(entry: unknown, expected: readonly string[], env: Env = {}): Promise<void> {
+  const found = await complaints(
+    JSON.stringify({ mcpServers: { x: entry, good: { command: 'true' } } }),
+    env,
+  );
+  expect({ ...found, problems: found.problems.map((text) => text.replace(/^\d+:\d+ /, '')) }).toEqual({
+    servers: ['good'],
+    problems: expected,
+    warnings: found.warnings,
+  });
+}
+
+const stdio = (over: Partial<Extract<Transport, { kind: 'stdio' }>>): Transport => ({
+  kind: 'stdio',
+  command: 'npx',
+  args: [],
+  env: {},
+  cwd: CWD,
+  ...over,
+});
+
+async function checkTransport(entry: unknown, expected: Transport, env: Env = {}): Promise<void> {
+  const config = await load(JSON.stringify({ mcpServers: { x: entry } }), env);
+  expect(config).toEqual({
+    ok: true,
+    value: {
+      path: file,
+      servers: [{ name: 'x', transport: expected, timeoutMs: 60_000, prefix: true }],
+      problems: [],
+      warnings: [],
+    },
+  });
+}
+
+describe('the file', () => {
+  it('that does not exist, is a folder or no text is unreadable, with the reason', async () => {
+    await mkdir(join(folder, 'dir'), { recursive: true });
+    await writeFile(join(folder, 'latin'), Buffer.from([0x7b, 0xe4, 0x7d]));
+    const check = async (name: string, reason: string): Promise<void> => {
+      const path = join(folder, name);
+      expect(await loadConfig(path, { env: {}, cwd: CWD, home: HOME })).toEqual({
+        ok: false,
+        error: { code: 'CONFIG_UNREADABLE', path, reason },
+      });
+    };
+    await check('none.json', 'there is no such file or folder');
+    await check('dir', 'it is a folder');
+    await check('latin', 'it is no UTF-8 text');
+  });
+  it('that is no JSON object is invalid, with the place where that shows', async () => {
+    const check = async (text: string, reason: string): Promise<void> => {
+      expect(await load(text)).toEqual({ ok: false, error: { code: 'CONFIG_INVALID', path: file, reason } });
+    };
+    await check('', 'line 1, column 1: a value is expected here');
+    await check('[1]', 'line 1, column 1: the file must hold one JSON object');
+    await check('null', 'line 1, column 1: the file must hold one JSON object');
+    await check(
+      '{\n  "mcpServers": {\n    "a": {} "b": {}\n  }\n}',
+      'line 3, column 13: a comma is expected here',
+    );
+    await check('{"mcpServers": {', 'line 1, column 17: a closing brace is missing');
+    await check('{\r\n  mcpServers: {}\r\n}', 'line 2, column 3: this is no JSON value');
+    await check('{} {}', 'line 1, column 4: the file should end here');
+    await check('{"a": "x', 'line 1, column 7: a string is not closed');
+  });
+  it('may have comments, trailing commas and a byte order mark', async () => {
+    const text = '\uFEFF// mine\n{ "mcpServers": { /* one */ "a": { "command": "x", "args": ["1",], }, }, }';
+    expect(await complaints(text)).toEqual({ servers: ['a'], problems: [], warnings: [] });
+  });
+  it('may be named relative to the working directory', async () => {
+    await writeFile(file, '{}');
+    const config = await loadConfig('mcp.json', { env: {}, cwd: folder, home: HOME });
+    expect(config).toEqual({ ok: true, value: { path: file, servers: [], problems: [], warnings: [] } });
+  });
+  it('keeps the order of its servers, and VS Code may call them "servers"', async () => {
+    const text =
+      '{"servers": {"b": {"command": "x"}}, "inputs": [], "mcpServers": {"c": {"command": "x"}, "a": {"command": "x"}}}';
+    expect(await complaints(text)).toEqual({ servers: ['b', 'c', 'a'], problems: [], warnings: [] });
+  });
+  it('may hold settings and feature flags; another key is a warning', async () => {
+    const text = '{"$schema": "x", "settings": {"a": 1}, "featureFlags": {},\n "mcpservers": {"a": {}}}';
+    expect(await complaints(text)).toEqual({
+      servers: [],
+      problems: [],
+      warnings: ['2:2 mcpservers: this key is not known and has no effect'],
+    });
+  });
+  it('with a part that is no object, or that stands there twice, keeps its other parts', async () => {
+    const text =
+      '{"settings": [], "servers": null, "mcpServers": {"a": {"command": "x"}},\n"mcpServers": {}}';
+    expect(await complaints(text)).toEqual({
+      servers: ['a'],
+      problems: [
+        '1:14 settings: this is no object',
+        '1:29 servers: this is no object',
+        '2:1 mcpServers: this key stands there twice',
+      ],
+      warnings: [],
+    });
+  });
+});
+
+describe('an entry for a child process', () => {
+  it('is one with a command', async () => {
+    await checkTransport({ command: 'npx' }, stdio({}));
+    await checkTransport(
+      { type: 'stdio', command: 'npx', args: ['-y', 'a b'], env: { A: '1', B: '' }, cwd: '/tmp' },
+      stdio({ args: ['-y', 'a b'], env: { A: '1', B: '' }, cwd: '/tmp' }),
+    );
+  });
+  it('may have numbers in its environment, and null for a variable that it does not set', async () => {
+    await checkTransport(
+      { command: 'npx', env: { PORT: 8080, NONE: null } },
+      stdio({ env: { PORT: '8080' } }),
+    );
+  });
+  it('starts where Assay runs, and a relative folder starts at the config file', async () => {
+    await checkTransport({ command: 'npx', cwd: 'sub/x' }, stdio({ cwd: join(folder, 'sub/x') }));
+    await checkTransport({ command: 'npx', cwd: '.' }, stdio({ cwd: folder }));
+  });
+  it('takes a tilde at the start of command, argument and folder for the home folder', async () => {
+    await checkTransport(
+      { command: '~/bin/x', args: ['~', '~/a', 'a~/b', '~bob', '--d=~/x'], cwd: '~/w' },
+      stdio({
+        command: '/home/ada/bin/x',
+        args: ['/home/ada', '/home/ada/a', 'a~/b', '~bob', '--d=~/x'],
+        cwd: '/home/ada/w',
+      }),
+    );
+  });
+  it('has its variables filled in, once', async () => {
+    const env = { BIN: 'node', EMPTY: '', DIR: '/d', TRICK: '${BIN}' };
+    await checkTransport(
+      {
+        command: '${BIN}',
+        args: [
+          '${DIR}/x/${BIN}',
+          '${NONE:-a:-b}',
+          '${EMPTY:-no}',
+          '${NONE:-}',
+          '${NONE:-${DIR}/y}',
+          '${TRICK}',
+          '$BIN',
+          '${',
+        ],
+        env: { A: '${env:BIN}', B: '${userHome}', C: '${configDir}' },
+        cwd: '${DIR}',
+      },
+      stdio({
+        command: 'node',
+        args: ['/d/x/node', 'a:-b', '', '', '/d/y', '${BIN}', '$BIN', '${'],
+        env: { A: 'node', B: '/home/ada', C: folder },
+        cwd: '/d',
+      }),
+      env,
+    );
+  });
+  it('is a problem where something is wrong, named with its key', async () => {
+    await checkProblems({ type: 'stdio' }, ['mcpServers.x: the key "command" is missing']);
+    await checkProblems({ command: 5 }, ['mcpServers.x.command: this is no string']);
+    await checkProblems({ command: ' ' }, ['mcpServers.x.command: the command is empty']);
+    await checkProblems({ command: 'a\0b' }, ['mcpServers.x.command: a NUL character stands in this text']);
+    await checkProblems({ command: 'a', args: '-y' }, ['mcpServers.x.args: this is no array']);
+    await checkProblems({ command: 'a', args: ['a', 1, null] }, [
+      'mcpServers.x.args[1]: this is no string',
+      'mcpServers.x.args[2]: this is no string',
+    ]);
+    await checkProblems({ command: 'a', env: [] }, ['mcpServers.x.env: this is no object']);
+    await checkProblems({ command: 'a', env: { A: true, 'B=': '', '': '' } }, [
+      'mcpServers.x.env.A: this is no string',
+      'mcpServers.x.env["B="]: this cannot be the name of a variable',
+      'mcpServers.x.env[""]: this cannot be the name of a variable',
+    ]);
+    await checkProblems({ command: 'a', cwd: '' }, ['mcpServers.x.cwd: the folder is empty']);
+  });
+  it('with a variable that has no value is a problem that names the variable', async () => {
+    await checkProblems(
+      { command: '${A}', args: ['${B}${env:C}', '${D:-${E}}'], env: { T: 'Bearer ${TOKEN}' }, cwd: '${F}' },
+      [
+        'mcpServers.x.command: the environment variable A is not set',
+        'mcpServers.x.args[0]: the environment variable B is not set',
+        'mcpServers.x.args[0]: the environment variable C is not set',
+        'mcpServers.x.args[1]: the environment variable E is not set',
+        'mcpServers.x.env.T: the environment variable TOKEN is not set',
+        'mcpServers.x.cwd: the environment variable F is not set',
+      ],
+    );
+    await checkProblems({ command: 'a', env: { K: '${input:key}' } }, [
+      'mcpServers.x.env.K: "${input:…}" asks a person, which Assay cannot do here',
+    ]);
+    await checkProblems({ command: '${constructor}' }, [
+      'mcpServers.x.command: the environment variable constructor is not set',
+    ]);
+  });
+  it('keeps what only looks like a variable, with a warning', async () => {
+    const text = '{"mcpServers": {"a": {"command": "sh", "args": ["${X%%.*}"]}}}';
+    expect(await complaints(text)).toEqual({
+      servers: ['a'],
+      problems: [],
+      warnings: ['1:49 mcpServers.a.args[0]: a "${…}" in this text is no variable and stays as it is'],
+    });
+  });
+});
+
+describe('an entry for a server at a URL', () => {
+  const http = (
+    flavour: 'auto' | 'streamable' | 'sse',
+    url = 'https://e.org/mcp',
+    headers = {},
+  ): Transport => ({
+    kind: 'http',
+    flavour,
+    url: new URL(url),
+    headers,
+  });
+  it('is one with a URL; its type says which transport is spoken', async () => {
+    const url = 'https://e.org/mcp';
+    await checkTransport({ url }, http('auto'));
+    await checkTransport({ type: 'http', url }, http('auto'));
+    await checkTransport({ type: 'streamable-http', url }, http('streamable'));
+    await checkTransport({ type: 'streamableHttp', url }, http('streamable'));
+    await checkTransport({ type: 'sse', url }, http('sse'));
+  });
+  it('has variables in its URL and headers filled in', async () => {
+    await checkTransport(
+      { url: '${BASE:-http://localhost:1}/mcp?a=b#c', headers: { Authorization: 'Bearer ${T}', 'X-N': 5 } },
+      http('auto', 'http://localhost:1/mcp?a=b', { Authorization: 'Bearer s3cret', 'X-N': '5' }),
+      { T: 's3cret' },
+    );
+  });
+  it('is a problem where something is wrong, named with its key', async () => {
+    await checkProblems({ type: 'http' }, ['mcpServers.x: the key "url" is missing']);
+    await checkProblems({ url: 'e.org/mcp' }, ['mcpServers.x.url: this is no URL']);
+    await checkProblems({ url: 'ftp://e.org' }, ['mcpServers.x.url: this is no http or https URL']);
+    await checkProblems({ url: 'https://e.org', headers: 'A: b' }, [
+      'mcpServers.x.headers: this is no object',
+    ]);
+    await checkProblems(
+      { url: 'https://e.org', headers: { 'A b': '1', A: '1', a: '2', '': '3', Host: '€' } },
+      [
+        'mcpServers.x.headers["A b"]: this cannot be the name of a header',
+        'mcpServers.x.headers.a: this header stands there twice',
+        'mcpServers.x.headers[""]: this cannot be the name of a header',
+        'mcpServers.x.headers.Host: the value holds a line break or another character that no header may have',
+      ],
+    );
+    await checkProblems({ url: 'https://e.org', headers: { 'Mcp-Session-Id': '1', 'content-length': '1' } }, [
+      'mcpServers.x.headers.Mcp-Session-Id: Assay sets this header itself',
+      'mcpServers.x.headers.content-length: Assay sets this header itself',
+    ]);
+  });
+});
+
+describe('an entry', () => {
+  it('has the options of Assay', async () => {
+    const entry = {
+      command: 'x',
+      timeoutMs: 5,
+      prefix: false,
+      trust: 'operator',
+      isolation: 'session',
+      tools: ['a'],
+    };
+    const config = await load(JSON.stringify({ mcpServers: { x: { ...entry, disabled: false } } }));
+    expect(config).toEqual({
+      ok: true,
+      value: {
+        path: file,
+        servers: [{ name: 'x', transport: stdio({ command: 'x' }), timeoutMs: 5, prefix: false }],
+        problems: [],
+        warnings: [],
+      },
+    });
+  });
+  it('that is disabled is passed over in silence, even a bad one', async () => {
+    expect(
+      await complaints('{"mcpServers": {"a": {"disabled": true, "command": "${NONE}", "x": 1}}}'),
+    ).toEqual({
+      servers: [],
+      problems: [],
+      warnings: [],
+    });
+  });
+  it('with options that are none is a problem', async () => {
+    await checkProblems({ command: 'x', timeoutMs: 0 }, [
+      'mcpServers.x.timeoutMs: this is not a whole number of milliseconds from 1 to 2147483647',
+    ]);
+    await checkProblems({ command: 'x', timeoutMs: '5' }, [
+      'mcpServers.x.timeoutMs: this is not a whole number of milliseconds from 1 to 2147483647',
+    ]);
+    await checkProblems(
+      { command: 'x', disabled: 'no', prefix: null, trust: 1, isolation: 'process', tools: true },
+      [
+        'mcpServers.x.disabled: this is not true or false',
+        'mcpServers.x.trust: this is not true, false or a string',
+        'mcpServers.x.isolation: this is not "session" or "shared"',
+        'mcpServers.x.tools: this is not an array or an object',
+        'mcpServers.x.prefix: this is not true or false',
+      ],
+    );
+  });
+  it('that does not say how its server is reached, or says two ways, is a problem', async () => {
+    await checkProblems(5, ['mcpServers.x: this is no object']);
+    await checkProblems({}, ['mcpServers.x: there is neither a "command" nor a "url"']);
+    await checkProblems({ command: 'x', url: 'https://e.org' }, [
+      'mcpServers.x: there are both a "command" and a "url"',
+    ]);
+    await checkProblems({ type: 'websocket', url: 'https://e.org' }, [
+      'mcpServers.x.type: this is not "stdio", "http", "streamable-http", "streamableHttp" or "sse"',
+    ]);
+  });
+  it('with unknown keys, or keys of the other kind of server, runs with a warning', async () => {
+    const text =
+      '{"mcpServers": {"a": {"type": "http", "url": "http://e.org", "command": "x", "timeout": 5}}}';
+    expect(await complaints(text)).toEqual({
+      servers: ['a'],
+      problems: [],
+      warnings: [
+        '1:73 mcpServers.a.command: this key has no effect on a server of this type',
+        '1:89 mcpServers.a.timeout: this key is not known and has no effect',
+      ],
+    });
+  });
+  it('with a key twice is a problem', async () => {
+    expect(await complaints('{"mcpServers": {"a": {"command": "x",\n "command": "y"}}}')).toEqual({
+      servers: [],
+      problems: ['2:2 mcpServers.a.command: this key stands there twice'],
+      warnings: [],
+    });
+  });
+  it('needs a name that can stand in an address and in the name of a tool', async () => {
+    const check = async (name: string, key: string, reason: string): Promise<void> => {
+      const found = await complaints(`{"mcpServers": {${JSON.stringify(name)}: {"command": "x"}}}`);
+      expect(found).toEqual({ servers: [], problems: [`1:17 mcpServers${key}: ${reason}`], warnings: [] });
+    };
+    await check('', '[""]', 'the name of the server is empty');
+    await check('x'.repeat(65), `.${'x'.repeat(65)}`, 'the name of the server is longer than 64 characters');
+    await check('a/b', '["a/b"]', 'the name of the server holds a slash');
+    await check('a\nb', '["a\\nb"]', 'the name of the server holds a control character');
+    await check('a\u009bb', '["a\u009bb"]', 'the name of the server holds a control character');
+    await check('\ud800', '["\\ud800"]', 'the name of the server holds half a character');
+    await check('..', '[".."]', 'the name of the server would mean a folder in its address');
+    await check('local', '.local', 'the name "local" is kept for tools of your own');
+    expect(
+      await complaints(
+        `{"mcpServers": {"${'x'.repeat(64)}": {"command": "x"}, "Über my.Server": {"command": "x"}}}`,
+      ),
+    ).toEqual({
+      servers: ['x'.repeat(64), 'Über my.Server'],
+      problems: [],
+      warnings: [],
+    });
+  });
+  it('whose name was taken by one above is a problem; the first one runs', async () => {
+    const text =
+      '{"servers": {"a": {"command": "x"}}, "mcpServers": {"a": {"command": "y"},\n"b": {"command": "x"}, "b": {}}}';
+    expect(await complaints(text)).toEqual({
+      servers: ['a', 'b'],
+      problems: [
+        '1:53 mcpServers.a: another server above has this name',
+        '2:24 mcpServers.b: another server above has this name',
+      ],
+      warnings: [],
+    });
+  });
+});
+
+describe('a problem', () => {
+  it('says file, line, column, key, reason and remedy', async () => {
+    const config = await load(
+      '{\n  "mcpServers": {\n    "git": {\n      "command": "${GIT_SERVER}"\n    }\n  }\n}',
+    );
+    expect(config).toEqual({
+      ok: true,
+      value: {
+        path: file,
+        servers: [],
+        problems: [
+          {
+            file,
+            line: 4,
+            column: 18,
+            key: 'mcpServers.git.command',
+            reason: 'the environment variable GIT_SERVER is not set',
+            remedy: 'Set GIT_SERVER, or give it a default: ${GIT_SERVER:-…}.',
+          },
+        ],
+        warnings: [],
+      },
+    });
+  });
+  it('never holds a value of the environment, a header or a URL', async () => {
+    const secret = 's3cret';
+    const entries = {
+      a: { command: 'x', env: { A: [secret], B: `${secret}\0`, C: `\${NONE}${secret}` } },
+      b: { url: `https://user:${secret}@e.org/` },
+      c: {
+        url: `${secret} is no URL`,
+        headers: { Authorization: `Bearer \${T}\r\n`, X: `${secret}€`, Y: { z: secret } },
+      },
+      d: { url: 'ftp://${T}', headers: { A: '${NONE:-${T}}\n' } },
+      e: { command: 5, env: { A: `\${${secret} x}\${input:${secret}}` }, args: secret },
+    };
+    const config = await load(JSON.stringify({ mcpServers: entries }), { T: secret });
+    if (!config.ok) throw new Error('refused');
+    const names = [...new Set(config.value.problems.map(({ key }) => key.split('.')[1]))];
+    expect(names).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(JSON.stringify(config)).not.toContain(secret);
+  });
+});

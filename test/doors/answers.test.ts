@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { at, type JsonObject } from '../support/json.ts';
+import { openSession, type LegacySession } from '../support/legacy.ts';
+import { modernStream } from '../support/modern.ts';
+import { fixture } from '../support/place.ts';
+
+describe('an answer over HTTP', () => {
+  let assay: Assay;
+  let session: LegacySession;
+  beforeAll(async () => {
+    assay = await startAssay({
+      servers: { plain: fixture('plain'), c: fixture('cancellable'), big: fixture('named', ['--count=300']) },
+    });
+    await assay.settled();
+    session = await openSession(assay.url);
+  });
+
+  const callOf = (name: string, args: JsonObject, token?: string): JsonObject => ({
+    name,
+    arguments: args,
+    ...(token === undefined ? {} : { _meta: { progressToken: token } }),
+  });
+  const eras = [
+    ['legacy', (params: JsonObject) => session.stream('tools/call', params)],
+    ['modern', (params: JsonObject) => modernStream(assay.url, 'tools/call', { params })],
+  ] as const;
+
+  it.each(eras)('(%s) is JSON when there is only a result', async (_era, ask) => {
+    for (const params of [
+      callOf('plain_echo', {}),
+      callOf('plain_sleep', { ms: 1_000 }),
+      callOf('plain_echo', {}, 't'),
+    ]) {
+      const answer = await ask(params);
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json']);
+    }
+  });
+
+  it.each(eras)('(%s) is a stream as soon as something is said before the result', async (_era, ask) => {
+    const stream = await ask(callOf('c_steps', { steps: 3, everyMs: 50, who: 'a' }, 'tok'));
+    expect(stream.headers['content-type']).toBe('text/event-stream');
+    expect(stream.headers['cache-control']).toContain('no-cache');
+    expect(stream.headers['x-accel-buffering']).toBe('no');
+    await stream.ended;
+    expect(stream.messages().map((one) => at(one, 'params', 'progress') ?? 'result')).toEqual([
+      1,
+      2,
+      3,
+      'result',
+    ]);
+    expect(
+      stream
+        .messages()
+        .slice(0, 3)
+        .every((one) => at(one, 'params', 'progressToken') === 'tok'),
+    ).toBe(true);
+  });
+
+  it.each(eras)('(%s) comes event by event, not at the end', async (_era, ask) => {
+    const stream = await ask(callOf('c_steps', { steps: 3, everyMs: 400, who: 'a' }, 'tok'));
+    const startMs = Date.now();
+    await stream.next('first progress', (one) => at(one, 'params', 'progress') === 1);
+    expect(Date.now() - startMs).toBeLessThan(300);
+    await stream.ended;
+  });
+
+  it.concurrent.each(eras)(
+    '(%s) becomes a stream with keep-alive comments after 10 s of silence',
+    async (_era, ask) => {
+      const startMs = Date.now();
+      const stream = await ask(callOf('plain_sleep', { ms: 11_500 }));
+      expect(Date.now() - startMs).toBeGreaterThan(9_000);
+      expect(Date.now() - startMs).toBeLessThan(11_300);
+      expect([stream.status, stream.headers['content-type']]).toEqual([200, 'text/event-stream']);
+      await stream.ended;
+      expect(stream.events.some((event) => event.comment.startsWith(':'))).toBe(true);
+      expect(at(stream.messages()[0], 'result', 'content', 0, 'text')).toBe('slept 11500');
+      expect(stream.messages()).toHaveLength(1);
+    },
+    25_000,
+  );
+
+  it('carries a length or is chunked, and the connection serves the next request', async () => {
+    const { Agent, request } = await import('node:http');
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ports = new Set<number>();
+    for (let time = 0; time < 5; time++) {
+      const body = `{"jsonrpc":"2.0","id":${time},"method":"ping"}`;
+      await new Promise<void>((resolve, reject) => {
+        const asked = request(
+          assay.url,
+          { method: 'POST', agent, headers: { ...session.headers, 'content-length': String(body.length) } },
+          (answer) => {
+            ports.add(answer.socket.localPort ?? 0);
+            answer.resume().on('end', resolve);
+          },
+        );
+        asked.on('error', reject);
+        asked.end(body);
+      });
+    }
+    agent.destroy();
+    expect(ports.size).toBe(1);
+  });
+});

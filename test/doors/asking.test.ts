@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { startAssay } from '../support/assay.ts';
+import { sleep } from '../support/endings.ts';
+import { at, parseJson } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernAsk, modernCall } from '../support/modern.ts';
+import { fixture } from '../support/place.ts';
+
+describe('a server that asks in the middle of a call', () => {
+  it('is declined with a clear error, and never reaches a client', async () => {
+    const assay = await startAssay({ servers: { asker: fixture('asker') } });
+    await assay.settled();
+    const capabilities = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
+    const [one, other] = await Promise.all([
+      openSession(assay.url, { capabilities }),
+      openSession(assay.url, { capabilities }),
+    ]);
+    const streams = await Promise.all([one.listen(), other.listen()]);
+    for (const method of ['elicitation/create', 'sampling/createMessage', 'roots/list']) {
+      const told = parseJson(await one.call('asker_ask', { method }));
+      expect(at(told, 'error', 'code')).toBe(-32601);
+      expect(at(told, 'error', 'message')).toEqual(expect.stringContaining(method));
+    }
+    const pong = parseJson(await one.call('asker_ask', { method: 'ping' }));
+    expect(at(pong, 'result')).toEqual({});
+    await sleep(100);
+    for (const stream of streams) expect(stream.messages()).toEqual([]);
+  });
+
+  it('was told at its initialize that it cannot', async () => {
+    const assay = await startAssay({ servers: { asker: fixture('asker') } });
+    const capabilities = parseJson(await modernCall(assay.url, 'asker_capabilities'));
+    for (const name of ['elicitation', 'sampling', 'roots']) expect(capabilities).not.toHaveProperty(name);
+  });
+
+  it('of the modern era gives a legacy client an error, not a result that it cannot read', async () => {
+    const assay = await startAssay({ servers: { modern: fixture('modern') } });
+    const session = await openSession(assay.url);
+    const answer = await session.ask('tools/call', { name: 'modern_ask', arguments: {} });
+    expect(at(answer, 'error', 'data', 'code')).toBe('SERVER_ASKS');
+    const modern = await modernAsk(assay.url, 'tools/call', {
+      params: { name: 'modern_ask', arguments: {} },
+    });
+    expect(at(modern, 'result', 'resultType') ?? at(modern, 'error', 'code')).toEqual(expect.anything());
+  });
+});

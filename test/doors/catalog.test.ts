@@ -1,0 +1,199 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { connectClient, connectFirst, OFFICIAL } from '../support/clients.ts';
+import { at, listAt, namesAt, textAt } from '../support/json.ts';
+import { openSession, type LegacySession } from '../support/legacy.ts';
+import { modernAsk } from '../support/modern.ts';
+import { fixture } from '../support/place.ts';
+
+const COUNT = 2_500;
+
+describe('the catalog', () => {
+  let assay: Assay;
+  let session: LegacySession;
+  beforeAll(async () => {
+    assay = await startAssay({
+      servers: {
+        zed: fixture('plain', ['--label=zed']),
+        pager: fixture('pager'),
+        abe: fixture('plain', ['--label=abe']),
+      },
+    });
+    await assay.settled();
+    session = await openSession(assay.url);
+  });
+
+  it('has all pages of a server: tools, resources, templates and prompts', async () => {
+    const kinds = [
+      ['tools/list', 'tools', 'pager_tool_', 'name'],
+      ['resources/list', 'resources', 'pager://r/', 'uri'],
+      ['resources/templates/list', 'resourceTemplates', 'pager://t', 'uriTemplate'],
+      ['prompts/list', 'prompts', 'pager_prompt_', 'name'],
+    ] as const;
+    for (const [method, member, start, key] of kinds) {
+      const entries = listAt(await session.ask(method), 'result', member).map((one) => textAt(one, key));
+      expect(entries.filter((entry) => entry.startsWith(start))).toHaveLength(6);
+    }
+  });
+
+  it('is in the order of the config, then of each server', async () => {
+    const names = namesAt(await session.ask('tools/list'), 'result', 'tools');
+    const servers = [...new Set(names.map((name) => name.split('_')[0]))];
+    expect(servers).toEqual(['zed', 'pager', 'abe']);
+    expect(names.filter((name) => name.startsWith('pager'))).toEqual(
+      [0, 1, 2, 3, 4, 5].map((n) => `pager_tool_${n}`),
+    );
+  });
+
+  it('is the same, byte for byte, in 100 lists', async () => {
+    const ask = () => session.post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+    const first = (await ask()).text;
+    for (let round = 0; round < 10; round++) {
+      const texts = (await Promise.all(Array.from({ length: 10 }, ask))).map((answer) => answer.text);
+      expect(texts.every((text) => text === first)).toBe(true);
+    }
+    const modern = JSON.stringify(at(await modernAsk(assay.url, 'tools/list'), 'result', 'tools'));
+    expect(first).toContain(modern.slice(1, -1));
+  });
+
+  it('keeps what servers say of their tools, name apart', async () => {
+    const tool = listAt(await session.ask('tools/list'), 'result', 'tools').find(
+      (one) => at(one, 'name') === 'zed_add',
+    );
+    expect(tool).toEqual({
+      name: 'zed_add',
+      description: 'Does add.',
+      inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } },
+    });
+  });
+
+  it('joins the instructions of all servers, each under its name', async () => {
+    const instructions = textAt(session.initialized, 'result', 'instructions');
+    expect(instructions).toContain('Use zed kindly.');
+    expect(instructions).toContain('Use abe kindly.');
+    const modern = textAt(await modernAsk(assay.url, 'server/discover'), 'result', 'instructions');
+    expect(modern).toContain('Use zed kindly.');
+    const own = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/abe`);
+    expect(textAt(own.initialized, 'result', 'instructions')).toContain('Use abe kindly.');
+    expect(textAt(own.initialized, 'result', 'instructions')).not.toContain('zed');
+  });
+
+  it('leaves resource URIs as they are; on a clash the first server of the config has it', async () => {
+    const resources = listAt(await session.ask('resources/list'), 'result', 'resources');
+    const uris = resources.map((one) => textAt(one, 'uri'));
+    expect(uris.filter((uri) => uri === 'plain://shared')).toHaveLength(1);
+    expect(uris).toContain('plain://zed/readme');
+    expect(uris).toContain('plain://abe/readme');
+    const read = async (uri: string): Promise<string> =>
+      textAt(await session.ask('resources/read', { uri }), 'result', 'contents', 0, 'text');
+    expect(await read('plain://shared')).toBe('zed has plain://shared');
+    expect(await read('plain://abe/readme')).toBe('abe has plain://abe/readme');
+    expect(assay.stderr()).toContain('plain://shared');
+  });
+
+  it('finds the server of a resource by its templates', async () => {
+    const read = await session.ask('resources/read', { uri: 'plain://abe/item/7' });
+    expect(textAt(read, 'result', 'contents', 0, 'text')).toBe('abe has plain://abe/item/7');
+  });
+
+  it('has no such resource: -32002 for legacy clients, -32602 for modern ones', async () => {
+    const legacy = await session.ask('resources/read', { uri: 'nowhere://x' });
+    expect([-32002, -32602]).toContain(at(legacy, 'error', 'code'));
+    expect(at(legacy, 'error', 'data', 'code')).toBe('RESOURCE_UNKNOWN');
+    const modern = await modernAsk(assay.url, 'resources/read', { params: { uri: 'nowhere://x' } });
+    expect(at(modern, 'error', 'code')).toBe(-32602);
+  });
+
+  it('passes prompts and completions to their server under its own names', async () => {
+    const prompt = await session.ask('prompts/get', { name: 'abe_greet', arguments: { who: 'Ada' } });
+    expect(at(prompt, 'result', 'messages', 0, 'content', 'text')).toBe('abe greets Ada');
+    const byPrompt = await session.ask('completion/complete', {
+      ref: { type: 'ref/prompt', name: 'abe_greet' },
+      argument: { name: 'who', value: 'Al' },
+    });
+    expect(at(byPrompt, 'result', 'completion', 'values')).toEqual(['abe:greet:Al']);
+    const byTemplate = await session.ask('completion/complete', {
+      ref: { type: 'ref/resource', uri: 'plain://zed/item/{id}' },
+      argument: { name: 'id', value: '4' },
+    });
+    expect(at(byTemplate, 'result', 'completion', 'values')).toEqual(['zed:plain://zed/item/{id}:4']);
+    const none = await session.ask('prompts/get', { name: 'none' });
+    expect(at(none, 'error', 'data', 'code')).toBe('PROMPT_UNKNOWN');
+  });
+
+  it('tells a subscriber of an update of its resource, and nobody else', async () => {
+    const other = await openSession(assay.url);
+    const [stream, silent] = await Promise.all([session.listen(), other.listen()]);
+    expect(await session.ask('resources/subscribe', { uri: 'plain://abe/readme' })).toMatchObject({
+      result: {},
+    });
+    const notice = await stream.next(
+      'update',
+      (one) => at(one, 'method') === 'notifications/resources/updated',
+    );
+    expect(at(notice, 'params')).toEqual({ uri: 'plain://abe/readme' });
+    expect(silent.messages()).toEqual([]);
+    stream.cut();
+  });
+
+  it('declares what its servers can do', () => {
+    expect(at(session.initialized, 'result', 'capabilities')).toMatchObject({
+      tools: { listChanged: true },
+      prompts: {},
+      resources: {},
+      completions: {},
+      logging: {},
+    });
+  });
+
+  it('takes a log level for all servers', async () => {
+    expect(await session.ask('logging/setLevel', { level: 'warning' })).toMatchObject({ result: {} });
+    expect(at(await session.ask('logging/setLevel', { level: 'loud' }), 'error', 'code')).toBe(-32602);
+  });
+
+  it.each(OFFICIAL)('is read in full by the official client $label', async ({ connect }) => {
+    const client = await connect({ url: assay.url });
+    expect(await client.tools()).toEqual(namesAt(await session.ask('tools/list'), 'result', 'tools'));
+  });
+
+  it('is read by the typed verbs of both official clients', async () => {
+    const client = await connectClient({ url: assay.url }, 'modern');
+    const first = await connectFirst({ url: assay.url });
+    for (const one of [client, first]) {
+      expect((await one.listResources()).resources).toHaveLength(3 + 6);
+      expect((await one.listResourceTemplates()).resourceTemplates).toHaveLength(2 + 6);
+      expect((await one.listPrompts()).prompts).toHaveLength(2 + 6);
+      expect((await one.readResource({ uri: 'plain://zed/readme' })).contents[0]).toMatchObject({
+        text: 'zed has plain://zed/readme',
+      });
+    }
+  });
+});
+
+describe('a catalog of more than a page', () => {
+  it('comes in pages of up to 1,000, in order and without a gap', async () => {
+    const assay = await startAssay({ servers: { n: fixture('named', [`--count=${COUNT}`]) } });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    const sizes: number[] = [];
+    const names: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await session.ask('tools/list', cursor === undefined ? {} : { cursor });
+      const entries = namesAt(page, 'result', 'tools');
+      sizes.push(entries.length);
+      names.push(...entries);
+      const next = at(page, 'result', 'nextCursor');
+      cursor = next === undefined ? undefined : String(next);
+    } while (cursor !== undefined);
+    expect(sizes).toEqual([1000, 1000, 500]);
+    expect(names).toEqual(Array.from({ length: COUNT }, (_, n) => `n_tool_${String(n).padStart(5, '0')}`));
+    expect(await session.call('n_tool_02499')).toBe('named:tool_02499');
+    for (const bad of ['', 'nonsense', '9999999', '-1', 7]) {
+      const answer = await session.ask('tools/list', { cursor: bad });
+      expect([bad, at(answer, 'error', 'code')]).toEqual([bad, -32602]);
+    }
+    const client = await connectClient({ url: assay.url }, 'modern');
+    expect((await client.listTools()).tools).toHaveLength(COUNT);
+  });
+});

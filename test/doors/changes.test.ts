@@ -1,0 +1,174 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { connectClient } from '../support/clients.ts';
+import { sleep, until } from '../support/endings.ts';
+import type { Stream } from '../support/http.ts';
+import { at, namesAt, type Json } from '../support/json.ts';
+import { openSession, type LegacySession } from '../support/legacy.ts';
+import { META, modernAsk, modernStream } from '../support/modern.ts';
+import { fixture } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+const CHANGED = 'notifications/tools/list_changed';
+const isChange = (message: Json): boolean => at(message, 'method') === CHANGED;
+
+describe('a change of a server’s lists', () => {
+  let assay: Assay;
+  let session: LegacySession;
+  beforeEach(async () => {
+    assay = await startAssay({ servers: { changer: fixture('changer'), plain: fixture('plain') } });
+    await assay.settled();
+    session = await openSession(assay.url);
+    await session.ask('tools/list');
+  });
+
+  const listen = (id: Json, notifications: Record<string, boolean>): Promise<Stream> =>
+    modernStream(assay.url, 'subscriptions/listen', { id, params: { notifications } });
+
+  it('reaches legacy sessions on their GET streams and modern clients on their subscriptions', async () => {
+    const [stream, other] = await Promise.all([session.listen(), (await openSession(assay.url)).listen()]);
+    const modern = await listen('sub', { toolsListChanged: true });
+    await session.call('changer_grow');
+    const notice = await stream.next('list_changed', isChange);
+    expect(notice).not.toHaveProperty('id');
+    await other.next('list_changed', isChange);
+    expect(at(await modern.next('list_changed', isChange), 'params', '_meta', `${META}subscriptionId`)).toBe(
+      'sub',
+    );
+    expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toContain('changer_extra_0');
+    expect(namesAt(await modernAsk(assay.url, 'tools/list'), 'result', 'tools')).toContain('changer_extra_0');
+    expect(await session.call('changer_extra_0')).toBe('extra_0');
+  });
+
+  it('comes as one notice, or few, when it is a burst; the list then is complete', async () => {
+    const stream = await session.listen();
+    await session.call('changer_burst', { times: 40 });
+    await stream.next('list_changed', isChange);
+    await sleep(1_000);
+    expect(stream.messages().filter(isChange).length).toBeLessThanOrEqual(3);
+    expect(
+      namesAt(await session.ask('tools/list'), 'result', 'tools').filter((name) => name.includes('extra')),
+    ).toHaveLength(40);
+  });
+
+  it('is told per kind: a client of prompts hears nothing of tools', async () => {
+    const prompts = await listen(7, { promptsListChanged: true });
+    const resources = await listen(8, { resourcesListChanged: true, toolsListChanged: false });
+    await session.call('changer_grow', { kinds: ['tools', 'prompts'] });
+    await prompts.next(
+      'prompts changed',
+      (one) => at(one, 'method') === 'notifications/prompts/list_changed',
+    );
+    await sleep(300);
+    expect(prompts.messages().map((one) => at(one, 'method'))).toEqual([
+      'notifications/subscriptions/acknowledged',
+      'notifications/prompts/list_changed',
+    ]);
+    expect(resources.messages().map((one) => at(one, 'method'))).toEqual([
+      'notifications/subscriptions/acknowledged',
+    ]);
+    expect(namesAt(await session.ask('prompts/list'), 'result', 'prompts')).toContain('changer_p_extra_0');
+  });
+
+  it('reaches those who listen at the server’s own endpoint, and not those at another’s', async () => {
+    const base = `http://127.0.0.1:${assay.port}/mcp/servers`;
+    const own = await modernStream(`${base}/changer`, 'subscriptions/listen', {
+      params: { notifications: { toolsListChanged: true } },
+    });
+    const others = await modernStream(`${base}/plain`, 'subscriptions/listen', {
+      params: { notifications: { toolsListChanged: true } },
+    });
+    await session.call('changer_grow');
+    await own.next('list_changed', isChange);
+    await sleep(300);
+    expect(others.messages().filter(isChange)).toEqual([]);
+  });
+
+  it('reaches the official clients, which list anew by themselves', async () => {
+    for (const mode of ['legacy', 'modern'] as const) {
+      const seen: number[] = [];
+      await connectClient({ url: assay.url }, mode, {
+        listChanged: { tools: { onChanged: (_error, tools) => seen.push(tools?.length ?? -1) } },
+      });
+      await sleep(100);
+      const before = namesAt(await session.ask('tools/list'), 'result', 'tools').length;
+      await session.call('changer_grow');
+      await until(`the ${mode} client has seen ${before + 1} tools`, () =>
+        seen.includes(before + 1) ? true : undefined,
+      );
+    }
+  });
+});
+
+describe('subscriptions/listen', () => {
+  it('is acknowledged first, stamped with the id of its request, and names only what is honoured', async () => {
+    const assay = await startAssay({ servers: { changer: fixture('changer') } });
+    for (const id of [0, 'text', 77]) {
+      const stream = await modernStream(assay.url, 'subscriptions/listen', {
+        id,
+        params: { notifications: { toolsListChanged: true, noSuchThing: true } },
+      });
+      expect([stream.status, stream.headers['content-type']]).toEqual([200, 'text/event-stream']);
+      expect(stream.headers['x-accel-buffering']).toBe('no');
+      const first = await stream.next('acknowledgement', () => true);
+      expect(first).toEqual({
+        jsonrpc: '2.0',
+        method: 'notifications/subscriptions/acknowledged',
+        params: { _meta: { [`${META}subscriptionId`]: id }, notifications: { toolsListChanged: true } },
+      });
+      stream.cut();
+    }
+  });
+
+  it('without its filter is refused with 400 and -32602', async () => {
+    const assay = await startAssay({ servers: { changer: fixture('changer') } });
+    const stream = await modernStream(assay.url, 'subscriptions/listen', { params: {} });
+    expect(stream.status).toBe(400);
+  });
+
+  it('on stdio shares the channel, ends with notifications/cancelled and leaves other requests alone', async () => {
+    const pipe = openStdio({ servers: { changer: fixture('changer') } });
+    const send = (id: Json, method: string, params: Record<string, Json>): void => {
+      pipe.send({
+        jsonrpc: '2.0',
+        id,
+        method,
+        params: {
+          ...params,
+          _meta: {
+            [`${META}protocolVersion`]: '2026-07-28',
+            [`${META}clientCapabilities`]: {},
+            [`${META}clientInfo`]: { name: 't', version: '1' },
+          },
+        },
+      });
+    };
+    const stampOf = (one: Json): Json | undefined => at(one, 'params', '_meta', `${META}subscriptionId`);
+    send('first', 'tools/list', {});
+    await pipe.next('tools', (one) => at(one, 'id') === 'first');
+    send('sub a', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+    send(5, 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+    for (const id of ['sub a', 5]) {
+      await pipe.next('acknowledgement', (one) => stampOf(one) === id && !isChange(one));
+    }
+    send('grow', 'tools/call', { name: 'changer_grow', arguments: {} });
+    for (const id of ['sub a', 5]) await pipe.next('change', (one) => isChange(one) && stampOf(one) === id);
+    pipe.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'sub a' } });
+    await sleep(100);
+    const before = pipe.lines().length;
+    send('again', 'tools/call', { name: 'changer_grow', arguments: {} });
+    await until('the second change', () => {
+      const later = pipe
+        .lines()
+        .slice(before)
+        .map((line) => JSON.parse(line) as Json);
+      return later.some((one) => isChange(one) && stampOf(one) === 5) ? true : undefined;
+    });
+    await sleep(300);
+    const later = pipe
+      .lines()
+      .slice(before)
+      .map((line) => JSON.parse(line) as Json);
+    expect(later.filter((one) => isChange(one) && stampOf(one) === 'sub a')).toEqual([]);
+  });
+});

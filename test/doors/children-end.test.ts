@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { startAssay } from '../support/assay.ts';
+import { isAlive, kill, killLater, until } from '../support/endings.ts';
+import { openSession } from '../support/legacy.ts';
+import { fixture, openDiary } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+interface Pids {
+  readonly child: number;
+  readonly grandchild: number;
+}
+
+function pidsIn(text: string): Pids {
+  const pids = JSON.parse(text) as Pids;
+  killLater(pids.child);
+  killLater(pids.grandchild);
+  expect([isAlive(pids.child), isAlive(pids.grandchild)]).toEqual([true, true]);
+  return pids;
+}
+
+async function expectGone(pids: Pids): Promise<void> {
+  await until(`both are gone: ${JSON.stringify(pids)}`, () =>
+    isAlive(pids.child) || isAlive(pids.grandchild) ? undefined : true,
+  );
+}
+
+describe.each([
+  ['well-behaved', []],
+  ['stubborn', ['--stubborn']],
+] as const)('a %s child and its own child', (kind, args) => {
+  const servers = { g: fixture('grandchild', args) };
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('end with assay serve at %s', async (signal) => {
+    const assay = await startAssay({ servers });
+    const pids = pidsIn(await (await openSession(assay.url)).call('g_pids'));
+    const startMs = Date.now();
+    process.kill(assay.pid, signal);
+    await expectGone(pids);
+    await until('Assay is gone', () => (isAlive(assay.pid) ? undefined : true));
+    expect(Date.now() - startMs).toBeLessThan(kind === 'stubborn' ? 9_000 : 3_000);
+  });
+
+  it('end with assay stdio when its stdin closes', async () => {
+    const pipe = openStdio({ servers });
+    await pipe.initialize();
+    const pids = pidsIn(await pipe.call('g_pids'));
+    pipe.closeStdin();
+    expect(await pipe.ended).toBe(0);
+    await expectGone(pids);
+  });
+});
+
+describe('what a server leaves behind', () => {
+  it('is gone before it is started again', async () => {
+    const diary = openDiary();
+    const assay = await startAssay({ servers: { g: fixture('grandchild', [], { env: diary.env }) } });
+    const session = await openSession(assay.url);
+    const pids = pidsIn(await session.call('g_pids'));
+    kill(pids.child, 'SIGKILL');
+    await expectGone(pids);
+    await until('it runs again', () => (diary.read('start').length === 2 ? true : undefined));
+    const again = pidsIn(await session.call('g_pids'));
+    expect(again.child).not.toBe(pids.child);
+    expect(await assay.stop()).toBe(0);
+    await expectGone(again);
+  });
+});
+
+describe('assay serve at SIGTERM', () => {
+  it('lets running calls end, refuses new ones and exits with code 0', async () => {
+    const assay = await startAssay({ servers: { plain: fixture('plain') } });
+    const session = await openSession(assay.url);
+    await session.call('plain_label');
+    const running = session.call('plain_sleep', { ms: 500 });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const stopped = assay.stop();
+    expect(await running).toBe('slept 500');
+    expect(await stopped).toBe(0);
+  });
+
+  it('closes streams that would stay open for ever', async () => {
+    const assay = await startAssay({ servers: { plain: fixture('plain') } });
+    const session = await openSession(assay.url);
+    const stream = await session.listen();
+    const startMs = Date.now();
+    expect(await assay.stop()).toBe(0);
+    await stream.ended;
+    expect(Date.now() - startMs).toBeLessThan(4_000);
+  });
+});

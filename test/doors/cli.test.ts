@@ -1,0 +1,162 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runAssay } from '../support/assay.ts';
+import { at, isObject, namesAt, parseJson } from '../support/json.ts';
+import { fixture, MAIN, openDiary, ROOT, tempDir, writeConfig } from '../support/place.ts';
+
+const home = tempDir();
+const config = writeConfig({
+  plain: fixture('plain'),
+  crasher: fixture('crasher', [], { timeoutMs: 3_000 }),
+  dead: { command: 'no-such-command-anywhere' },
+});
+const run = (...args: readonly string[]) => runAssay([...args, '--config', config, '--home', home]);
+
+describe.concurrent('assay tools', () => {
+  it('shows the tools of all servers on stdout, and what failed on stderr', async () => {
+    const { code, stdout, stderr } = await run('tools');
+    expect(code).toBe(0);
+    expect(stdout).toContain('plain_echo');
+    expect(stdout).toContain('crasher_pid');
+    expect(stdout).not.toContain('no-such-command-anywhere');
+    expect(stderr).toContain('no-such-command-anywhere');
+  });
+
+  it('--json gives JSON alone, with names and definitions', async () => {
+    const { code, stdout } = await run('tools', '--json');
+    expect(code).toBe(0);
+    const parsed = parseJson(stdout);
+    const tools = isObject(parsed) ? namesAt(parsed, 'tools') : namesAt(parsed);
+    expect(tools).toEqual(expect.arrayContaining(['plain_echo', 'crasher_crash']));
+  });
+
+  it('writes no colours where stdout is no terminal', async () => {
+    const { stdout, stderr } = await run('tools');
+    expect(stdout + stderr).not.toContain('\u001b[');
+  });
+
+  it('ends with code 4 when no server can be reached', async () => {
+    const alone = writeConfig({ dead: { command: 'no-such-command-anywhere' } });
+    const { code, stderr } = await runAssay(['tools', '--config', alone, '--home', tempDir()]);
+    expect(code).toBe(4);
+    expect(stderr).toContain('dead');
+  });
+
+  it('leaves no server running', async () => {
+    const diary = openDiary();
+    const own = writeConfig({ plain: fixture('plain', [], { env: diary.env }) });
+    await runAssay(['tools', '--config', own, '--home', tempDir()]);
+    const pid = diary.read('start')[0]?.pid ?? 0;
+    expect(() => process.kill(pid, 0)).toThrow();
+  });
+});
+
+describe.concurrent('assay call', () => {
+  const cases: readonly (readonly [string, readonly string[], number, RegExp])[] = [
+    ['a call that is done', ['plain_add', '{"a":1,"b":2}'], 0, /3/],
+    ['a call without arguments', ['plain_label'], 0, /plain/],
+    ['arguments that are no JSON', ['plain_add', '{a:1}'], 2, /not valid/],
+    ['arguments that are no object', ['plain_add', '[1]'], 2, /not valid/],
+    ['a tool that nobody has', ['plain_none', '{}'], 2, /plain_none/],
+    ['a server that cannot start', ['dead_tool', '{}'], 4, /dead/],
+    ['a server that ends in the call', ['crasher_crash', '{}'], 4, /crasher/],
+    ['a tool that says that it failed', ['plain_fails', '{}'], 5, /It did not work\./],
+  ];
+  it.each(cases)('%s', async (_what, args, code, told) => {
+    const done = await run('call', ...args);
+    expect([done.code, told.test(code === 0 || code === 5 ? done.stdout : done.stderr)]).toEqual([
+      code,
+      true,
+    ]);
+    if (code !== 0 && code !== 5) expect(done.stdout).toBe('');
+  });
+
+  it('--json gives the whole result as JSON alone', async () => {
+    const { code, stdout } = await run('call', 'plain_add', '{"a":1,"b":2}', '--json');
+    expect([code, parseJson(stdout)]).toEqual([0, { content: [{ type: 'text', text: '3' }] }]);
+  });
+
+  it('an error of the server is told with its code', async () => {
+    const { code, stderr } = await run('call', 'plain_refuses', '{}');
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('custom failure');
+    expect(stderr).toContain('-32042');
+  });
+
+  it('understands the namespaced name too', async () => {
+    const { code, stdout } = await run('call', 'plain.add', '{"a":2,"b":2}');
+    expect([code, stdout.includes('4')]).toEqual([0, true]);
+  });
+});
+
+describe.concurrent('assay', () => {
+  it('--version says the version of the package', async () => {
+    const version = String(at(parseJson(readFileSync(join(ROOT, 'package.json'), 'utf8')), 'version'));
+    const done = await runAssay(['--version']);
+    expect([done.code, done.stdout.trim()]).toEqual([0, version]);
+  });
+
+  it('--help names all commands, on stdout', async () => {
+    const done = await runAssay(['--help']);
+    expect(done.code).toBe(0);
+    for (const command of ['serve', 'stdio', 'tools', 'call']) expect(done.stdout).toContain(command);
+  });
+
+  it.each([
+    [['no-such-command']],
+    [['tools', '--no-such-flag']],
+    [['serve', '--port', 'abc']],
+    [['serve', '--port', '70000']],
+    [['call']],
+  ])(
+    '%j is a mistake of usage: code 2, a sentence on stderr, nothing on stdout',
+    async (args: readonly string[]) => {
+      const done = await runAssay(args);
+      expect([done.code, done.stdout]).toEqual([2, '']);
+      expect(done.stderr).not.toBe('');
+      expect(done.stderr).not.toMatch(/at .*\.js:\d+/);
+    },
+  );
+});
+
+describe('an older Node', () => {
+  const complains = (done: {
+    readonly status: number | null;
+    readonly stdout: string;
+    readonly stderr: string;
+  }): void => {
+    expect(done.status).not.toBe(0);
+    expect(done.stdout).toBe('');
+    expect(done.stderr).toContain('22.19');
+    expect(done.stderr).not.toMatch(/at .*\.js:\d+/);
+  };
+
+  it.each(['18.20.0', '20.20.2', '22.18.9', '21.99.0'])(
+    '%s is told what to do before anything is loaded',
+    (version) => {
+      const fake = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}});Object.defineProperty(process,'version',{value:'v${version}'})`;
+      const args = [
+        '--import',
+        `data:text/javascript,${encodeURIComponent(fake)}`,
+        MAIN,
+        'tools',
+        '--config',
+        config,
+      ];
+      complains(spawnSync(process.execPath, args, { encoding: 'utf8' }));
+    },
+  );
+
+  it('is told so also by a real one, wherever this machine has one', () => {
+    expect.hasAssertions();
+    expect(process.versions.node).not.toMatch(/^(1\d|2[01])\./);
+    for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+      const node = join(folder, 'node');
+      const found = spawnSync(node, ['--version'], { encoding: 'utf8' });
+      const major = Number(/^v(\d+)/.exec(found.stdout)?.[1] ?? 99);
+      if (major < 22) complains(spawnSync(node, [MAIN, '--version'], { encoding: 'utf8' }));
+    }
+  });
+});

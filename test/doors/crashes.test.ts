@@ -1,0 +1,187 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { isAlive, kill, sleep, until } from '../support/endings.ts';
+import { at, listAt, namesAt, type Json } from '../support/json.ts';
+import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
+import { modernAsk } from '../support/modern.ts';
+import { fixture, openDiary, tempDir } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+describe('a stdio server that crashes', () => {
+  let assay: Assay;
+  let session: LegacySession;
+  const diary = openDiary();
+  beforeAll(async () => {
+    assay = await startAssay({
+      servers: {
+        crasher: fixture('crasher', [], { env: diary.env, timeoutMs: 8_000 }),
+        plain: fixture('plain'),
+      },
+    });
+    await assay.settled();
+    session = await openSession(assay.url);
+  });
+
+  const call = (name: string): Promise<Json> => session.ask('tools/call', { name, arguments: {} });
+  const isUp = (): Promise<boolean> =>
+    until('the crasher is up again', async () =>
+      at(serverIn(await assay.health(), 'crasher'), 'state') === 'up' ? true : undefined,
+    );
+
+  it('in the middle of a call ends that call with an error that names it and the cause', async () => {
+    const error = at(await call('crasher_crash'), 'error');
+    expect(error).toMatchObject({ code: -32603, data: { code: 'SERVER_ENDED' } });
+    expect(at(error, 'message')).toContain('"crasher"');
+    expect(at(error, 'message')).toMatch(/code 7/);
+  });
+
+  it('is started again, and serves', async () => {
+    await isUp();
+    expect(textOf(await call('crasher_echo'))).toBe('alive');
+  });
+
+  it('by kill -9 gives each of its calls an error that names the signal, and harms no other server', async () => {
+    await isUp();
+    const pid = Number(textOf(await call('crasher_pid')));
+    const calls = [
+      call('crasher_hang'),
+      call('crasher_hang'),
+      modernAsk(assay.url, 'tools/call', { params: { name: 'crasher_hang', arguments: {} } }),
+    ];
+    const bystander = session.call('plain_sleep', { ms: 600 });
+    await sleep(300);
+    kill(pid, 'SIGKILL');
+    for (const answer of await Promise.all(calls)) {
+      expect(at(answer, 'error')).toMatchObject({ code: -32603, data: { code: 'SERVER_ENDED' } });
+      expect(at(answer, 'error', 'message')).toContain('SIGKILL');
+    }
+    expect(await bystander).toBe('slept 600');
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('makes a call that comes while it restarts wait for it', async () => {
+    await isUp();
+    kill(Number(textOf(await call('crasher_pid'))), 'SIGKILL');
+    await until('the end is noticed', async () =>
+      at(serverIn(await assay.health(), 'crasher'), 'state') === 'up' ? undefined : true,
+    ).catch(() => undefined);
+    expect(textOf(await call('crasher_echo'))).toBe('alive');
+  });
+
+  it('stays in the list while it restarts, so that no client sees its tools flicker', async () => {
+    await isUp();
+    const before = namesAt(await session.ask('tools/list'), 'result', 'tools');
+    kill(Number(textOf(await call('crasher_pid'))), 'SIGKILL');
+    for (let look = 0; look < 10; look++) {
+      expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toEqual(before);
+      await sleep(20);
+    }
+    await isUp();
+  });
+
+  it('has its last words in the log, under its name', async () => {
+    await isUp();
+    expect(at(await call('crasher_last-words'), 'error', 'data', 'code')).toBe('SERVER_ENDED');
+    const line = await until('the line is in the log', () =>
+      assay
+        .stderr()
+        .split('\n')
+        .find((one) => one.includes('the disk is on fire')),
+    );
+    expect(JSON.parse(line)).toMatchObject({ server: 'crasher' });
+    await isUp();
+  });
+
+  it('was never asked twice for one call', () => {
+    const crashes = diary.read('message').filter((one) => one.detail.includes('"name":"crash"'));
+    expect(crashes).toHaveLength(1);
+  });
+});
+
+describe('a stdio server that ends at its starts', () => {
+  it('is started again with growing pauses until it stands', async () => {
+    const diary = openDiary();
+    const state = `${tempDir()}/starts`;
+    const assay = await startAssay({
+      servers: {
+        crasher: fixture('crasher', [`--state=${state}`, '--fail-starts=2'], { env: diary.env }),
+        plain: fixture('plain'),
+      },
+    });
+    const session = await openSession(assay.url);
+    expect(await session.call('plain_label')).toBe('plain');
+    await until(
+      'it stands',
+      async () => (at(serverIn(await assay.health(), 'crasher'), 'state') === 'up' ? true : undefined),
+      15_000,
+    );
+    expect(await session.call('crasher_echo')).toBe('alive');
+    const { readFileSync } = await import('node:fs');
+    expect(Number(readFileSync(state, 'utf8'))).toBe(3);
+  });
+
+  it('again and again is not started in a hot loop, and the first cause stays visible', async () => {
+    const state = `${tempDir()}/starts`;
+    const assay = await startAssay({
+      servers: {
+        crasher: fixture('crasher', [`--state=${state}`, '--fail-starts=9999'], { timeoutMs: 1_500 }),
+      },
+    });
+    await sleep(2_500);
+    const { readFileSync } = await import('node:fs');
+    expect(Number(readFileSync(state, 'utf8'))).toBeLessThanOrEqual(6);
+    const server = serverIn(await assay.health(), 'crasher');
+    expect(['restarting', 'failed', 'starting']).toContain(at(server, 'state'));
+    expect(String(at(server, 'cause'))).toMatch(/code 3/);
+    expect(assay.stderr()).toContain('start 1 fails');
+    const session = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/crasher`);
+    const startMs = Date.now();
+    const answer = await session.ask('tools/call', { name: 'echo', arguments: {} });
+    expect(Date.now() - startMs).toBeLessThan(7_500);
+    expect(at(answer, 'error', 'message')).toMatch(/crasher/);
+  });
+
+  it('over stdio costs the client nothing but that server', async () => {
+    const pipe = openStdio({
+      servers: { crasher: fixture('crasher'), plain: fixture('plain') },
+    });
+    await pipe.initialize();
+    await pipe.ask('tools/list');
+    const answer = await pipe.ask('tools/call', { name: 'crasher_crash', arguments: {} });
+    expect(at(answer, 'error', 'data', 'code')).toBe('SERVER_ENDED');
+    expect(await pipe.call('plain_label')).toBe('plain');
+    expect(await pipe.call('crasher_echo')).toBe('alive');
+  });
+
+  it('because there is no such command says so in /health and to the caller', async () => {
+    const assay = await startAssay({ servers: { dead: { command: 'no-such-command-anywhere' } } });
+    const health = await assay.settled();
+    expect(listAt(health, 'servers').map((one) => at(one, 'state'))).toEqual(['failed']);
+    expect(at(serverIn(health, 'dead'), 'cause')).toContain('no-such-command-anywhere');
+    const session = await openSession(assay.url);
+    expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toEqual([]);
+  });
+});
+
+describe('a server that prints what is no JSON-RPC', () => {
+  it('is understood all the same, and its noise goes to the log', async () => {
+    const assay = await startAssay({
+      servers: { babbler: fixture('babbler') },
+      env: { ASSAY_LOG_LEVEL: 'debug' },
+    });
+    const session = await openSession(assay.url);
+    expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toEqual([
+      'babbler_echo',
+      'babbler_flood',
+    ]);
+    for (let time = 0; time < 5; time++)
+      expect(await session.call('babbler_echo', { time })).toBe(`{"time":${time}}`);
+    expect(await session.call('babbler_flood')).toBe('flooded');
+    expect(await session.call('babbler_echo', {})).toBe('{}');
+    const log = await until('the noise is in the log', () =>
+      assay.stderr().includes('some words') ? assay.stderr() : undefined,
+    );
+    expect(log.split('\n').filter((line) => line !== '' && !line.startsWith('{'))).toEqual([]);
+    expect(at(serverIn(await assay.health(), 'babbler'), 'state')).toBe('up');
+  });
+});

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startHttp } from '../fixtures/http.ts';
+import { runAssay, serverIn, startAssay } from '../support/assay.ts';
+import { endLater } from '../support/endings.ts';
+import { at } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
+
+describe('the era of a server', () => {
+  it('is found without a second spawn, for both eras and for a server that answers nothing unknown', async () => {
+    const [plain, modern, silent] = [openDiary(), openDiary(), openDiary()];
+    const assay = await startAssay({
+      servers: {
+        plain: fixture('plain', [], { env: plain.env }),
+        modern: fixture('modern', [], { env: modern.env }),
+        silent: fixture('plain', ['--label=silent', '--silent-on-unknown'], { env: silent.env }),
+      },
+    });
+    await assay.settled();
+    const health = await assay.health();
+    expect(['plain', 'modern', 'silent'].map((name) => at(serverIn(health, name), 'era'))).toEqual([
+      'legacy',
+      'modern',
+      'legacy',
+    ]);
+    const session = await openSession(assay.url);
+    expect(await session.call('plain_label')).toBe('plain');
+    expect(await session.call('modern_echo', {})).toBe('{}');
+    expect(await session.call('silent_label')).toBe('silent');
+    for (const diary of [plain, modern, silent]) expect(diary.read('start')).toHaveLength(1);
+    expect([plain.countOf('initialize'), silent.countOf('initialize')]).toEqual([1, 1]);
+  });
+
+  it('is remembered in the home: the next start asks each server in its era at once', async () => {
+    const home = tempDir();
+    const web = await startHttp('legacy');
+    endLater(() => web.close());
+    const [plain, modern] = [openDiary(), openDiary()];
+    const config = writeConfig({
+      plain: fixture('plain', [], { env: plain.env }),
+      modern: fixture('modern', [], { env: modern.env }),
+      web: { type: 'http', url: web.url },
+    });
+    const first = await startAssay({ config, home });
+    await first.settled();
+    await first.stop();
+    const [discovers, initializes] = [plain.countOf('server/discover'), modern.countOf('initialize')];
+    const posted = web.seen.length;
+    const second = await startAssay({ config, home });
+    await second.settled();
+    expect(plain.countOf('server/discover')).toBe(discovers);
+    expect(modern.countOf('initialize')).toBe(initializes);
+    expect(web.seen.slice(posted).filter((one) => one.body.includes('server/discover'))).toEqual([]);
+    expect([plain.read('start').length, modern.read('start').length]).toEqual([2, 2]);
+  });
+
+  it('is found anew when the remembered one is no longer true', async () => {
+    const home = tempDir();
+    const assay = await startAssay({ servers: { x: fixture('plain') }, home });
+    await assay.settled();
+    await assay.stop();
+    const files = readdirSync(home, { recursive: true })
+      .map((name) => join(home, String(name)))
+      .filter((path) => statSync(path).isFile() && readFileSync(path, 'utf8').includes('legacy'));
+    expect(files.length).toBeGreaterThan(0);
+    for (const path of files)
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"legacy"', '"modern"'));
+    const again = await startAssay({ servers: { x: fixture('plain') }, home });
+    await again.settled();
+    expect(await (await openSession(again.url)).call('x_label')).toBe('plain');
+  });
+
+  it.each(['', '{', '[]', '{"x":7}', '\u0000'])('survives a spoilt memory: %j', async (spoilt) => {
+    const home = tempDir();
+    const config = writeConfig({ plain: fixture('plain') });
+    await runAssay(['tools', '--config', config, '--home', home]);
+    for (const name of readdirSync(home, { recursive: true })) {
+      const path = join(home, String(name));
+      if (statSync(path).isFile()) writeFileSync(path, spoilt);
+    }
+    const run = await runAssay(['tools', '--json', '--config', config, '--home', home]);
+    expect(run.code).toBe(0);
+    expect(run.stdout).toContain('plain_echo');
+  });
+
+  it('is found in a home that cannot be written', async () => {
+    const run = await runAssay([
+      'tools',
+      '--json',
+      '--config',
+      writeConfig({ plain: fixture('plain') }),
+      '--home',
+      '/dev/null/nowhere',
+    ]);
+    expect(run.stdout).toContain('plain_echo');
+    expect(run.code).toBe(0);
+  });
+});

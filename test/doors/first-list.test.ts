@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { serverIn, startAssay } from '../support/assay.ts';
+import { OFFICIAL } from '../support/clients.ts';
+import { sleep, until } from '../support/endings.ts';
+import { at, namesAt } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernAsk } from '../support/modern.ts';
+import { fixture, tempDir } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+describe.concurrent('the first list, while servers start', () => {
+  it('waits for a server that comes up soon', async () => {
+    const assay = await startAssay({ servers: { plain: fixture('plain'), pager: fixture('pager') } });
+    const session = await openSession(assay.url);
+    const names = namesAt(await session.ask('tools/list'), 'result', 'tools');
+    expect(names).toContain('plain_echo');
+    expect(names).toContain('pager_tool_5');
+  });
+
+  it('waits at most 5 s for one that hangs, then has the others', async () => {
+    const assay = await startAssay({
+      servers: {
+        hanger: fixture('hanger'),
+        lists: fixture('hanger', ['--mode=lists']),
+        plain: fixture('plain'),
+      },
+    });
+    const startMs = Date.now();
+    const session = await openSession(assay.url);
+    expect(Date.now() - startMs).toBeLessThan(1_000);
+    expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
+    expect(Date.now() - startMs).toBeLessThan(6_500);
+    const againMs = Date.now();
+    expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
+    expect(Date.now() - againMs).toBeLessThan(500);
+    expect(await session.call('plain_label')).toBe('plain');
+  });
+
+  it('a call to a server that stands does not wait for one that hangs', async () => {
+    const assay = await startAssay({ servers: { hanger: fixture('hanger'), plain: fixture('plain') } });
+    const session = await openSession(assay.url);
+    await until('plain is up', async () =>
+      at(serverIn(await assay.health(), 'plain'), 'state') === 'up' ? true : undefined,
+    );
+    const startMs = Date.now();
+    expect(await session.call('plain_label')).toBe('plain');
+    expect(Date.now() - startMs).toBeLessThan(1_000);
+  });
+
+  it('never delays initialize or server/discover', async () => {
+    const assay = await startAssay({ servers: { hanger: fixture('hanger') } });
+    const startMs = Date.now();
+    await openSession(assay.url);
+    await modernAsk(assay.url, 'server/discover');
+    expect(Date.now() - startMs).toBeLessThan(1_500);
+    const pipe = openStdio({ servers: { hanger: fixture('hanger') } });
+    const pipeMs = Date.now();
+    await pipe.initialize();
+    expect(Date.now() - pipeMs).toBeLessThan(2_500);
+  });
+
+  it('announces what comes later, and has it then', async () => {
+    const state = `${tempDir()}/n`;
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(state, '1');
+    const assay = await startAssay({
+      servers: {
+        slow: fixture('crasher', [`--state=${state}`, '--late-ms=7000']),
+        plain: fixture('plain'),
+      },
+    });
+    const session = await openSession(assay.url);
+    const stream = await session.listen();
+    const first = namesAt(await session.ask('tools/list'), 'result', 'tools');
+    expect(first).toContain('plain_echo');
+    expect(first).not.toContain('slow_echo');
+    await stream.next(
+      'the announcement',
+      (one) => at(one, 'method') === 'notifications/tools/list_changed',
+      8_000,
+    );
+    expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toContain('slow_echo');
+  });
+
+  it('is not held up by a server whose pages never end', async () => {
+    const assay = await startAssay({
+      servers: { endless: fixture('pager', ['--endless']), plain: fixture('plain') },
+    });
+    const session = await openSession(assay.url);
+    expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
+    await sleep(1_500);
+    const startMs = Date.now();
+    expect(await session.call('plain_label')).toBe('plain');
+    expect(Date.now() - startMs).toBeLessThan(500);
+  });
+
+  it.each(OFFICIAL)(
+    'comes to the official client $label beside a hanger and a dead server',
+    async ({ connect }) => {
+      const assay = await startAssay({
+        servers: {
+          hanger: fixture('hanger'),
+          dead: { command: 'no-such-command-anywhere' },
+          quits: fixture('crasher', [`--state=${tempDir()}/n`, '--fail-starts=99']),
+          plain: fixture('plain'),
+        },
+      });
+      const client = await connect({ url: assay.url });
+      expect(await client.tools()).toContain('plain_echo');
+      expect(await client.call('plain_label')).toBe('plain');
+    },
+  );
+});

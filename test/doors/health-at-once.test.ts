@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { serverIn, startAssay } from '../support/assay.ts';
+import { at } from '../support/json.ts';
+import { fixture } from '../support/place.ts';
+
+describe('the door opens before the servers stand', () => {
+  it('/health answers while servers start, and says which hang', async () => {
+    const beforeMs = Date.now();
+    const assay = await startAssay({
+      servers: { hanger: fixture('hanger'), plain: fixture('plain') },
+    });
+    expect(Date.now() - beforeMs).toBeLessThan(3_000);
+    expect(at(serverIn(await assay.health(), 'hanger'), 'state')).toBe('starting');
+  });
+});

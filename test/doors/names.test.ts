@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { at, namesAt } from '../support/json.ts';
+import { openSession, type LegacySession } from '../support/legacy.ts';
+import { fixture, tempDir, writeConfig } from '../support/place.ts';
+
+const LONG = 'a_tool_whose_name_is_so_long_that_no_client_would_take_it_with_a_prefix';
+const ODD = ['with space', 'git.push', 'größe', 'a/b', 'a:b', 'emoji 🎉'];
+
+const SERVERS = {
+  a: fixture('named', ['b_c', 'unique', '--label=a']),
+  a_b: fixture('named', ['c', '--label=a_b']),
+  bare: fixture('named', ['unprefixed', 'b_c', '--label=bare'], { prefix: false }),
+  long: fixture('named', [`${LONG}_one`, `${LONG}_two`, '--label=long']),
+  'odd server!': fixture('named', [...ODD.map((name) => JSON.stringify(name)), '--label=odd']),
+  twin: fixture('named', ['x.y', 'x_y', 'x-y', '--label=twin']),
+};
+
+describe('public names', () => {
+  let assay: Assay;
+  let session: LegacySession;
+  let names: readonly string[];
+  const config = writeConfig(SERVERS);
+  const home = tempDir();
+  beforeAll(async () => {
+    assay = await startAssay({ config, home });
+    await assay.settled();
+    session = await openSession(assay.url);
+    names = namesAt(await session.ask('tools/list'), 'result', 'tools');
+  });
+
+  it('are the server’s name, an underscore and the tool’s name', () => {
+    expect(names).toContain('a_unique');
+    expect(names).toContain('twin_x-y');
+  });
+
+  it('fit every known client: [a-zA-Z0-9_-]{1,64}, each once', () => {
+    expect(names.filter((name) => !/^[a-zA-Z0-9_-]{1,64}$/.test(name))).toEqual([]);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toHaveLength(2 + 1 + 2 + 2 + ODD.length + 3);
+  });
+
+  it('each reach the one tool that they name', async () => {
+    const reached = await Promise.all(names.map((name) => session.call(name)));
+    expect([...reached].sort()).toEqual(
+      [
+        'a:b_c',
+        'a:unique',
+        'a_b:c',
+        'bare:unprefixed',
+        'bare:b_c',
+        `long:${LONG}_one`,
+        `long:${LONG}_two`,
+        ...ODD.map((name) => `odd:${name}`),
+        'twin:x.y',
+        'twin:x_y',
+        'twin:x-y',
+      ].sort(),
+    );
+  });
+
+  it('that collide are told apart, and the contested name itself never means one of them silently', async () => {
+    const contested = names.filter((name) => name.startsWith('a_b_c'));
+    expect(contested).toHaveLength(2);
+    const answer = await session.ask('tools/call', { name: 'a_b_c', arguments: {} });
+    if (!names.includes('a_b_c')) expect(at(answer, 'error', 'code')).toBe(-32602);
+    expect(assay.stderr()).toContain('a_b_c');
+  });
+
+  it('of over-long tools begin as the tool does and end in a short hash', () => {
+    const long = names.filter((name) => name.startsWith('long_a_tool_whose_name'));
+    expect(long).toHaveLength(2);
+    expect(long.every((name) => name.length <= 64)).toBe(true);
+    expect(long[0]).not.toBe(long[1]);
+  });
+
+  it('of a server without prefix are its own', async () => {
+    expect(names).toContain('unprefixed');
+    expect(await session.call('unprefixed')).toBe('bare:unprefixed');
+  });
+
+  it('are the same after a restart, and in another order of the config', async () => {
+    const again = await startAssay({ config, home });
+    await again.settled();
+    const later = namesAt(await (await openSession(again.url)).ask('tools/list'), 'result', 'tools');
+    expect(later).toEqual(names);
+    const turned = await startAssay({
+      servers: Object.fromEntries(Object.entries(SERVERS).reverse()),
+    });
+    await turned.settled();
+    const other = namesAt(await (await openSession(turned.url)).ask('tools/list'), 'result', 'tools');
+    expect([...other].sort()).toEqual([...names].sort());
+  });
+
+  it('of prompts follow the same rules', async () => {
+    const prompts = namesAt(await session.ask('prompts/list'), 'result', 'prompts');
+    expect(prompts).toContain('a_unique');
+    expect(prompts.filter((name) => !/^[a-zA-Z0-9_-]{1,64}$/.test(name))).toEqual([]);
+    const one = await session.ask('prompts/get', { name: 'a_unique' });
+    expect(at(one, 'result', 'description')).toBe('a:unique');
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { OFFICIAL } from '../support/clients.ts';
+import { until } from '../support/endings.ts';
+import { at, listAt, namesAt } from '../support/json.ts';
+import { initializeOf } from '../support/legacy.ts';
+import { META, envelope } from '../support/modern.ts';
+import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+describe('assay stdio', () => {
+  it('serves a legacy client: initialize, lists, calls', async () => {
+    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    const initialized = await pipe.initialize('2025-06-18');
+    expect(at(initialized, 'result', 'protocolVersion')).toBe('2025-06-18');
+    expect(namesAt(await pipe.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
+    expect(await pipe.call('plain_add', { a: 1, b: 1 })).toBe('2');
+    expect(at(await pipe.ask('no/such'), 'error', 'code')).toBe(-32601);
+  });
+
+  it('serves a client of 2024-11-05', async () => {
+    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    expect(at(await pipe.initialize('2024-11-05'), 'result', 'protocolVersion')).toBe('2024-11-05');
+    expect(await pipe.call('plain_label')).toBe('plain');
+  });
+
+  it('serves a modern client without initialize, and asks each request for its envelope', async () => {
+    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    const discovered = await pipe.ask('server/discover', { _meta: envelope() });
+    expect(listAt(discovered, 'result', 'supportedVersions')).toContain('2026-07-28');
+    const listed = await pipe.ask('tools/list', { _meta: envelope() });
+    expect(at(listed, 'result')).toMatchObject({ resultType: 'complete', ttlMs: 0, cacheScope: 'private' });
+    const missing = await pipe.ask('server/discover', {
+      _meta: { [`${META}protocolVersion`]: '2026-07-28' },
+    });
+    expect(at(missing, 'error', 'code')).toBe(-32602);
+    const unsupported = await pipe.ask('tools/list', {
+      _meta: envelope({ [`${META}protocolVersion`]: '2099-01-01' }),
+    });
+    expect(at(unsupported, 'error')).toMatchObject({ code: -32022, data: { requested: '2099-01-01' } });
+  });
+
+  it.each(OFFICIAL)('serves the official client $label', async ({ connect }) => {
+    const config = writeConfig({ plain: fixture('plain'), c: fixture('cancellable') });
+    const client = await connect({
+      command: [process.execPath, MAIN, 'stdio', '--config', config, '--home', tempDir()],
+    });
+    expect(await client.tools()).toContain('plain_echo');
+    expect(await client.call('plain_echo', { a: [1, { b: null }] })).toBe('{"a":[1,{"b":null}]}');
+    const progress: number[] = [];
+    await client.call('c_steps', { steps: 2, everyMs: 20 }, (one) => progress.push(one));
+    expect(progress).toEqual([1, 2]);
+  });
+
+  it('answers several requests that came in one write, and one that came in three', async () => {
+    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    pipe.write(
+      `${initializeOf('2025-11-25')}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\r\n\n{"jsonrpc":"2.0",`,
+    );
+    await pipe.next('the pong', (one) => at(one, 'id') === 2);
+    pipe.write('"id":3,"meth');
+    pipe.write('od":"ping"}\n');
+    expect(await pipe.next('the late pong', (one) => at(one, 'id') === 3)).toEqual({
+      jsonrpc: '2.0',
+      id: 3,
+      result: {},
+    });
+  });
+
+  it('answers a slow call and a fast one in the order in which they are done', async () => {
+    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    await pipe.initialize();
+    const slow = pipe.call('plain_sleep', { ms: 500 });
+    expect(await pipe.call('plain_label')).toBe('plain');
+    const before = pipe.lines().length;
+    expect(await slow).toBe('slept 500');
+    expect(pipe.lines()).toHaveLength(before + 1);
+  });
+
+  it('passes a change of tools on to its legacy client', async () => {
+    const pipe = openStdio({ servers: { changer: fixture('changer') } });
+    await pipe.initialize();
+    await pipe.ask('tools/list');
+    await pipe.call('changer_grow');
+    await pipe.next('the change', (one) => at(one, 'method') === 'notifications/tools/list_changed');
+    expect(namesAt(await pipe.ask('tools/list'), 'result', 'tools')).toContain('changer_extra_0');
+  });
+
+  it('ends by itself, with code 0, when stdin ends, after what it was asked before is answered', async () => {
+    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    await pipe.initialize();
+    await pipe.ask('tools/list');
+    pipe.send({ jsonrpc: '2.0', id: 'last', method: 'ping' });
+    pipe.closeStdin();
+    const startMs = Date.now();
+    expect(await pipe.ended).toBe(0);
+    expect(Date.now() - startMs).toBeLessThan(5_000);
+    expect(pipe.lines().some((line) => line.includes('"id":"last"'))).toBe(true);
+  });
+
+  it('ends with its servers when its client is gone without a word', async () => {
+    const pipe = openStdio({ servers: { g: fixture('grandchild') } });
+    await pipe.initialize();
+    const pids = JSON.parse(await pipe.call('g_pids')) as { child: number; grandchild: number };
+    process.kill(pipe.pid, 'SIGHUP');
+    await pipe.ended;
+    const { isAlive } = await import('../support/endings.ts');
+    await until('both are gone', () => (isAlive(pids.child) || isAlive(pids.grandchild) ? undefined : true));
+  });
+
+  it('is as pure to a client that asks for --all', async () => {
+    const pipe = openStdio({ servers: { plain: fixture('plain') }, args: ['--all'] });
+    await pipe.initialize();
+    expect(namesAt(await pipe.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { at, parseJson, type Json } from '../support/json.ts';
+import { MODERN, META } from '../support/modern.ts';
+import { fixture, writeText } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+const SERVERS = {
+  plain: fixture('plain'),
+  babbler: fixture('babbler'),
+  dead: { command: 'no-such-command-anywhere' },
+  bad: { type: 'carrier-pigeon' },
+};
+
+const HOSTILE: readonly (readonly [string, Record<string, string>])[] = [
+  ['NODE_DEBUG', { NODE_DEBUG: 'http,net,stream,child_process,module,undici,timer' }],
+  ['DEBUG=*', { DEBUG: '*', DEBUG_COLORS: '1' }],
+  ['ASSAY_LOG_LEVEL=trace', { ASSAY_LOG_LEVEL: 'trace', ASSAY_LOG_FILE: '/dev/stdout' }],
+  ['ASSAY_LOG_LEVEL=nonsense', { ASSAY_LOG_LEVEL: 'shout', LOG_LEVEL: 'debug', LOG_FORMAT: 'pretty' }],
+  [
+    'colours and verbose Node',
+    { FORCE_COLOR: '3', NODE_OPTIONS: '--trace-warnings --trace-deprecation', NODE_ENV: 'development' },
+  ],
+];
+
+describe('stdout of assay stdio carries JSON-RPC alone', () => {
+  it.each(HOSTILE)('with %s', async (_name, env) => {
+    const pipe = openStdio({ servers: SERVERS, env });
+    await checkPurity(pipe);
+  });
+
+  it('with a noisy config: comments, unknown keys, a bad entry', async () => {
+    const config = writeText(
+      `// a comment\n{"mcpServers": {"plain": ${JSON.stringify(fixture('plain'))}, "broken": 7,}, "$schema": "x", "inputs": []}`,
+    );
+    await checkPurity(openStdio({ config }));
+  });
+
+  it('when it is told to end by a signal', async () => {
+    const pipe = openStdio({ servers: SERVERS });
+    await pipe.initialize();
+    await pipe.ask('tools/list');
+    await pipe.stop();
+    expectPure(pipe.lines());
+  });
+});
+
+async function checkPurity(pipe: ReturnType<typeof openStdio>): Promise<void> {
+  await pipe.initialize();
+  pipe.write('this is no JSON\n{"jsonrpc":"2.0"}\n');
+  await pipe.ask('tools/list');
+  await pipe.call('plain_echo', { a: 1 });
+  await pipe.ask('tools/call', { name: 'none' });
+  await pipe.ask('tools/list', {
+    _meta: { [`${META}protocolVersion`]: MODERN, [`${META}clientCapabilities`]: {} },
+  });
+  pipe.closeStdin();
+  await pipe.ended;
+  expectPure(pipe.lines());
+}
+
+function expectPure(lines: readonly string[]): void {
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) {
+    const message: Json = parseJson(line);
+    expect(at(message, 'jsonrpc')).toBe('2.0');
+  }
+}

@@ -1,0 +1,61 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { until } from '../support/endings.ts';
+import { at, parseJson, type Json } from '../support/json.ts';
+import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
+import { modernAsk } from '../support/modern.ts';
+import { fixture } from '../support/place.ts';
+
+describe('the time limit of a server', () => {
+  let assay: Assay;
+  let session: LegacySession;
+  beforeAll(async () => {
+    assay = await startAssay({
+      servers: {
+        h: fixture('hanger', ['--mode=calls'], { timeoutMs: 400 }),
+        c: fixture('cancellable', [], { timeoutMs: 400 }),
+        patient: fixture('plain', [], { timeoutMs: 5_000 }),
+      },
+    });
+    await assay.settled();
+    session = await openSession(assay.url);
+  });
+
+  it('ends a call with an error that names the server and the limit', async () => {
+    const startMs = Date.now();
+    for (const ask of [
+      () => session.ask('tools/call', { name: 'h_never', arguments: {} }),
+      () => modernAsk(assay.url, 'tools/call', { params: { name: 'h_never', arguments: {} } }),
+    ]) {
+      const error = at(await ask(), 'error');
+      expect(error).toMatchObject({ code: -32603, data: { code: 'SERVER_TIMEOUT' } });
+      expect(at(error, 'message')).toContain('"h"');
+      expect(at(error, 'message')).toContain('400');
+    }
+    expect(Date.now() - startMs).toBeGreaterThan(700);
+    expect(Date.now() - startMs).toBeLessThan(3_000);
+  });
+
+  it('cancels the call at the server', async () => {
+    await session.ask('tools/call', { name: 'c_wait', arguments: {} });
+    const seen = await until('the cancellation', async () => {
+      const now = parseJson(await session.call('c_seen'));
+      return (at(now, 'cancelled') as Json[]).length > 0 ? now : undefined;
+    });
+    expect(at(seen, 'cancelled', 0, 'known')).toBe(true);
+  });
+
+  it('begins anew with each progress', async () => {
+    const stream = await session.stream('tools/call', {
+      name: 'c_steps',
+      arguments: { steps: 4, everyMs: 250, who: 'a' },
+      _meta: { progressToken: 'p' },
+    });
+    await stream.ended;
+    expect(textOf(stream.messages().at(-1) ?? null)).toBe('"a" took 4 steps');
+  });
+
+  it('is each server’s own', async () => {
+    expect(await session.call('patient_sleep', { ms: 900 })).toBe('slept 900');
+  });
+});

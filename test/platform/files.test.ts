@@ -1,0 +1,65 @@
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readText, writeAtomically } from '../../src/platform/files.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'assay-files-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+it('a text comes back as it was written, without a byte order mark', async () => {
+  const path = join(folder, 'a');
+  expect(await writeAtomically(path, '\uFEFFäöü\n', 0o600)).toEqual({ ok: true, value: undefined });
+  expect(await readText(path)).toEqual({ ok: true, value: 'äöü\n' });
+});
+it('the new file has the mode that was asked for, whatever the old one had, and nothing else is left in the folder', async () => {
+  const path = join(folder, 'a');
+  await writeFile(path, 'old');
+  await chmod(path, 0o644);
+  await writeAtomically(path, 'new', 0o600);
+  expect([(await stat(path)).mode & 0o777, await readdir(folder)]).toEqual([0o600, ['a']]);
+  await writeAtomically(path, 'new', 0o666);
+  expect((await stat(path)).mode & 0o777).toBe(0o666);
+});
+it('a symbolic link stays one', async () => {
+  const [path, link] = [join(folder, 'a'), join(folder, 'link')];
+  await writeFile(path, 'old');
+  await symlink(path, link);
+  await writeAtomically(link, 'new', 0o600);
+  expect([(await lstat(link)).isSymbolicLink(), await readFile(path, 'utf8')]).toEqual([true, 'new']);
+});
+it('a write that fails says why and leaves neither a draft nor harm', async () => {
+  const path = join(folder, 'a');
+  await mkdir(path);
+  await writeFile(join(path, 'inside'), 'x');
+  expect(await writeAtomically(path, 'new', 0o600)).toEqual({
+    ok: false,
+    error: { reason: 'it is a folder' },
+  });
+  expect([await readdir(folder), await readdir(path)]).toEqual([['a'], ['inside']]);
+  expect(await writeAtomically(join(folder, 'none', 'a'), 'new', 0o600)).toEqual({
+    ok: false,
+    error: { reason: 'there is no such file or folder' },
+  });
+});
+it('many writers at once leave one whole text', async () => {
+  const path = join(folder, 'a');
+  const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
+  await Promise.all(texts.map((text) => writeAtomically(path, text, 0o600)));
+  expect(texts).toContain(await readFile(path, 'utf8'));
+  expect(await readdir(folder)).toEqual(['a']);
+});

@@ -1,0 +1,165 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
+import { endLater, killLater, until } from './endings.ts';
+import { send } from './http.ts';
+import { at, listAt, type Json, type JsonObject } from './json.ts';
+import { MAIN, tempDir, writeConfig } from './place.ts';
+
+export interface AssayOptions {
+  readonly servers?: JsonObject;
+  /** Other top-level members of the config file. */
+  readonly settings?: JsonObject;
+  /** A config file instead of `servers`. */
+  readonly config?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly home?: string;
+}
+
+/** A running `assay serve`. */
+export interface Assay {
+  readonly url: string;
+  readonly port: number;
+  readonly home: string;
+  readonly pid: number;
+  stderr(): string;
+  stdout(): string;
+  health(): Promise<Json>;
+  /** Waits until every server is up or failed. */
+  settled(): Promise<Json>;
+  /** SIGTERM, then the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts `assay serve` as its users do and waits for its door. */
+export async function startAssay(options: AssayOptions): Promise<Assay> {
+  const port = await freePort();
+  const home = options.home ?? tempDir();
+  const config = options.config ?? writeConfig(options.servers ?? {}, options.settings);
+  const child = spawn(
+    process.execPath,
+    [MAIN, 'serve', '--config', config, '--port', String(port), '--home', home, ...(options.args ?? [])],
+    { env: cleanEnv(options.env), stdio: 'pipe' },
+  );
+  const watched = watch(child);
+  const assay: Assay = {
+    url: `http://127.0.0.1:${port}/mcp`,
+    port,
+    home,
+    pid: child.pid ?? 0,
+    stderr: watched.stderr,
+    stdout: watched.stdout,
+    health: async () => (await send(`http://127.0.0.1:${port}/health`, { method: 'GET' })).json(),
+    settled: () => settle(assay),
+    stop: watched.stop,
+  };
+  endLater(async () => {
+    await watched.stop();
+  });
+  await until(
+    `the door of Assay is open; stderr: ${watched.stderr()}`,
+    async () => {
+      if (watched.hasEnded()) throw new Error(`Assay ended at its start:\n${watched.stderr()}`);
+      const answer = await send(`http://127.0.0.1:${port}/health`, { method: 'GET' }).catch(() => undefined);
+      return answer?.status === 200 ? true : undefined;
+    },
+    15_000,
+  );
+  return assay;
+}
+
+export interface Watched {
+  readonly stderr: () => string;
+  readonly stdout: () => string;
+  readonly hasEnded: () => boolean;
+  readonly ended: Promise<number | null>;
+  /** Ends it and gives its exit code. */
+  readonly stop: () => Promise<number | null>;
+}
+
+/** Collects what a child says, and can end it: SIGTERM, and SIGKILL after 8 s. */
+export function watch(child: ChildProcessWithoutNullStreams): Watched {
+  killLater(child.pid);
+  let stderr = '';
+  let stdout = '';
+  let hasEnded = false;
+  child.stdin.on('error', () => undefined);
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
+  const ended = new Promise<number | null>((resolve) => {
+    child.on('error', () => {
+      hasEnded = true;
+      resolve(null);
+    });
+    child.on('close', (code) => {
+      hasEnded = true;
+      resolve(code);
+    });
+  });
+  return {
+    stderr: () => stderr,
+    stdout: () => stdout,
+    hasEnded: () => hasEnded,
+    ended,
+    stop: async () => {
+      if (!hasEnded) child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 8_000);
+      const code = await ended;
+      clearTimeout(timer);
+      return code;
+    },
+  };
+}
+
+/** Runs a command of the binary to its end. */
+export async function runAssay(
+  args: readonly string[],
+  options: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string } = {},
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: cleanEnv(options.env), stdio: 'pipe' });
+  const watched = watch(child);
+  endLater(async () => {
+    await watched.stop();
+  });
+  child.stdin.end(options.stdin ?? '');
+  const code = await watched.ended;
+  return { code, stdout: watched.stdout(), stderr: watched.stderr() };
+}
+
+/** The environment of the tests without what would change Assay or Node. */
+export function cleanEnv(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(ASSAY_|VITEST|NODE_OPTIONS|NODE_ENV|DEBUG|FORCE_COLOR|NO_COLOR)/.test(name),
+  );
+  return { ...Object.fromEntries(kept), ...more };
+}
+
+/** The entry of one server in an answer of `/health`. */
+export function serverIn(health: Json, name: string): Json {
+  const found = listAt(health, 'servers').find((one) => at(one, 'name') === name);
+  if (found === undefined) throw new Error(`No server ${name} in ${JSON.stringify(health)}`);
+  return found;
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => {
+        resolve(port);
+      });
+    });
+  });
+}
+
+function settle(assay: Assay): Promise<Json> {
+  return until('all servers are up or failed', async () => {
+    const health = await assay.health();
+    const isSettled = listAt(health, 'servers').every((one) =>
+      ['up', 'failed'].includes(String(at(one, 'state'))),
+    );
+    return isSettled ? health : undefined;
+  });
+}

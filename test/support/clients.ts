@@ -1,0 +1,131 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as FirstStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as FirstHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { cleanEnv } from './assay.ts';
+import { endLater } from './endings.ts';
+import type { JsonObject } from './json.ts';
+
+/** How the official client 2.x finds the era. */
+export type Negotiation = 'legacy' | 'modern' | 'auto';
+
+/** What all official clients can do, in the words of these tests. */
+export interface Official {
+  readonly label: string;
+  tools(): Promise<readonly string[]>;
+  call(name: string, args?: JsonObject, onProgress?: (progress: number) => void): Promise<string>;
+  close(): Promise<void>;
+}
+
+export type Door =
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> };
+
+/** The official client 2.x, connected. */
+export async function connectClient(
+  door: Door,
+  mode: Negotiation,
+  options: ConstructorParameters<typeof Client>[1] = {},
+): Promise<Client> {
+  const client = new Client(
+    { name: 'official', version: '2' },
+    { ...options, versionNegotiation: { mode: mode === 'modern' ? { pin: '2026-07-28' } : mode } },
+  );
+  endLater(() => client.close());
+  await client.connect(
+    'url' in door
+      ? new StreamableHTTPClientTransport(new URL(door.url), {
+          requestInit: { headers: { ...door.headers } },
+        })
+      : new StdioClientTransport(commandOf(door)),
+  );
+  return client;
+}
+
+/** The official client 1.x, connected. */
+export async function connectFirst(door: Door): Promise<FirstClient> {
+  const client = new FirstClient({ name: 'official', version: '1' });
+  endLater(() => client.close());
+  const transport =
+    'url' in door
+      ? new FirstHttp(new URL(door.url), { requestInit: { headers: { ...door.headers } } })
+      : new FirstStdio(commandOf(door));
+  await client.connect(transport);
+  return client;
+}
+
+/** The four ways in which official clients come: 1.x, and 2.x in each negotiation. */
+export const OFFICIAL: readonly {
+  readonly label: string;
+  readonly connect: (door: Door) => Promise<Official>;
+}[] = [
+  { label: '1.x', connect: async (door) => officialFirst(await connectFirst(door)) },
+  ...(['legacy', 'modern', 'auto'] as const).map((mode) => ({
+    label: `2.x ${mode}`,
+    connect: async (door: Door) => official(`2.x ${mode}`, await connectClient(door, mode)),
+  })),
+];
+
+function official(label: string, client: Client): Official {
+  return {
+    label,
+    tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
+    call: async (name, args = {}, onProgress) =>
+      textIn(
+        await client.callTool(
+          { name, arguments: args },
+          onProgress === undefined
+            ? {}
+            : {
+                onprogress: (one) => {
+                  onProgress(one.progress);
+                },
+              },
+        ),
+      ),
+    close: () => client.close(),
+  };
+}
+
+function officialFirst(client: FirstClient): Official {
+  return {
+    label: '1.x',
+    tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
+    call: async (name, args = {}, onProgress) =>
+      textIn(
+        await client.callTool(
+          { name, arguments: args },
+          undefined,
+          onProgress === undefined
+            ? {}
+            : {
+                onprogress: (one) => {
+                  onProgress(one.progress);
+                },
+              },
+        ),
+      ),
+    close: () => client.close(),
+  };
+}
+
+export function textIn(result: unknown): string {
+  const content = (result as { readonly content?: readonly { readonly text?: unknown }[] }).content;
+  const text = content?.[0]?.text;
+  if (typeof text !== 'string') throw new Error(`No text in ${JSON.stringify(result)}`);
+  return text;
+}
+
+function commandOf(door: Extract<Door, { command: unknown }>): {
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+  stderr: 'ignore';
+} {
+  const [command = process.execPath, ...args] = door.command;
+  const env = Object.entries(cleanEnv(door.env)).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return { command, args, env: Object.fromEntries(env), stderr: 'ignore' };
+}

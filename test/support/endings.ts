@@ -1,0 +1,64 @@
+import { afterAll, vi } from 'vitest';
+
+vi.setConfig({ testTimeout: 20_000, hookTimeout: 30_000 });
+
+const endings: (() => Promise<void>)[] = [];
+const pids = new Set<number>();
+
+/** Whatever a test opens is closed when its file is done, newest first, also after a failure. */
+export function endLater(end: () => Promise<void>): void {
+  endings.push(end);
+}
+
+/** A process that must not outlive the file, whatever happens. */
+export function killLater(pid: number | undefined): void {
+  if (pid !== undefined) pids.add(pid);
+}
+
+afterAll(async () => {
+  for (const end of endings.splice(0).reverse()) await end().catch(() => undefined);
+  killAll();
+});
+
+process.on('exit', killAll);
+
+function killAll(): void {
+  for (const pid of pids) kill(pid, 'SIGKILL');
+  pids.clear();
+}
+
+export function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended already.
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Asks again and again until the answer is not undefined; throws with the sentence when the time is over. */
+export async function until<T>(
+  what: string,
+  ask: () => T | undefined | Promise<T | undefined>,
+  limitMs = 10_000,
+): Promise<T> {
+  const endMs = Date.now() + limitMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (Date.now() > endMs) throw new Error(`Not within ${limitMs} ms: ${what}`);
+    await sleep(20);
+  }
+}

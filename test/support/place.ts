@@ -1,0 +1,85 @@
+import { mkdtempSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { endLater } from './endings.ts';
+import { parseJson, textAt, numberAt, type Json, type JsonObject } from './json.ts';
+
+export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
+export const MAIN: string = join(ROOT, 'dist', 'main.js');
+
+/** A directory of its own that is gone when the file is done. */
+export function tempDir(): string {
+  const path = mkdtempSync(join(tmpdir(), 'assay-test-'));
+  endLater(() => {
+    rmSync(path, { recursive: true, force: true });
+    return Promise.resolve();
+  });
+  return path;
+}
+
+/** The config entry of one fixture, e.g. `fixture('plain', ['--label=a'])`. */
+export function fixture(name: string, args: readonly string[] = [], more: JsonObject = {}): JsonObject {
+  return {
+    command: process.execPath,
+    args: [join(ROOT, 'test', 'fixtures', `${name}.ts`), ...args],
+    ...more,
+  };
+}
+
+/** The config entry of an example server that `npm ci` installed. */
+export function installed(name: string, args: readonly string[] = []): JsonObject {
+  const script = join(ROOT, 'node_modules', '@modelcontextprotocol', `server-${name}`, 'dist', 'index.js');
+  return { command: process.execPath, args: [script, ...args] };
+}
+
+export function writeConfig(servers: JsonObject, more: JsonObject = {}): string {
+  return writeText(JSON.stringify({ mcpServers: servers, ...more }, null, 2));
+}
+
+export function writeText(text: string, name = 'mcp.json'): string {
+  const path = join(tempDir(), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** One thing that a fixture noted in its FIXTURE_LOG. */
+export interface Evidence {
+  readonly kind: string;
+  readonly pid: number;
+  readonly atMs: number;
+  readonly detail: string;
+}
+
+/** A file for FIXTURE_LOG, and what was written to it so far. */
+export interface Diary {
+  readonly env: JsonObject;
+  read(kind?: string): readonly Evidence[];
+  /** How often the fixture received this method. */
+  countOf(method: string): number;
+}
+
+export function openDiary(): Diary {
+  const path = join(tempDir(), 'evidence.jsonl');
+  const read = (kind?: string): readonly Evidence[] =>
+    (existsSync(path) ? readFileSync(path, 'utf8') : '')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => evidenceOf(parseJson(line)))
+      .filter((one) => kind === undefined || one.kind === kind);
+  return {
+    env: { FIXTURE_LOG: path },
+    read,
+    countOf: (method) =>
+      read('message').filter((one) => one.detail.includes(`"method":${JSON.stringify(method)}`)).length,
+  };
+}
+
+function evidenceOf(line: Json): Evidence {
+  return {
+    kind: textAt(line, 'kind'),
+    pid: numberAt(line, 'pid'),
+    atMs: numberAt(line, 'atMs'),
+    detail: textAt(line, 'detail'),
+  };
+}

@@ -1,0 +1,150 @@
+/** One room of src/, with every door that leads out of it. */
+export interface Room {
+  readonly name: string;
+  /** Rooms, or single files without extension, that it may import beside itself. */
+  readonly imports: readonly string[];
+  /** Modules of Node and npm packages that it may use; `@scope/*` stands for a whole scope. */
+  readonly uses: readonly string[];
+  /** Where not all of a module is meant: the names that are. */
+  readonly names?: Readonly<Record<string, readonly string[]>>;
+  /** What a single file may use beyond its room. */
+  readonly exceptions?: Readonly<Record<string, readonly string[]>>;
+  /** How it reaches whatever stands in none of these lists: "reach X …". */
+  readonly otherwise: string;
+}
+
+const BY_ARGUMENT = 'through an argument: the ground floor is pure';
+export const BY_PORT: string = 'through a port in gateway/ports.ts';
+const BY_FILLED_PORT = `${BY_PORT}, which src/compose.ts fills`;
+const BY_ROOF = 'through an argument that src/compose.ts passes in';
+
+const ADAPTER_IMPORTS = ['core', 'protocol', 'platform', 'gateway/ports'];
+const ADAPTER_USES = ['node:buffer', 'node:os', 'node:path', 'node:url'];
+
+function adapter(name: string, ...uses: readonly string[]): Room {
+  return { name, imports: ADAPTER_IMPORTS, uses: [...ADAPTER_USES, ...uses], otherwise: BY_PORT };
+}
+
+/** Ground floor first. A new dependency gets its room here, in the commit that argues for it. */
+export const ROOMS: readonly Room[] = [
+  {
+    name: 'core',
+    imports: [],
+    uses: [],
+    exceptions: { 'src/core/digest.ts': ['node:crypto'] },
+    otherwise: BY_ARGUMENT,
+  },
+  {
+    name: 'protocol',
+    imports: ['core/result'],
+    uses: ['node:buffer'],
+    names: { 'node:buffer': ['Buffer', 'isUtf8'] },
+    otherwise: BY_ARGUMENT,
+  },
+  {
+    name: 'gateway',
+    imports: ['core', 'protocol'],
+    uses: ['node:buffer', 'node:timers'],
+    otherwise: BY_FILLED_PORT,
+  },
+  {
+    name: 'platform',
+    imports: [],
+    uses: [
+      'node:async_hooks',
+      'node:buffer',
+      'node:child_process',
+      'node:crypto',
+      'node:dns',
+      'node:events',
+      'node:fs',
+      'node:net',
+      'node:os',
+      'node:path',
+      'node:perf_hooks',
+      'node:process',
+      'node:stream',
+      'node:string_decoder',
+      'node:timers',
+      'node:tls',
+      'node:url',
+      'node:util',
+      'node:worker_threads',
+      'node:zlib',
+      'undici',
+    ],
+    otherwise: 'through an argument: platform knows Node alone',
+  },
+  adapter('adapters/downstream'),
+  adapter('adapters/sources', 'ajv', 'ajv-formats'),
+  adapter('adapters/store', 'node:crypto', 'kysely', 'better-sqlite3', 'pg'),
+  adapter('adapters/config', 'jsonc-parser'),
+  adapter('adapters/auth', 'node:crypto'),
+  adapter('adapters/sandbox'),
+  adapter('adapters/telemetry', 'pino', 'pino-pretty', 'prom-client', '@opentelemetry/api'),
+  {
+    name: 'edges/mcp',
+    imports: ['core', 'protocol', 'platform', 'gateway'],
+    uses: ['node:buffer', 'node:crypto', 'node:http', 'node:net', 'node:process', 'node:stream'],
+    otherwise: BY_FILLED_PORT,
+  },
+  {
+    name: 'edges/admin',
+    imports: ['core', 'gateway'],
+    uses: ['node:buffer', 'hono', '@hono/*', 'zod'],
+    otherwise: BY_FILLED_PORT,
+  },
+  {
+    name: 'edges/cli',
+    imports: ['core', 'gateway'],
+    uses: [
+      'node:buffer',
+      'node:os',
+      'node:path',
+      'node:process',
+      'node:readline',
+      'node:tty',
+      'node:url',
+      'node:util',
+      'commander',
+      '@clack/prompts',
+      'ansis',
+    ],
+    otherwise: BY_FILLED_PORT,
+  },
+  {
+    name: 'verify',
+    imports: ['core', 'protocol', 'adapters/downstream', 'adapters/sandbox'],
+    uses: ['node:buffer', 'node:path', 'node:process', 'node:url'],
+    otherwise: BY_ROOF,
+  },
+  {
+    name: 'codebase',
+    imports: ['core/result', 'platform'],
+    uses: [
+      'node:buffer',
+      'node:path',
+      'node:process',
+      'node:url',
+      '@modelcontextprotocol/server',
+      'zod',
+      'web-tree-sitter',
+      '@vscode/tree-sitter-wasm',
+    ],
+    otherwise: BY_ROOF,
+  },
+  {
+    name: 'web',
+    imports: ['edges/admin/contract'],
+    uses: ['react', 'react-dom', '@tanstack/*', '@mantine/*', 'lucide-react', '@rjsf/*'],
+    otherwise: 'through the admin API, whose shape is edges/admin/contract',
+  },
+];
+
+/** What stands directly in src/: the only place where a port meets an implementation. */
+export const ROOF: Room = {
+  name: 'the roof',
+  imports: ROOMS.map((room) => room.name).filter((name) => name !== 'web'),
+  uses: ['node:os', 'node:path', 'node:process', 'node:url'],
+  otherwise: 'through the room whose matter it is',
+};

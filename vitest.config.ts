@@ -1,0 +1,15 @@
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+const config: ViteUserConfig = defineConfig({
+  test: {
+    environment: 'node',
+    include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    // Named, because vitest otherwise chooses by who is watching: the last lines are to be its summary everywhere.
+    reporters: ['default'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+});
+
+export default config;
