@@ -1,3 +1,4 @@
+import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/errors.ts';
 import type { Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
@@ -16,8 +17,8 @@ export interface Exchange {
   readonly era: Era;
   /** JSON text of the client's name and version, where the message does not carry it. */
   readonly clientInfo: string | undefined;
-  /** Aborted when the client wants no answer any more. */
-  readonly signal: AbortSignal;
+  /** Cancelled when the client wants no answer any more. */
+  readonly cancellation: Cancellation;
   /** Says something to the client before the result: progress and log messages of this request. */
   notify(note: NotificationMessage, bytes: Buffer): void;
 }
@@ -92,7 +93,7 @@ async function complete(exchange: Exchange): Promise<Answer> {
 
 /** Hands the request to its server and the answer back, as it came. */
 async function relay(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
-  const link = await server.whenUp(exchange.signal);
+  const link = await server.whenUp(exchange.cancellation);
   if (!link.ok) return refused(link.error);
   const reply = await link.value.ask({
     message: exchange.message,
@@ -100,7 +101,7 @@ async function relay(exchange: Exchange, server: Server, name: string | undefine
     name,
     clientInfo: exchange.clientInfo,
     timeoutMs: server.spec.timeoutMs,
-    signal: exchange.signal,
+    cancellation: exchange.cancellation,
     onNotification: (note, bytes) => exchange.notify(note, bytes),
   });
   if (!reply.ok) return refused(reply.error);

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../core/cancellation.ts';
 import { sentenceOf } from '../core/errors.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { listable } from '../protocol/listable.ts';
@@ -50,7 +51,7 @@ const METHOD_NOT_FOUND = -32601;
 
 export interface Reading {
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
   /** Entries of the last reading: those that did not change are kept as they are. */
   readonly before: readonly Definition[];
 }
@@ -94,7 +95,7 @@ function readPage(link: Link, message: ReturnType<typeof ownRequest>, reading: R
     name: undefined,
     clientInfo: undefined,
     timeoutMs: reading.timeoutMs,
-    signal: reading.signal,
+    cancellation: reading.cancellation,
     onNotification: undefined,
   });
 }

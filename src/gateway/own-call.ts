@@ -1,3 +1,4 @@
+import { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/errors.ts';
 import { ownRequest } from '../protocol/message.ts';
 import { answer } from './answer.ts';
@@ -24,7 +25,7 @@ export async function answerOwn(view: View, { method, params, onProgress }: OwnR
     message: ownRequest(method, { ...params, _meta: { progressToken: 0 } }),
     era: 'legacy',
     clientInfo: undefined,
-    signal: new AbortController().signal,
+    cancellation: new Cancellation(),
     notify: (note) => onProgress(wordsOf(JSON.parse(note.bytes.toString()) as Json)),
   });
   if (answered.kind === 'refused') return answered;

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/errors.ts';
 import type { Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
@@ -15,8 +16,8 @@ export interface Ask {
   readonly clientInfo: string | undefined;
   /** Longest silence in ms: without a result or progress for so long the request is cancelled. */
   readonly timeoutMs: number;
-  /** Aborted when whoever asked wants no answer any more. */
-  readonly signal: AbortSignal | undefined;
+  /** Cancelled when whoever asked wants no answer any more. */
+  readonly cancellation: Cancellation | undefined;
   /** Progress (with the client's own token in it) and log messages that belong to this request. */
   readonly onNotification: ((note: NotificationMessage, bytes: Buffer) => void) | undefined;
 }

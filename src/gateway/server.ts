@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/errors.ts';
 import { isSevereEnough } from '../core/log-levels.ts';
 import { err, ok, type Result } from '../core/result.ts';
@@ -40,6 +41,8 @@ export class Server {
   #logLevel: string | undefined;
   readonly #deps: ServerDeps;
   readonly #stopping = new AbortController();
+  /** For requests of our own, which end with the server. */
+  readonly #cancellation = new Cancellation();
   readonly #watchers = new Set<() => void>();
   readonly #stale = new Set<ListKind>();
   #reread: NodeJS.Timeout | undefined;
@@ -60,6 +63,7 @@ export class Server {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#cancellation.cancel();
     clearTimeout(this.#reread);
     await this.#life;
   }
@@ -70,12 +74,13 @@ export class Server {
   }
 
   /** The link, or a wait for it of at most the server's time limit while it starts or restarts. */
-  async whenUp(signal: AbortSignal | undefined): Promise<Result<Link, Refusal>> {
+  async whenUp(cancellation: Cancellation): Promise<Result<Link, Refusal>> {
     const now = this.#state;
     if (now.state === 'up') return ok(now.link);
     const server = this.spec.name;
-    const limit = AbortSignal.timeout(this.spec.timeoutMs);
-    const giveUp = signal === undefined ? limit : AbortSignal.any([limit, signal]);
+    const cancelled = new AbortController();
+    cancellation.listen(() => cancelled.abort());
+    const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);
     for (;;) {
       const current = this.#state;
       if (current.state === 'up') return ok(current.link);
@@ -125,7 +130,7 @@ export class Server {
     );
     if (!opened.ok) return opened.error;
     const link = opened.value;
-    const inventory = await this.#readAll(link, limit);
+    const inventory = await this.#readAll(link);
     if (!inventory.ok) {
       await link.close();
       return inventory.error;
@@ -141,16 +146,20 @@ export class Server {
     return cause;
   }
 
-  async #readAll(link: Link, signal: AbortSignal): Promise<Result<Inventory, string>> {
+  async #readAll(link: Link): Promise<Result<Inventory, string>> {
     const inventory: Record<ListKind, Inventory[ListKind]> = { ...EMPTY_INVENTORY };
     for (const kind of LIST_KINDS) {
-      const reading = { timeoutMs: this.spec.timeoutMs, signal, before: this.inventory[kind] };
-      const list = await readList(link, kind, reading);
+      const list = await this.#read(link, kind);
       if (!list.ok && kind === 'tools') return list;
       if (list.ok) inventory[kind] = list.value;
       else this.#deps.log.warn('a list could not be read', { server: this.spec.name, cause: list.error });
     }
     return ok(inventory);
+  }
+
+  #read(link: Link, kind: ListKind): ReturnType<typeof readList> {
+    const { timeoutMs } = this.spec;
+    return readList(link, kind, { timeoutMs, cancellation: this.#cancellation, before: this.inventory[kind] });
   }
 
   #listChanged(kind: ListKind): void {
@@ -165,9 +174,7 @@ export class Server {
     const current = this.#state;
     if (current.state === 'up') {
       for (const kind of kinds) {
-        const signal = this.#stopping.signal;
-        const before = this.inventory[kind];
-        const list = await readList(current.link, kind, { timeoutMs: this.spec.timeoutMs, signal, before });
+        const list = await this.#read(current.link, kind);
         if (list.ok) this.inventory = { ...this.inventory, [kind]: list.value };
         else this.#deps.log.warn('a changed list could not be read', { server: this.spec.name, cause: list.error });
       }
@@ -186,7 +193,7 @@ export class Server {
       name: undefined,
       clientInfo: undefined,
       timeoutMs: this.spec.timeoutMs,
-      signal: this.#stopping.signal,
+      cancellation: undefined,
       onNotification: undefined,
     });
   }

@@ -47,12 +47,12 @@ export async function writeAtomically(path: string, text: string, mode: number):
 }
 
 /** Makes a folder, and those above it, for this user alone; one that is there stays as it is. */
-export async function ensureFolder(path: string): Promise<Result<undefined, FileTrouble>> {
+export async function ensureFolder(path: string): Promise<Outcome<undefined>> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
-    return ok(undefined);
+    return { ok: true, value: undefined };
   } catch (error) {
-    return err({ reason: reasonOf(error) });
+    return failed(reasonOf(error));
   }
 }
 

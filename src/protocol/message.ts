@@ -1,4 +1,4 @@
-import { memberOf, planOf, rawOf, scanObject, textOf, type JsonObject, type Plan } from './scan.ts';
+import { memberOf, planOf, rawOf, scanFront, scanObject, textOf, type JsonObject, type Plan } from './scan.ts';
 
 interface Scanned {
   readonly bytes: Buffer;
@@ -24,6 +24,8 @@ export interface ResponseMessage extends Scanned {
   readonly kind: 'response';
   readonly idText: string | undefined;
   readonly isError: boolean;
+  /** What follows `bytes`, where a large response came in pieces and nothing in the rest of it need be read. */
+  readonly rest: readonly Buffer[];
 }
 
 export type Message = RequestMessage | NotificationMessage | ResponseMessage;
@@ -72,6 +74,36 @@ export function readServerMessage(bytes: Buffer): Message | NoMessage {
   return readMessage(bytes, false);
 }
 
+const OUTCOME: ReadonlySet<string> = new Set(['result', 'error']);
+
+/** The id as last or last but one member, where the JSON SDKs put it. Before it stands the end of another value. */
+const ID_AT_END = /,\s*"id"\s*:\s*(\d{1,15})\s*((?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*)$/;
+const END_BYTES = 80;
+
+/**
+ * A response that came in pieces, without joining them: its id is found at the front or at the end, and what is between
+ * is not looked at. Undefined where that cannot be, so that the pieces must be joined and read.
+ */
+export function readResponsePieces(pieces: readonly Buffer[]): ResponseMessage | undefined {
+  const [bytes, ...rest] = pieces;
+  const last = rest.pop();
+  if (bytes === undefined || last === undefined) return undefined;
+  const root = scanFront(bytes, MESSAGE_PLAN, OUTCOME);
+  if (root === undefined || memberOf(root, 'method') !== undefined) return undefined;
+  const isError = bytes.toString('latin1', root.end - 10, root.end).includes('error');
+  const id = memberOf(root, 'id');
+  if (id !== undefined) {
+    const idText = rawOf(bytes, id);
+    return IS_ID.test(idText) ? { kind: 'response', bytes, root, idText, isError, rest: [...rest, last] } : undefined;
+  }
+  const from = Math.max(last.length - END_BYTES, 0);
+  const found = ID_AT_END.exec(last.toString('latin1', from));
+  if (found === null) return undefined;
+  const [, idText = '', end = ''] = found;
+  const kept = [last.subarray(0, from + found.index), Buffer.from(end)];
+  return { kind: 'response', bytes, root, idText, isError, rest: [...rest, ...kept] };
+}
+
 /** A request of our own, for servers. */
 export function ownRequest(method: string, params: Readonly<Record<string, unknown>> = {}): RequestMessage {
   const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }));
@@ -118,7 +150,7 @@ function response(scanned: Scanned, idText: string | undefined, echo: string | u
   if (hasResult === isError) return none(echo, 'a message has a "method", or else a "result" or an "error"');
   if (echo === undefined && idText !== undefined && idText !== 'null')
     return none(undefined, '"id" must be a string or an integer');
-  return { kind: 'response', ...scanned, idText: echo, isError };
+  return { kind: 'response', ...scanned, idText: echo, isError, rest: [] };
 }
 
 function none(idText: string | undefined, reason: string): NoMessage {

@@ -1,9 +1,13 @@
 import type { Era } from './eras.ts';
 import { modernMembers } from './translate.ts';
 
-/** A response of our own with a result that is JSON text already. */
+/** A response of our own with a result that is JSON text already, in pieces, as such a result may be a large list. */
+export function resultPieces(idText: string, result: Buffer): readonly Buffer[] {
+  return [Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), result, CLOSE];
+}
+
 export function resultMessage(idText: string, result: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), result, CLOSE]);
+  return Buffer.concat(resultPieces(idText, result));
 }
 
 const CLOSE: Buffer = Buffer.from('}');

@@ -64,6 +64,16 @@ export function scanObject(bytes: Buffer, options: ScanOptions): Scan {
   return { ok: true, value };
 }
 
+/**
+ * The members at the front of an object that goes on beyond the bytes, up to the first of the keys in `stopAt`.
+ * Undefined if the bytes end, or are no JSON, before that.
+ */
+export function scanFront(bytes: Buffer, plan: Plan, stopAt: ReadonlySet<string>): JsonObject | undefined {
+  const scanner = new Scanner(bytes, false);
+  const start = scanner.space(0);
+  return bytes[start] === OPEN_BRACE ? scanner.front(start, plan, stopAt) : undefined;
+}
+
 /** The spans of an array's elements. `start` is where the array opens; undefined if it is no JSON array. */
 export function scanArray(bytes: Buffer, start: number, strict: boolean): readonly Span[] | undefined {
   const scanner = new Scanner(bytes, strict);
@@ -102,13 +112,14 @@ const ZERO = 0x30;
 const NINE = 0x39;
 /** From this length on a string is searched by words or by `indexOf`, below it byte by byte. */
 const LONG_STRING = 32;
+/** What is open at each depth. One for all scans: a scan never waits, so no two are under way at once. */
+const KINDS = new Uint8Array(MAX_DEPTH + 1);
 const TOO_DEEP = { reason: `nested more than ${MAX_DEPTH} deep`, isJson: true };
 
 /** A cursor over one message. Positions are returned, a negative one means a fault, which `fault` describes. */
 class Scanner {
   readonly #bytes: Buffer;
   readonly #strict: boolean;
-  readonly #kinds = new Uint8Array(MAX_DEPTH + 1);
   #depth = 0;
   #words: DataView | undefined;
   fault: Fault = { reason: 'not JSON', isJson: false, offset: 0 };
@@ -159,6 +170,23 @@ class Scanner {
     return { start: from, end: at + 1, members };
   }
 
+  front(from: number, plan: Plan, stopAt: ReadonlySet<string>): JsonObject | undefined {
+    const bytes = this.#bytes;
+    const members: Member[] = [];
+    let at = this.space(from + 1);
+    for (;;) {
+      const start = this.#key(at);
+      if (start < 0 || start >= bytes.length) return undefined;
+      if (stopAt.has(this.#text(at))) return { start: from, end: start, members };
+      const member = this.#member(at, plan);
+      if (member === undefined) return undefined;
+      members.push(member);
+      at = this.space(member.end);
+      if (bytes[at] !== COMMA) return undefined;
+      at = this.space(at + 1);
+    }
+  }
+
   /** Steps over one value of any kind without recursion; `from` is its first byte. */
   skip(from: number): number {
     const bytes = this.#bytes;
@@ -175,7 +203,7 @@ class Scanner {
             this.fault = { ...TOO_DEEP, offset: at };
             return -1;
           }
-          this.#kinds[this.#depth] = byte;
+          KINDS[this.#depth] = byte;
           at = byte === OPEN_BRACE ? this.#key(inner) : inner;
           if (at < 0) return at;
           continue;
@@ -196,7 +224,7 @@ class Scanner {
     while (this.#depth > base) {
       at = this.space(at);
       const byte = bytes[at];
-      const kind = this.#kinds[this.#depth] ?? 0;
+      const kind = KINDS[this.#depth] ?? 0;
       if (byte === COMMA) {
         at = this.space(at + 1);
         return kind === OPEN_BRACE ? this.#key(at) : at;

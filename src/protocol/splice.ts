@@ -9,7 +9,7 @@ export interface Edit {
 
 /** The bytes with all edits made; edits do not overlap. Everything between them is copied as it stands. */
 export function splice(bytes: Buffer, edits: readonly Edit[]): Buffer {
-  const ordered = edits.length < 2 ? edits : [...edits].sort((a, b) => a.start - b.start);
+  const ordered = inOrder(edits);
   let size = bytes.length;
   for (const edit of ordered) size += Buffer.byteLength(edit.text) - (edit.end - edit.start);
   const out = Buffer.allocUnsafe(size);
@@ -22,6 +22,23 @@ export function splice(bytes: Buffer, edits: readonly Edit[]): Buffer {
   }
   bytes.copy(out, to, from);
   return out;
+}
+
+/** The same in pieces, which refer to the bytes instead of copying them. */
+export function pieces(bytes: Buffer, edits: readonly Edit[]): Buffer[] {
+  const out: Buffer[] = [];
+  let from = 0;
+  for (const { start, end, text } of inOrder(edits)) {
+    if (start > from) out.push(bytes.subarray(from, start));
+    if (text !== '') out.push(Buffer.from(text));
+    from = end;
+  }
+  if (from < bytes.length) out.push(bytes.subarray(from));
+  return out;
+}
+
+function inOrder(edits: readonly Edit[]): readonly Edit[] {
+  return edits.length < 2 ? edits : [...edits].sort((a, b) => a.start - b.start);
 }
 
 /** Adds members at the front of an object. `text` is `"key":value` or several of them with commas between. */

@@ -1,7 +1,7 @@
 import { LEGACY_NOT_FOUND, METHODS, MODERN_NOT_FOUND, MODERN_VERSION, type Era } from './eras.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from './message.ts';
 import { memberOf, rawOf, textOf, type JsonObject, type Member } from './scan.ts';
-import { insertion, removals, splice, type Edit } from './splice.ts';
+import { insertion, pieces, removals, splice, type Edit } from './splice.ts';
 
 /*
  * The closed table of what Assay changes in a message that it relays (DESIGN.md, invariant 1):
@@ -88,14 +88,18 @@ export interface ReplyChange {
   readonly to: Era;
 }
 
-/** The response as the client is to receive it. */
-export function replyFor(message: ResponseMessage, change: ReplyChange): Buffer {
+/** Below this size in bytes one copy costs less than handling pieces. */
+const SMALL = 16 * 1024;
+
+/** The response as the client is to receive it, in pieces that are to be sent one after the other. */
+export function replyFor(message: ResponseMessage, change: ReplyChange): readonly Buffer[] {
   const edits: Edit[] = [];
   const id = memberOf(message.root, 'id');
   if (id !== undefined) edits.push({ start: id.start, end: id.end, text: change.idText });
   else edits.push(insertion(message.root, `"id":${change.idText}`));
   if (change.from !== change.to) eraEdits(message, change, edits);
-  return splice(message.bytes, edits);
+  if (message.bytes.length <= SMALL && message.rest.length === 0) return [splice(message.bytes, edits)];
+  return [...pieces(message.bytes, edits), ...message.rest];
 }
 
 function eraEdits(message: ResponseMessage, change: ReplyChange, edits: Edit[]): void {

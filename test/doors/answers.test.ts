@@ -65,22 +65,6 @@ describe('an answer over HTTP', () => {
     await stream.ended;
   });
 
-  it.concurrent.each(eras)(
-    '(%s) becomes a stream with keep-alive comments after 10 s of silence',
-    async (_era, ask) => {
-      const startMs = Date.now();
-      const stream = await ask(callOf('plain_sleep', { ms: 11_500 }));
-      expect(Date.now() - startMs).toBeGreaterThan(9_000);
-      expect(Date.now() - startMs).toBeLessThan(11_300);
-      expect([stream.status, stream.headers['content-type']]).toEqual([200, 'text/event-stream']);
-      await stream.ended;
-      expect(stream.events.some((event) => event.comment.startsWith(':'))).toBe(true);
-      expect(at(stream.messages()[0], 'result', 'content', 0, 'text')).toBe('slept 11500');
-      expect(stream.messages()).toHaveLength(1);
-    },
-    25_000,
-  );
-
   it('carries a length or is chunked, and the connection serves the next request', async () => {
     const { Agent, request } = await import('node:http');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

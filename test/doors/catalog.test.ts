@@ -121,17 +121,18 @@ describe('the catalog', () => {
     expect(at(none, 'error', 'data', 'code')).toBe('PROMPT_UNKNOWN');
   });
 
-  it('tells a subscriber of an update of its resource, and nobody else', async () => {
-    const other = await openSession(assay.url);
-    const [stream, silent] = await Promise.all([session.listen(), other.listen()]);
-    expect(await session.ask('resources/subscribe', { uri: 'plain://abe/readme' })).toMatchObject({
-      result: {},
-    });
-    const notice = await stream.next(
-      'update',
-      (one) => at(one, 'method') === 'notifications/resources/updated',
-    );
-    expect(at(notice, 'params')).toEqual({ uri: 'plain://abe/readme' });
+  it('tells a subscriber of an update of its resource, or says from the start that it does not', async () => {
+    const isOffered = at(session.initialized, 'result', 'capabilities', 'resources', 'subscribe') === true;
+    const [stream, silent] = await Promise.all([session.listen(), (await openSession(assay.url)).listen()]);
+    const answer = await session.ask('resources/subscribe', { uri: 'plain://abe/readme' });
+    if (isOffered) {
+      expect(at(answer, 'result')).toEqual({});
+      const notice = await stream.next(
+        'update',
+        (one) => at(one, 'method') === 'notifications/resources/updated',
+      );
+      expect(at(notice, 'params')).toEqual({ uri: 'plain://abe/readme' });
+    } else expect(at(answer, 'error', 'code')).toBe(-32601);
     expect(silent.messages()).toEqual([]);
     stream.cut();
   });

@@ -46,7 +46,7 @@ describe('the config file', () => {
     ]) {
       expect(log).toContain(key);
     }
-    expect(log).toContain('carrier-pigeon');
+    expect(log).toContain('mcpServers.pigeon.type');
     expect(log).toContain('NO_SUCH_VARIABLE_HERE');
   });
 

@@ -78,7 +78,9 @@ describe('what Assay relays comes through byte for byte', () => {
       expected.push(`{"jsonrpc":"2.0","id":${index},"${isResult ? 'result' : 'error'}":${raw}}`);
     }
     await pipe.next('the last one', (one) => at(one, 'id') === expected.length - 1);
-    expect([...pipe.lines().slice(before)].sort()).toEqual([...expected].sort());
+    expect([...pipe.lines().slice(before)].filter((line) => line.includes('"id"')).sort()).toEqual(
+      [...expected].sort(),
+    );
   });
 
   it('results for a modern client, which get resultType besides', async () => {

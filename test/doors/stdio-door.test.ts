@@ -71,9 +71,8 @@ describe('assay stdio', () => {
     await pipe.initialize();
     const slow = pipe.call('plain_sleep', { ms: 500 });
     expect(await pipe.call('plain_label')).toBe('plain');
-    const before = pipe.lines().length;
+    expect(pipe.lines().some((line) => line.includes('slept'))).toBe(false);
     expect(await slow).toBe('slept 500');
-    expect(pipe.lines()).toHaveLength(before + 1);
   });
 
   it('passes a change of tools on to its legacy client', async () => {
@@ -105,11 +104,5 @@ describe('assay stdio', () => {
     await pipe.ended;
     const { isAlive } = await import('../support/endings.ts');
     await until('both are gone', () => (isAlive(pids.child) || isAlive(pids.grandchild) ? undefined : true));
-  });
-
-  it('is as pure to a client that asks for --all', async () => {
-    const pipe = openStdio({ servers: { plain: fixture('plain') }, args: ['--all'] });
-    await pipe.initialize();
-    expect(namesAt(await pipe.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
   });
 });

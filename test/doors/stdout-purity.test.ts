@@ -15,7 +15,10 @@ const HOSTILE: readonly (readonly [string, Record<string, string>])[] = [
   ['NODE_DEBUG', { NODE_DEBUG: 'http,net,stream,child_process,module,undici,timer' }],
   ['DEBUG=*', { DEBUG: '*', DEBUG_COLORS: '1' }],
   ['ASSAY_LOG_LEVEL=trace', { ASSAY_LOG_LEVEL: 'trace', ASSAY_LOG_FILE: '/dev/stdout' }],
-  ['ASSAY_LOG_LEVEL=nonsense', { ASSAY_LOG_LEVEL: 'shout', LOG_LEVEL: 'debug', LOG_FORMAT: 'pretty' }],
+  [
+    'settings of other programs',
+    { LOG_LEVEL: 'debug', LOG_FORMAT: 'pretty', LOG_FILE: '/dev/stdout', PINO_LOG_LEVEL: 'trace' },
+  ],
   [
     'colours and verbose Node',
     { FORCE_COLOR: '3', NODE_OPTIONS: '--trace-warnings --trace-deprecation', NODE_ENV: 'development' },
@@ -33,6 +36,14 @@ describe('stdout of assay stdio carries JSON-RPC alone', () => {
       `// a comment\n{"mcpServers": {"plain": ${JSON.stringify(fixture('plain'))}, "broken": 7,}, "$schema": "x", "inputs": []}`,
     );
     await checkPurity(openStdio({ config }));
+  });
+
+  it('when a setting is refused: the sentence goes to stderr', async () => {
+    const pipe = openStdio({ servers: SERVERS, env: { ASSAY_LOG_LEVEL: 'shout' } });
+    pipe.closeStdin();
+    expect(await pipe.ended).not.toBe(0);
+    expect(pipe.lines()).toEqual([]);
+    expect(pipe.stderr()).toContain('ASSAY_LOG_LEVEL');
   });
 
   it('when it is told to end by a signal', async () => {

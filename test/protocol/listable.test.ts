@@ -11,7 +11,7 @@ type JsonObject = Readonly<Record<string, Json>>;
 
 const KINDS: readonly ListedKind[] = ['tool', 'prompt', 'resource', 'resourceTemplate'];
 const ERAS: readonly Era[] = ['legacy', 'modern'];
-const RUNS = 1500;
+const RUNS = 1000;
 
 const ICON: JsonObject = { src: 'data:,', mimeType: 'image/png', sizes: ['48x48'], theme: 'dark', vendor: 1 };
 const NAMED: JsonObject = {
@@ -455,8 +455,9 @@ function put(target: unknown, [key, ...rest]: readonly string[], value: unknown)
   if (key === undefined || typeof target !== 'object' || target === null) return;
   const object = target as Record<string, unknown>;
   if (rest.length > 0) put(object[key], rest, value);
+  else if (Array.isArray(target))
+    target.splice(Number(key), 1, ...(value === undefined ? [] : [structuredClone(value)]));
   else if (value !== undefined) object[key] = structuredClone(value);
-  else if (Array.isArray(target)) target.splice(Number(key), 1);
   else Reflect.deleteProperty(object, key);
 }
 

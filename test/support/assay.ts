@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
-import { endLater, killLater, until } from './endings.ts';
+import { endLater, killLater, sleep, until } from './endings.ts';
 import { send } from './http.ts';
 import { at, listAt, type Json, type JsonObject } from './json.ts';
 import { MAIN, tempDir, writeConfig } from './place.ts';
@@ -57,7 +57,7 @@ export async function startAssay(options: AssayOptions): Promise<Assay> {
     await watched.stop();
   });
   await until(
-    `the door of Assay is open; stderr: ${watched.stderr()}`,
+    () => `the door of Assay is open; stderr: ${watched.stderr()}`,
     async () => {
       if (watched.hasEnded()) throw new Error(`Assay ended at its start:\n${watched.stderr()}`);
       const answer = await send(`http://127.0.0.1:${port}/health`, { method: 'GET' }).catch(() => undefined);
@@ -160,6 +160,9 @@ function settle(assay: Assay): Promise<Json> {
     const isSettled = listAt(health, 'servers').every((one) =>
       ['up', 'failed'].includes(String(at(one, 'state'))),
     );
-    return isSettled ? health : undefined;
+    if (!isSettled) return undefined;
+    // What came up is announced a moment later; a test begins after that.
+    await sleep(150);
+    return health;
   });
 }

@@ -3,11 +3,17 @@ import { afterAll, vi } from 'vitest';
 vi.setConfig({ testTimeout: 20_000, hookTimeout: 30_000 });
 
 const endings: (() => Promise<void>)[] = [];
+const removals: (() => void)[] = [];
 const pids = new Set<number>();
 
-/** Whatever a test opens is closed when its file is done, newest first, also after a failure. */
+/** Whatever a test opens is closed when its file is done, also after a failure. */
 export function endLater(end: () => Promise<void>): void {
   endings.push(end);
+}
+
+/** What is removed once all is closed. */
+export function removeLater(remove: () => void): void {
+  removals.push(remove);
 }
 
 /** A process that must not outlive the file, whatever happens. */
@@ -16,8 +22,9 @@ export function killLater(pid: number | undefined): void {
 }
 
 afterAll(async () => {
-  for (const end of endings.splice(0).reverse()) await end().catch(() => undefined);
+  await Promise.allSettled(endings.splice(0).map((end) => end()));
   killAll();
+  for (const remove of removals.splice(0)) remove();
 });
 
 process.on('exit', killAll);
@@ -50,7 +57,7 @@ export function sleep(ms: number): Promise<void> {
 
 /** Asks again and again until the answer is not undefined; throws with the sentence when the time is over. */
 export async function until<T>(
-  what: string,
+  what: string | (() => string),
   ask: () => T | undefined | Promise<T | undefined>,
   limitMs = 10_000,
 ): Promise<T> {
@@ -58,7 +65,8 @@ export async function until<T>(
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (Date.now() > endMs) throw new Error(`Not within ${limitMs} ms: ${what}`);
+    if (Date.now() > endMs)
+      throw new Error(`Not within ${limitMs} ms: ${typeof what === 'string' ? what : what()}`);
     await sleep(20);
   }
 }

@@ -24,7 +24,10 @@ export interface ModernAsk {
 }
 
 export function modernBody(method: string, ask: ModernAsk = {}): string {
-  const params = { ...ask.params, _meta: envelope(ask.meta) };
+  const params = {
+    ...ask.params,
+    _meta: { ...(ask.params?.['_meta'] as JsonObject | undefined), ...envelope(ask.meta) },
+  };
   return JSON.stringify({ jsonrpc: '2.0', id: ask.id ?? 1, method, params });
 }
 

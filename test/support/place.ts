@@ -2,7 +2,7 @@ import { mkdtempSync, existsSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { endLater } from './endings.ts';
+import { removeLater } from './endings.ts';
 import { parseJson, textAt, numberAt, type Json, type JsonObject } from './json.ts';
 
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
@@ -11,10 +11,7 @@ export const MAIN: string = join(ROOT, 'dist', 'main.js');
 /** A directory of its own that is gone when the file is done. */
 export function tempDir(): string {
   const path = mkdtempSync(join(tmpdir(), 'assay-test-'));
-  endLater(() => {
-    rmSync(path, { recursive: true, force: true });
-    return Promise.resolve();
-  });
+  removeLater(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 

@@ -51,7 +51,7 @@ export function openPipe(args: readonly string[], env: Readonly<Record<string, s
     next: (what, fits, limitMs) => {
       let seen = 0;
       return until(
-        `${what}; stderr: ${watched.stderr().slice(-2000)}`,
+        () => `${what}; stderr: ${watched.stderr().slice(-2000)}`,
         () => {
           const all = lines();
           const found = all

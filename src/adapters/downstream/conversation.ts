@@ -1,12 +1,13 @@
 import type { Refusal } from '../../core/errors.ts';
 import type { Result } from '../../core/result.ts';
+import { Slots } from '../../core/slots.ts';
 import type { Ask, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { onOneLine, splice } from '../../protocol/splice.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import { answerTo, heard, ownIdOf, progressIdOf, received } from './incoming.ts';
-import { Pending } from './pending.ts';
+import { Pending, tooMany } from './pending.ts';
 
 export interface ConversationOptions {
   readonly server: string;
@@ -23,8 +24,7 @@ export class Conversation {
   /** The era that the server was found to speak; legacy until then. */
   era: Era = 'legacy';
   readonly #options: ConversationOptions;
-  readonly #pending = new Map<number, Pending>();
-  #nextId = 1;
+  readonly #pending = new Slots<Pending>();
   #ending: string | undefined;
 
   constructor(options: ConversationOptions) {
@@ -33,23 +33,26 @@ export class Conversation {
 
   ask(ask: Ask, to: Era = this.era): Promise<Result<Reply, Refusal>> {
     return new Promise((settle) => {
-      const id = this.#nextId++;
-      const pending = new Pending({
-        id,
-        server: this.#options.server,
+      const { server, ownInfo } = this.#options;
+      const pending: Pending = new Pending({
+        server,
         ask,
         settle: (result) => {
-          this.#pending.delete(id);
+          if (id !== undefined) this.#pending.delete(id);
           settle(result);
         },
         giveUp: (reason) => this.#send(notificationMessage('notifications/cancelled', { requestId: id, reason })),
       });
-      this.#pending.set(id, pending);
+      const id = this.#pending.add(pending);
+      if (id === undefined) {
+        settle(tooMany(server));
+        return;
+      }
       if (this.#ending !== undefined) {
         this.#fail(pending, this.#ending);
         return;
       }
-      const clientInfo = ask.clientInfo ?? this.#options.ownInfo;
+      const clientInfo = ask.clientInfo ?? ownInfo;
       const bytes = requestFor(ask.message, { id, from: ask.era, to, name: ask.name, clientInfo });
       this.#send(bytes, id);
     });
@@ -87,7 +90,7 @@ export class Conversation {
   end(cause: string): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
-    for (const pending of [...this.#pending.values()]) this.#fail(pending, cause);
+    for (const pending of this.#pending.all()) this.#fail(pending, cause);
     this.#options.events.ended(cause);
   }
 

@@ -1,3 +1,4 @@
+import { Cancellation } from '../../core/cancellation.ts';
 import { facesOf, sentenceOf, type Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Ask, Capabilities, Reply } from '../../gateway/ports.ts';
@@ -67,9 +68,16 @@ export function own(message: RequestMessage, signal: AbortSignal): Ask {
     name: undefined,
     clientInfo: undefined,
     timeoutMs: Infinity,
-    signal,
+    cancellation: cancellationOf(signal),
     onNotification: undefined,
   };
+}
+
+function cancellationOf(signal: AbortSignal): Cancellation {
+  const cancellation = new Cancellation();
+  if (signal.aborted) cancellation.cancel();
+  else signal.addEventListener('abort', () => cancellation.cancel(), { once: true });
+  return cancellation;
 }
 
 /** The cause in a refusal, as a phrase to stand behind the server's name. */

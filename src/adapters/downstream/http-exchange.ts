@@ -18,6 +18,8 @@ export interface HttpExchangeOptions {
   readonly server: string;
   readonly log: Log;
   readonly onMessage: (message: Message) => void;
+  /** Takes a large JSON answer unjoined; false if it must be joined and read. */
+  readonly onPieces?: (pieces: readonly Buffer[]) => boolean;
   /** The answer's head is there. */
   readonly onStart?: (status: number, headers: ResponseHeaders) => void;
   /** For the older transport, whose events are not all messages. */
@@ -45,7 +47,7 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
       status = givenStatus;
       headers = givenHeaders;
       const isSse = String(headers['content-type'] ?? '').startsWith('text/event-stream');
-      reader = isSse ? eventReader(take, options.onEvent) : bodyReader(take);
+      reader = isSse ? eventReader(take, options.onEvent) : bodyReader(take, options.onPieces);
       options.onStart?.(status, headers);
     },
     data(chunk) {
@@ -86,7 +88,7 @@ function eventReader(take: (bytes: Buffer) => void, onEvent: HttpExchangeOptions
   return { push: (chunk) => parser.push(chunk), end: () => undefined };
 }
 
-function bodyReader(take: (bytes: Buffer) => void): Reader {
+function bodyReader(take: (bytes: Buffer) => void, takePieces: HttpExchangeOptions['onPieces']): Reader {
   const chunks: Buffer[] = [];
   let size = 0;
   return {
@@ -97,7 +99,7 @@ function bodyReader(take: (bytes: Buffer) => void): Reader {
     },
     end(succeeded) {
       const [first] = chunks;
-      if (first === undefined) return;
+      if (first === undefined || (succeeded && chunks.length > 1 && takePieces?.(chunks) === true)) return;
       const body = chunks.length === 1 ? first : Buffer.concat(chunks);
       // An error status may come with anything; only what looks like a message is one.
       if (succeeded || body.includes('"jsonrpc"')) take(body);

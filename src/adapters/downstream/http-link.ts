@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal } from '../../core/errors.ts';
 import type { Result } from '../../core/result.ts';
+import { Slots } from '../../core/slots.ts';
 import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
 import { METHODS, type Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
-import type { Message } from '../../protocol/message.ts';
+import { readResponsePieces, type Message } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { memberOf, textOf } from '../../protocol/scan.ts';
 import { requestFor } from '../../protocol/translate.ts';
@@ -13,7 +14,7 @@ import type { Facts } from './handshake.ts';
 import { exchangeHttp, isSuccess, type HttpEnd } from './http-exchange.ts';
 import { answerTo, heard, ownIdOf } from './incoming.ts';
 import { listen } from './listening.ts';
-import { Pending } from './pending.ts';
+import { Pending, tooMany } from './pending.ts';
 
 export interface HttpLinkOptions {
   readonly server: string;
@@ -25,6 +26,13 @@ export interface HttpLinkOptions {
   readonly ownInfo: string;
 }
 
+/** A request whose exchange is under way. */
+interface Open {
+  readonly id: number;
+  readonly pending: Pending;
+  readonly era: Era;
+}
+
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
 const FIRST_REOPEN_MS = 500;
 const LONGEST_REOPEN_MS = 30_000;
@@ -34,17 +42,24 @@ export class HttpLink implements Link {
   readonly #options: HttpLinkOptions;
   readonly #client: HttpClient;
   readonly #path: string;
+  readonly #fixedHeaders: readonly string[];
   readonly #closing = new AbortController();
-  readonly #open = new Set<Pending>();
+  readonly #open = new Slots<Pending>();
   #facts: Facts = NO_FACTS;
   #session: string | undefined;
-  #nextId = 1;
   #ending: string | undefined;
 
   constructor(options: HttpLinkOptions) {
     this.#options = options;
     this.#client = new HttpClient(options.url.origin);
     this.#path = options.url.pathname + options.url.search;
+    this.#fixedHeaders = [
+      ...Object.entries(options.headers).flat(),
+      'content-type',
+      'application/json',
+      'accept',
+      'application/json, text/event-stream',
+    ];
   }
 
   get era(): Era {
@@ -75,14 +90,12 @@ export class HttpLink implements Link {
   ask(ask: Ask, to: Era = this.#facts.era): Promise<Result<Reply, Refusal>> {
     return new Promise((settle) => {
       const { server, ownInfo, log } = this.#options;
-      const id = this.#nextId++;
       let abort = (): void => undefined;
-      const pending = new Pending({
-        id,
+      const pending: Pending = new Pending({
         server,
         ask,
         settle: (result) => {
-          this.#open.delete(pending);
+          if (id !== undefined) this.#open.delete(id);
           settle(result);
         },
         giveUp: (reason) => {
@@ -91,7 +104,11 @@ export class HttpLink implements Link {
           abort();
         },
       });
-      this.#open.add(pending);
+      const id = this.#open.add(pending);
+      if (id === undefined) {
+        settle(tooMany(server));
+        return;
+      }
       if (this.#ending !== undefined) {
         pending.fail({ code: 'SERVER_ENDED', server, cause: this.#ending });
         return;
@@ -104,7 +121,8 @@ export class HttpLink implements Link {
         isStream: message.method === 'subscriptions/listen',
         server,
         log,
-        onMessage: (received) => this.#heard(received, pending, to),
+        onMessage: (received) => this.#heard(received, { id, pending, era: to }),
+        ...(from === to && { onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }) }),
         onStart: (status, given) => {
           const session = given[headers.SESSION_ID];
           if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string') this.#session = session;
@@ -125,11 +143,19 @@ export class HttpLink implements Link {
     await this.#client.close();
   }
 
-  #heard(message: Message, pending: Pending, era: Era): void {
+  /** Nothing but the id of the response changes on its way to this client, so it need not be read whole. */
+  #heardPieces(pieces: readonly Buffer[], open: Open): boolean {
+    const message = readResponsePieces(pieces);
+    if (message === undefined) return false;
+    this.#heard(message, open);
+    return true;
+  }
+
+  #heard(message: Message, { id: expected, pending, era }: Open): void {
     const { server, log, events } = this.#options;
     if (message.kind === 'response') {
       const id = ownIdOf(message.idText);
-      if (id === undefined || id === pending.id) pending.answer(message, era);
+      if (id === undefined || id === expected) pending.answer(message, era);
       else log.warn('server answered another request than it was asked; that is ignored', { server });
     } else if (message.kind === 'request') this.#post(answerTo(message));
     else if (message.method === 'notifications/progress' || message.method === 'notifications/message') pending.note(message);
@@ -210,8 +236,7 @@ export class HttpLink implements Link {
   }
 
   #headers(extra: readonly string[]): readonly string[] {
-    const given = Object.entries(this.#options.headers).flat();
-    return [...given, 'content-type', 'application/json', 'accept', 'application/json, text/event-stream', ...extra];
+    return this.#fixedHeaders.concat(extra);
   }
 
   #legacyHeaders(): readonly string[] {
@@ -222,7 +247,7 @@ export class HttpLink implements Link {
   #end(cause: string): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
-    for (const pending of [...this.#open]) pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
+    for (const pending of this.#open.all()) pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
     this.#options.events.ended(cause);
   }
 }

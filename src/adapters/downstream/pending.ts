@@ -6,7 +6,6 @@ import type { NotificationMessage, ResponseMessage } from '../../protocol/messag
 import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
 
 export interface PendingOptions {
-  readonly id: number;
   readonly server: string;
   readonly ask: Ask;
   readonly settle: (result: Result<Reply, Refusal>) => void;
@@ -14,20 +13,23 @@ export interface PendingOptions {
   readonly giveUp: (reason: string) => void;
 }
 
+/** Refuses a request that cannot even be begun. */
+export function tooMany(server: string): Result<never, Refusal> {
+  return err({ code: 'SERVER_UNAVAILABLE', server, cause: 'too many requests wait for it already' });
+}
+
 /** One request that its server has not answered yet: its time limit, its progress, its end. Only the first end counts. */
 export class Pending {
-  readonly id: number;
   readonly #options: PendingOptions;
   readonly #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
   constructor(options: PendingOptions) {
-    this.id = options.id;
     this.#options = options;
-    const { timeoutMs, signal } = options.ask;
+    const { timeoutMs, cancellation } = options.ask;
     if (Number.isFinite(timeoutMs)) this.#timer = setTimeout(() => this.#late(timeoutMs), timeoutMs);
-    if (signal?.aborted === true) queueMicrotask(this.#cancelled);
-    else signal?.addEventListener('abort', this.#cancelled);
+    if (cancellation?.isCancelled === true) queueMicrotask(() => this.#cancelled());
+    else cancellation?.listen(() => this.#cancelled());
   }
 
   /** A notification that belongs to this request. Progress starts the time limit anew. */
@@ -51,11 +53,11 @@ export class Pending {
     this.#end(err(refusal));
   }
 
-  readonly #cancelled = (): void => {
+  #cancelled(): void {
     if (this.#isOver) return;
     this.#options.giveUp('the client cancelled');
     this.fail({ code: 'CANCELLED' });
-  };
+  }
 
   #late(limitMs: number): void {
     this.#options.giveUp('the time limit has passed');
@@ -66,7 +68,7 @@ export class Pending {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#options.ask.signal?.removeEventListener('abort', this.#cancelled);
+    this.#options.ask.cancellation?.listen(undefined);
     this.#options.settle(result);
   }
 }

@@ -1,10 +1,11 @@
+import type { Cancellation } from '../../core/cancellation.ts';
 import { facesOf, rpcErrorOf, type Refusal } from '../../core/errors.ts';
 import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
 import { answer } from '../../gateway/answer.ts';
 import type { View } from '../../gateway/view.ts';
 import { METHODS, type Era } from '../../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
-import { errorMessage, resultMessage, resultText } from '../../protocol/reply.ts';
+import { errorMessage, resultMessage, resultPieces, resultText } from '../../protocol/reply.ts';
 import { memberOf, textOf } from '../../protocol/scan.ts';
 import { replyFor } from '../../protocol/translate.ts';
 import { discovery } from './self.ts';
@@ -21,20 +22,21 @@ export interface Caller {
 
 /** A response, ready to be sent, and the HTTP status that belongs to it. */
 export interface Outcome {
-  readonly bytes: Buffer;
+  /** The response in pieces, to be sent one after the other. */
+  readonly pieces: readonly Buffer[];
   readonly status: number;
 }
 
 export interface Conduct {
   readonly caller: Caller;
   readonly message: RequestMessage;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
   /** Sends something to the client that belongs before the response. */
   readonly notify: (bytes: Buffer) => void;
 }
 
 /** Leads one request through the gateway and gives the response in the client's own form. */
-export async function conduct({ caller, message, signal, notify }: Conduct): Promise<Outcome> {
+export async function conduct({ caller, message, cancellation, notify }: Conduct): Promise<Outcome> {
   const { era, view } = caller;
   const { method, idText } = message;
   if (METHODS.get(method)?.eras.includes(era) !== true) return refusal(idText, era, { code: 'METHOD_UNKNOWN', method });
@@ -47,7 +49,7 @@ export async function conduct({ caller, message, signal, notify }: Conduct): Pro
     message,
     era,
     clientInfo: caller.clientInfo,
-    signal,
+    cancellation,
     notify: (note, bytes) => {
       if (note.method === 'notifications/progress' || wantsLog(note, era, logLevel)) notify(bytes);
     },
@@ -55,10 +57,10 @@ export async function conduct({ caller, message, signal, notify }: Conduct): Pro
   switch (answered.kind) {
     case 'relayed': {
       const { reply } = answered;
-      return done(replyFor(reply.message, { idText, method, from: reply.era, to: era }));
+      return { pieces: replyFor(reply.message, { idText, method, from: reply.era, to: era }), status: 200 };
     }
     case 'own':
-      return done(resultMessage(idText, answered.result));
+      return { pieces: resultPieces(idText, answered.result), status: 200 };
     case 'refused':
       return refusal(idText, era, answered.refusal);
   }
@@ -67,11 +69,11 @@ export async function conduct({ caller, message, signal, notify }: Conduct): Pro
 /** In the legacy era errors of a request are answers like others; the modern era gives some of them an HTTP status. */
 export function refusal(idText: string | undefined, era: Era, what: Refusal): Outcome {
   const status = era === 'legacy' && idText !== undefined ? 200 : facesOf(what).http;
-  return { bytes: errorMessage(idText, rpcErrorOf(what), era), status };
+  return { pieces: [errorMessage(idText, rpcErrorOf(what), era)], status };
 }
 
 function done(bytes: Buffer): Outcome {
-  return { bytes, status: 200 };
+  return { pieces: [bytes], status: 200 };
 }
 
 function setLogLevel(caller: Caller, message: RequestMessage): Outcome {

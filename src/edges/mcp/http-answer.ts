@@ -28,7 +28,7 @@ export class HttpAnswer {
   readonly #options: HttpAnswerOptions;
   readonly #quiet: NodeJS.Timeout | undefined;
   #keepAlive: NodeJS.Timeout | undefined;
-  readonly #collected: Buffer[] = [];
+  readonly #collected: (readonly Buffer[])[] = [];
   #open: number;
 
   constructor(response: ServerResponse, options: HttpAnswerOptions) {
@@ -43,13 +43,13 @@ export class HttpAnswer {
   notify(bytes: Buffer): void {
     if (!this.#options.sse || this.#response.writableEnded) return;
     this.openStream();
-    this.#event(bytes);
+    this.#event([bytes]);
   }
 
   respond(outcome: Outcome, headers: OutgoingHttpHeaders = {}): void {
     this.#open -= 1;
-    if (this.#keepAlive !== undefined) this.#event(outcome.bytes);
-    else this.#collected.push(outcome.bytes);
+    if (this.#keepAlive !== undefined) this.#event(outcome.pieces);
+    else this.#collected.push(outcome.pieces);
     if (this.#open === 0) this.#finish(outcome.status, headers);
   }
 
@@ -65,7 +65,7 @@ export class HttpAnswer {
     clearTimeout(this.#quiet);
     writeStreamHead(this.#response);
     this.#keepAlive = setInterval(() => this.#response.write(KEEP_ALIVE), KEEP_ALIVE_MS);
-    for (const bytes of this.#collected) this.#event(bytes);
+    for (const pieces of this.#collected) this.#event(pieces);
     this.#collected.length = 0;
   }
 
@@ -75,10 +75,10 @@ export class HttpAnswer {
     clearInterval(this.#keepAlive);
   }
 
-  #event(bytes: Buffer): void {
+  #event(pieces: readonly Buffer[]): void {
     const response = this.#response;
     response.write(EVENT_HEAD);
-    response.write(onOneLine(bytes));
+    for (const piece of pieces) response.write(onOneLine(piece));
     response.write(EVENT_TAIL);
   }
 
@@ -87,12 +87,12 @@ export class HttpAnswer {
     const response = this.#response;
     if (this.#keepAlive !== undefined) response.end();
     else if (this.#options.isBatch) sendJson(response, status, { headers, pieces: batch(this.#collected) });
-    else sendJson(response, status, { headers, pieces: this.#collected });
+    else sendJson(response, status, { headers, pieces: this.#collected.flat() });
   }
 }
 
-function batch(responses: readonly Buffer[]): readonly Buffer[] {
-  const pieces = responses.flatMap((bytes, index) => [Buffer.from(index === 0 ? '[' : ','), bytes]);
+function batch(responses: readonly (readonly Buffer[])[]): readonly Buffer[] {
+  const pieces = responses.flatMap((response, index) => [Buffer.from(index === 0 ? '[' : ','), ...response]);
   return [...pieces, Buffer.from(']')];
 }
 

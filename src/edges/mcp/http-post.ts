@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/errors.ts';
 import type { View } from '../../gateway/view.ts';
 import { eraOf, negotiated, SUPPORTED_VERSIONS, VERSION_WITHOUT_HEADER, type Era } from '../../protocol/eras.ts';
@@ -64,9 +65,9 @@ interface Whose {
 
 /** A refusal of the HTTP exchange itself: its status is that of the code in either era. */
 function sendRefusal(post: Post, what: Refusal, { idText, era }: Whose): void {
-  const { bytes } = refusal(idText, era, what);
+  const { pieces } = refusal(idText, era, what);
   const { status } = refusal(undefined, era, what);
-  sendJson(post.response, status, { headers: {}, pieces: [bytes] });
+  sendJson(post.response, status, { headers: {}, pieces });
 }
 
 // The modern era: every request stands alone.
@@ -151,7 +152,7 @@ export function sessionOf(
   else if (session === undefined) what = { code: 'SESSION_UNKNOWN' };
   if (what === undefined) return session;
   const { status } = refusal(undefined, 'legacy', what);
-  sendJson(response, status, { headers: {}, pieces: [refusal(idText, 'legacy', what).bytes] });
+  sendJson(response, status, { headers: {}, pieces: refusal(idText, 'legacy', what).pieces });
   return undefined;
 }
 
@@ -159,8 +160,7 @@ function beginSession(post: Post, message: RequestMessage): void {
   const { idText, bytes, params } = message;
   const started = startOf(message);
   if ('code' in started) {
-    post.response.statusCode = 200;
-    sendJson(post.response, 200, { headers: {}, pieces: [refusal(idText, 'legacy', started).bytes] });
+    sendJson(post.response, 200, { headers: {}, pieces: refusal(idText, 'legacy', started).pieces });
     return;
   }
   const info = memberOf(params, 'clientInfo');
@@ -171,7 +171,7 @@ function beginSession(post: Post, message: RequestMessage): void {
   }
   const result = resultText('initialize', 'legacy', initialization(post.view, session.version));
   const answer = new HttpAnswer(post.response, { ...accepted(post.request), expected: 1, isBatch: false });
-  answer.respond({ bytes: resultMessage(idText, result), status: 200 }, { [headers.SESSION_ID]: session.id });
+  answer.respond({ pieces: [resultMessage(idText, result)], status: 200 }, { [headers.SESSION_ID]: session.id });
 }
 
 /** The revision that `initialize` settles. */
@@ -200,20 +200,24 @@ async function respond(
   { caller, answer }: { readonly caller: Caller | Session; readonly answer: HttpAnswer },
 ): Promise<void> {
   const inFlight = 'inFlight' in caller ? caller.inFlight : undefined;
-  const controller = inFlight === undefined ? new AbortController() : inFlight.begin(message.idText);
-  if (controller === undefined) {
+  const cancellation = inFlight === undefined ? new Cancellation() : inFlight.begin(message.idText);
+  if (cancellation === undefined) {
     answer.respond(refusal(message.idText, caller.era, { code: 'MESSAGE_INVALID', reason: 'a request with this id is under way' }));
     return;
   }
   // Only in the modern era a client that goes away cancels (2025-11-25, basic/transports; 2026-07-28, streamable-http#cancellation).
-  if (inFlight === undefined) post.response.once('close', () => controller.abort());
+  const { response } = post;
+  if (inFlight === undefined)
+    response.once('close', () => {
+      if (!response.writableFinished) cancellation.cancel();
+    });
   let outcome: Outcome;
   try {
-    outcome = await conduct({ caller, message, signal: controller.signal, notify: (bytes) => answer.notify(bytes) });
+    outcome = await conduct({ caller, message, cancellation, notify: (bytes) => answer.notify(bytes) });
   } finally {
     inFlight?.end(message.idText);
   }
-  if (controller.signal.aborted) answer.withdraw();
+  if (cancellation.isCancelled) answer.withdraw();
   else answer.respond(outcome);
 }
 

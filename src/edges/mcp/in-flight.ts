@@ -1,17 +1,19 @@
+import { Cancellation } from '../../core/cancellation.ts';
+
 /** The requests of one client that are not answered yet, by id as written, so that it can cancel them. */
 export class InFlight {
-  readonly #open = new Map<string, AbortController>();
+  readonly #open = new Map<string, Cancellation>();
 
   get size(): number {
     return this.#open.size;
   }
 
   /** Undefined when a request with this id is under way already, which the protocol forbids. */
-  begin(idText: string): AbortController | undefined {
+  begin(idText: string): Cancellation | undefined {
     if (this.#open.has(idText)) return undefined;
-    const controller = new AbortController();
-    this.#open.set(idText, controller);
-    return controller;
+    const cancellation = new Cancellation();
+    this.#open.set(idText, cancellation);
+    return cancellation;
   }
 
   end(idText: string): void {
@@ -20,10 +22,10 @@ export class InFlight {
 
   /** A request that is unknown, or was answered already, is ignored (2025-11-25, basic/utilities/cancellation#error-handling). */
   cancel(idText: string): void {
-    this.#open.get(idText)?.abort();
+    this.#open.get(idText)?.cancel();
   }
 
   cancelAll(): void {
-    for (const controller of this.#open.values()) controller.abort();
+    for (const cancellation of this.#open.values()) cancellation.cancel();
   }
 }

@@ -110,7 +110,7 @@ class StdioDoor {
   #track(answering: Promise<Outcome | undefined>, message: RequestMessage): void {
     const tracked = answering
       .then((outcome) => {
-        if (outcome !== undefined) this.#send(outcome.bytes);
+        if (outcome !== undefined) this.#sendPieces(outcome.pieces);
       })
       .catch((error: unknown) => {
         this.#options.log.error('a request failed inside Assay', { error: error instanceof Error ? error.stack : String(error) });
@@ -144,17 +144,16 @@ class StdioDoor {
     const clientInfo = info && rawOf(message.bytes, info);
     this.#legacy = { era: 'legacy', view, clientInfo, logLevel: undefined, version: started.version };
     const result = resultText('initialize', 'legacy', initialization(view, started.version));
-    return { bytes: resultMessage(message.idText, result), status: 200 };
+    return { pieces: [resultMessage(message.idText, result)], status: 200 };
   }
 
   async #conduct(message: RequestMessage, caller: Caller): Promise<Outcome | undefined> {
-    const controller = this.#inFlight.begin(message.idText);
-    if (controller === undefined)
+    const cancellation = this.#inFlight.begin(message.idText);
+    if (cancellation === undefined)
       return refusal(message.idText, caller.era, { code: 'MESSAGE_INVALID', reason: 'a request with this id is under way' });
     try {
-      const { signal } = controller;
-      const outcome = await conduct({ caller, message, signal, notify: (bytes) => this.#send(bytes) });
-      return signal.aborted ? undefined : outcome;
+      const outcome = await conduct({ caller, message, cancellation, notify: (bytes) => this.#send(bytes) });
+      return cancellation.isCancelled ? undefined : outcome;
     } finally {
       this.#inFlight.end(message.idText);
     }
@@ -186,14 +185,18 @@ class StdioDoor {
   }
 
   #refuse(idText: string | undefined, era: Era, what: Refusal): void {
-    this.#send(refusal(idText, era, what).bytes);
+    this.#sendPieces(refusal(idText, era, what).pieces);
   }
 
   #send(bytes: Buffer): void {
+    this.#sendPieces([bytes]);
+  }
+
+  #sendPieces(pieces: readonly Buffer[]): void {
     const { output } = this.#options;
     if (output.destroyed || output.writableEnded) return;
     output.cork();
-    output.write(onOneLine(bytes));
+    for (const piece of pieces) output.write(onOneLine(piece));
     output.write(LINE_FEED);
     process.nextTick(() => output.uncork());
   }

@@ -6,25 +6,25 @@ import {
 } from '../../../src/adapters/config/locate-config.ts';
 
 function check(hints: Partial<ConfigHints>, expected: ConfigLocation): void {
-  expect(locateConfig({ flag: undefined, env: {}, cwd: '/work', home: '/home/ada', ...hints })).toEqual(
+  expect(locateConfig({ flag: undefined, env: {}, cwd: '/here', home: '/home/ada', ...hints })).toEqual(
     expected,
   );
 }
 
 it('the flag comes before the environment, and is relative to the working directory', () => {
   const env = { ASSAY_CONFIG: '/e.json', ASSAY_HOME: '/h' };
-  check({ flag: 'x/mcp.json', env }, { path: '/work/x/mcp.json', origin: '--config' });
+  check({ flag: 'x/mcp.json', env }, { path: '/here/x/mcp.json', origin: '--config' });
   check({ flag: '/a.json', env }, { path: '/a.json', origin: '--config' });
   check({ flag: '~/a.json', env }, { path: '/home/ada/a.json', origin: '--config' });
 });
 it('ASSAY_CONFIG comes before ASSAY_HOME', () => {
   check(
     { env: { ASSAY_CONFIG: 'e.json', ASSAY_HOME: '/h' } },
-    { path: '/work/e.json', origin: 'ASSAY_CONFIG' },
+    { path: '/here/e.json', origin: 'ASSAY_CONFIG' },
   );
 });
 it('without either it is mcp.json in the home of Assay', () => {
-  check({ env: { ASSAY_HOME: 'h' } }, { path: '/work/h/mcp.json', origin: 'ASSAY_HOME' });
+  check({ env: { ASSAY_HOME: 'h' } }, { path: '/here/h/mcp.json', origin: 'ASSAY_HOME' });
   check({ env: { ASSAY_HOME: '~/h' } }, { path: '/home/ada/h/mcp.json', origin: 'ASSAY_HOME' });
   check({}, { path: '/home/ada/.assay/mcp.json', origin: 'default' });
 });

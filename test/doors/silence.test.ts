@@ -1,0 +1,58 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { at } from '../support/json.ts';
+import { openSession, type LegacySession } from '../support/legacy.ts';
+import { modernStream } from '../support/modern.ts';
+import { fixture } from '../support/place.ts';
+
+const CALL = { name: 'plain_sleep', arguments: { ms: 27_000 } };
+
+describe('silence over HTTP', () => {
+  let assay: Assay;
+  let session: LegacySession;
+  beforeAll(async () => {
+    assay = await startAssay({ servers: { plain: fixture('plain') } });
+    await assay.settled();
+    session = await openSession(assay.url);
+  });
+
+  it.concurrent.each([
+    ['legacy', () => session.stream('tools/call', CALL)],
+    ['modern', () => modernStream(assay.url, 'tools/call', { params: CALL })],
+  ] as const)(
+    'of 10 s makes the answer of a %s call a stream, kept alive by comments until the result comes',
+    async (_era, ask) => {
+      const startMs = Date.now();
+      const stream = await ask();
+      expect(Date.now() - startMs).toBeGreaterThan(9_000);
+      expect(Date.now() - startMs).toBeLessThan(12_000);
+      expect([stream.status, stream.headers['content-type']]).toEqual([200, 'text/event-stream']);
+      await stream.ended;
+      expect(stream.events.some((event) => event.comment.startsWith(':'))).toBe(true);
+      expect(stream.messages().map((one) => at(one, 'result', 'content', 0, 'text'))).toEqual([
+        'slept 27000',
+      ]);
+    },
+    40_000,
+  );
+
+  it.concurrent.each([
+    ['the GET stream of a session', () => session.listen()],
+    [
+      'a subscription',
+      () =>
+        modernStream(assay.url, 'subscriptions/listen', {
+          params: { notifications: { toolsListChanged: true } },
+        }),
+    ],
+  ] as const)(
+    'keeps %s open, with comments',
+    async (_what, open) => {
+      const stream = await open();
+      await new Promise((resolve) => setTimeout(resolve, 17_000));
+      expect(stream.events.some((event) => event.comment.startsWith(':'))).toBe(true);
+      stream.cut();
+    },
+    40_000,
+  );
+});
