@@ -35,14 +35,19 @@ async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Re
   const around = { env, cwd: process.cwd(), home: homedir() };
   const level = env['ASSAY_LOG_LEVEL'] ?? (isQuiet ? 'error' : 'info');
   if (!LOG_LEVELS.includes(level))
-    return err({ code: 'SETTING_INVALID', name: 'ASSAY_LOG_LEVEL', reason: `it must be one of ${LOG_LEVELS.join(', ')}` });
+    return err({
+      code: 'SETTING_INVALID',
+      name: 'ASSAY_LOG_LEVEL',
+      reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
+    });
   const log = await openLog({ level, isPretty: process.stderr.isTTY });
   const location = locateConfig({ flag: options.config, ...around });
   const config = await loadConfig(location.path, around);
   if (!config.ok) return config;
   for (const { file, line, column, key, reason, remedy } of config.value.problems)
     log.warn(`config: ${key}: ${reason}. ${remedy}`, { file, line, column });
-  for (const { file, line, key, reason } of config.value.warnings) log.info(`config: ${key}: ${reason}`, { file, line });
+  for (const { file, line, key, reason } of config.value.warnings)
+    log.info(`config: ${key}: ${reason}`, { file, line });
   const home = resolve(options.home ?? env['ASSAY_HOME'] ?? join(homedir(), '.assay'));
   const eras = await openEraFile(join(home, 'eras.json'), log);
   const connect = downstream({ log, eras, ownInfo: JSON.stringify(OWN_INFO) });
@@ -95,7 +100,11 @@ function maxBodyBytes(): Result<number, Refusal> {
   const given = process.env['ASSAY_MAX_BODY_BYTES'];
   if (given === undefined || given === '') return ok(MAX_BODY_BYTES);
   if (/^[1-9]\d{0,9}$/.test(given)) return ok(Number(given));
-  return err({ code: 'SETTING_INVALID', name: 'ASSAY_MAX_BODY_BYTES', reason: 'it must be a whole number of bytes' });
+  return err({
+    code: 'SETTING_INVALID',
+    name: 'ASSAY_MAX_BODY_BYTES',
+    reason: 'it must be a whole number of bytes',
+  });
 }
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];

@@ -122,7 +122,11 @@ export function facesOf(refusal: Refusal): Faces {
 }
 
 /** A refusal as the `error` member of a JSON-RPC response; `data` holds the code and what it is about. */
-export function rpcErrorOf(refusal: Refusal): { readonly code: number; readonly message: string; readonly data: Refusal } {
+export function rpcErrorOf(refusal: Refusal): {
+  readonly code: number;
+  readonly message: string;
+  readonly data: Refusal;
+} {
   return { code: facesOf(refusal).rpc, message: sentenceOf(refusal), data: refusal };
 }
 
@@ -174,7 +178,8 @@ const SENTENCES: Sentences = {
     `Server ${quote(r.server)} asks for input in the middle of the call, which cannot be relayed to this client.`,
   CANCELLED: () => 'The request was cancelled by whoever sent it.',
   SHUTTING_DOWN: () => 'Assay is shutting down. Try again when it runs.',
-  INTERNAL: () => 'Assay made a mistake, which its log describes. The call may or may not have had its effect.',
+  INTERNAL: () =>
+    'Assay made a mistake, which its log describes. The call may or may not have had its effect.',
   CONFIG_UNREADABLE: (r) => `The config file ${quote(r.path)} cannot be read: ${r.reason}.`,
   CONFIG_INVALID: (r) => `The config file ${quote(r.path)} is not valid: ${r.reason}.`,
   SETTING_INVALID: (r) => `The setting ${r.name} is not valid: ${r.reason}.`,

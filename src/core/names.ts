@@ -54,7 +54,10 @@ export function publicNames(all: readonly Named[]): PublicNames {
     if (name.length <= LONGEST_NAME) {
       contested.set(name, [...(contested.get(name) ?? []), unique]);
       reports.push(`${namespacedName(named)} is called ${unique}: the name ${name} fits more than one`);
-    } else reports.push(`${namespacedName(named)} is called ${unique}: its own name is longer than ${LONGEST_NAME}`);
+    } else
+      reports.push(
+        `${namespacedName(named)} is called ${unique}: its own name is longer than ${LONGEST_NAME}`,
+      );
     return unique;
   });
   return { names, contested, reports };

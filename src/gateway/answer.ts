@@ -35,7 +35,9 @@ type Handler = (exchange: Exchange) => Promise<Answer>;
 export function answer(exchange: Exchange): Promise<Answer> {
   const handler = HANDLERS.get(exchange.message.method);
   const { method } = exchange.message;
-  return handler === undefined ? Promise.resolve(refused({ code: 'METHOD_UNKNOWN', method })) : handler(exchange);
+  return handler === undefined
+    ? Promise.resolve(refused({ code: 'METHOD_UNKNOWN', method }))
+    : handler(exchange);
 }
 
 const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
@@ -62,7 +64,11 @@ async function named(exchange: Exchange, find: (name: string) => Promise<Found>)
   if (name === undefined) return wrong('params.name', 'it must be a string');
   const entry = await find(name);
   if (!entry.ok) return refused(entry.error);
-  return relay(exchange, entry.value.server, entry.value.key === entry.value.name ? undefined : entry.value.name);
+  return relay(
+    exchange,
+    entry.value.server,
+    entry.value.key === entry.value.name ? undefined : entry.value.name,
+  );
 }
 
 async function readResource(exchange: Exchange): Promise<Answer> {

@@ -26,7 +26,10 @@ export class Catalog {
     const settled = (): Promise<void> => this.#started;
     this.all = new View({ servers: this.servers, isAggregated: true, settled });
     for (const server of this.servers)
-      this.#views.set(server.spec.name, new View({ servers: [server], isAggregated: false, settled: () => this.#within(server) }));
+      this.#views.set(
+        server.spec.name,
+        new View({ servers: [server], isAggregated: false, settled: () => this.#within(server) }),
+      );
   }
 
   /** The view of one server, its names unprefixed. */
@@ -56,7 +59,9 @@ export class Catalog {
   }
 
   #within(server: Server): Promise<void> {
-    return server.state.state === 'starting' ? firstOf(Promise.race([server.settled(), this.#started]), FIRST_LIST_WAIT_MS) : Promise.resolve();
+    return server.state.state === 'starting'
+      ? firstOf(Promise.race([server.settled(), this.#started]), FIRST_LIST_WAIT_MS)
+      : Promise.resolve();
   }
 
   #changed(): void {

@@ -88,7 +88,11 @@ export async function readList(
   return err(`${method} has more than ${MOST_PAGES} pages`);
 }
 
-function readPage(link: Link, message: ReturnType<typeof ownRequest>, reading: Reading): ReturnType<Link['ask']> {
+function readPage(
+  link: Link,
+  message: ReturnType<typeof ownRequest>,
+  reading: Reading,
+): ReturnType<Link['ask']> {
   return link.ask({
     message,
     era: 'legacy',
@@ -108,7 +112,13 @@ function errorCodeOf(bytes: Buffer): unknown {
   }
 }
 
-const RESULT_PLAN: Plan = planOf({ nextCursor: {}, tools: {}, prompts: {}, resources: {}, resourceTemplates: {} });
+const RESULT_PLAN: Plan = planOf({
+  nextCursor: {},
+  tools: {},
+  prompts: {},
+  resources: {},
+  resourceTemplates: {},
+});
 
 interface Entries {
   readonly definitions: readonly Definition[];
@@ -135,7 +145,9 @@ function definitionOf(
 ): Definition {
   const facts = LISTS[kind];
   const parsed: unknown = JSON.parse(slice.toString());
-  const named = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Readonly<Record<string, unknown>>;
+  const named = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Readonly<
+    Record<string, unknown>
+  >;
   const value = named[facts.key];
   const key = typeof value === 'string' ? value : undefined;
   const before = known.get(key);
@@ -143,7 +155,9 @@ function definitionOf(
   return {
     key,
     bytes: Buffer.from(slice), // a copy, so that one small entry does not keep a whole page in memory
-    fitness: { legacy: listable(facts.kind, 'legacy', parsed), modern: listable(facts.kind, 'modern', parsed) },
+    fitness: {
+      legacy: listable(facts.kind, 'legacy', parsed),
+      modern: listable(facts.kind, 'modern', parsed),
+    },
   };
 }
-

@@ -49,19 +49,36 @@ export class Listing {
     );
     const given =
       named && options.isAggregated
-        ? publicNames(sources.map(({ server, name }) => ({ server: server.spec.name, name, isPrefixed: server.spec.prefix })))
-        : { names: sources.map(({ name }) => name), contested: new Map<string, readonly string[]>(), reports: [] };
+        ? publicNames(
+            sources.map(({ server, name }) => ({
+              server: server.spec.name,
+              name,
+              isPrefixed: server.spec.prefix,
+            })),
+          )
+        : {
+            names: sources.map(({ name }) => name),
+            contested: new Map<string, readonly string[]>(),
+            reports: [],
+          };
     const reports = [...given.reports];
     for (const [index, source] of sources.entries()) {
       const key = given.names[index];
       if (key === undefined) continue;
       const first = this.#byKey.get(key);
       if (first === undefined) this.#byKey.set(key, { ...source, key });
-      else reports.push(`${source.server.spec.name}: ${key} is hidden, ${first.server.spec.name} has it already`);
+      else
+        reports.push(
+          `${source.server.spec.name}: ${key} is hidden, ${first.server.spec.name} has it already`,
+        );
     }
     this.entries = [...this.#byKey.values()];
     this.#contested = given.contested;
-    this.reports = [...reports, ...this.entries.flatMap(fitnessReport), ...options.servers.flatMap((s) => namelessReport(s, options.kind))];
+    this.reports = [
+      ...reports,
+      ...this.entries.flatMap(fitnessReport),
+      ...options.servers.flatMap((s) => namelessReport(s, options.kind)),
+    ];
   }
 
   find(key: string): Entry | undefined {
@@ -79,14 +96,18 @@ export class Listing {
       this.entries.length === other.entries.length &&
       this.entries.every((entry, index) => {
         const twin = other.entries[index];
-        return twin?.key === entry.key && twin.definition === entry.definition && twin.server === entry.server;
+        return (
+          twin?.key === entry.key && twin.definition === entry.definition && twin.server === entry.server
+        );
       })
     );
   }
 
   /** JSON text of the list's result, from after the entry that the cursor names. Made once, then only written. */
   page(era: Era, cursor: string | undefined): Result<Buffer, Refusal> {
-    const shown = (this.#shown[era] ??= this.entries.filter((e) => e.definition.fitness[era].kind !== 'withheld'));
+    const shown = (this.#shown[era] ??= this.entries.filter(
+      (e) => e.definition.fitness[era].kind !== 'withheld',
+    ));
     const start = cursor === undefined ? 0 : this.#startAfter(shown, cursor);
     if (start === undefined) return err({ code: 'CURSOR_INVALID' });
     const key = `${era} ${start}`;
@@ -113,7 +134,8 @@ export class Listing {
     }
     pieces.push(Buffer.from(']'));
     if (hasMore) pieces.push(Buffer.from(`,"nextCursor":"${Buffer.from(last.key).toString('base64url')}"`));
-    if (era === 'modern') for (const [key, value] of modernMembers(method)) pieces.push(Buffer.from(`,"${key}":${value}`));
+    if (era === 'modern')
+      for (const [key, value] of modernMembers(method)) pieces.push(Buffer.from(`,"${key}":${value}`));
     pieces.push(Buffer.from('}'));
     return Buffer.concat(pieces);
   }
@@ -136,10 +158,14 @@ function fitnessReport(entry: Entry): readonly string[] {
   if (worse.kind === 'whole') return [];
   const era = legacy.kind === modern.kind ? '' : ` from ${worse === legacy ? 'legacy' : 'modern'} clients`;
   if (worse.kind === 'withheld') return [`${whose} is withheld${era}: ${worse.reason}`];
-  return [`${whose} is listed without ${worse.paths.map((path) => path.join('.')).join(', ')}${era}: ${worse.reasons.join('; ')}`];
+  return [
+    `${whose} is listed without ${worse.paths.map((path) => path.join('.')).join(', ')}${era}: ${worse.reasons.join('; ')}`,
+  ];
 }
 
 function namelessReport(server: Server, kind: ListKind): readonly string[] {
   const nameless = server.inventory[kind].filter((definition) => definition.key === undefined).length;
-  return nameless === 0 ? [] : [`${server.spec.name}: ${nameless} of its ${kind} have no ${LISTS[kind].key} and are withheld`];
+  return nameless === 0
+    ? []
+    : [`${server.spec.name}: ${nameless} of its ${kind} have no ${LISTS[kind].key} and are withheld`];
 }

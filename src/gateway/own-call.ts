@@ -32,7 +32,9 @@ export async function answerOwn(view: View, { method, params, onProgress }: OwnR
   const bytes = answered.kind === 'own' ? answered.result : answered.reply.message.bytes;
   const parsed = JSON.parse(bytes.toString()) as Json;
   if (answered.kind === 'own') return { kind: 'result', result: parsed };
-  return 'error' in parsed ? { kind: 'error', error: parsed['error'] as Json } : { kind: 'result', result: parsed['result'] as Json };
+  return 'error' in parsed
+    ? { kind: 'error', error: parsed['error'] as Json }
+    : { kind: 'result', result: parsed['result'] as Json };
 }
 
 function wordsOf(note: Json): string {

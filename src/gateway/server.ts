@@ -85,7 +85,8 @@ export class Server {
       const current = this.#state;
       if (current.state === 'up') return ok(current.link);
       if (current.state === 'stopped') return err({ code: 'SHUTTING_DOWN' });
-      if (current.state === 'failed') return err({ code: 'SERVER_UNAVAILABLE', server, cause: current.cause });
+      if (current.state === 'failed')
+        return err({ code: 'SERVER_UNAVAILABLE', server, cause: current.cause });
       if (giveUp.aborted) {
         const cause = current.state === 'starting' ? 'it has not started yet' : current.cause;
         return err({ code: 'SERVER_UNAVAILABLE', server, cause });
@@ -113,7 +114,12 @@ export class Server {
       firstCause = hasRecovered ? cause : (firstCause ?? cause);
       this.#become({ state: this.#wasUp ? 'restarting' : 'failed', cause: firstCause });
       const waitMs = restartDelayMs(failures, this.#deps.chance());
-      this.#deps.log.warn('server is down', { server: this.spec.name, cause, firstCause, nextStartMs: waitMs });
+      this.#deps.log.warn('server is down', {
+        server: this.spec.name,
+        cause,
+        firstCause,
+        nextStartMs: waitMs,
+      });
       await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     }
     this.#become({ state: 'stopped' });
@@ -159,7 +165,11 @@ export class Server {
 
   #read(link: Link, kind: ListKind): ReturnType<typeof readList> {
     const { timeoutMs } = this.spec;
-    return readList(link, kind, { timeoutMs, cancellation: this.#cancellation, before: this.inventory[kind] });
+    return readList(link, kind, {
+      timeoutMs,
+      cancellation: this.#cancellation,
+      before: this.inventory[kind],
+    });
   }
 
   #listChanged(kind: ListKind): void {
@@ -176,7 +186,11 @@ export class Server {
       for (const kind of kinds) {
         const list = await this.#read(current.link, kind);
         if (list.ok) this.inventory = { ...this.inventory, [kind]: list.value };
-        else this.#deps.log.warn('a changed list could not be read', { server: this.spec.name, cause: list.error });
+        else
+          this.#deps.log.warn('a changed list could not be read', {
+            server: this.spec.name,
+            cause: list.error,
+          });
       }
       this.#deps.onChange();
     }

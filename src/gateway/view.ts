@@ -54,7 +54,11 @@ export class View {
     const entry = this.listing('tools').find(name) ?? (await this.#afterStart('tools', name));
     if (entry === undefined) {
       const candidates = this.listing('tools').candidates(name);
-      return err(candidates === undefined ? { code: 'TOOL_UNKNOWN', name } : { code: 'TOOL_AMBIGUOUS', name, candidates });
+      return err(
+        candidates === undefined
+          ? { code: 'TOOL_UNKNOWN', name }
+          : { code: 'TOOL_AMBIGUOUS', name, candidates },
+      );
     }
     const { legacy, modern } = entry.definition.fitness;
     return legacy.kind === 'withheld' && modern.kind === 'withheld'
@@ -73,10 +77,14 @@ export class View {
     if (listed !== undefined) return ok(listed.server);
     const template = this.listing('resourceTemplates').entries.find(({ key }) => templateFits(key, uri));
     if (template !== undefined) return ok(template.server);
-    const servers = this.#servers.filter((s) => s.state.state !== 'up' || s.state.link.capabilities['resources'] !== undefined);
+    const servers = this.#servers.filter(
+      (s) => s.state.state !== 'up' || s.state.link.capabilities['resources'] !== undefined,
+    );
     const scheme = schemeOf(uri);
     const related = servers.filter(({ inventory }) =>
-      [...inventory.resources, ...inventory.resourceTemplates].some(({ key }) => key !== undefined && schemeOf(key) === scheme),
+      [...inventory.resources, ...inventory.resourceTemplates].some(
+        ({ key }) => key !== undefined && schemeOf(key) === scheme,
+      ),
     );
     const [only] = related.length === 0 ? servers : related;
     return only !== undefined && (related.length === 1 || servers.length === 1)
@@ -86,21 +94,26 @@ export class View {
 
   async template(uriTemplate: string): Promise<Result<Server, Refusal>> {
     const entry =
-      this.listing('resourceTemplates').find(uriTemplate) ?? (await this.#afterStart('resourceTemplates', uriTemplate));
+      this.listing('resourceTemplates').find(uriTemplate) ??
+      (await this.#afterStart('resourceTemplates', uriTemplate));
     return entry === undefined ? this.resource(uriTemplate) : ok(entry.server);
   }
 
   /** The instructions of all servers, each under its name; those of a single server as they are. */
   instructions(): string | undefined {
     const given = this.#servers.flatMap(({ spec, instructions }) =>
-      instructions === undefined ? [] : [this.isAggregated ? `# ${spec.name}\n\n${instructions}` : instructions],
+      instructions === undefined
+        ? []
+        : [this.isAggregated ? `# ${spec.name}\n\n${instructions}` : instructions],
     );
     return given.length === 0 ? undefined : given.join('\n\n');
   }
 
   /** Whether any server that stands has the capability; true while some have not yet said. */
   has(capability: string): boolean {
-    return this.#servers.some(({ state }) => state.state !== 'up' || state.link.capabilities[capability] !== undefined);
+    return this.#servers.some(
+      ({ state }) => state.state !== 'up' || state.link.capabilities[capability] !== undefined,
+    );
   }
 
   /** A client wants log messages of this level: its servers are asked for them, unless they send more already. */
@@ -124,7 +137,9 @@ export class View {
   announce(): void {
     const changed = LIST_KINDS.filter((kind) => {
       const before = this.#announced[kind];
-      return before === undefined ? this.listing(kind).entries.length > 0 : !before.isSame(this.listing(kind));
+      return before === undefined
+        ? this.listing(kind).entries.length > 0
+        : !before.isSame(this.listing(kind));
     });
     this.#announced = { ...this.#listings };
     if (changed.length > 0) for (const listener of [...this.#listeners]) listener(changed);

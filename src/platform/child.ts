@@ -51,9 +51,12 @@ export class Child {
     return this.#process.pid;
   }
 
-  /** Takes effect at once; false means that the child reads more slowly than we write. */
-  write(bytes: Buffer): boolean {
-    return this.#process.stdin.write(bytes);
+  /** Writes one message in pieces, in one system call where it can. */
+  write(pieces: readonly Buffer[]): void {
+    const { stdin } = this.#process;
+    stdin.cork();
+    for (const piece of pieces) stdin.write(piece);
+    stdin.uncork();
   }
 
   onOutput(handler: (chunk: Buffer) => void): void {
@@ -92,7 +95,8 @@ export class Child {
 
 function startFailure(command: string, error: NodeJS.ErrnoException): string {
   const shown = JSON.stringify(command);
-  if (error.code === 'ENOENT') return `cannot be started: there is no command ${shown}, or its cwd does not exist`;
+  if (error.code === 'ENOENT')
+    return `cannot be started: there is no command ${shown}, or its cwd does not exist`;
   if (error.code === 'EACCES') return `cannot be started: ${shown} may not be executed`;
   return `cannot be started: ${error.code ?? error.message}`;
 }

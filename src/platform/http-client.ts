@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Pool, type Dispatcher } from 'undici';
 
 export interface HttpRequest {
@@ -5,7 +6,8 @@ export interface HttpRequest {
   readonly path: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
-  readonly body: Buffer | undefined;
+  /** In pieces, which are sent one after the other. */
+  readonly body: readonly Buffer[] | undefined;
 }
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -30,7 +32,12 @@ export class HttpClient {
   readonly #streams: Pool;
 
   constructor(origin: string) {
-    const options = { headersTimeout: 0, bodyTimeout: 0, pipelining: 1, connect: { timeout: CONNECT_LIMIT_MS } };
+    const options = {
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      pipelining: 1,
+      connect: { timeout: CONNECT_LIMIT_MS },
+    };
     this.#calls = new Pool(origin, { ...options, connections: MOST_CONNECTIONS, keepAliveTimeout: 30_000 });
     this.#streams = new Pool(origin, options);
   }
@@ -53,8 +60,20 @@ export class HttpClient {
 function dispatch(pool: Pool, request: HttpRequest, handler: ResponseHandler): () => void {
   let controller: Dispatcher.DispatchController | undefined;
   let isAborted = false;
+  const { method, path, body } = request;
+  const [only] = body ?? [];
+  // Pieces are given as an iterable, for which undici must be told the length or it would send them chunked.
+  const isWhole = body === undefined || body.length < 2;
+  const headers = isWhole
+    ? request.headers
+    : request.headers.concat('content-length', String(lengthOf(body)));
   pool.dispatch(
-    { method: request.method, path: request.path, headers: request.headers as string[], body: request.body ?? null },
+    {
+      method,
+      path,
+      headers: headers as string[],
+      body: isWhole ? (only ?? null) : (body as unknown as Readable),
+    },
     {
       onRequestStart(given) {
         controller = given;
@@ -78,6 +97,10 @@ function dispatch(pool: Pool, request: HttpRequest, handler: ResponseHandler): (
     isAborted = true;
     controller?.abort(new Error('aborted'));
   };
+}
+
+function lengthOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((length, piece) => length + piece.length, 0);
 }
 
 /** A phrase that tells people what to look at. */

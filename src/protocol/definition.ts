@@ -22,10 +22,13 @@ export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buff
     edits.push({ start: name.start, end: name.end, text: JSON.stringify(change.name) });
   const topLevel = new Set(change.without.filter((path) => path.length === 1).map(([key]) => key));
   edits.push(...removals(scan.value, ({ key }) => topLevel.has(key)));
-  for (const parent of new Set(change.without.filter((path) => path.length === 2).map(([key]) => key ?? ''))) {
+  for (const parent of new Set(
+    change.without.filter((path) => path.length === 2).map(([key]) => key ?? ''),
+  )) {
     const object = memberOf(scan.value, parent)?.object;
     const gone = new Set(change.without.filter(([key]) => key === parent).map(([, key]) => key));
-    if (object !== undefined && !topLevel.has(parent)) edits.push(...removals(object, ({ key }) => gone.has(key)));
+    if (object !== undefined && !topLevel.has(parent))
+      edits.push(...removals(object, ({ key }) => gone.has(key)));
   }
   return splice(bytes, edits);
 }

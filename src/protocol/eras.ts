@@ -28,7 +28,9 @@ export const VERSION_WITHOUT_HEADER = '2025-03-26';
 
 /** All revisions, newest first. */
 export const SUPPORTED_VERSIONS: readonly string[] = REVISIONS.map((revision) => revision.version);
-export const MODERN_VERSIONS: readonly string[] = REVISIONS.filter((r) => r.era === 'modern').map((r) => r.version);
+export const MODERN_VERSIONS: readonly string[] = REVISIONS.filter((r) => r.era === 'modern').map(
+  (r) => r.version,
+);
 
 export function eraOf(version: string): Era | undefined {
   return BY_VERSION.get(version)?.era;

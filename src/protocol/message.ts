@@ -1,8 +1,20 @@
-import { memberOf, planOf, rawOf, scanFront, scanObject, textOf, type JsonObject, type Plan } from './scan.ts';
+import {
+  memberOf,
+  NO_OBJECT,
+  planOf,
+  rawOf,
+  scanFront,
+  scanObject,
+  textOf,
+  type JsonObject,
+  type Plan,
+} from './scan.ts';
 
 interface Scanned {
   readonly bytes: Buffer;
   readonly root: JsonObject;
+  /** Whether every byte was checked to be JSON; the inside of long strings is not, at first. */
+  readonly isProven: boolean;
 }
 
 /** A JSON-RPC request. `idText` is the id as written, so `1` and `"1"` differ. */
@@ -64,14 +76,22 @@ const MESSAGE_PLAN: Plan = planOf({
   error: { code: {}, message: {} },
 });
 
-/** What a client sent: proven to be JSON, so that it can be passed on to any server. */
-export function readClientMessage(bytes: Buffer): Message | NoMessage {
-  return readMessage(bytes, true);
+/** What a peer sent, taken apart only where it must be. */
+export function readMessage(bytes: Buffer): Message | NoMessage {
+  const scan = scanObject(bytes, { plan: MESSAGE_PLAN, strict: false });
+  if (scan.ok) return classify({ bytes, root: scan.value, isProven: scan.isProven });
+  const { reason, isJson, offset } = scan.fault;
+  if (reason === NO_OBJECT && isOtherJson(bytes))
+    return none(undefined, 'a message is one JSON object, with "jsonrpc", "method" or "id"');
+  if (isJson) return none(undefined, `${reason}, at byte ${offset}`);
+  return { kind: 'none', idText: undefined, fault: 'not JSON', reason: `${reason}, at byte ${offset}` };
 }
 
-/** What a server sent: only taken apart where it must be. */
-export function readServerMessage(bytes: Buffer): Message | NoMessage {
-  return readMessage(bytes, false);
+/** The reason why a message is no JSON after all, for transports whose servers would not answer it; undefined: it is JSON. */
+export function jsonFault({ bytes, isProven }: Message): string | undefined {
+  if (isProven) return undefined;
+  const scan = scanObject(bytes, { plan: MESSAGE_PLAN, strict: true });
+  return scan.ok ? undefined : `${scan.fault.reason}, at byte ${scan.fault.offset}`;
 }
 
 const OUTCOME: ReadonlySet<string> = new Set(['result', 'error']);
@@ -91,37 +111,26 @@ export function readResponsePieces(pieces: readonly Buffer[]): ResponseMessage |
   const root = scanFront(bytes, MESSAGE_PLAN, OUTCOME);
   if (root === undefined || memberOf(root, 'method') !== undefined) return undefined;
   const isError = bytes.toString('latin1', root.end - 10, root.end).includes('error');
+  const front = { kind: 'response', bytes, root, isError, isProven: false } as const;
   const id = memberOf(root, 'id');
   if (id !== undefined) {
     const idText = rawOf(bytes, id);
-    return IS_ID.test(idText) ? { kind: 'response', bytes, root, idText, isError, rest: [...rest, last] } : undefined;
+    return IS_ID.test(idText) ? { ...front, idText, rest: [...rest, last] } : undefined;
   }
   const from = Math.max(last.length - END_BYTES, 0);
   const found = ID_AT_END.exec(last.toString('latin1', from));
   if (found === null) return undefined;
   const [, idText = '', end = ''] = found;
   const kept = [last.subarray(0, from + found.index), Buffer.from(end)];
-  return { kind: 'response', bytes, root, idText, isError, rest: [...rest, ...kept] };
+  return { ...front, idText, rest: [...rest, ...kept] };
 }
 
 /** A request of our own, for servers. */
 export function ownRequest(method: string, params: Readonly<Record<string, unknown>> = {}): RequestMessage {
   const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }));
-  const message = readMessage(bytes, false);
+  const message = readMessage(bytes);
   if (message.kind !== 'request') throw new Error(`not a request: ${method}`);
   return message;
-}
-
-function readMessage(bytes: Buffer, strict: boolean): Message | NoMessage {
-  const scan = scanObject(bytes, { plan: MESSAGE_PLAN, strict });
-  if (!scan.ok) {
-    const { reason, isJson, offset } = scan.fault;
-    if (reason === 'not a JSON object' && isOtherJson(bytes))
-      return none(undefined, 'a message is one JSON object, with "jsonrpc", "method" or "id"');
-    if (isJson) return none(undefined, `${reason}, at byte ${offset}`);
-    return { kind: 'none', idText: undefined, fault: 'not JSON', reason: `${reason}, at byte ${offset}` };
-  }
-  return classify({ bytes, root: scan.value });
 }
 
 function classify(scanned: Scanned): Message | NoMessage {
@@ -144,7 +153,11 @@ function classify(scanned: Scanned): Message | NoMessage {
   return { kind: 'request', ...scanned, idText, method, params };
 }
 
-function response(scanned: Scanned, idText: string | undefined, echo: string | undefined): ResponseMessage | NoMessage {
+function response(
+  scanned: Scanned,
+  idText: string | undefined,
+  echo: string | undefined,
+): ResponseMessage | NoMessage {
   const hasResult = memberOf(scanned.root, 'result') !== undefined;
   const isError = memberOf(scanned.root, 'error') !== undefined;
   if (hasResult === isError) return none(echo, 'a message has a "method", or else a "result" or an "error"');

@@ -24,17 +24,31 @@ export function splice(bytes: Buffer, edits: readonly Edit[]): Buffer {
   return out;
 }
 
-/** The same in pieces, which refer to the bytes instead of copying them. */
-export function pieces(bytes: Buffer, edits: readonly Edit[]): Buffer[] {
+/** Up to this size in bytes a copy costs less than one more piece to write. */
+const SMALL = 16 * 1024;
+
+/** The same in pieces: large parts refer to the bytes instead of copying them, small ones are joined. */
+export function pieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[] {
+  if (bytes.length <= SMALL) return [splice(bytes, edits)];
   const out: Buffer[] = [];
+  let small: Buffer[] = [];
+  const add = (part: Buffer): void => {
+    if (part.length <= SMALL) {
+      small.push(part);
+      return;
+    }
+    if (small.length > 0) out.push(Buffer.concat(small));
+    small = [];
+    out.push(part);
+  };
   let from = 0;
   for (const { start, end, text } of inOrder(edits)) {
-    if (start > from) out.push(bytes.subarray(from, start));
-    if (text !== '') out.push(Buffer.from(text));
+    add(bytes.subarray(from, start));
+    add(Buffer.from(text));
     from = end;
   }
-  if (from < bytes.length) out.push(bytes.subarray(from));
-  return out;
+  add(bytes.subarray(from));
+  return small.length === 0 ? out : [...out, Buffer.concat(small)];
 }
 
 function inOrder(edits: readonly Edit[]): readonly Edit[] {

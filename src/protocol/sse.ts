@@ -67,7 +67,10 @@ export class SseParser {
     const colon = line.indexOf(COLON);
     if (colon === 0) return; // a comment, such as keep-alive
     const name = line.toString('latin1', 0, colon < 0 ? line.length : colon);
-    const value = colon < 0 ? line.subarray(line.length) : line.subarray(line[colon + 1] === SPACE ? colon + 2 : colon + 1);
+    const value =
+      colon < 0
+        ? line.subarray(line.length)
+        : line.subarray(line[colon + 1] === SPACE ? colon + 2 : colon + 1);
     if (name === 'data') {
       this.#data.push(value);
       this.#dataBytes += value.length;
@@ -79,7 +82,8 @@ export class SseParser {
   #dispatch(): void {
     const [first, ...more] = this.#data;
     if (first !== undefined) {
-      const data = more.length === 0 ? first : Buffer.concat([first, ...more.flatMap((line) => [NEW_LINE, line])]);
+      const data =
+        more.length === 0 ? first : Buffer.concat([first, ...more.flatMap((line) => [NEW_LINE, line])]);
       this.#emit({ event: this.#event === '' ? 'message' : this.#event, data, id: this.#id });
     }
     this.#data = [];

@@ -30,8 +30,8 @@ export interface RequestChange {
   readonly clientInfo: string;
 }
 
-/** The request as the server is to receive it. */
-export function requestFor(message: RequestMessage, change: RequestChange): Buffer {
+/** The request as the server is to receive it, in pieces that are to be sent one after the other. */
+export function requestFor(message: RequestMessage, change: RequestChange): readonly Buffer[] {
   const edits: Edit[] = [];
   const id = memberOf(message.root, 'id');
   if (id !== undefined) edits.push({ start: id.start, end: id.end, text: String(change.id) });
@@ -39,12 +39,13 @@ export function requestFor(message: RequestMessage, change: RequestChange): Buff
   if (name !== undefined && change.name !== undefined)
     edits.push({ start: name.start, end: name.end, text: JSON.stringify(change.name) });
   metaEdits(message, change, edits);
-  return splice(message.bytes, edits);
+  return pieces(message.bytes, edits);
 }
 
 /** Where a request names a tool or prompt. */
 export function nameOf(message: RequestMessage): Member | undefined {
-  if (message.method === 'completion/complete') return memberOf(memberOf(message.params, 'ref')?.object, 'name');
+  if (message.method === 'completion/complete')
+    return memberOf(memberOf(message.params, 'ref')?.object, 'name');
   return METHODS.get(message.method)?.named === 'name' ? memberOf(message.params, 'name') : undefined;
 }
 
@@ -88,9 +89,6 @@ export interface ReplyChange {
   readonly to: Era;
 }
 
-/** Below this size in bytes one copy costs less than handling pieces. */
-const SMALL = 16 * 1024;
-
 /** The response as the client is to receive it, in pieces that are to be sent one after the other. */
 export function replyFor(message: ResponseMessage, change: ReplyChange): readonly Buffer[] {
   const edits: Edit[] = [];
@@ -98,7 +96,6 @@ export function replyFor(message: ResponseMessage, change: ReplyChange): readonl
   if (id !== undefined) edits.push({ start: id.start, end: id.end, text: change.idText });
   else edits.push(insertion(message.root, `"id":${change.idText}`));
   if (change.from !== change.to) eraEdits(message, change, edits);
-  if (message.bytes.length <= SMALL && message.rest.length === 0) return [splice(message.bytes, edits)];
   return [...pieces(message.bytes, edits), ...message.rest];
 }
 
@@ -106,10 +103,13 @@ function eraEdits(message: ResponseMessage, change: ReplyChange, edits: Edit[]):
   const result = memberOf(message.root, 'result')?.object;
   if (result !== undefined && change.to === 'legacy') {
     const isCacheable = METHODS.get(change.method)?.isCacheable === true;
-    edits.push(...removals(result, ({ key }) => key === 'resultType' || (isCacheable && CACHE_MEMBERS.has(key))));
+    edits.push(
+      ...removals(result, ({ key }) => key === 'resultType' || (isCacheable && CACHE_MEMBERS.has(key))),
+    );
   } else if (result !== undefined) {
     const absent = modernMembers(change.method).filter(([key]) => memberOf(result, key) === undefined);
-    if (absent.length > 0) edits.push(insertion(result, absent.map(([key, value]) => `"${key}":${value}`).join(',')));
+    if (absent.length > 0)
+      edits.push(insertion(result, absent.map(([key, value]) => `"${key}":${value}`).join(',')));
   } else if (change.to === 'modern') {
     // 2026-07-28, basic/index#error-codes: -32002 must not be sent in this era, its meaning has moved to -32602.
     const code = memberOf(memberOf(message.root, 'error')?.object, 'code');
@@ -141,5 +141,7 @@ export function asksForInput(message: ResponseMessage): boolean {
 /** A progress notification with the client's own token in it. */
 export function withProgressToken(note: NotificationMessage, tokenText: string): Buffer {
   const token = memberOf(note.params, 'progressToken');
-  return token === undefined ? note.bytes : splice(note.bytes, [{ start: token.start, end: token.end, text: tokenText }]);
+  return token === undefined
+    ? note.bytes
+    : splice(note.bytes, [{ start: token.start, end: token.end, text: tokenText }]);
 }

@@ -25,7 +25,7 @@ async function expectGone(pids: Pids): Promise<void> {
   );
 }
 
-describe.each([
+describe.concurrent.each([
   ['well-behaved', []],
   ['stubborn', ['--stubborn']],
 ] as const)('a %s child and its own child', (kind, args) => {

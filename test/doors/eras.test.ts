@@ -33,6 +33,19 @@ describe('the era of a server', () => {
     expect([plain.countOf('initialize'), silent.countOf('initialize')]).toEqual([1, 1]);
   });
 
+  it('is found also where a server ends at the first word that it does not know, and is remembered then', async () => {
+    const [diary, home] = [openDiary(), tempDir()];
+    const servers = { strict: fixture('plain', ['--exit-on-unknown'], { env: diary.env }) };
+    const first = await startAssay({ servers, home });
+    expect(await (await openSession(first.url)).call('strict_label')).toBe('plain');
+    await first.stop();
+    const spawns = diary.read('start').length;
+    expect(spawns).toBeLessThanOrEqual(2);
+    const second = await startAssay({ servers, home });
+    expect(await (await openSession(second.url)).call('strict_label')).toBe('plain');
+    expect(diary.read('start')).toHaveLength(spawns + 1);
+  });
+
   it('is remembered in the home: the next start asks each server in its era at once', async () => {
     const home = tempDir();
     const web = await startHttp('legacy');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OFFICIAL } from '../support/clients.ts';
-import { until } from '../support/endings.ts';
+import { isAlive, sleep, until } from '../support/endings.ts';
 import { at, listAt, namesAt } from '../support/json.ts';
 import { initializeOf } from '../support/legacy.ts';
 import { META, envelope } from '../support/modern.ts';
@@ -79,8 +79,17 @@ describe('assay stdio', () => {
     const pipe = openStdio({ servers: { changer: fixture('changer') } });
     await pipe.initialize();
     await pipe.ask('tools/list');
+    await sleep(200);
+    const before = pipe.lines().length;
     await pipe.call('changer_grow');
-    await pipe.next('the change', (one) => at(one, 'method') === 'notifications/tools/list_changed');
+    await until('the change is announced', () =>
+      pipe
+        .lines()
+        .slice(before)
+        .some((line) => line.includes('notifications/tools/list_changed'))
+        ? true
+        : undefined,
+    );
     expect(namesAt(await pipe.ask('tools/list'), 'result', 'tools')).toContain('changer_extra_0');
   });
 
@@ -102,7 +111,6 @@ describe('assay stdio', () => {
     const pids = JSON.parse(await pipe.call('g_pids')) as { child: number; grandchild: number };
     process.kill(pipe.pid, 'SIGHUP');
     await pipe.ended;
-    const { isAlive } = await import('../support/endings.ts');
     await until('both are gone', () => (isAlive(pids.child) || isAlive(pids.grandchild) ? undefined : true));
   });
 });

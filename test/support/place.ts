@@ -6,7 +6,8 @@ import { removeLater } from './endings.ts';
 import { parseJson, textAt, numberAt, type Json, type JsonObject } from './json.ts';
 
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
-export const MAIN: string = join(ROOT, 'dist', 'main.js');
+/** The program under test; ASSAY_TEST_MAIN names another build of it. */
+export const MAIN: string = process.env['ASSAY_TEST_MAIN'] ?? join(ROOT, 'dist', 'main.js');
 
 /** A directory of its own that is gone when the file is done. */
 export function tempDir(): string {

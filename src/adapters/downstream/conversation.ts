@@ -3,7 +3,7 @@ import type { Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Ask, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { onOneLine, splice } from '../../protocol/splice.ts';
+import { jsonFault } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import { answerTo, heard, ownIdOf, progressIdOf, received } from './incoming.ts';
@@ -15,8 +15,8 @@ export interface ConversationOptions {
   readonly ownInfo: string;
   readonly events: LinkEvents;
   readonly log: Log;
-  /** Sends one message; `id` is that of the request in it, if it is one. */
-  readonly send: (bytes: Buffer, id: number | undefined) => void;
+  /** Sends one message, which comes in pieces; `id` is that of the request in it, if it is one. */
+  readonly send: (pieces: readonly Buffer[], id: number | undefined) => void;
 }
 
 /** JSON-RPC over one pair of streams that all requests share: ids tell which answer belongs to which request. */
@@ -41,7 +41,8 @@ export class Conversation {
           if (id !== undefined) this.#pending.delete(id);
           settle(result);
         },
-        giveUp: (reason) => this.#send(notificationMessage('notifications/cancelled', { requestId: id, reason })),
+        giveUp: (reason) =>
+          this.#send([notificationMessage('notifications/cancelled', { requestId: id, reason })]),
       });
       const id = this.#pending.add(pending);
       if (id === undefined) {
@@ -52,14 +53,19 @@ export class Conversation {
         this.#fail(pending, this.#ending);
         return;
       }
+      // A server on a line would drop what it cannot parse, and never answer.
+      const fault = jsonFault(ask.message);
+      if (fault !== undefined) {
+        pending.fail({ code: 'MESSAGE_NOT_JSON', reason: fault });
+        return;
+      }
       const clientInfo = ask.clientInfo ?? ownInfo;
-      const bytes = requestFor(ask.message, { id, from: ask.era, to, name: ask.name, clientInfo });
-      this.#send(bytes, id);
+      this.#send(requestFor(ask.message, { id, from: ask.era, to, name: ask.name, clientInfo }), id);
     });
   }
 
   notify(method: string): void {
-    this.#send(notificationMessage(method));
+    this.#send([notificationMessage(method)]);
   }
 
   /** Takes one message from the server. */
@@ -72,7 +78,7 @@ export class Conversation {
       if (pending === undefined) log.debug('server answered a request that nobody waits for', { server });
       else pending.answer(message, this.era);
     } else if (message.kind === 'request') {
-      this.#send(answerTo(message));
+      this.#send([answerTo(message)]);
     } else {
       const id = progressIdOf(message);
       if (id === undefined) heard(message, server, this.#options);
@@ -98,13 +104,7 @@ export class Conversation {
     pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
   }
 
-  #send(bytes: Buffer, id?: number): void {
-    if (this.#ending === undefined) this.#options.send(bytes, id);
+  #send(pieces: readonly Buffer[], id?: number): void {
+    if (this.#ending === undefined) this.#options.send(pieces, id);
   }
-}
-
-/** A message as stdio frames it: on one line, with its line feed. */
-export function asLine(bytes: Buffer): Buffer {
-  const line = onOneLine(bytes);
-  return splice(line, [{ start: line.length, end: line.length, text: '\n' }]);
 }

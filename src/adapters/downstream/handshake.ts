@@ -51,9 +51,11 @@ export async function initialize(
     clientInfo: JSON.parse(identity.ownInfo) as unknown,
   });
   const reply = await probe(own(request, signal), 'legacy');
-  if (!reply.ok) return err(signal.aborted ? 'it did not answer "initialize" in time' : phraseOf(reply.error));
+  if (!reply.ok)
+    return err(signal.aborted ? 'it did not answer "initialize" in time' : phraseOf(reply.error));
   const { result, error } = parsed(reply.value);
-  if (result === undefined) return err(`it refused "initialize": ${JSON.stringify(error?.['message'] ?? 'no reason')}`);
+  if (result === undefined)
+    return err(`it refused "initialize": ${JSON.stringify(error?.['message'] ?? 'no reason')}`);
   const version = result['protocolVersion'];
   if (typeof version !== 'string' || eraOf(version) !== 'legacy')
     return err(`it wants protocol version ${JSON.stringify(version)}, which Assay does not speak`);

@@ -100,7 +100,8 @@ export class HttpLink implements Link {
         },
         giveUp: (reason) => {
           // In the legacy era a closed connection cancels nothing (2025-11-25, basic/transports#sending-messages-to-the-server).
-          if (to === 'legacy') this.#post(notificationMessage('notifications/cancelled', { requestId: id, reason }));
+          if (to === 'legacy')
+            this.#post(notificationMessage('notifications/cancelled', { requestId: id, reason }));
           abort();
         },
       });
@@ -125,7 +126,8 @@ export class HttpLink implements Link {
         ...(from === to && { onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }) }),
         onStart: (status, given) => {
           const session = given[headers.SESSION_ID];
-          if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string') this.#session = session;
+          if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string')
+            this.#session = session;
         },
         onEnd: (end) => this.#over(end, pending),
       });
@@ -158,7 +160,8 @@ export class HttpLink implements Link {
       if (id === undefined || id === expected) pending.answer(message, era);
       else log.warn('server answered another request than it was asked; that is ignored', { server });
     } else if (message.kind === 'request') this.#post(answerTo(message));
-    else if (message.method === 'notifications/progress' || message.method === 'notifications/message') pending.note(message);
+    else if (message.method === 'notifications/progress' || message.method === 'notifications/message')
+      pending.note(message);
     else heard(message, server, { events, log });
   }
 
@@ -182,7 +185,12 @@ export class HttpLink implements Link {
       const end = await new Promise<HttpEnd>((resolve) => {
         const abort = exchangeHttp({
           client: this.#client,
-          request: { method: 'GET', path: this.#path, headers: this.#headers(this.#legacyHeaders()), body: undefined },
+          request: {
+            method: 'GET',
+            path: this.#path,
+            headers: this.#headers(this.#legacyHeaders()),
+            body: undefined,
+          },
           isStream: true,
           server,
           log,
@@ -195,7 +203,8 @@ export class HttpLink implements Link {
         });
         this.#closing.signal.addEventListener('abort', abort, { once: true });
       });
-      if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined) this.#end('its session is over (HTTP 404)');
+      if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined)
+        this.#end('its session is over (HTTP 404)');
       if (end.kind === 'answered' && !isSuccess(end.status)) return; // it offers no such stream
       await sleep(waitMs, undefined, { signal: this.#closing.signal }).catch(() => undefined);
       waitMs = Math.min(waitMs * 2, LONGEST_REOPEN_MS);
@@ -207,7 +216,7 @@ export class HttpLink implements Link {
     const { server, log } = this.#options;
     exchangeHttp({
       client: this.#client,
-      request: this.#request(body, this.#legacyHeaders()),
+      request: this.#request([body], this.#legacyHeaders()),
       isStream: false,
       server,
       log,
@@ -227,11 +236,19 @@ export class HttpLink implements Link {
         headers: this.#headers(this.#legacyHeaders()),
         body: undefined,
       };
-      exchangeHttp({ client: this.#client, request, isStream: false, server, log, onMessage: () => undefined, onEnd: resolve });
+      exchangeHttp({
+        client: this.#client,
+        request,
+        isStream: false,
+        server,
+        log,
+        onMessage: () => undefined,
+        onEnd: resolve,
+      });
     });
   }
 
-  #request(body: Buffer, extra: readonly string[]): HttpRequest {
+  #request(body: readonly Buffer[], extra: readonly string[]): HttpRequest {
     return { method: 'POST', path: this.#path, headers: this.#headers(extra), body };
   }
 
@@ -247,7 +264,8 @@ export class HttpLink implements Link {
   #end(cause: string): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
-    for (const pending of this.#open.all()) pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
+    for (const pending of this.#open.all())
+      pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
     this.#options.events.ended(cause);
   }
 }
@@ -257,12 +275,16 @@ function modernHeaders({ message, name }: Ask): readonly string[] {
   const fixed = [headers.PROTOCOL_VERSION, '2026-07-28', headers.METHOD, message.method];
   const source = METHODS.get(message.method)?.named;
   const value = name ?? (source && textOf(message.bytes, memberOf(message.params, source)));
-  return source === undefined || value === undefined ? fixed : [...fixed, headers.NAME, headers.encodeHeader(value)];
+  return source === undefined || value === undefined
+    ? fixed
+    : [...fixed, headers.NAME, headers.encodeHeader(value)];
 }
 
 function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): string {
   if (isSuccess(status)) return 'its answer ended before the result';
-  if (status === 401 || status === 403) return `it answers HTTP ${status}: it wants other credentials; set "headers" in its config entry`;
-  if (status >= 300 && status < 400) return `it answers HTTP ${status} and points to ${JSON.stringify(given['location'])}; set that as its "url"`;
+  if (status === 401 || status === 403)
+    return `it answers HTTP ${status}: it wants other credentials; set "headers" in its config entry`;
+  if (status >= 300 && status < 400)
+    return `it answers HTTP ${status} and points to ${JSON.stringify(given['location'])}; set that as its "url"`;
   return `it answers HTTP ${status}`;
 }

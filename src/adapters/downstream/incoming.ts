@@ -1,6 +1,11 @@
 import { rpcErrorOf } from '../../core/errors.ts';
 import type { LinkEvents, ListKind, Log } from '../../gateway/ports.ts';
-import { readServerMessage, type Message, type NotificationMessage, type RequestMessage } from '../../protocol/message.ts';
+import {
+  readMessage,
+  type Message,
+  type NotificationMessage,
+  type RequestMessage,
+} from '../../protocol/message.ts';
 import { errorMessage, resultMessage } from '../../protocol/reply.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/scan.ts';
 
@@ -17,7 +22,7 @@ const LONGEST_LOGGED = 2_000;
 
 /** What a server sent, undefined (and logged) if it is no message. */
 export function received(bytes: Buffer, server: string, log: Log): Message | undefined {
-  const message = readServerMessage(bytes);
+  const message = readMessage(bytes);
   if (message.kind !== 'none') return message;
   const text = bytes.toString('utf8', 0, LONGEST_LOGGED);
   log.warn('server sent what is no JSON-RPC message; it is ignored', { server, text });
@@ -41,7 +46,11 @@ export function progressIdOf(note: NotificationMessage): number | undefined {
  */
 export function answerTo(request: RequestMessage): Buffer {
   if (request.method === 'ping') return resultMessage(request.idText, Buffer.from('{}'));
-  return errorMessage(request.idText, rpcErrorOf({ code: 'METHOD_UNKNOWN', method: request.method }), 'legacy');
+  return errorMessage(
+    request.idText,
+    rpcErrorOf({ code: 'METHOD_UNKNOWN', method: request.method }),
+    'legacy',
+  );
 }
 
 /** A notification that belongs to no request: a change of lists is announced, a log message goes to our log. */

@@ -54,5 +54,9 @@ function wishes({ capabilities }: Facts): Wishes {
 }
 
 function says(capability: unknown): boolean {
-  return typeof capability === 'object' && capability !== null && (capability as { listChanged?: unknown }).listChanged === true;
+  return (
+    typeof capability === 'object' &&
+    capability !== null &&
+    (capability as { listChanged?: unknown }).listChanged === true
+  );
 }

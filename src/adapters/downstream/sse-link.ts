@@ -59,7 +59,7 @@ class SseWire {
       ownInfo: deps.ownInfo,
       events,
       log: deps.log,
-      send: (bytes, id) => this.#send(bytes, id),
+      send: (pieces, id) => this.#send(pieces, id),
     });
     const named = Promise.withResolvers<Result<string, string>>();
     this.address = named.promise;
@@ -87,7 +87,9 @@ class SseWire {
         this.conversation.end(cause);
       },
     });
-    signal.addEventListener('abort', () => named.resolve(err('it did not name its address in time')), { once: true });
+    signal.addEventListener('abort', () => named.resolve(err('it did not name its address in time')), {
+      once: true,
+    });
   }
 
   async close(cause: string): Promise<void> {
@@ -105,7 +107,7 @@ class SseWire {
     return ok(this.#path);
   }
 
-  #send(bytes: Buffer, id: number | undefined): void {
+  #send(body: readonly Buffer[], id: number | undefined): void {
     const { spec, deps } = this.#opening;
     exchangeHttp({
       client: this.#client,
@@ -113,7 +115,7 @@ class SseWire {
         method: 'POST',
         path: this.#path,
         headers: [...this.#headers, 'content-type', 'application/json'],
-        body: bytes,
+        body,
       },
       isStream: false,
       server: spec.name,

@@ -7,7 +7,8 @@ import type { Era } from '../../protocol/eras.ts';
 import { Child } from '../../platform/child.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { Attempt } from './attempt.ts';
-import { asLine, Conversation } from './conversation.ts';
+import { Conversation } from './conversation.ts';
+import { onOneLine } from '../../protocol/splice.ts';
 import { discover, initialize, type Facts } from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import { listen } from './listening.ts';
@@ -30,6 +31,7 @@ export interface Opening {
  * slowly answers both in turn, so nothing is lost by asking early.
  */
 const PROBE_PATIENCE_MS = 2_000;
+const LINE_FEED: Buffer = Buffer.from('\n');
 const STDERR_LINE_LIMIT = 64 * 1024;
 
 /** Starts a server's process and shakes hands with it. The process is started once, whatever era it speaks. */
@@ -64,7 +66,7 @@ async function attempt(
     ownInfo: deps.ownInfo,
     events: attempted,
     log: deps.log,
-    send: (bytes) => child.write(asLine(bytes)),
+    send: (pieces) => child.write([...pieces.map(onOneLine), LINE_FEED]),
   });
   connectStreams(child, conversation, { server: spec.name, log: deps.log });
   let isGone = false;

@@ -22,7 +22,8 @@ export async function openEraFile(path: string, log: Log): Promise<EraMemory> {
       writing = writing.then(async () => {
         const folder = await ensureFolder(dirname(path));
         const written = folder.ok ? await writeAtomically(path, text, 0o600) : folder;
-        if (!written.ok) log.warn('what was learnt of a server could not be saved', { path, cause: written.error.reason });
+        if (!written.ok)
+          log.warn('what was learnt of a server could not be saved', { path, cause: written.error.reason });
       });
     },
   };
@@ -33,7 +34,9 @@ async function readEras(path: string): Promise<readonly [string, Era][]> {
   if (!text.ok) return [];
   try {
     const parsed = JSON.parse(text.value) as Readonly<Record<string, unknown>>;
-    return Object.entries(parsed).filter((entry): entry is [string, Era] => entry[1] === 'legacy' || entry[1] === 'modern');
+    return Object.entries(parsed).filter(
+      (entry): entry is [string, Era] => entry[1] === 'legacy' || entry[1] === 'modern',
+    );
   } catch {
     return []; // a damaged file is written anew with the next thing learnt
   }

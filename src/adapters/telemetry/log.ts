@@ -12,7 +12,9 @@ export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 
 
 /** The log, always on stderr: stdout belongs to results and, with stdio, to JSON-RPC alone. */
 export async function openLog({ level, isPretty }: LogOptions): Promise<Log> {
-  const logger = isPretty ? await prettyLogger(level) : pino({ level, base: null }, pino.destination({ fd: 2, sync: true }));
+  const logger = isPretty
+    ? await prettyLogger(level)
+    : pino({ level, base: null }, pino.destination({ fd: 2, sync: true }));
   return {
     debug: (message, fields) => logger.debug(fields, message),
     info: (message, fields) => logger.info(fields, message),
@@ -24,6 +26,11 @@ export async function openLog({ level, isPretty }: LogOptions): Promise<Log> {
 /** Loaded only at a terminal. */
 async function prettyLogger(level: string): Promise<Logger> {
   const { PinoPretty } = await import('pino-pretty');
-  const stream = PinoPretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' });
+  const stream = PinoPretty({
+    destination: 2,
+    sync: true,
+    ignore: 'pid,hostname',
+    translateTime: 'HH:MM:ss',
+  });
   return pino({ level, base: null }, stream);
 }

@@ -20,7 +20,10 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     .showHelpAfterError('(assay --help shows all commands)');
   const withCommon = (command: Command): Command =>
     command
-      .option('--config <file>', 'config file with "mcpServers" (default: $ASSAY_CONFIG, then mcp.json in the home)')
+      .option(
+        '--config <file>',
+        'config file with "mcpServers" (default: $ASSAY_CONFIG, then mcp.json in the home)',
+      )
       .option('--home <folder>', 'where Assay keeps what it learns (default: $ASSAY_HOME, then ~/.assay)');
   withCommon(program.command('serve'))
     .description('join all servers of the config behind one HTTP endpoint')
@@ -56,9 +59,9 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   return exit;
 }
 
-
 function portOf(text: string): number {
   const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError('A port is a number from 0 to 65535.');
   return port;
 }

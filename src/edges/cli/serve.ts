@@ -36,7 +36,13 @@ function serversTable(catalog: Catalog): string {
     const shown = names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES), '…'] : names;
     const isUp = state.state === 'up';
     const what = isUp ? shown.join(', ') : 'cause' in state ? state.cause : 'it has not answered yet';
-    return [spec.name, isUp ? ansis.green('up') : ansis.red(state.state), isUp ? state.link.version : '', String(names.length), what];
+    return [
+      spec.name,
+      isUp ? ansis.green('up') : ansis.red(state.state),
+      isUp ? state.link.version : '',
+      String(names.length),
+      what,
+    ];
   });
   return tableOf(['SERVER', 'STATE', 'REVISION', 'TOOLS', 'NAMES'], rows);
 }

@@ -11,9 +11,13 @@ export function tableOf(head: readonly string[], rows: readonly (readonly string
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
   const room = Math.max(Math.min(process.stdout.columns || WIDEST, WIDEST) - before, 30);
   const line = (cells: readonly string[]): string => {
-    const padded = cells.slice(0, -1).map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - ansis.strip(cell).length));
+    const padded = cells
+      .slice(0, -1)
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - ansis.strip(cell).length));
     const [first = '', ...more] = wrapped(cells.at(-1) ?? '', room);
-    return [[...padded, first].join(GAP).trimEnd(), ...more.map((part) => ' '.repeat(before) + part)].join('\n');
+    return [[...padded, first].join(GAP).trimEnd(), ...more.map((part) => ' '.repeat(before) + part)].join(
+      '\n',
+    );
   };
   return [ansis.dim(line(head)), ...rows.map(line)].join('\n');
 }

@@ -5,7 +5,10 @@ import type { CommonOptions, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 
 /** `assay tools`: every tool under its public name; on stderr what is not as its server wrote it. */
-export async function listTools(runtime: Runtime, options: CommonOptions & { readonly json?: boolean }): Promise<number> {
+export async function listTools(
+  runtime: Runtime,
+  options: CommonOptions & { readonly json?: boolean },
+): Promise<number> {
   const opened = await runtime.openCatalog(options, true);
   if (!opened.ok) return complain(opened.error);
   const { catalog, close } = opened.value;
@@ -13,7 +16,15 @@ export async function listTools(runtime: Runtime, options: CommonOptions & { rea
   const entries = catalog.all.listing('tools').entries;
   const reports = catalog.reports();
   const down = catalog.servers.flatMap(({ spec, state }) =>
-    state.state === 'up' ? [] : [{ name: spec.name, state: state.state, cause: 'cause' in state ? state.cause : 'it has not answered yet' }],
+    state.state === 'up'
+      ? []
+      : [
+          {
+            name: spec.name,
+            state: state.state,
+            cause: 'cause' in state ? state.cause : 'it has not answered yet',
+          },
+        ],
   );
   if (options.json === true) {
     console.log(JSON.stringify({ tools: entries.map(shown), down, reports }, undefined, 2));
@@ -31,7 +42,12 @@ function parsed(entry: Entry): Readonly<Record<string, unknown>> {
 }
 
 function shown(entry: Entry): Readonly<Record<string, unknown>> {
-  return { ...parsed(entry), name: entry.key, server: entry.server.spec.name, namespacedName: `${entry.server.spec.name}.${entry.name}` };
+  return {
+    ...parsed(entry),
+    name: entry.key,
+    server: entry.server.spec.name,
+    namespacedName: `${entry.server.spec.name}.${entry.name}`,
+  };
 }
 
 const LONGEST_DESCRIPTION = 100;

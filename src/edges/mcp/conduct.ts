@@ -39,9 +39,11 @@ export interface Conduct {
 export async function conduct({ caller, message, cancellation, notify }: Conduct): Promise<Outcome> {
   const { era, view } = caller;
   const { method, idText } = message;
-  if (METHODS.get(method)?.eras.includes(era) !== true) return refusal(idText, era, { code: 'METHOD_UNKNOWN', method });
+  if (METHODS.get(method)?.eras.includes(era) !== true)
+    return refusal(idText, era, { code: 'METHOD_UNKNOWN', method });
   if (method === 'ping') return done(resultMessage(idText, resultText(method, era, {})));
-  if (method === 'server/discover') return done(resultMessage(idText, resultText(method, era, discovery(view))));
+  if (method === 'server/discover')
+    return done(resultMessage(idText, resultText(method, era, discovery(view))));
   if (method === 'logging/setLevel') return setLogLevel(caller, message);
   const logLevel = era === 'modern' ? requestLogLevel(message) : caller.logLevel;
   const answered = await answer({

@@ -56,7 +56,13 @@ export class HttpAnswer {
   /** A request will get no response, because its client cancelled it. */
   withdraw(): void {
     this.#open -= 1;
-    if (this.#open === 0 && this.#keepAlive === undefined && this.#collected.length === 0 && this.#options.sse) this.openStream();
+    if (
+      this.#open === 0 &&
+      this.#keepAlive === undefined &&
+      this.#collected.length === 0 &&
+      this.#options.sse
+    )
+      this.openStream();
     if (this.#open === 0) this.#finish(200, {});
   }
 

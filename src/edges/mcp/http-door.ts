@@ -1,4 +1,9 @@
-import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { facesOf, rpcErrorOf, type Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -56,7 +61,9 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<Htt
     },
     (request, response) => {
       door.answer(request, response).catch((error: unknown) => {
-        log.error('a request failed inside Assay', { error: error instanceof Error ? error.stack : String(error) });
+        log.error('a request failed inside Assay', {
+          error: error instanceof Error ? error.stack : String(error),
+        });
         sendRefusal(response, { code: 'INTERNAL' });
       });
     },
@@ -81,7 +88,10 @@ function listen(server: HttpServer, host: string, port: number): Promise<Result<
   const bare = host.replace(/^\[|\]$/g, '');
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason = error.code === 'EADDRINUSE' ? 'the port is taken; choose another with --port' : (error.code ?? error.message);
+      const reason =
+        error.code === 'EADDRINUSE'
+          ? 'the port is taken; choose another with --port'
+          : (error.code ?? error.message);
       resolve(err({ code: 'ADDRESS_UNUSABLE', address: `${host}:${port}`, reason }));
     });
     server.listen(port, bare, () => resolve(ok((server.address() as AddressInfo).port)));
@@ -116,7 +126,12 @@ class Door {
     else if (request.method === 'POST') await this.#post(request, response, view);
     else if (request.method === 'GET') this.#get(request, response);
     else if (request.method === 'DELETE') this.#delete(request, response);
-    else sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: request.method ?? '', allowed: 'GET, POST, DELETE' });
+    else
+      sendRefusal(response, {
+        code: 'HTTP_METHOD_UNKNOWN',
+        method: request.method ?? '',
+        allowed: 'GET, POST, DELETE',
+      });
   }
 
   close(): void {
@@ -132,7 +147,9 @@ class Door {
   }
 
   #paths(): readonly string[] {
-    const names = this.#options.catalog.servers.map(({ spec }) => `/mcp/servers/${encodeURIComponent(spec.name)}`);
+    const names = this.#options.catalog.servers.map(
+      ({ spec }) => `/mcp/servers/${encodeURIComponent(spec.name)}`,
+    );
     return ['/mcp', '/mcp/all', ...names, '/health'];
   }
 
@@ -141,13 +158,23 @@ class Door {
     const { accept } = request.headers;
     if (!/^application\/json\s*(?:;|$)/i.test(type)) {
       sendRefusal(response, { code: 'MEDIA_TYPE_UNKNOWN', type });
-    } else if (!headers.accepts(accept, 'application/json') && !headers.accepts(accept, 'text/event-stream')) {
+    } else if (
+      !headers.accepts(accept, 'application/json') &&
+      !headers.accepts(accept, 'text/event-stream')
+    ) {
       sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
     } else {
       const body = await readBody(request, this.#options.maxBodyBytes);
       if (body === undefined) return;
       if (body.ok)
-        answerPost({ request, response, body: body.value, view, sessions: this.#sessions, subscriptions: this.#subscriptions });
+        answerPost({
+          request,
+          response,
+          body: body.value,
+          view,
+          sessions: this.#sessions,
+          subscriptions: this.#subscriptions,
+        });
       else sendRefusal(response, body.error);
     }
   }
@@ -159,7 +186,11 @@ class Door {
       return;
     }
     if (request.headers[headers.SESSION_ID] === undefined) {
-      sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: 'GET', allowed: 'POST, or GET with an Mcp-Session-Id' });
+      sendRefusal(response, {
+        code: 'HTTP_METHOD_UNKNOWN',
+        method: 'GET',
+        allowed: 'POST, or GET with an Mcp-Session-Id',
+      });
       return;
     }
     const session = sessionOf({ request, response, sessions: this.#sessions }, undefined);
@@ -174,7 +205,11 @@ class Door {
 
   #delete(request: IncomingMessage, response: ServerResponse): void {
     if (request.headers[headers.SESSION_ID] === undefined) {
-      sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: 'DELETE', allowed: 'POST, or DELETE with an Mcp-Session-Id' });
+      sendRefusal(response, {
+        code: 'HTTP_METHOD_UNKNOWN',
+        method: 'DELETE',
+        allowed: 'POST, or DELETE with an Mcp-Session-Id',
+      });
       return;
     }
     const session = sessionOf({ request, response, sessions: this.#sessions }, undefined);
@@ -187,7 +222,10 @@ class Door {
   #answerHealth(response: ServerResponse, isFull: boolean): void {
     const health = healthOf(this.#options.catalog, Date.now() - this.#startedMs);
     const shown = isFull ? health : { status: health.status };
-    sendJson(response, 200, { headers: { 'cache-control': 'no-store' }, pieces: [Buffer.from(JSON.stringify(shown))] });
+    sendJson(response, 200, {
+      headers: { 'cache-control': 'no-store' },
+      pieces: [Buffer.from(JSON.stringify(shown))],
+    });
   }
 }
 

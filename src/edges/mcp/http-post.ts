@@ -2,9 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/errors.ts';
 import type { View } from '../../gateway/view.ts';
-import { eraOf, negotiated, SUPPORTED_VERSIONS, VERSION_WITHOUT_HEADER, type Era } from '../../protocol/eras.ts';
+import {
+  eraOf,
+  negotiated,
+  SUPPORTED_VERSIONS,
+  VERSION_WITHOUT_HEADER,
+  type Era,
+} from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
-import { readClientMessage, type Message, type NoMessage, type RequestMessage } from '../../protocol/message.ts';
+import { readMessage, type Message, type NoMessage, type RequestMessage } from '../../protocol/message.ts';
 import { resultMessage, resultText } from '../../protocol/reply.ts';
 import { memberOf, rawOf, scanArray, textOf } from '../../protocol/scan.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
@@ -36,8 +42,12 @@ export function answerPost(post: Post): void {
     answerBatch(post, isModernHeader);
     return;
   }
-  const message = readClientMessage(body);
-  if (message.kind === 'none') sendRefusal(post, noMessage(message), { idText: message.idText, era: isModernHeader ? 'modern' : 'legacy' });
+  const message = readMessage(body);
+  if (message.kind === 'none')
+    sendRefusal(post, noMessage(message), {
+      idText: message.idText,
+      era: isModernHeader ? 'modern' : 'legacy',
+    });
   else if (message.kind === 'request' && isEnveloped(message)) answerModern(post, message);
   else if (isModernHeader) answerUnenveloped(post, message);
   else answerLegacy(post, message);
@@ -95,7 +105,11 @@ function answerUnenveloped(post: Post, message: Message): void {
     message.kind === 'response'
       ? { code: 'MESSAGE_INVALID', reason: 'in this revision clients send no responses' }
       : message.method === 'initialize'
-        ? { code: 'HEADER_MISMATCH', header: 'MCP-Protocol-Version', reason: 'the revision that it names has no "initialize"' }
+        ? {
+            code: 'HEADER_MISMATCH',
+            header: 'MCP-Protocol-Version',
+            reason: 'the revision that it names has no "initialize"',
+          }
         : missingEnvelope();
   sendRefusal(post, what, { idText, era: 'modern' });
 }
@@ -164,24 +178,35 @@ function beginSession(post: Post, message: RequestMessage): void {
     return;
   }
   const info = memberOf(params, 'clientInfo');
-  const session = post.sessions.begin({ view: post.view, version: started.version, clientInfo: info && rawOf(bytes, info) });
+  const session = post.sessions.begin({
+    view: post.view,
+    version: started.version,
+    clientInfo: info && rawOf(bytes, info),
+  });
   if (session === undefined) {
     sendRefusal(post, { code: 'SESSION_LIMIT' }, { idText, era: 'legacy' });
     return;
   }
   const result = resultText('initialize', 'legacy', initialization(post.view, session.version));
   const answer = new HttpAnswer(post.response, { ...accepted(post.request), expected: 1, isBatch: false });
-  answer.respond({ pieces: [resultMessage(idText, result)], status: 200 }, { [headers.SESSION_ID]: session.id });
+  answer.respond(
+    { pieces: [resultMessage(idText, result)], status: 200 },
+    { [headers.SESSION_ID]: session.id },
+  );
 }
 
 /** The revision that `initialize` settles. */
 export function startOf(message: RequestMessage): { readonly version: string } | Refusal {
   const requested = textOf(message.bytes, memberOf(message.params, 'protocolVersion'));
-  if (requested === undefined) return { code: 'PARAMS_INVALID', field: 'params.protocolVersion', reason: 'it must be a string' };
+  if (requested === undefined)
+    return { code: 'PARAMS_INVALID', field: 'params.protocolVersion', reason: 'it must be a string' };
   return { version: negotiated(requested) };
 }
 
-export function hearNotification(session: Pick<Session, 'inFlight'>, message: Extract<Message, { kind: 'notification' }>): void {
+export function hearNotification(
+  session: Pick<Session, 'inFlight'>,
+  message: Extract<Message, { kind: 'notification' }>,
+): void {
   if (message.method !== 'notifications/cancelled') return;
   const id = memberOf(message.params, 'requestId');
   if (id !== undefined) session.inFlight.cancel(rawOf(message.bytes, id));
@@ -202,7 +227,12 @@ async function respond(
   const inFlight = 'inFlight' in caller ? caller.inFlight : undefined;
   const cancellation = inFlight === undefined ? new Cancellation() : inFlight.begin(message.idText);
   if (cancellation === undefined) {
-    answer.respond(refusal(message.idText, caller.era, { code: 'MESSAGE_INVALID', reason: 'a request with this id is under way' }));
+    answer.respond(
+      refusal(message.idText, caller.era, {
+        code: 'MESSAGE_INVALID',
+        reason: 'a request with this id is under way',
+      }),
+    );
     return;
   }
   // Only in the modern era a client that goes away cancels (2025-11-25, basic/transports; 2026-07-28, streamable-http#cancellation).
@@ -221,8 +251,14 @@ async function respond(
   else answer.respond(outcome);
 }
 
-function accepted({ headers: { accept } }: IncomingMessage): { readonly json: boolean; readonly sse: boolean } {
-  return { json: headers.accepts(accept, 'application/json'), sse: headers.accepts(accept, 'text/event-stream') };
+function accepted({ headers: { accept } }: IncomingMessage): {
+  readonly json: boolean;
+  readonly sse: boolean;
+} {
+  return {
+    json: headers.accepts(accept, 'application/json'),
+    sse: headers.accepts(accept, 'text/event-stream'),
+  };
 }
 
 // Batches, which only 2025-03-26 has (2025-03-26, basic/transports#sending-messages-to-the-server).
@@ -230,26 +266,42 @@ function accepted({ headers: { accept } }: IncomingMessage): { readonly json: bo
 function answerBatch(post: Post, isModern: boolean): void {
   const era: Era = isModern ? 'modern' : 'legacy';
   const spans = scanArray(post.body, 0, true);
-  const refuse = (reason: string): void => sendRefusal(post, { code: 'MESSAGE_INVALID', reason }, { idText: undefined, era });
+  const refuse = (reason: string): void =>
+    sendRefusal(post, { code: 'MESSAGE_INVALID', reason }, { idText: undefined, era });
   if (isModern) return refuse('this revision has no batches');
-  if (spans === undefined) return sendRefusal(post, { code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' }, { idText: undefined, era });
-  if (spans.length === 0 || spans.length > MOST_IN_BATCH) return refuse(`a batch has 1 to ${MOST_IN_BATCH} messages`);
+  if (spans === undefined)
+    return sendRefusal(
+      post,
+      { code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' },
+      { idText: undefined, era },
+    );
+  if (spans.length === 0 || spans.length > MOST_IN_BATCH)
+    return refuse(`a batch has 1 to ${MOST_IN_BATCH} messages`);
   const session = sessionOf(post, undefined);
   if (session === undefined) return undefined;
   if (session.version > VERSION_WITHOUT_HEADER) return refuse('the revision of this session has no batches');
-  const messages = spans.map(({ start, end }) => readClientMessage(post.body.subarray(start, end)));
+  const messages = spans.map(({ start, end }) => readMessage(post.body.subarray(start, end)));
   const requests = messages.filter((message) => message.kind === 'request' || message.kind === 'none');
-  if (requests.some((message) => message.kind === 'request' && (message.method === 'initialize' || isEnveloped(message))))
+  if (
+    requests.some(
+      (message) => message.kind === 'request' && (message.method === 'initialize' || isEnveloped(message)),
+    )
+  )
     return refuse('a batch may not hold "initialize", nor requests of other revisions');
   for (const message of messages) if (message.kind === 'notification') hearNotification(session, message);
   if (requests.length === 0) {
     post.response.writeHead(202).end();
     return undefined;
   }
-  const answer = new HttpAnswer(post.response, { ...accepted(post.request), expected: requests.length, isBatch: true });
+  const answer = new HttpAnswer(post.response, {
+    ...accepted(post.request),
+    expected: requests.length,
+    isBatch: true,
+  });
   post.response.once('close', () => answer.abandon());
   for (const message of requests)
-    if (message.kind === 'none') answer.respond({ ...refusal(message.idText, 'legacy', noMessage(message)), status: 200 });
+    if (message.kind === 'none')
+      answer.respond({ ...refusal(message.idText, 'legacy', noMessage(message)), status: 200 });
     else void respond(post, message, { caller: session, answer });
   return undefined;
 }

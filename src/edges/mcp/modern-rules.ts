@@ -49,7 +49,10 @@ export function headerFault(message: RequestMessage, given: IncomingHttpHeaders)
 
 /** A legacy or enveloped request that comes with the headers of the other era. */
 export function missingEnvelope(): Refusal {
-  return missing(VERSION_KEY, 'it is missing, though the MCP-Protocol-Version header names a revision that needs it');
+  return missing(
+    VERSION_KEY,
+    'it is missing, though the MCP-Protocol-Version header names a revision that needs it',
+  );
 }
 
 function metaOf(message: RequestMessage): JsonObject | undefined {
@@ -60,10 +63,18 @@ function missing(key: string, reason: string): Refusal {
   return { code: 'ENVELOPE_INVALID', field: `params._meta["${key}"]`, reason };
 }
 
-function mismatch(header: string, given: string | string[] | undefined, body: string | undefined): Refusal | undefined {
+function mismatch(
+  header: string,
+  given: string | string[] | undefined,
+  body: string | undefined,
+): Refusal | undefined {
   if (given === undefined) return { code: 'HEADER_MISMATCH', header, reason: 'it is missing' };
   if (given === body) return undefined;
-  return { code: 'HEADER_MISMATCH', header, reason: `it is ${JSON.stringify(given)}, but the body says ${JSON.stringify(body)}` };
+  return {
+    code: 'HEADER_MISMATCH',
+    header,
+    reason: `it is ${JSON.stringify(given)}, but the body says ${JSON.stringify(body)}`,
+  };
 }
 
 function isImplementation(bytes: Buffer, object: JsonObject | undefined): boolean {

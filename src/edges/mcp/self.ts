@@ -33,7 +33,9 @@ function instructionsOf(view: View): Json {
 /** Capabilities that servers have and Assay relays. A server that has not started yet may have any. */
 function capabilitiesOf(view: View, era: Era): Json {
   const lists = ['tools', 'prompts', 'resources'].filter((name) => view.has(name));
-  const plain = (era === 'legacy' ? ['completions', 'logging'] : ['completions']).filter((name) => view.has(name));
+  const plain = (era === 'legacy' ? ['completions', 'logging'] : ['completions']).filter((name) =>
+    view.has(name),
+  );
   return Object.fromEntries([
     ...lists.map((name): [string, Json] => [name, { listChanged: true }]),
     ...plain.map((name): [string, Json] => [name, {}]),

@@ -91,7 +91,10 @@ export class Sessions {
   begin(options: SessionOptions): Session | undefined {
     if (this.#sessions.size >= this.#limit) {
       const idle = [...this.#sessions.values()].filter((session) => session.isIdle);
-      const oldest = idle.reduce<Session | undefined>((a, b) => (a === undefined || b.lastUsedMs < a.lastUsedMs ? b : a), undefined);
+      const oldest = idle.reduce<Session | undefined>(
+        (a, b) => (a === undefined || b.lastUsedMs < a.lastUsedMs ? b : a),
+        undefined,
+      );
       if (oldest === undefined) return undefined;
       this.end(oldest);
     }

@@ -5,7 +5,7 @@ import type { ListKind, Log } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { VERSION_WITHOUT_HEADER, type Era } from '../../protocol/eras.ts';
-import { readClientMessage, type Message, type NoMessage, type RequestMessage } from '../../protocol/message.ts';
+import { readMessage, type Message, type NoMessage, type RequestMessage } from '../../protocol/message.ts';
 import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
 import { memberOf, rawOf, scanArray } from '../../protocol/scan.ts';
 import { onOneLine } from '../../protocol/splice.ts';
@@ -52,7 +52,8 @@ class StdioDoor {
     const { input, output, maxBodyBytes, view } = this.#options;
     const lines = new LineSplitter(maxBodyBytes, {
       line: (line) => this.#hear(line),
-      tooLong: () => this.#refuse(undefined, 'legacy', { code: 'MESSAGE_TOO_LARGE', limitBytes: maxBodyBytes }),
+      tooLong: () =>
+        this.#refuse(undefined, 'legacy', { code: 'MESSAGE_TOO_LARGE', limitBytes: maxBodyBytes }),
     });
     const unsubscribe = view.onChange((kinds) => this.#changed(kinds));
     input.on('data', (chunk: Buffer) => {
@@ -85,7 +86,7 @@ class StdioDoor {
       this.#hearBatch(line);
       return;
     }
-    const message = readClientMessage(line);
+    const message = readMessage(line);
     if (message.kind === 'none') this.#refuse(message.idText, this.#era(), faultOf(message));
     else if (message.kind === 'request') this.#track(this.#answer(message), message);
     else this.#note(message);
@@ -113,7 +114,9 @@ class StdioDoor {
         if (outcome !== undefined) this.#sendPieces(outcome.pieces);
       })
       .catch((error: unknown) => {
-        this.#options.log.error('a request failed inside Assay', { error: error instanceof Error ? error.stack : String(error) });
+        this.#options.log.error('a request failed inside Assay', {
+          error: error instanceof Error ? error.stack : String(error),
+        });
         this.#refuse(message.idText, this.#era(), { code: 'INTERNAL' });
       })
       .finally(() => this.#open.delete(tracked));
@@ -131,8 +134,7 @@ class StdioDoor {
     }
     if (message.method === 'initialize') return this.#initialize(message);
     // "server/discover" is how a client finds out; without an envelope it is no modern request, and no session is there.
-    if (this.#legacy === undefined)
-      return refusal(idText, 'modern', UNOPENED);
+    if (this.#legacy === undefined) return refusal(idText, 'modern', UNOPENED);
     return this.#conduct(message, this.#legacy);
   }
 
@@ -150,7 +152,10 @@ class StdioDoor {
   async #conduct(message: RequestMessage, caller: Caller): Promise<Outcome | undefined> {
     const cancellation = this.#inFlight.begin(message.idText);
     if (cancellation === undefined)
-      return refusal(message.idText, caller.era, { code: 'MESSAGE_INVALID', reason: 'a request with this id is under way' });
+      return refusal(message.idText, caller.era, {
+        code: 'MESSAGE_INVALID',
+        reason: 'a request with this id is under way',
+      });
     try {
       const outcome = await conduct({ caller, message, cancellation, notify: (bytes) => this.#send(bytes) });
       return cancellation.isCancelled ? undefined : outcome;
@@ -163,7 +168,10 @@ class StdioDoor {
     const { view } = this.#options;
     const { idText } = message;
     if (this.#subscriptions.has(idText))
-      return refusal(idText, 'modern', { code: 'MESSAGE_INVALID', reason: 'a request with this id is under way' });
+      return refusal(idText, 'modern', {
+        code: 'MESSAGE_INVALID',
+        reason: 'a request with this id is under way',
+      });
     const opened = Subscription.open({ view, message, send: (bytes) => this.#send(bytes) });
     if (!opened.ok) return refusal(idText, 'modern', opened.error);
     this.#subscriptions.set(idText, opened.value);
@@ -173,15 +181,20 @@ class StdioDoor {
   #hearBatch(line: Buffer): void {
     const spans = scanArray(line, 0, true);
     const takesBatches = this.#legacy !== undefined && this.#legacy.version <= VERSION_WITHOUT_HEADER;
-    if (spans === undefined) this.#refuse(undefined, this.#era(), { code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' });
+    if (spans === undefined)
+      this.#refuse(undefined, this.#era(), { code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' });
     else if (!takesBatches || spans.length === 0)
-      this.#refuse(undefined, this.#era(), { code: 'MESSAGE_INVALID', reason: 'batches are not part of this revision' });
+      this.#refuse(undefined, this.#era(), {
+        code: 'MESSAGE_INVALID',
+        reason: 'batches are not part of this revision',
+      });
     else for (const { start, end } of spans) this.#hear(line.subarray(start, end));
   }
 
   #changed(kinds: readonly ListKind[]): void {
     if (this.#legacy === undefined) return;
-    for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind]))) this.#send(notificationMessage(method));
+    for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind])))
+      this.#send(notificationMessage(method));
   }
 
   #refuse(idText: string | undefined, era: Era, what: Refusal): void {

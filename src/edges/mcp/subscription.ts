@@ -36,7 +36,12 @@ export class Subscription {
   private constructor({ view, message, send }: SubscriptionOptions, filter: Filter) {
     this.#idText = message.idText;
     this.#send = send;
-    send(notificationMessage('notifications/subscriptions/acknowledged', { _meta: this.#meta(), notifications: filter }));
+    send(
+      notificationMessage('notifications/subscriptions/acknowledged', {
+        _meta: this.#meta(),
+        notifications: filter,
+      }),
+    );
     this.#unsubscribe = view.onChange((kinds) => {
       const wanted = kinds.filter((kind) => filter[FIELDS[kind]] === true);
       for (const method of new Set(wanted.map((kind) => LIST_CHANGED[kind])))
@@ -58,7 +63,9 @@ export class Subscription {
   finish(): void {
     this.#unsubscribe();
     const meta = { ...this.#meta(), 'io.modelcontextprotocol/serverInfo': OWN_INFO };
-    this.#send(resultMessage(this.#idText, Buffer.from(JSON.stringify({ resultType: 'complete', _meta: meta }))));
+    this.#send(
+      resultMessage(this.#idText, Buffer.from(JSON.stringify({ resultType: 'complete', _meta: meta }))),
+    );
   }
 
   #meta(): Readonly<Record<string, unknown>> {
@@ -67,8 +74,11 @@ export class Subscription {
 }
 
 function filterOf({ bytes, params }: RequestMessage): Result<Filter, Refusal> {
-  const given = (JSON.parse(bytes.toString('utf8', params?.start ?? 0, params?.end ?? 0) || '{}') as { notifications?: unknown })
-    .notifications;
+  const given = (
+    JSON.parse(bytes.toString('utf8', params?.start ?? 0, params?.end ?? 0) || '{}') as {
+      notifications?: unknown;
+    }
+  ).notifications;
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     return err({ code: 'PARAMS_INVALID', field: 'params.notifications', reason: 'it must be an object' });
   const wishes = given as Readonly<Record<string, unknown>>;
@@ -76,7 +86,11 @@ function filterOf({ bytes, params }: RequestMessage): Result<Filter, Refusal> {
   for (const field of new Set(Object.values(FIELDS))) {
     const wish = wishes[field];
     if (wish !== undefined && typeof wish !== 'boolean')
-      return err({ code: 'PARAMS_INVALID', field: `params.notifications.${field}`, reason: 'it must be true or false' });
+      return err({
+        code: 'PARAMS_INVALID',
+        field: `params.notifications.${field}`,
+        reason: 'it must be true or false',
+      });
     if (wish === true) filter[field] = true;
   }
   return ok(filter);
