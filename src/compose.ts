@@ -45,9 +45,11 @@ async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Re
   const config = await loadConfig(location.path, around);
   if (!config.ok) return config;
   for (const { file, line, column, key, reason, remedy } of config.value.problems)
-    log.warn(`config: ${key}: ${reason}. ${remedy}`, { file, line, column });
+    log.error(`config: ${key}: ${reason}. ${remedy}`, { file, line, column });
   for (const { file, line, key, reason } of config.value.warnings)
     log.info(`config: ${key}: ${reason}`, { file, line });
+  if (isQuiet && config.value.servers.length === 0)
+    return err({ code: 'SERVERS_ABSENT', path: config.value.path });
   const home = resolve(options.home ?? env['ASSAY_HOME'] ?? join(homedir(), '.assay'));
   const eras = await openEraFile(join(home, 'eras.json'), log);
   const connect = downstream({ log, eras, ownInfo: JSON.stringify(OWN_INFO) });

@@ -4,14 +4,17 @@
  */
 export class Cancellation {
   #isCancelled = false;
+  /** In the words of who cancelled. */
+  reason: string | undefined;
   #listener: (() => void) | undefined;
 
   get isCancelled(): boolean {
     return this.#isCancelled;
   }
 
-  cancel(): void {
+  cancel(reason?: string): void {
     if (this.#isCancelled) return;
+    this.reason = reason;
     this.#isCancelled = true;
     const listener = this.#listener;
     this.#listener = undefined;

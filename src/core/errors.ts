@@ -34,6 +34,7 @@ export type Refusal =
   | { readonly code: 'CURSOR_INVALID' }
   | { readonly code: 'SERVER_UNAVAILABLE'; readonly server: string; readonly cause: string }
   | { readonly code: 'SERVER_ENDED'; readonly server: string; readonly cause: string }
+  | { readonly code: 'SERVER_FORGOT'; readonly server: string }
   | { readonly code: 'SERVER_TIMEOUT'; readonly server: string; readonly limitMs: number }
   | { readonly code: 'SERVER_ASKS'; readonly server: string }
   | { readonly code: 'CANCELLED' }
@@ -103,6 +104,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   CURSOR_INVALID: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   SERVER_UNAVAILABLE: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
   SERVER_ENDED: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
+  SERVER_FORGOT: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
   SERVER_TIMEOUT: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
   SERVER_ASKS: { rpc: INTERNAL, http: 200, exit: EXIT.failed },
   CANCELLED: { rpc: INTERNAL, http: 200, exit: EXIT.failed },
@@ -172,6 +174,8 @@ const SENTENCES: Sentences = {
   SERVER_UNAVAILABLE: (r) => `Server ${quote(r.server)} is not available: ${r.cause}.`,
   SERVER_ENDED: (r) =>
     `Server ${quote(r.server)} ended before it answered: ${r.cause}. The call may have had its effect; it was not repeated.`,
+  SERVER_FORGOT: (r) =>
+    `Server ${quote(r.server)} forgot its session twice in a row, so the request was not carried out.`,
   SERVER_TIMEOUT: (r) =>
     `Server ${quote(r.server)} sent neither a result nor progress for ${r.limitMs} ms, so the call was cancelled. A longer limit can be set as "timeoutMs".`,
   SERVER_ASKS: (r) =>

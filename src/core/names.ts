@@ -64,9 +64,17 @@ export function publicNames(all: readonly Named[]): PublicNames {
 }
 
 function wantedName(named: Named): string {
-  const whole = named.isPrefixed ? `${named.server}_${named.name}` : named.name;
-  const clean = whole.replace(/[^a-zA-Z0-9_-]/g, '_');
+  const clean = (named.isPrefixed ? publicPrefix(named.server) : '') + cleaned(named.name);
   return clean === '' ? '_' : clean;
+}
+
+/** What the public names of a server's tools start with. */
+export function publicPrefix(server: string): string {
+  return `${cleaned(server)}_`;
+}
+
+function cleaned(text: string): string {
+  return text.replace(/[^a-zA-Z0-9_-]/g, '_');
 }
 
 /** Longer hashes only in the freak case that somebody's plain name looks like the hashed one. */

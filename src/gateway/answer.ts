@@ -3,10 +3,10 @@ import type { Refusal } from '../core/errors.ts';
 import type { Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
-import { memberOf, textOf, type Member } from '../protocol/scan.ts';
+import { memberOf, textOf, type Member } from '../protocol/spans.ts';
 import { asksForInput, nameOf } from '../protocol/translate.ts';
 import { LIST_KINDS, LISTS } from './inventory.ts';
-import type { ListKind, Reply } from './ports.ts';
+import type { Ask, ListKind, Reply } from './ports.ts';
 import type { Server } from './server.ts';
 import type { View } from './view.ts';
 
@@ -99,9 +99,20 @@ async function complete(exchange: Exchange): Promise<Answer> {
 
 /** Hands the request to its server and the answer back, as it came. */
 async function relay(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
-  const link = await server.whenUp(exchange.cancellation);
-  if (!link.ok) return refused(link.error);
-  const reply = await link.value.ask({
+  const reply = await askOf(exchange, server, name);
+  if (!reply.ok) return refused(reply.error);
+  if (exchange.era === 'legacy' && reply.value.era === 'modern' && asksForInput(reply.value.message))
+    return refused({ code: 'SERVER_ASKS', server: server.spec.name });
+  return { kind: 'relayed', reply: reply.value };
+}
+
+/** A server that forgot its session did nothing of what it was asked, so it is asked again, once, in a new one. */
+async function askOf(
+  exchange: Exchange,
+  server: Server,
+  name: string | undefined,
+): Promise<Result<Reply, Refusal>> {
+  const ask: Ask = {
     message: exchange.message,
     era: exchange.era,
     name,
@@ -109,11 +120,13 @@ async function relay(exchange: Exchange, server: Server, name: string | undefine
     timeoutMs: server.spec.timeoutMs,
     cancellation: exchange.cancellation,
     onNotification: (note, bytes) => exchange.notify(note, bytes),
-  });
-  if (!reply.ok) return refused(reply.error);
-  if (exchange.era === 'legacy' && reply.value.era === 'modern' && asksForInput(reply.value.message))
-    return refused({ code: 'SERVER_ASKS', server: server.spec.name });
-  return { kind: 'relayed', reply: reply.value };
+  };
+  const link = await server.whenUp(exchange.cancellation);
+  if (!link.ok) return link;
+  const reply = await link.value.ask(ask);
+  if (reply.ok || reply.error.code !== 'SERVER_FORGOT') return reply;
+  const next = await server.whenUp(exchange.cancellation, link.value);
+  return next.ok ? next.value.ask(ask) : next;
 }
 
 function refused(refusal: Refusal): Answer {

@@ -3,7 +3,8 @@ import { sentenceOf } from '../core/errors.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { listable } from '../protocol/listable.ts';
 import { ownRequest } from '../protocol/message.ts';
-import { memberOf, planOf, scanArray, scanObject, textOf, type Plan } from '../protocol/scan.ts';
+import { scanArray, scanObject } from '../protocol/scan.ts';
+import { memberOf, planOf, textOf, type Plan } from '../protocol/spans.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { Link, ListKind } from './ports.ts';
 

@@ -73,22 +73,22 @@ export class Server {
     while (this.#state.state === 'starting') await this.#nextChange(undefined);
   }
 
-  /** The link, or a wait for it of at most the server's time limit while it starts or restarts. */
-  async whenUp(cancellation: Cancellation): Promise<Result<Link, Refusal>> {
+  /** The link (another one than `butNot`), or a wait for it of at most the server's time limit while it starts or restarts. */
+  async whenUp(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
     const now = this.#state;
-    if (now.state === 'up') return ok(now.link);
+    if (now.state === 'up' && now.link !== butNot) return ok(now.link);
     const server = this.spec.name;
     const cancelled = new AbortController();
     cancellation.listen(() => cancelled.abort());
     const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);
     for (;;) {
       const current = this.#state;
-      if (current.state === 'up') return ok(current.link);
+      if (current.state === 'up' && current.link !== butNot) return ok(current.link);
       if (current.state === 'stopped') return err({ code: 'SHUTTING_DOWN' });
       if (current.state === 'failed')
         return err({ code: 'SERVER_UNAVAILABLE', server, cause: current.cause });
       if (giveUp.aborted) {
-        const cause = current.state === 'starting' ? 'it has not started yet' : current.cause;
+        const cause = 'cause' in current ? current.cause : 'it has not started yet';
         return err({ code: 'SERVER_UNAVAILABLE', server, cause });
       }
       await this.#nextChange(giveUp);

@@ -1,4 +1,5 @@
 import type { Refusal } from '../core/errors.ts';
+import { publicPrefix } from '../core/names.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
 import { LIST_KINDS } from './inventory.ts';
@@ -54,11 +55,8 @@ export class View {
     const entry = this.listing('tools').find(name) ?? (await this.#afterStart('tools', name));
     if (entry === undefined) {
       const candidates = this.listing('tools').candidates(name);
-      return err(
-        candidates === undefined
-          ? { code: 'TOOL_UNKNOWN', name }
-          : { code: 'TOOL_AMBIGUOUS', name, candidates },
-      );
+      if (candidates !== undefined) return err({ code: 'TOOL_AMBIGUOUS', name, candidates });
+      return err(this.#unseen('tools', name) ?? { code: 'TOOL_UNKNOWN', name });
     }
     const { legacy, modern } = entry.definition.fitness;
     return legacy.kind === 'withheld' && modern.kind === 'withheld'
@@ -68,7 +66,9 @@ export class View {
 
   async prompt(name: string): Promise<Result<Entry, Refusal>> {
     const entry = this.listing('prompts').find(name) ?? (await this.#afterStart('prompts', name));
-    return entry === undefined ? err({ code: 'PROMPT_UNKNOWN', name }) : ok(entry);
+    return entry === undefined
+      ? err(this.#unseen('prompts', name) ?? { code: 'PROMPT_UNKNOWN', name })
+      : ok(entry);
   }
 
   /** Who has a resource: who lists it, else whose template fits, else the only one that lists anything of its scheme. */
@@ -143,6 +143,19 @@ export class View {
     });
     this.#announced = { ...this.#listings };
     if (changed.length > 0) for (const listener of [...this.#listeners]) listener(changed);
+  }
+
+  /** A server that is down and never listed anything may well have what was asked for. */
+  #unseen(kind: ListKind, name: string): Refusal | undefined {
+    const server = this.#servers.find(
+      ({ spec, state, inventory }) =>
+        state.state !== 'up' &&
+        inventory[kind].length === 0 &&
+        (!this.isAggregated || (spec.prefix && name.startsWith(publicPrefix(spec.name)))),
+    );
+    if (server === undefined) return undefined;
+    const cause = 'cause' in server.state ? server.state.cause : 'it has not started yet';
+    return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause };
   }
 
   async #afterStart(kind: ListKind, key: string): Promise<Entry | undefined> {

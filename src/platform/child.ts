@@ -129,5 +129,5 @@ function inheritedEnv(): Record<string, string> {
 }
 
 function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
-  return Promise.race([promise.then(() => true), sleep(limitMs, false)]);
+  return Promise.race([promise.then(() => true), sleep(limitMs, false, { ref: false })]);
 }

@@ -1,34 +1,47 @@
-import { memberOf, planOf, scanObject, type Plan } from './scan.ts';
+import { scanObject } from './scan.ts';
+import { memberOf, planOf, type JsonObject } from './spans.ts';
 import { removals, splice, type Edit } from './splice.ts';
 
 /** What of a definition a list shows otherwise than its server wrote it. */
 export interface DefinitionChange {
   /** The public name of a tool or prompt. */
   readonly name: string | undefined;
-  /** Members to leave out, each as the path of its keys, one or two long. */
+  /** Members to leave out, each as the path of its keys; none lies inside another. */
   readonly without: readonly (readonly string[])[];
 }
-
-const PLAN: Plan = planOf({ name: {}, annotations: {}, execution: {} });
 
 /** The bytes of one definition with the change made and every other byte kept. */
 export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buffer {
   if (change.name === undefined && change.without.length === 0) return bytes;
-  const scan = scanObject(bytes, { plan: PLAN, strict: false });
+  const scan = scanObject(bytes, { plan: planOf(keysOf(change.without)), strict: false });
   if (!scan.ok) return bytes;
-  const edits: Edit[] = [];
   const name = memberOf(scan.value, 'name');
-  if (change.name !== undefined && name !== undefined)
-    edits.push({ start: name.start, end: name.end, text: JSON.stringify(change.name) });
-  const topLevel = new Set(change.without.filter((path) => path.length === 1).map(([key]) => key));
-  edits.push(...removals(scan.value, ({ key }) => topLevel.has(key)));
-  for (const parent of new Set(
-    change.without.filter((path) => path.length === 2).map(([key]) => key ?? ''),
-  )) {
-    const object = memberOf(scan.value, parent)?.object;
-    const gone = new Set(change.without.filter(([key]) => key === parent).map(([, key]) => key));
-    if (object !== undefined && !topLevel.has(parent))
-      edits.push(...removals(object, ({ key }) => gone.has(key)));
-  }
-  return splice(bytes, edits);
+  const renaming: readonly Edit[] =
+    change.name === undefined || name === undefined
+      ? []
+      : [{ start: name.start, end: name.end, text: JSON.stringify(change.name) }];
+  return splice(bytes, [...renaming, ...without(scan.value, change.without)]);
+}
+
+interface Keys {
+  readonly [key: string]: Keys;
+}
+
+function keysOf(paths: readonly (readonly string[])[]): Keys {
+  const first = new Set(paths.flatMap((path) => path.slice(0, 1)));
+  return Object.fromEntries([...first].map((key) => [key, keysOf(below(paths, key))]));
+}
+
+function below(paths: readonly (readonly string[])[], key: string): readonly (readonly string[])[] {
+  return paths.filter((path) => path[0] === key).map((path) => path.slice(1));
+}
+
+function without(object: JsonObject, paths: readonly (readonly string[])[]): readonly Edit[] {
+  const gone = new Set(paths.filter((path) => path.length === 1).map(([key]) => key));
+  const inside = object.members.flatMap((member) =>
+    member.object === undefined || gone.has(member.key)
+      ? []
+      : without(member.object, below(paths, member.key)),
+  );
+  return [...removals(object, ({ key }) => gone.has(key)), ...inside];
 }

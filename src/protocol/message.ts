@@ -1,14 +1,6 @@
-import {
-  memberOf,
-  NO_OBJECT,
-  planOf,
-  rawOf,
-  scanFront,
-  scanObject,
-  textOf,
-  type JsonObject,
-  type Plan,
-} from './scan.ts';
+import { isUtf8 } from 'node:buffer';
+import { NO_OBJECT, scanFront, scanObject } from './scan.ts';
+import { memberOf, planOf, rawOf, textOf, type JsonObject, type Plan } from './spans.ts';
 
 interface Scanned {
   readonly bytes: Buffer;
@@ -76,9 +68,15 @@ const MESSAGE_PLAN: Plan = planOf({
   error: { code: {}, message: {} },
 });
 
+/** What a client sent, in UTF-8 as JSON-RPC over any transport must be. */
+export function readClientMessage(bytes: Buffer): Message | NoMessage {
+  if (isUtf8(bytes)) return readMessage(bytes);
+  return { kind: 'none', idText: undefined, fault: 'not JSON', reason: 'not UTF-8' };
+}
+
 /** What a peer sent, taken apart only where it must be. */
 export function readMessage(bytes: Buffer): Message | NoMessage {
-  const scan = scanObject(bytes, { plan: MESSAGE_PLAN, strict: false });
+  const scan = scanObject(bytes, { plan: MESSAGE_PLAN, strict: false, refusesTwice: true });
   if (scan.ok) return classify({ bytes, root: scan.value, isProven: scan.isProven });
   const { reason, isJson, offset } = scan.fault;
   if (reason === NO_OBJECT && isOtherJson(bytes))

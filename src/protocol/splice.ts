@@ -1,4 +1,4 @@
-import type { JsonObject, Member } from './scan.ts';
+import type { JsonObject, Member } from './spans.ts';
 
 /** Puts `text` in the place of the bytes from `start` up to `end`. */
 export interface Edit {

@@ -1,6 +1,6 @@
 import { LEGACY_NOT_FOUND, METHODS, MODERN_NOT_FOUND, MODERN_VERSION, type Era } from './eras.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from './message.ts';
-import { memberOf, rawOf, textOf, type JsonObject, type Member } from './scan.ts';
+import { memberOf, rawOf, textOf, type JsonObject, type Member } from './spans.ts';
 import { insertion, pieces, removals, splice, type Edit } from './splice.ts';
 
 /*

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cleanEnv } from '../support/assay.ts';
 import { listAt, parseJson, textAt, type Json } from '../support/json.ts';
 import { fixture, ROOT, tempDir, writeConfig } from '../support/place.ts';
@@ -10,34 +10,41 @@ import { fixture, ROOT, tempDir, writeConfig } from '../support/place.ts';
 const run = promisify(execFile);
 
 describe('the package', () => {
-  it('installs elsewhere from its tarball and runs there, without anything for developers', async () => {
-    const place = tempDir();
-    const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
-    const env = cleanEnv({ PATH: path, npm_config_update_notifier: 'false' });
-    const packed = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', place], {
-      cwd: ROOT,
-      env,
-    });
-    const listed = parseJson(packed.stdout);
-    const entry = (Array.isArray(listed) ? listed[0] : Object.values(listed ?? {})[0]) as Json;
+  const place = tempDir();
+  // The Node that runs the tests comes first, so that npm and the binary run on it.
+  const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+  const env = cleanEnv({ PATH: path, npm_config_update_notifier: 'false' });
+  const assay = join(place, 'node_modules', '.bin', 'assay');
+  let entry: Json;
+  beforeAll(async () => {
+    // The scripts stay out: `prepack` would build anew below the tests that run meanwhile.
+    const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', place];
+    const listed = parseJson((await run('npm', args, { cwd: ROOT, env })).stdout);
+    entry = (Array.isArray(listed) ? listed[0] : Object.values(listed ?? {})[0]) as Json;
+  });
+
+  it('holds what users need and nothing for developers', () => {
     const files = listAt(entry, 'files').map((file) => textAt(file, 'path'));
-    expect(files).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'dist/main.js']));
-    expect(files.filter((file) => /^(test|src|bench|\.ci|node_modules)\//.test(file))).toEqual([]);
+    const needed = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/main.js'];
+    expect(needed.filter((file) => !files.includes(file))).toEqual([]);
+    expect(files.filter((file) => !/^(dist\/.*\.js|[A-Z]+(\.md)?|package\.json)$/.test(file))).toEqual([]);
+  });
+
+  it('installs elsewhere from its tarball and runs there', async () => {
     writeFileSync(join(place, 'package.json'), '{"name":"elsewhere","private":true}');
-    const tarball = join(place, textAt(entry, 'filename'));
-    await run('npm', ['install', '--prefer-offline', '--omit=dev', '--no-audit', '--no-fund', tarball], {
-      cwd: place,
-      env,
-    });
+    const options = ['--prefer-offline', '--omit=dev', '--no-audit', '--no-fund'];
+    await run('npm', ['install', ...options, join(place, textAt(entry, 'filename'))], { cwd: place, env });
     expect(existsSync(join(place, 'node_modules', 'vitest'))).toBe(false);
-    const assay = join(place, 'node_modules', '.bin', 'assay');
     const version = textAt(parseJson(readFileSync(join(ROOT, 'package.json'), 'utf8')), 'version');
     expect((await run(assay, ['--version'], { cwd: place, env })).stdout.trim()).toBe(version);
-    const config = writeConfig({ plain: fixture('plain') });
-    const tools = await run(assay, ['tools', '--json', '--config', config, '--home', join(place, 'home')], {
-      cwd: place,
-      env,
-    });
-    expect(tools.stdout).toContain('plain_echo');
+    const args = [
+      'tools',
+      '--json',
+      '--config',
+      writeConfig({ plain: fixture('plain') }),
+      '--home',
+      join(place, 'home'),
+    ];
+    expect((await run(assay, args, { cwd: place, env })).stdout).toContain('plain_echo');
   }, 120_000);
 });

@@ -1,24 +1,27 @@
 import type { LinkEvents } from '../../gateway/ports.ts';
 
-/** The events of one attempt to open a link; an attempt that failed must not report the end of a link that never was. */
+/** The events of one attempt to open a link. Nothing is reported before the link stands, nor of one that never did. */
 export class Attempt implements LinkEvents {
   readonly #events: LinkEvents;
-  #isOver = false;
+  #stands = false;
+  #cause: string | undefined;
 
   constructor(events: LinkEvents) {
     this.#events = events;
   }
 
   changed(kind: Parameters<LinkEvents['changed']>[0]): void {
-    if (!this.#isOver) this.#events.changed(kind);
+    if (this.#stands) this.#events.changed(kind);
   }
 
   ended(cause: string): void {
-    if (!this.#isOver) this.#events.ended(cause);
+    this.#cause ??= cause;
+    if (this.#stands) this.#events.ended(cause);
   }
 
-  /** From here on nothing is reported. */
-  failed(): void {
-    this.#isOver = true;
+  /** The link has been handed out. If it ended on the way, that is reported now. */
+  succeeded(): void {
+    this.#stands = true;
+    if (this.#cause !== undefined) this.#events.ended(this.#cause);
   }
 }

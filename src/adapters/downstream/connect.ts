@@ -10,7 +10,8 @@ import { openSse } from './sse-link.ts';
 import { openStdio, type DownstreamDeps, type Opening } from './stdio-link.ts';
 
 /** Makes the port through which the gateway reaches servers of every kind. */
-export function downstream(deps: DownstreamDeps): Connect {
+export function downstream(given: Omit<DownstreamDeps, 'suspects'>): Connect {
+  const deps: DownstreamDeps = { ...given, suspects: new Map() };
   return (spec, events, signal) => {
     const opening: Opening = { spec, events, deps, signal };
     const { transport } = spec;
@@ -39,10 +40,10 @@ async function openHttp(opening: Opening, transport: HttpTransport): Promise<Res
   const facts = await shakeHands(link, opening);
   if (facts.ok) {
     deps.eras.remember(spec, facts.value.era);
+    attempt.succeeded();
     link.begin(facts.value);
     return ok(link);
   }
-  attempt.failed();
   await link.close();
   if (transport.flavour === 'auto' && facts.error.mayBeOlder && !signal.aborted) {
     const older = await openSse(opening, transport);

@@ -8,7 +8,7 @@ import { METHODS, type Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import { readResponsePieces, type Message } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
-import { memberOf, textOf } from '../../protocol/scan.ts';
+import { memberOf, textOf } from '../../protocol/spans.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import type { Facts } from './handshake.ts';
 import { exchangeHttp, isSuccess, type HttpEnd } from './http-exchange.ts';
@@ -33,6 +33,7 @@ interface Open {
   readonly era: Era;
 }
 
+const SESSION_OVER = 'its session is over (HTTP 404)';
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
 const FIRST_REOPEN_MS = 500;
 const LONGEST_REOPEN_MS = 30_000;
@@ -125,6 +126,12 @@ export class HttpLink implements Link {
         onMessage: (received) => this.#heard(received, { id, pending, era: to }),
         ...(from === to && { onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }) }),
         onStart: (status, given) => {
+          // The session is over, so whatever else the answer says, the request was not carried out.
+          if (status === 404 && this.#session !== undefined) {
+            pending.fail({ code: 'SERVER_FORGOT', server });
+            this.#end(SESSION_OVER);
+            return;
+          }
           const session = given[headers.SESSION_ID];
           if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string')
             this.#session = session;
@@ -174,7 +181,6 @@ export class HttpLink implements Link {
     }
     const cause = statusCause(end);
     pending.fail({ code: isSuccess(end.status) ? 'SERVER_ENDED' : 'SERVER_UNAVAILABLE', server, cause });
-    if (end.status === 404 && this.#session !== undefined) this.#end('its session is over (HTTP 404)');
   }
 
   /** The stream on which a legacy server speaks unasked (2025-11-25, basic/transports#listening-for-messages-from-the-server). */
@@ -204,7 +210,7 @@ export class HttpLink implements Link {
         this.#closing.signal.addEventListener('abort', abort, { once: true });
       });
       if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined)
-        this.#end('its session is over (HTTP 404)');
+        this.#end(SESSION_OVER);
       if (end.kind === 'answered' && !isSuccess(end.status)) return; // it offers no such stream
       await sleep(waitMs, undefined, { signal: this.#closing.signal }).catch(() => undefined);
       waitMs = Math.min(waitMs * 2, LONGEST_REOPEN_MS);

@@ -7,7 +7,7 @@ import {
   type RequestMessage,
 } from '../../protocol/message.ts';
 import { errorMessage, resultMessage } from '../../protocol/reply.ts';
-import { memberOf, rawOf, textOf } from '../../protocol/scan.ts';
+import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 
 /** Largest message in bytes that a server may send. */
 export const SERVER_MESSAGE_LIMIT: number = 256 * 1024 * 1024;

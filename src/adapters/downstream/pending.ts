@@ -10,7 +10,7 @@ export interface PendingOptions {
   readonly ask: Ask;
   readonly settle: (result: Result<Reply, Refusal>) => void;
   /** Called when nobody waits for the answer any more, so that the server can be told; before `settle`. */
-  readonly giveUp: (reason: string) => void;
+  readonly giveUp: (reason: string | undefined) => void;
 }
 
 /** Refuses a request that cannot even be begun. */
@@ -55,7 +55,7 @@ export class Pending {
 
   #cancelled(): void {
     if (this.#isOver) return;
-    this.#options.giveUp('the client cancelled');
+    this.#options.giveUp(this.#options.ask.cancellation?.reason);
     this.fail({ code: 'CANCELLED' });
   }
 

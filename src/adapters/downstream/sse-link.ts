@@ -22,18 +22,17 @@ export async function openSse(
   const wire = new SseWire({ ...opening, events: attempt }, transport);
   const address = await wire.address;
   if (!address.ok) {
-    attempt.failed();
     await wire.close('it never stood');
     return address;
   }
   const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => wire.conversation.ask(ask, to);
   const facts = await initialize(probe, opening.deps, opening.signal);
   if (!facts.ok) {
-    attempt.failed();
     await wire.close(facts.error);
     return facts;
   }
   opening.deps.eras.remember(opening.spec, 'legacy');
+  attempt.succeeded();
   wire.conversation.notify('notifications/initialized');
   return ok(new SseLink(wire, facts.value));
 }

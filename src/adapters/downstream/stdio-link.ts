@@ -17,6 +17,8 @@ export interface DownstreamDeps {
   readonly log: Log;
   readonly eras: EraMemory;
   readonly ownInfo: string;
+  /** Servers, by name, that are not probed any more because they never lived long enough to answer. */
+  readonly suspects: Map<string, Era>;
 }
 
 export interface Opening {
@@ -40,13 +42,16 @@ export async function openStdio(
   transport: Extract<Transport, { kind: 'stdio' }>,
 ): Promise<Result<Link, string>> {
   const { spec, deps } = opening;
-  const recalled = deps.eras.recall(spec);
+  const recalled = deps.eras.recall(spec) ?? deps.suspects.get(spec.name);
   const first = await attempt(opening, transport, recalled);
   if (first.ok || recalled === 'legacy' || opening.signal.aborted || !first.error.diedOfProbe)
     return first.ok ? first : err(first.error.cause);
   // Some legacy servers end at a message that they do not expect before "initialize". Remembered, this happens once.
   const second = await attempt(opening, transport, 'legacy');
-  return second.ok ? second : err(first.error.cause);
+  if (second.ok) return second;
+  // It ends whatever it is sent: from now on it is spawned once for each attempt.
+  deps.suspects.set(spec.name, 'legacy');
+  return err(first.error.cause);
 }
 
 interface Failure {
@@ -77,11 +82,11 @@ async function attempt(
   const facts = await shakeHands(conversation, { recalled, ownInfo: deps.ownInfo, signal });
   if (!facts.ok) {
     const diedOfProbe = isGone && recalled === undefined;
-    attempted.failed();
     conversation.end(facts.error);
     await child.end();
     return err({ cause: facts.error, diedOfProbe });
   }
+  attempted.succeeded();
   conversation.era = facts.value.era;
   deps.eras.remember(spec, facts.value.era);
   if (facts.value.era === 'legacy') conversation.notify('notifications/initialized');

@@ -6,7 +6,7 @@ import type { View } from '../../gateway/view.ts';
 import { METHODS, type Era } from '../../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { errorMessage, resultMessage, resultPieces, resultText } from '../../protocol/reply.ts';
-import { memberOf, textOf } from '../../protocol/scan.ts';
+import { memberOf, textOf } from '../../protocol/spans.ts';
 import { replyFor } from '../../protocol/translate.ts';
 import { discovery } from './self.ts';
 

@@ -25,14 +25,14 @@ export function isLoopback(host: string): boolean {
  */
 export function guard({ host, token }: GuardOptions): Guard {
   const isLocal = isLoopback(host);
-  const expected = token === undefined ? undefined : digest(`Bearer ${token}`);
+  const expected = token === undefined ? undefined : digest(token);
   return ({ headers }) => {
     const given = headers.host ?? '';
     if (isLocal && !LOOPBACK_NAME.test(given)) return { code: 'HOST_FORBIDDEN', host: given };
     const { origin } = headers;
     if (origin !== undefined && !(isLocal ? LOOPBACK_ORIGIN.test(origin) : isOwnOrigin(origin, given)))
       return { code: 'ORIGIN_FORBIDDEN', origin };
-    if (expected !== undefined && !timingSafeEqual(digest(headers.authorization ?? ''), expected))
+    if (expected !== undefined && !timingSafeEqual(digest(bearer(headers.authorization)), expected))
       return { code: 'TOKEN_REQUIRED' };
     return undefined;
   };
@@ -40,6 +40,11 @@ export function guard({ host, token }: GuardOptions): Guard {
 
 function isOwnOrigin(origin: string, host: string): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
+}
+
+/** The token of a header; the name of the scheme may be written in any case (RFC 9110, section 11.1). */
+function bearer(authorization = ''): string {
+  return /^bearer +(.+)$/i.exec(authorization)?.[1] ?? '';
 }
 
 /** Equal lengths, so that comparing takes the same time whatever was sent. */

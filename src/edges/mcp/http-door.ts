@@ -15,8 +15,9 @@ import { errorMessage } from '../../protocol/reply.ts';
 import { guard, isLoopback, type Guard } from './guard.ts';
 import { healthOf } from './health.ts';
 import { sendJson } from './http-answer.ts';
-import { answerPost, sessionOf } from './http-post.ts';
+import { answerPost } from './http-post.ts';
 import { HttpStream } from './http-stream.ts';
+import { sessionOf } from './legacy-post.ts';
 import { readBody } from './read-body.ts';
 import { Sessions } from './session.ts';
 import type { Subscription } from './subscription.ts';
@@ -124,8 +125,8 @@ class Door {
     const view = this.#viewAt(path);
     if (view === undefined) sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: this.#paths() });
     else if (request.method === 'POST') await this.#post(request, response, view);
-    else if (request.method === 'GET') this.#get(request, response);
-    else if (request.method === 'DELETE') this.#delete(request, response);
+    else if (request.method === 'GET') this.#get(request, response, view);
+    else if (request.method === 'DELETE') this.#delete(request, response, view);
     else
       sendRefusal(response, {
         code: 'HTTP_METHOD_UNKNOWN',
@@ -136,7 +137,7 @@ class Door {
 
   close(): void {
     for (const subscription of [...this.#subscriptions]) subscription.finish();
-    this.#sessions.endAll();
+    this.#sessions.closeStreams();
   }
 
   #viewAt(path: string): View | undefined {
@@ -167,7 +168,7 @@ class Door {
       const body = await readBody(request, this.#options.maxBodyBytes);
       if (body === undefined) return;
       if (body.ok)
-        answerPost({
+        await answerPost({
           request,
           response,
           body: body.value,
@@ -180,7 +181,7 @@ class Door {
   }
 
   /** The stream on which a legacy client hears what belongs to none of its requests. */
-  #get(request: IncomingMessage, response: ServerResponse): void {
+  #get(request: IncomingMessage, response: ServerResponse, view: View): void {
     if (!headers.accepts(request.headers.accept, 'text/event-stream')) {
       sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
       return;
@@ -193,7 +194,7 @@ class Door {
       });
       return;
     }
-    const session = sessionOf({ request, response, sessions: this.#sessions }, undefined);
+    const session = sessionOf({ request, response, view, sessions: this.#sessions }, undefined);
     if (session === undefined) return;
     if (session.hasStream) {
       sendRefusal(response, { code: 'STREAM_TAKEN' });
@@ -203,7 +204,7 @@ class Door {
     session.attach(stream.send, stream.close);
   }
 
-  #delete(request: IncomingMessage, response: ServerResponse): void {
+  #delete(request: IncomingMessage, response: ServerResponse, view: View): void {
     if (request.headers[headers.SESSION_ID] === undefined) {
       sendRefusal(response, {
         code: 'HTTP_METHOD_UNKNOWN',
@@ -212,7 +213,7 @@ class Door {
       });
       return;
     }
-    const session = sessionOf({ request, response, sessions: this.#sessions }, undefined);
+    const session = sessionOf({ request, response, view, sessions: this.#sessions }, undefined);
     if (session === undefined) return;
     this.#sessions.end(session);
     response.writeHead(204).end();

@@ -21,8 +21,8 @@ export class InFlight {
   }
 
   /** A request that is unknown, or was answered already, is ignored (2025-11-25, basic/utilities/cancellation#error-handling). */
-  cancel(idText: string): void {
-    this.#open.get(idText)?.cancel();
+  cancel(idText: string, reason: string | undefined): void {
+    this.#open.get(idText)?.cancel(reason);
   }
 
   cancelAll(): void {

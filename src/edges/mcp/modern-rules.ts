@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/errors.ts';
 import { eraOf, METHODS, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
-import { memberOf, rawOf, textOf, type JsonObject } from '../../protocol/scan.ts';
+import { memberOf, rawOf, textOf, type JsonObject } from '../../protocol/spans.ts';
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';

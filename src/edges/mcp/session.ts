@@ -63,11 +63,15 @@ export class Session implements Caller {
     this.#closeStream = undefined;
   }
 
+  closeStream(): void {
+    this.#closeStream?.();
+    this.detach();
+  }
+
   end(): void {
     this.#unsubscribe();
     this.inFlight.cancelAll();
-    this.#closeStream?.();
-    this.detach();
+    this.closeStream();
   }
 
   #changed(kinds: readonly ListKind[]): void {
@@ -114,7 +118,8 @@ export class Sessions {
     session.end();
   }
 
-  endAll(): void {
-    for (const session of [...this.#sessions.values()]) this.end(session);
+  /** Ends what only waits. Requests under way get their answers from what ends them. */
+  closeStreams(): void {
+    for (const session of this.#sessions.values()) session.closeStream();
   }
 }

@@ -5,13 +5,14 @@ import type { ListKind, Log } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { VERSION_WITHOUT_HEADER, type Era } from '../../protocol/eras.ts';
-import { readMessage, type Message, type NoMessage, type RequestMessage } from '../../protocol/message.ts';
+import { readClientMessage, type Message, type RequestMessage } from '../../protocol/message.ts';
 import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
-import { memberOf, rawOf, scanArray } from '../../protocol/scan.ts';
+import { scanArray } from '../../protocol/scan.ts';
+import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { onOneLine } from '../../protocol/splice.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
-import { startOf } from './http-post.ts';
 import { InFlight } from './in-flight.ts';
+import { hearNotification, noMessage, versionFor } from './legacy-post.ts';
 import { envelopeFault, isEnveloped } from './modern-rules.ts';
 import { initialization } from './self.ts';
 import { LIST_CHANGED } from './session.ts';
@@ -67,7 +68,8 @@ class StdioDoor {
     await new Promise<void>((resolve) => {
       input.once('end', resolve);
       input.once('error', () => resolve());
-      output.once('error', () => resolve());
+      // Whoever read our answers is gone; what is still to be said is dropped.
+      output.on('error', () => resolve());
     });
     lines.end();
     await Promise.race([this.#drained(), sleep(DRAIN_MS, undefined, { ref: false })]);
@@ -86,8 +88,8 @@ class StdioDoor {
       this.#hearBatch(line);
       return;
     }
-    const message = readMessage(line);
-    if (message.kind === 'none') this.#refuse(message.idText, this.#era(), faultOf(message));
+    const message = readClientMessage(line);
+    if (message.kind === 'none') this.#refuse(message.idText, this.#era(), noMessage(message));
     else if (message.kind === 'request') this.#track(this.#answer(message), message);
     else this.#note(message);
   }
@@ -98,11 +100,11 @@ class StdioDoor {
   }
 
   #note(message: Exclude<Message, RequestMessage>): void {
-    if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return;
+    if (message.kind !== 'notification') return;
+    hearNotification(message, this.#inFlight);
     const id = memberOf(message.params, 'requestId');
-    if (id === undefined) return;
+    if (message.method !== 'notifications/cancelled' || id === undefined) return;
     const idText = rawOf(message.bytes, id);
-    this.#inFlight.cancel(idText);
     this.#subscriptions.get(idText)?.cancel();
     this.#subscriptions.delete(idText);
   }
@@ -140,12 +142,12 @@ class StdioDoor {
 
   #initialize(message: RequestMessage): Outcome {
     const { view } = this.#options;
-    const started = startOf(message);
-    if ('code' in started) return refusal(message.idText, 'legacy', started);
+    const version = versionFor(message);
+    if (!version.ok) return refusal(message.idText, 'legacy', version.error);
     const info = memberOf(message.params, 'clientInfo');
     const clientInfo = info && rawOf(message.bytes, info);
-    this.#legacy = { era: 'legacy', view, clientInfo, logLevel: undefined, version: started.version };
-    const result = resultText('initialize', 'legacy', initialization(view, started.version));
+    this.#legacy = { era: 'legacy', view, clientInfo, logLevel: undefined, version: version.value };
+    const result = resultText('initialize', 'legacy', initialization(view, version.value));
     return { pieces: [resultMessage(message.idText, result)], status: 200 };
   }
 
@@ -213,10 +215,6 @@ class StdioDoor {
     output.write(LINE_FEED);
     process.nextTick(() => output.uncork());
   }
-}
-
-function faultOf({ fault, reason }: NoMessage): Refusal {
-  return fault === 'not JSON' ? { code: 'MESSAGE_NOT_JSON', reason } : { code: 'MESSAGE_INVALID', reason };
 }
 
 /** The first request of a client that neither shakes hands nor brings an envelope. */

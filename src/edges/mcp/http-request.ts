@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Cancellation } from '../../core/cancellation.ts';
+import type { Refusal } from '../../core/errors.ts';
+import type { View } from '../../gateway/view.ts';
+import type { Era } from '../../protocol/eras.ts';
+import * as headers from '../../protocol/headers.ts';
+import type { RequestMessage } from '../../protocol/message.ts';
+import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
+import { HttpAnswer, sendJson } from './http-answer.ts';
+import type { InFlight } from './in-flight.ts';
+import type { Sessions } from './session.ts';
+import type { Subscription } from './subscription.ts';
+
+/** One POST to an MCP endpoint, its body read. */
+export interface Post {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+  readonly view: View;
+  readonly sessions: Sessions;
+  /** Subscriptions that are open, to be ended in good order. */
+  readonly subscriptions: Set<Subscription>;
+}
+
+/** Who asks, and where its requests stand that it may cancel; a modern client cancels by going away. */
+export interface Asking {
+  readonly caller: Caller;
+  readonly inFlight: InFlight | undefined;
+}
+
+/** A refusal of the HTTP exchange itself: its status is that of the code, in either era. */
+export function refuse(
+  { response }: Pick<Post, 'response'>,
+  what: Refusal,
+  whose: { readonly idText: string | undefined; readonly era: Era },
+): void {
+  const { pieces } = refusal(whose.idText, whose.era, what);
+  const { status } = refusal(undefined, whose.era, what);
+  sendJson(response, status, { headers: {}, pieces });
+}
+
+/** An answer to as many requests as the body had. */
+export function openAnswer(
+  { request, response }: Post,
+  batch: { readonly size: number } | undefined,
+): HttpAnswer {
+  const { accept } = request.headers;
+  const answer = new HttpAnswer(response, {
+    json: headers.accepts(accept, 'application/json'),
+    sse: headers.accepts(accept, 'text/event-stream'),
+    expected: batch?.size ?? 1,
+    isBatch: batch !== undefined,
+  });
+  response.once('close', () => answer.abandon());
+  return answer;
+}
+
+/** Leads one request through and says its outcome. */
+export async function answerRequest(
+  { response, answer }: { readonly response: ServerResponse; readonly answer: HttpAnswer },
+  message: RequestMessage,
+  { caller, inFlight }: Asking,
+): Promise<void> {
+  const cancellation = inFlight === undefined ? new Cancellation() : inFlight.begin(message.idText);
+  if (cancellation === undefined) {
+    const reason = 'a request with this id is under way';
+    answer.respond(refusal(message.idText, caller.era, { code: 'MESSAGE_INVALID', reason }));
+    return;
+  }
+  // A client that goes away cancels in the modern era alone (2025-11-25, basic/transports; 2026-07-28, streamable-http#cancellation).
+  if (inFlight === undefined)
+    response.once('close', () => {
+      if (!response.writableFinished) cancellation.cancel();
+    });
+  let outcome: Outcome;
+  try {
+    outcome = await conduct({ caller, message, cancellation, notify: (bytes) => answer.notify(bytes) });
+  } finally {
+    inFlight?.end(message.idText);
+  }
+  if (cancellation.isCancelled) answer.withdraw();
+  else answer.respond(outcome);
+}

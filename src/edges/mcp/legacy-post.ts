@@ -1,0 +1,152 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Refusal } from '../../core/errors.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { View } from '../../gateway/view.ts';
+import { eraOf, negotiated, SUPPORTED_VERSIONS, VERSION_WITHOUT_HEADER } from '../../protocol/eras.ts';
+import * as headers from '../../protocol/headers.ts';
+import {
+  readClientMessage,
+  type Message,
+  type NoMessage,
+  type NotificationMessage,
+  type RequestMessage,
+} from '../../protocol/message.ts';
+import { resultMessage, resultText } from '../../protocol/reply.ts';
+import { scanArray } from '../../protocol/scan.ts';
+import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { refusal } from './conduct.ts';
+import { sendJson } from './http-answer.ts';
+import { answerRequest, openAnswer, refuse, type Post } from './http-request.ts';
+import type { InFlight } from './in-flight.ts';
+import { isEnveloped } from './modern-rules.ts';
+import { initialization } from './self.ts';
+import type { Session, Sessions } from './session.ts';
+
+/** Answers a message of the legacy era: what a session said at its start holds for all that follows. */
+export async function answerLegacy(post: Post, message: Message): Promise<void> {
+  if (message.kind === 'request' && message.method === 'initialize') {
+    beginSession(post, message);
+    return;
+  }
+  const idText = message.kind === 'notification' ? undefined : message.idText;
+  const session = sessionOf(post, idText);
+  if (session === undefined) return;
+  if (message.kind === 'request') {
+    const answer = openAnswer(post, undefined);
+    const asking = { caller: session, inFlight: session.inFlight };
+    await answerRequest({ response: post.response, answer }, message, asking);
+    return;
+  }
+  if (message.kind === 'notification') hearNotification(message, session.inFlight);
+  post.response.writeHead(202).end();
+}
+
+/** The session that a request names; undefined when there is none and the client has been told. */
+export function sessionOf(
+  exchange: {
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly sessions: Sessions;
+    /** A session belongs to the endpoint at which it began. */
+    readonly view: View;
+  },
+  idText: string | undefined,
+): Session | undefined {
+  const { [headers.SESSION_ID]: id, [headers.PROTOCOL_VERSION]: version } = exchange.request.headers;
+  const tell = (what: Refusal): undefined => {
+    refuse(exchange, what, { idText, era: 'legacy' });
+  };
+  if (typeof version === 'string' && eraOf(version) === undefined)
+    return tell({ code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS });
+  if (typeof id !== 'string') return tell({ code: 'SESSION_MISSING' });
+  const session = exchange.sessions.find(id);
+  return session?.view === exchange.view ? session : tell({ code: 'SESSION_UNKNOWN' });
+}
+
+function beginSession(post: Post, message: RequestMessage): void {
+  const { idText, bytes, params } = message;
+  const version = versionFor(message);
+  if (!version.ok) {
+    const { pieces, status } = refusal(idText, 'legacy', version.error);
+    sendJson(post.response, status, { headers: {}, pieces });
+    return;
+  }
+  const info = memberOf(params, 'clientInfo');
+  const session = post.sessions.begin({
+    view: post.view,
+    version: version.value,
+    clientInfo: info && rawOf(bytes, info),
+  });
+  if (session === undefined) {
+    refuse(post, { code: 'SESSION_LIMIT' }, { idText, era: 'legacy' });
+    return;
+  }
+  const result = resultText('initialize', 'legacy', initialization(post.view, session.version));
+  const outcome = { pieces: [resultMessage(idText, result)], status: 200 };
+  openAnswer(post, undefined).respond(outcome, { [headers.SESSION_ID]: session.id });
+}
+
+/** The revision that an `initialize` settles. */
+export function versionFor({ bytes, params }: RequestMessage): Result<string, Refusal> {
+  const requested = textOf(bytes, memberOf(params, 'protocolVersion'));
+  return requested === undefined
+    ? err({ code: 'PARAMS_INVALID', field: 'params.protocolVersion', reason: 'it must be a string' })
+    : ok(negotiated(requested));
+}
+
+export function hearNotification(message: NotificationMessage, inFlight: InFlight): void {
+  if (message.method !== 'notifications/cancelled') return;
+  const id = memberOf(message.params, 'requestId');
+  const reason = textOf(message.bytes, memberOf(message.params, 'reason'));
+  if (id !== undefined) inFlight.cancel(rawOf(message.bytes, id), reason);
+}
+
+export function noMessage({ fault, reason }: NoMessage): Refusal {
+  return fault === 'not JSON' ? { code: 'MESSAGE_NOT_JSON', reason } : { code: 'MESSAGE_INVALID', reason };
+}
+
+const MOST_IN_BATCH = 100;
+
+/** Answers a batch, which 2025-03-26 alone has (2025-03-26, basic/transports#sending-messages-to-the-server). */
+export async function answerBatch(post: Post): Promise<void> {
+  const spans = scanArray(post.body, 0, true);
+  const whose = { idText: undefined, era: 'legacy' } as const;
+  if (spans === undefined) {
+    refuse(post, { code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' }, whose);
+    return;
+  }
+  const session = sessionOf(post, undefined);
+  if (session === undefined) return;
+  const messages = spans.map(({ start, end }) => readClientMessage(post.body.subarray(start, end)));
+  const reason = batchFault(messages, session);
+  if (reason !== undefined) {
+    refuse(post, { code: 'MESSAGE_INVALID', reason }, whose);
+    return;
+  }
+  for (const message of messages)
+    if (message.kind === 'notification') hearNotification(message, session.inFlight);
+  const requests = messages.filter((message) => message.kind === 'request' || message.kind === 'none');
+  if (requests.length === 0) {
+    post.response.writeHead(202).end();
+    return;
+  }
+  const answer = openAnswer(post, { size: requests.length });
+  const asking = { caller: session, inFlight: session.inFlight };
+  const each = requests.map((message) =>
+    message.kind === 'request'
+      ? answerRequest({ response: post.response, answer }, message, asking)
+      : answer.respond({ ...refusal(message.idText, 'legacy', noMessage(message)), status: 200 }),
+  );
+  await Promise.all(each);
+}
+
+function batchFault(messages: readonly (Message | NoMessage)[], session: Session): string | undefined {
+  if (session.version > VERSION_WITHOUT_HEADER) return 'the revision of this session has no batches';
+  if (messages.length === 0 || messages.length > MOST_IN_BATCH)
+    return `a batch has 1 to ${MOST_IN_BATCH} messages`;
+  const isOut = (message: Message | NoMessage): boolean =>
+    message.kind === 'request' && (message.method === 'initialize' || isEnveloped(message));
+  return messages.some(isOut)
+    ? 'a batch may hold neither "initialize" nor requests of other revisions'
+    : undefined;
+}

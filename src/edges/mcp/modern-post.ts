@@ -1,0 +1,58 @@
+import type { Refusal } from '../../core/errors.ts';
+import type { Message, RequestMessage } from '../../protocol/message.ts';
+import { HttpStream } from './http-stream.ts';
+import { answerRequest, openAnswer, refuse, type Post } from './http-request.ts';
+import { envelopeFault, headerFault, missingEnvelope } from './modern-rules.ts';
+import { Subscription } from './subscription.ts';
+
+/** Answers a request of the modern era, where every request stands alone. */
+export async function answerModern(post: Post, message: RequestMessage): Promise<void> {
+  const fault = envelopeFault(message) ?? headerFault(message, post.request.headers);
+  if (fault !== undefined) {
+    refuse(post, fault, { idText: message.idText, era: 'modern' });
+    return;
+  }
+  if (message.method === 'subscriptions/listen') {
+    openSubscription(post, message);
+    return;
+  }
+  const caller = { era: 'modern', view: post.view, clientInfo: undefined, logLevel: undefined } as const;
+  const answer = openAnswer(post, undefined);
+  await answerRequest({ response: post.response, answer }, message, { caller, inFlight: undefined });
+}
+
+/** Answers a message whose header names a modern revision, but whose body has no envelope. */
+export function answerUnenveloped(post: Post, message: Message): void {
+  if (message.kind === 'notification') post.response.writeHead(202).end();
+  else refuse(post, faultOf(message), { idText: message.idText, era: 'modern' });
+}
+
+function faultOf(message: Exclude<Message, { kind: 'notification' }>): Refusal {
+  if (message.kind === 'response')
+    return { code: 'MESSAGE_INVALID', reason: 'in this revision clients send no responses' };
+  const header = 'MCP-Protocol-Version';
+  return message.method === 'initialize'
+    ? { code: 'HEADER_MISMATCH', header, reason: 'the revision that it names has no "initialize"' }
+    : missingEnvelope();
+}
+
+function openSubscription(post: Post, message: RequestMessage): void {
+  let stream: HttpStream | undefined;
+  const early: Buffer[] = [];
+  const opened = Subscription.open({
+    view: post.view,
+    message,
+    send: (bytes) => (stream === undefined ? early.push(bytes) : stream.send(bytes)),
+  });
+  if (!opened.ok) {
+    refuse(post, opened.error, { idText: message.idText, era: 'modern' });
+    return;
+  }
+  const subscription = opened.value;
+  post.subscriptions.add(subscription);
+  stream = new HttpStream(post.response, () => {
+    post.subscriptions.delete(subscription);
+    subscription.cancel();
+  });
+  for (const bytes of early) stream.send(bytes);
+}

@@ -1,0 +1,58 @@
+/** Where a JSON number or literal that starts at `from` ends (RFC 8259, sections 3 and 6); -1 if none starts there. */
+export function scalarEnd(bytes: Buffer, from: number): number {
+  switch (bytes[from]) {
+    case 0x74:
+      return literalEnd(bytes, from, 'true');
+    case 0x66:
+      return literalEnd(bytes, from, 'false');
+    case 0x6e:
+      return literalEnd(bytes, from, 'null');
+    default:
+      return numberEnd(bytes, from);
+  }
+}
+
+/** Where the escape that starts at the backslash at `from` ends (RFC 8259, section 7); -1 if it is none. */
+export function escapeEnd(bytes: Buffer, from: number): number {
+  const byte = bytes[from + 1] ?? 0;
+  if (byte === 0x75) return HEX.test(bytes.toString('latin1', from + 2, from + 6)) ? from + 6 : -1;
+  return byte !== 0 && ESCAPES.includes(String.fromCharCode(byte)) ? from + 2 : -1;
+}
+
+const HEX = /^[\dA-Fa-f]{4}$/;
+const ESCAPES = '"\\/bfnrt';
+const ZERO = 0x30;
+const NINE = 0x39;
+
+function literalEnd(bytes: Buffer, from: number, text: string): number {
+  const end = from + text.length;
+  return bytes.toString('latin1', from, end) === text ? end : -1;
+}
+
+function numberEnd(bytes: Buffer, from: number): number {
+  const whole = bytes[from] === 0x2d ? from + 1 : from;
+  let at = digitsEnd(bytes, whole);
+  if (at === whole || (bytes[whole] === ZERO && at > whole + 1)) return -1;
+  if (bytes[at] === 0x2e) {
+    const fraction = at + 1;
+    at = digitsEnd(bytes, fraction);
+    if (at === fraction) return -1;
+  }
+  const exponent = bytes[at];
+  if (exponent === 0x65 || exponent === 0x45) {
+    const sign = bytes[at + 1];
+    const power = sign === 0x2b || sign === 0x2d ? at + 2 : at + 1;
+    at = digitsEnd(bytes, power);
+    if (at === power) return -1;
+  }
+  return at;
+}
+
+function digitsEnd(bytes: Buffer, from: number): number {
+  let at = from;
+  for (;;) {
+    const byte = bytes[at];
+    if (byte === undefined || byte < ZERO || byte > NINE) return at;
+    at += 1;
+  }
+}
