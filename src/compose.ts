@@ -1,4 +1,3 @@
-import { Console } from 'node:console';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadConfig } from './adapters/config/load-config.ts';
@@ -78,8 +77,6 @@ async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refus
 }
 
 async function runStdio(options: CommonOptions): Promise<Result<undefined, Refusal>> {
-  // stdout carries JSON-RPC alone, also when a library we use writes to the console.
-  globalThis.console = new Console(process.stderr, process.stderr);
   const limit = maxBodyBytes();
   if (!limit.ok) return limit;
   const opened = await openCatalog(options, false);

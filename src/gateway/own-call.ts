@@ -40,7 +40,7 @@ export async function answerOwn(view: View, { method, params, onProgress }: OwnR
 function wordsOf(note: Json): string {
   const params = (note['params'] ?? {}) as Json;
   if (note['method'] === 'notifications/message') return JSON.stringify(params['data']);
-  const total = params['total'] === undefined ? '' : ` of ${String(params['total'])}`;
+  const total = typeof params['total'] === 'number' ? ` of ${params['total']}` : '';
   const message = typeof params['message'] === 'string' ? `: ${params['message']}` : '';
   return `progress ${String(params['progress'])}${total}${message}`;
 }

@@ -105,10 +105,10 @@ export class Server {
   async #live(): Promise<void> {
     let failures = 0;
     let firstCause: string | undefined;
-    while (!this.#stopping.signal.aborted) {
+    while (!this.#isStopping()) {
       const startedMs = Date.now();
       const cause = await this.#oneLife();
-      if (this.#stopping.signal.aborted) break;
+      if (this.#isStopping()) break;
       const hasRecovered = this.#wasUp && Date.now() - startedMs > STABLE_AFTER_MS;
       failures = hasRecovered ? 1 : failures + 1;
       firstCause = hasRecovered ? cause : (firstCause ?? cause);
@@ -161,6 +161,10 @@ export class Server {
       else this.#deps.log.warn('a list could not be read', { server: this.spec.name, cause: list.error });
     }
     return ok(inventory);
+  }
+
+  #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
   }
 
   #read(link: Link, kind: ListKind): ReturnType<typeof readList> {

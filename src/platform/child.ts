@@ -1,5 +1,5 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost, pause } from './waiting.ts';
 
 export interface ChildOptions {
   readonly command: string;
@@ -70,9 +70,9 @@ export class Child {
   /** Orderly end: stdin closed, then SIGTERM, then SIGKILL, with a wait before each (2026-07-28, basic/transports/stdio#shutdown). */
   async end(): Promise<void> {
     this.#process.stdin.end();
-    if (await within(this.ended, GRACE_MS)) return;
+    if ((await atMost(this.ended, GRACE_MS)) !== undefined) return;
     this.signal('SIGTERM');
-    if (await within(this.ended, GRACE_MS)) return;
+    if ((await atMost(this.ended, GRACE_MS)) !== undefined) return;
     this.signal('SIGKILL');
     await this.ended;
   }
@@ -105,7 +105,7 @@ function startFailure(command: string, error: NodeJS.ErrnoException): string {
 async function sweep(pid: number): Promise<void> {
   if (signalGroup(pid, 'SIGTERM')) {
     const deadlineMs = Date.now() + GRACE_MS;
-    while (signalGroup(pid, 0) && Date.now() < deadlineMs) await sleep(POLL_MS);
+    while (signalGroup(pid, 0) && Date.now() < deadlineMs) await pause(POLL_MS);
     signalGroup(pid, 'SIGKILL');
   }
   groups.delete(pid);
@@ -126,8 +126,4 @@ function inheritedEnv(): Record<string, string> {
   for (const [key, value] of Object.entries(process.env))
     if (value !== undefined && INHERITED.test(key)) env[key] = value;
   return env;
-}
-
-function within(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
-  return Promise.race([promise.then(() => true), sleep(limitMs, false, { ref: false })]);
 }

@@ -31,6 +31,10 @@ export class Conversation {
     this.#options = options;
   }
 
+  get hasEnded(): boolean {
+    return this.#ending !== undefined;
+  }
+
   ask(ask: Ask, to: Era = this.era): Promise<Result<Reply, Refusal>> {
     return new Promise((settle) => {
       const { server, ownInfo } = this.#options;

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal } from '../../core/errors.ts';
 import type { Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
+import { atMost, pause } from '../../platform/waiting.ts';
 import { METHODS, type Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import { readResponsePieces, type Message } from '../../protocol/message.ts';
@@ -35,6 +35,7 @@ interface Open {
 
 const SESSION_OVER = 'its session is over (HTTP 404)';
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
+const DELETE_LIMIT_MS = 1_000;
 const FIRST_REOPEN_MS = 500;
 const LONGEST_REOPEN_MS = 30_000;
 
@@ -147,7 +148,7 @@ export class HttpLink implements Link {
     this.#end('Assay closed it');
     if (hadSession) {
       // A server may refuse to end sessions, or be gone: nothing depends on the answer.
-      await Promise.race([this.#delete(), sleep(1_000, undefined, { ref: false })]);
+      await atMost(this.#delete(), DELETE_LIMIT_MS);
     }
     await this.#client.close();
   }
@@ -212,7 +213,7 @@ export class HttpLink implements Link {
       if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined)
         this.#end(SESSION_OVER);
       if (end.kind === 'answered' && !isSuccess(end.status)) return; // it offers no such stream
-      await sleep(waitMs, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+      await pause(waitMs, this.#closing.signal);
       waitMs = Math.min(waitMs * 2, LONGEST_REOPEN_MS);
     }
   }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal } from '../../core/errors.ts';
 import type { Result } from '../../core/result.ts';
 import type { Ask, LinkEvents, Reply } from '../../gateway/ports.ts';
+import { pause } from '../../platform/waiting.ts';
 import { ownRequest } from '../../protocol/message.ts';
 import { own, type Facts } from './handshake.ts';
 
@@ -30,9 +30,8 @@ export async function listen({ facts, events, signal, ask }: Listening): Promise
     const startedMs = Date.now();
     await ask(own(ownRequest('subscriptions/listen', { notifications }), signal));
     if (Date.now() - startedMs > STABLE_MS) waitMs = FIRST_WAIT_MS;
-    await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    await pause(waitMs, signal);
     waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
-    if (signal.aborted) return;
     if (notifications.toolsListChanged === true) events.changed('tools');
     if (notifications.promptsListChanged === true) events.changed('prompts');
     if (notifications.resourcesListChanged === true) events.changed('resources');

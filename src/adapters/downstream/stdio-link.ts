@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec, Transport } from '../../core/server-spec.ts';
@@ -6,6 +5,7 @@ import type { Ask, Capabilities, EraMemory, Link, LinkEvents, Log, Reply } from 
 import type { Era } from '../../protocol/eras.ts';
 import { Child } from '../../platform/child.ts';
 import { LineSplitter } from '../../platform/lines.ts';
+import { atMost } from '../../platform/waiting.ts';
 import { Attempt } from './attempt.ts';
 import { Conversation } from './conversation.ts';
 import { onOneLine } from '../../protocol/splice.ts';
@@ -74,14 +74,10 @@ async function attempt(
     send: (pieces) => child.write([...pieces.map(onOneLine), LINE_FEED]),
   });
   connectStreams(child, conversation, { server: spec.name, log: deps.log });
-  let isGone = false;
-  void child.ended.then((cause) => {
-    isGone = true;
-    conversation.end(cause);
-  });
+  void child.ended.then((cause) => conversation.end(cause));
   const facts = await shakeHands(conversation, { recalled, ownInfo: deps.ownInfo, signal });
   if (!facts.ok) {
-    const diedOfProbe = isGone && recalled === undefined;
+    const diedOfProbe = conversation.hasEnded && recalled === undefined;
     conversation.end(facts.error);
     await child.end();
     return err({ cause: facts.error, diedOfProbe });
@@ -121,7 +117,7 @@ async function shakeHands(conversation: Conversation, shaking: Shaking): Promise
     if (facts.ok || signal.aborted) return facts;
   }
   const discovery = discover(probe, signal);
-  const early = await Promise.race([discovery, sleep(PROBE_PATIENCE_MS, undefined, { ref: false })]);
+  const early = await atMost(discovery, PROBE_PATIENCE_MS);
   if (early?.kind === 'modern') return ok(early.facts);
   const initialized = initialize(probe, shaking, signal);
   if (early !== undefined) return initialized;

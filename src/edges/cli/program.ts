@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import { callTool } from './call.ts';
+import { consoleToStderr } from './console-to-stderr.ts';
 import { complain } from './complain.ts';
 import type { CommonOptions, Runtime, ServeOptions } from './runtime.ts';
 import { serve } from './serve.ts';
@@ -35,6 +36,7 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   withCommon(program.command('stdio'))
     .description('the same on stdin and stdout, for a client that starts Assay itself')
     .action(async (options: CommonOptions) => {
+      consoleToStderr();
       const ended = await runtime.runStdio(options);
       exit = ended.ok ? EXIT.done : complain(ended.error);
     });

@@ -18,7 +18,7 @@ export interface OpenCatalog {
   readonly catalog: Catalog;
   /** The config file that was read. */
   readonly configPath: string;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface OpenServe extends OpenCatalog {

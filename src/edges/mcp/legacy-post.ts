@@ -53,14 +53,23 @@ export function sessionOf(
   idText: string | undefined,
 ): Session | undefined {
   const { [headers.SESSION_ID]: id, [headers.PROTOCOL_VERSION]: version } = exchange.request.headers;
-  const tell = (what: Refusal): undefined => {
-    refuse(exchange, what, { idText, era: 'legacy' });
-  };
+  const found = find(exchange, { id, version });
+  if (found.ok) return found.value;
+  refuse(exchange, found.error, { idText, era: 'legacy' });
+  return undefined;
+}
+
+type HeaderValue = string | readonly string[] | undefined;
+
+function find(
+  { sessions, view }: { readonly sessions: Sessions; readonly view: View },
+  { id, version }: { readonly id: HeaderValue; readonly version: HeaderValue },
+): Result<Session, Refusal> {
   if (typeof version === 'string' && eraOf(version) === undefined)
-    return tell({ code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS });
-  if (typeof id !== 'string') return tell({ code: 'SESSION_MISSING' });
-  const session = exchange.sessions.find(id);
-  return session?.view === exchange.view ? session : tell({ code: 'SESSION_UNKNOWN' });
+    return err({ code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS });
+  if (typeof id !== 'string') return err({ code: 'SESSION_MISSING' });
+  const session = sessions.find(id);
+  return session?.view === view ? ok(session) : err({ code: 'SESSION_UNKNOWN' });
 }
 
 function beginSession(post: Post, message: RequestMessage): void {
@@ -132,11 +141,10 @@ export async function answerBatch(post: Post): Promise<void> {
   }
   const answer = openAnswer(post, { size: requests.length });
   const asking = { caller: session, inFlight: session.inFlight };
-  const each = requests.map((message) =>
-    message.kind === 'request'
-      ? answerRequest({ response: post.response, answer }, message, asking)
-      : answer.respond({ ...refusal(message.idText, 'legacy', noMessage(message)), status: 200 }),
-  );
+  const each = requests.map(async (message) => {
+    if (message.kind === 'request') await answerRequest({ response: post.response, answer }, message, asking);
+    else answer.respond({ ...refusal(message.idText, 'legacy', noMessage(message)), status: 200 });
+  });
   await Promise.all(each);
 }
 

@@ -37,22 +37,20 @@ function faultOf(message: Exclude<Message, { kind: 'notification' }>): Refusal {
 }
 
 function openSubscription(post: Post, message: RequestMessage): void {
-  let stream: HttpStream | undefined;
+  // Nothing is sent while it opens but what is kept here: its refusal, if there is one, has a status of its own.
+  const sink: { send: (bytes: Buffer) => void } = { send: (bytes) => early.push(bytes) };
   const early: Buffer[] = [];
-  const opened = Subscription.open({
-    view: post.view,
-    message,
-    send: (bytes) => (stream === undefined ? early.push(bytes) : stream.send(bytes)),
-  });
+  const opened = Subscription.open({ view: post.view, message, send: (bytes) => sink.send(bytes) });
   if (!opened.ok) {
     refuse(post, opened.error, { idText: message.idText, era: 'modern' });
     return;
   }
   const subscription = opened.value;
   post.subscriptions.add(subscription);
-  stream = new HttpStream(post.response, () => {
+  const stream = new HttpStream(post.response, () => {
     post.subscriptions.delete(subscription);
     subscription.cancel();
   });
   for (const bytes of early) stream.send(bytes);
+  sink.send = stream.send;
 }

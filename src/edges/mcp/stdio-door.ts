@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal } from '../../core/errors.ts';
 import type { ListKind, Log } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { LineSplitter } from '../../platform/lines.ts';
+import { atMost } from '../../platform/waiting.ts';
 import { VERSION_WITHOUT_HEADER, type Era } from '../../protocol/eras.ts';
 import { readClientMessage, type Message, type RequestMessage } from '../../protocol/message.ts';
 import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
@@ -72,7 +72,7 @@ class StdioDoor {
       output.on('error', () => resolve());
     });
     lines.end();
-    await Promise.race([this.#drained(), sleep(DRAIN_MS, undefined, { ref: false })]);
+    await atMost(this.#drained(), DRAIN_MS);
     unsubscribe();
     for (const subscription of this.#subscriptions.values()) subscription.finish();
     this.#inFlight.cancelAll();
