@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { loadConfig } from './adapters/config/load-config.ts';
-import { locateConfig } from './adapters/config/locate-config.ts';
+import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
 import { downstream } from './adapters/downstream/connect.ts';
 import { openEraFile } from './adapters/store/era-file.ts';
 import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
@@ -23,16 +23,24 @@ export function runProgram(argv: readonly string[]): Promise<number> {
   return runCommandLine(argv, RUNTIME);
 }
 
-const RUNTIME: Runtime = { version: VERSION, openCatalog, openServe, runStdio, untilStopped };
+const RUNTIME: Runtime = {
+  version: VERSION,
+  ownCommand: [process.execPath, process.argv[1] ?? ''],
+  openCatalog: openForCommand,
+  openServe,
+  runStdio,
+  untilStopped,
+};
 
 interface Opened extends OpenCatalog {
   readonly log: Log;
 }
 
 async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Result<Opened, Refusal>> {
-  const { env } = process;
+  // `--home` stands before the variable wherever that is asked for.
+  const env = options.home === undefined ? process.env : { ...process.env, ASSAY_HOME: options.home };
   const around = { env, cwd: process.cwd(), home: homedir() };
-  const level = env['ASSAY_LOG_LEVEL'] ?? (isQuiet ? 'error' : 'info');
+  const level = setting('ASSAY_LOG_LEVEL') ?? (isQuiet ? 'error' : 'info');
   if (!LOG_LEVELS.includes(level))
     return err({
       code: 'SETTING_INVALID',
@@ -49,12 +57,17 @@ async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Re
     log.info(`config: ${key}: ${reason}`, { file, line });
   if (isQuiet && config.value.servers.length === 0)
     return err({ code: 'SERVERS_ABSENT', path: config.value.path });
-  const home = resolve(options.home ?? env['ASSAY_HOME'] ?? join(homedir(), '.assay'));
-  const eras = await openEraFile(join(home, 'eras.json'), log);
+  const eras = await openEraFile(join(locateHome(around), 'eras.json'), log);
   const connect = downstream({ log, eras, ownInfo: JSON.stringify(OWN_INFO) });
   const catalog = new Catalog(config.value.servers, { connect, log, chance: Math.random });
-  catalog.start();
   return ok({ catalog, configPath: config.value.path, log, close: () => catalog.stop() });
+}
+
+/** A catalog that starts at once, for commands that use it and end. */
+async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>> {
+  const opened = await openCatalog(options, true);
+  if (opened.ok) opened.value.catalog.start();
+  return opened;
 }
 
 async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>> {
@@ -64,12 +77,10 @@ async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refus
   if (!opened.ok) return opened;
   const { catalog, log, configPath } = opened.value;
   const { host, port } = options;
-  const token = process.env['ASSAY_TOKEN'] === '' ? undefined : process.env['ASSAY_TOKEN'];
+  const token = setting('ASSAY_TOKEN');
   const door = await openHttpDoor({ host, port, token, maxBodyBytes: limit.value, catalog, log });
-  if (!door.ok) {
-    await catalog.stop();
-    return door;
-  }
+  if (!door.ok) return door;
+  catalog.start();
   const close = async (): Promise<void> => {
     await Promise.all([door.value.close(), catalog.stop()]);
   };
@@ -82,6 +93,7 @@ async function runStdio(options: CommonOptions): Promise<Result<undefined, Refus
   const opened = await openCatalog(options, false);
   if (!opened.ok) return opened;
   const { catalog, log } = opened.value;
+  catalog.start();
   const door = runStdioDoor({
     input: process.stdin,
     output: process.stdout,
@@ -96,14 +108,20 @@ async function runStdio(options: CommonOptions): Promise<Result<undefined, Refus
 }
 
 function maxBodyBytes(): Result<number, Refusal> {
-  const given = process.env['ASSAY_MAX_BODY_BYTES'];
-  if (given === undefined || given === '') return ok(MAX_BODY_BYTES);
+  const given = setting('ASSAY_MAX_BODY_BYTES');
+  if (given === undefined) return ok(MAX_BODY_BYTES);
   if (/^[1-9]\d{0,9}$/.test(given)) return ok(Number(given));
   return err({
     code: 'SETTING_INVALID',
     name: 'ASSAY_MAX_BODY_BYTES',
     reason: 'it must be a whole number of bytes',
   });
+}
+
+/** A variable of the environment; an empty one counts as unset. */
+function setting(name: string): string | undefined {
+  const value = process.env[name];
+  return value === '' ? undefined : value;
 }
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];

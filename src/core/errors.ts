@@ -27,7 +27,7 @@ export type Refusal =
   | { readonly code: 'NOT_ACCEPTABLE' }
   | { readonly code: 'ENDPOINT_UNKNOWN'; readonly path: string; readonly known: readonly string[] }
   | { readonly code: 'TOOL_UNKNOWN'; readonly name: string }
-  | { readonly code: 'TOOL_AMBIGUOUS'; readonly name: string; readonly candidates: readonly string[] }
+  | { readonly code: 'NAME_AMBIGUOUS'; readonly name: string; readonly candidates: readonly string[] }
   | { readonly code: 'TOOL_WITHHELD'; readonly name: string; readonly reason: string }
   | { readonly code: 'PROMPT_UNKNOWN'; readonly name: string }
   | { readonly code: 'RESOURCE_UNKNOWN'; readonly uri: string }
@@ -54,6 +54,8 @@ export type RefusalCode = Refusal['code'];
 interface Faces {
   /** JSON-RPC error code, https://www.jsonrpc.org/specification#error_object and MCP basic/index#error-codes. */
   readonly rpc: number;
+  /** The code in the legacy era, where that had another one for it. */
+  readonly legacyRpc?: number;
   /** HTTP status where the refusal is decided before the message reaches a server. */
   readonly http: number;
   /** Exit code of the command line, see EXIT. */
@@ -97,10 +99,10 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   NOT_ACCEPTABLE: { rpc: INVALID_REQUEST, http: 406, exit: EXIT.usage },
   ENDPOINT_UNKNOWN: { rpc: INVALID_REQUEST, http: 404, exit: EXIT.usage },
   TOOL_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
-  TOOL_AMBIGUOUS: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
+  NAME_AMBIGUOUS: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   TOOL_WITHHELD: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   PROMPT_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
-  RESOURCE_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
+  RESOURCE_UNKNOWN: { rpc: INVALID_PARAMS, legacyRpc: -32002, http: 200, exit: EXIT.usage },
   CURSOR_INVALID: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   SERVER_UNAVAILABLE: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
   SERVER_ENDED: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
@@ -124,12 +126,12 @@ export function facesOf(refusal: Refusal): Faces {
 }
 
 /** A refusal as the `error` member of a JSON-RPC response; `data` holds the code and what it is about. */
-export function rpcErrorOf(refusal: Refusal): {
-  readonly code: number;
-  readonly message: string;
-  readonly data: Refusal;
-} {
-  return { code: facesOf(refusal).rpc, message: sentenceOf(refusal), data: refusal };
+export function rpcErrorOf(
+  refusal: Refusal,
+  isLegacy: boolean,
+): { readonly code: number; readonly message: string; readonly data: Refusal } {
+  const { rpc, legacyRpc = rpc } = facesOf(refusal);
+  return { code: isLegacy ? legacyRpc : rpc, message: sentenceOf(refusal), data: refusal };
 }
 
 /** One sentence or two: what happened, why, what to do. Never a secret, never text of a peer unescaped. */
@@ -165,8 +167,8 @@ const SENTENCES: Sentences = {
     'The Accept header allows neither application/json nor text/event-stream. Accept both.',
   ENDPOINT_UNKNOWN: (r) => `Nothing is at ${quote(r.path)}. Known: ${r.known.join(', ')}.`,
   TOOL_UNKNOWN: (r) => `No tool is called ${quote(r.name)}. "tools/list" or \`assay tools\` shows all.`,
-  TOOL_AMBIGUOUS: (r) =>
-    `The name ${quote(r.name)} fits more than one tool. Use one of: ${r.candidates.join(', ')}.`,
+  NAME_AMBIGUOUS: (r) =>
+    `The name ${quote(r.name)} fits more than one. Use one of: ${r.candidates.join(', ')}.`,
   TOOL_WITHHELD: (r) => `The tool ${quote(r.name)} is withheld: ${r.reason}.`,
   PROMPT_UNKNOWN: (r) => `No prompt is called ${quote(r.name)}. "prompts/list" shows all.`,
   RESOURCE_UNKNOWN: (r) => `No server offers the resource ${quote(r.uri)}.`,

@@ -1,6 +1,6 @@
 import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/errors.ts';
-import type { Result } from '../core/result.ts';
+import { ok, type Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
 import { memberOf, textOf, type Member } from '../protocol/spans.ts';
@@ -121,7 +121,8 @@ async function askOf(
     cancellation: exchange.cancellation,
     onNotification: (note, bytes) => exchange.notify(note, bytes),
   };
-  const link = await server.whenUp(exchange.cancellation);
+  const { state } = server;
+  const link = state.state === 'up' ? ok(state.link) : await server.whenUp(exchange.cancellation);
   if (!link.ok) return link;
   const reply = await link.value.ask(ask);
   if (reply.ok || reply.error.code !== 'SERVER_FORGOT') return reply;

@@ -106,10 +106,9 @@ export class Server {
     let failures = 0;
     let firstCause: string | undefined;
     while (!this.#isStopping()) {
-      const startedMs = Date.now();
-      const cause = await this.#oneLife();
+      const { cause, stoodMs } = await this.#oneLife();
       if (this.#isStopping()) break;
-      const hasRecovered = this.#wasUp && Date.now() - startedMs > STABLE_AFTER_MS;
+      const hasRecovered = stoodMs > STABLE_AFTER_MS;
       failures = hasRecovered ? 1 : failures + 1;
       firstCause = hasRecovered ? cause : (firstCause ?? cause);
       this.#become({ state: this.#wasUp ? 'restarting' : 'failed', cause: firstCause });
@@ -125,8 +124,8 @@ export class Server {
     this.#become({ state: 'stopped' });
   }
 
-  /** From start to end; resolves with the cause of the end. */
-  async #oneLife(): Promise<string> {
+  /** From start to end; resolves with the cause of the end, and how long the server stood before it. */
+  async #oneLife(): Promise<{ readonly cause: string; readonly stoodMs: number }> {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = Promise.withResolvers<string>();
     const opened = await this.#deps.connect(
@@ -134,22 +133,24 @@ export class Server {
       { changed: (kind) => this.#listChanged(kind), ended: end.resolve },
       limit,
     );
-    if (!opened.ok) return opened.error;
+    if (!opened.ok) return { cause: opened.error, stoodMs: 0 };
     const link = opened.value;
     const inventory = await this.#readAll(link);
     if (!inventory.ok) {
       await link.close();
-      return inventory.error;
+      return { cause: inventory.error, stoodMs: 0 };
     }
     this.inventory = inventory.value;
     this.instructions = link.instructions;
     this.#wasUp = true;
+    const upMs = Date.now();
     this.#become({ state: 'up', link });
     this.#deps.log.info('server is up', { server: this.spec.name, revision: link.version, era: link.era });
     if (this.#logLevel !== undefined) void this.#sendLogLevel(link);
     const cause = await Promise.race([end.promise, aborted(this.#stopping.signal)]);
+    const stoodMs = Date.now() - upMs;
     await link.close();
-    return cause;
+    return { cause, stoodMs };
   }
 
   async #readAll(link: Link): Promise<Result<Inventory, string>> {

@@ -55,7 +55,7 @@ export class View {
     const entry = this.listing('tools').find(name) ?? (await this.#afterStart('tools', name));
     if (entry === undefined) {
       const candidates = this.listing('tools').candidates(name);
-      if (candidates !== undefined) return err({ code: 'TOOL_AMBIGUOUS', name, candidates });
+      if (candidates !== undefined) return err({ code: 'NAME_AMBIGUOUS', name, candidates });
       return err(this.#unseen('tools', name) ?? { code: 'TOOL_UNKNOWN', name });
     }
     const { legacy, modern } = entry.definition.fitness;
@@ -66,9 +66,10 @@ export class View {
 
   async prompt(name: string): Promise<Result<Entry, Refusal>> {
     const entry = this.listing('prompts').find(name) ?? (await this.#afterStart('prompts', name));
-    return entry === undefined
-      ? err(this.#unseen('prompts', name) ?? { code: 'PROMPT_UNKNOWN', name })
-      : ok(entry);
+    if (entry !== undefined) return ok(entry);
+    const candidates = this.listing('prompts').candidates(name);
+    if (candidates !== undefined) return err({ code: 'NAME_AMBIGUOUS', name, candidates });
+    return err(this.#unseen('prompts', name) ?? { code: 'PROMPT_UNKNOWN', name });
   }
 
   /** Who has a resource: who lists it, else whose template fits, else the only one that lists anything of its scheme. */

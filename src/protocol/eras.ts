@@ -23,8 +23,6 @@ const BY_VERSION: ReadonlyMap<string, Revision> = new Map(REVISIONS.map((r) => [
 
 export const MODERN_VERSION = '2026-07-28';
 export const NEWEST_LEGACY_VERSION = '2025-11-25';
-/** What an HTTP request without a version header speaks (2025-06-18, basic/transports#protocol-version-header). */
-export const VERSION_WITHOUT_HEADER = '2025-03-26';
 
 /** All revisions, newest first. */
 export const SUPPORTED_VERSIONS: readonly string[] = REVISIONS.map((revision) => revision.version);
@@ -34,6 +32,11 @@ export const MODERN_VERSIONS: readonly string[] = REVISIONS.filter((r) => r.era 
 
 export function eraOf(version: string): Era | undefined {
   return BY_VERSION.get(version)?.era;
+}
+
+/** Whether messages may come in batches in a revision. */
+export function hasBatches(version: string): boolean {
+  return BY_VERSION.get(version)?.batches === true;
 }
 
 /** The revision for a client that asked for `requested` in `initialize` (2025-11-25, basic/lifecycle#version-negotiation). */

@@ -22,6 +22,12 @@ export function locateConfig({ flag, env, cwd, home }: ConfigHints): ConfigLocat
   if (flag !== undefined) return { path: at(flag), origin: '--config' };
   const { ASSAY_CONFIG: config = '', ASSAY_HOME: assayHome = '' } = env;
   if (config !== '') return { path: at(config), origin: 'ASSAY_CONFIG' };
-  if (assayHome !== '') return { path: join(at(assayHome), 'mcp.json'), origin: 'ASSAY_HOME' };
-  return { path: join(home, '.assay', 'mcp.json'), origin: 'default' };
+  const folder = locateHome({ env, cwd, home });
+  return { path: join(folder, 'mcp.json'), origin: assayHome === '' ? 'default' : 'ASSAY_HOME' };
+}
+
+/** Where Assay keeps what it learns: `ASSAY_HOME`, else `~/.assay`. */
+export function locateHome({ env, cwd, home }: Omit<ConfigHints, 'flag'>): string {
+  const { ASSAY_HOME: given = '' } = env;
+  return given === '' ? join(home, '.assay') : resolve(cwd, expandHome(given, home));
 }

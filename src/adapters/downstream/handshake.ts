@@ -29,7 +29,7 @@ export type Discovery =
 
 /** Asks a server with `server/discover` whether it speaks the modern era. Waits as long as the signal allows. */
 export async function discover(probe: Probe, signal: AbortSignal): Promise<Discovery> {
-  const reply = await probe(own(ownRequest('server/discover'), signal), 'modern');
+  const reply = await probe(own(ownRequest('server/discover'), following(signal)), 'modern');
   if (!reply.ok) return { kind: 'failed', refusal: reply.error };
   const answer = parsed(reply.value);
   const versions = answer.result?.['supportedVersions'];
@@ -50,7 +50,7 @@ export async function initialize(
     capabilities: {},
     clientInfo: JSON.parse(identity.ownInfo) as unknown,
   });
-  const reply = await probe(own(request, signal), 'legacy');
+  const reply = await probe(own(request, following(signal)), 'legacy');
   if (!reply.ok)
     return err(signal.aborted ? 'it did not answer "initialize" in time' : phraseOf(reply.error));
   const { result, error } = parsed(reply.value);
@@ -62,20 +62,21 @@ export async function initialize(
   return ok(factsOf(result, 'legacy', version));
 }
 
-/** A request of our own whose only limit is the signal. */
-export function own(message: RequestMessage, signal: AbortSignal): Ask {
+/** A request of our own that may take until it is cancelled. */
+export function own(message: RequestMessage, cancellation: Cancellation): Ask {
   return {
     message,
     era: 'legacy',
     name: undefined,
     clientInfo: undefined,
     timeoutMs: Infinity,
-    cancellation: cancellationOf(signal),
+    cancellation,
     onNotification: undefined,
   };
 }
 
-function cancellationOf(signal: AbortSignal): Cancellation {
+/** A cancellation that follows a signal; for what happens once at a start, as the signal keeps hold of it. */
+function following(signal: AbortSignal): Cancellation {
   const cancellation = new Cancellation();
   if (signal.aborted) cancellation.cancel();
   else signal.addEventListener('abort', () => cancellation.cancel(), { once: true });

@@ -47,6 +47,7 @@ export class HttpLink implements Link {
   readonly #fixedHeaders: readonly string[];
   readonly #closing = new AbortController();
   readonly #open = new Slots<Pending>();
+  #abortListening: (() => void) | undefined;
   #facts: Facts = NO_FACTS;
   #session: string | undefined;
   #ending: string | undefined;
@@ -144,6 +145,7 @@ export class HttpLink implements Link {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#abortListening?.();
     const hadSession = this.#session !== undefined && this.#ending === undefined;
     this.#end('Assay closed it');
     if (hadSession) {
@@ -208,7 +210,7 @@ export class HttpLink implements Link {
           },
           onEnd: resolve,
         });
-        this.#closing.signal.addEventListener('abort', abort, { once: true });
+        this.#abortListening = abort;
       });
       if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined)
         this.#end(SESSION_OVER);

@@ -48,7 +48,7 @@ export function answerTo(request: RequestMessage): Buffer {
   if (request.method === 'ping') return resultMessage(request.idText, Buffer.from('{}'));
   return errorMessage(
     request.idText,
-    rpcErrorOf({ code: 'METHOD_UNKNOWN', method: request.method }),
+    rpcErrorOf({ code: 'METHOD_UNKNOWN', method: request.method }, true),
     'legacy',
   );
 }

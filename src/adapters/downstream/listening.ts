@@ -1,3 +1,4 @@
+import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/errors.ts';
 import type { Result } from '../../core/result.ts';
 import type { Ask, LinkEvents, Reply } from '../../gateway/ports.ts';
@@ -26,9 +27,12 @@ export async function listen({ facts, events, signal, ask }: Listening): Promise
   const notifications = wishes(facts);
   if (Object.keys(notifications).length === 0) return;
   let waitMs = FIRST_WAIT_MS;
+  let cancellation = new Cancellation();
+  signal.addEventListener('abort', () => cancellation.cancel(), { once: true });
   while (!signal.aborted) {
     const startedMs = Date.now();
-    await ask(own(ownRequest('subscriptions/listen', { notifications }), signal));
+    cancellation = new Cancellation();
+    await ask(own(ownRequest('subscriptions/listen', { notifications }), cancellation));
     if (Date.now() - startedMs > STABLE_MS) waitMs = FIRST_WAIT_MS;
     await pause(waitMs, signal);
     waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);

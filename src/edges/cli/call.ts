@@ -14,7 +14,7 @@ export interface CallOptions {
 export async function callTool(runtime: Runtime, { name, args, options }: CallOptions): Promise<number> {
   const given = objectOf(args);
   if (typeof given === 'string') return complain({ code: 'ARGUMENTS_INVALID', reason: given });
-  const opened = await runtime.openCatalog(options, true);
+  const opened = await runtime.openCatalog(options);
   if (!opened.ok) return complain(opened.error);
   const { catalog, close } = opened.value;
   try {

@@ -29,8 +29,10 @@ export interface OpenServe extends OpenCatalog {
 /** What the command line needs from the rest of the program. */
 export interface Runtime {
   readonly version: string;
-  /** `isQuiet`: only what went wrong is logged, as the command's own output says the rest. */
-  openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Result<OpenCatalog, Refusal>>;
+  /** How this program is started: an executable and its first arguments. */
+  readonly ownCommand: readonly string[];
+  /** For commands that end by themselves: only what went wrong is logged, as their own output says the rest. */
+  openCatalog(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
   /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
   runStdio(options: CommonOptions): Promise<Result<undefined, Refusal>>;

@@ -17,7 +17,7 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
   if (!isStopped) {
     console.log(serversTable(catalog));
-    console.log(clientLines(endpoint, configPath));
+    console.log(clientLines(endpoint, [...runtime.ownCommand, 'stdio', '--config', configPath]));
     await stopped;
   }
   console.error('Assay stops: no new requests, servers are ended.');
@@ -48,8 +48,8 @@ function serversTable(catalog: Catalog): string {
 }
 
 /** The lines for common clients, in the form that each of them takes. */
-function clientLines(endpoint: string, configPath: string): string {
-  const stdio = { command: 'npx', args: ['-y', 'assay-mcp', 'stdio', '--config', configPath] };
+function clientLines(endpoint: string, [command = '', ...args]: readonly string[]): string {
+  const stdio = { command, args };
   return [
     ansis.bold('\nTo use it, paste one of these:'),
     `  Claude Code     claude mcp add --transport http assay ${endpoint}`,

@@ -9,7 +9,7 @@ export async function listTools(
   runtime: Runtime,
   options: CommonOptions & { readonly json?: boolean },
 ): Promise<number> {
-  const opened = await runtime.openCatalog(options, true);
+  const opened = await runtime.openCatalog(options);
   if (!opened.ok) return complain(opened.error);
   const { catalog, close } = opened.value;
   await catalog.settled();

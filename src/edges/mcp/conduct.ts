@@ -71,7 +71,7 @@ export async function conduct({ caller, message, cancellation, notify }: Conduct
 /** In the legacy era errors of a request are answers like others; the modern era gives some of them an HTTP status. */
 export function refusal(idText: string | undefined, era: Era, what: Refusal): Outcome {
   const status = era === 'legacy' && idText !== undefined ? 200 : facesOf(what).http;
-  return { pieces: [errorMessage(idText, rpcErrorOf(what), era)], status };
+  return { pieces: [errorMessage(idText, rpcErrorOf(what, era === 'legacy'), era)], status };
 }
 
 function done(bytes: Buffer): Outcome {

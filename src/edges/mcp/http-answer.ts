@@ -116,10 +116,12 @@ export function sendJson(response: ServerResponse, status: number, { headers, pi
     return;
   }
   response.writeHead(status, { ...headers, 'content-type': 'application/json', 'content-length': length });
-  const [only] = pieces;
-  if (pieces.length === 1) response.end(only);
-  else if (length <= COPY_LIMIT) response.end(Buffer.concat(pieces));
-  else {
+  const [first] = pieces;
+  if (length <= COPY_LIMIT) {
+    // As a string, whose characters stand for the bytes, a small body goes out in one write with the headers.
+    const small = pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
+    response.end(small.toString('latin1'), 'latin1');
+  } else {
     for (const piece of pieces) response.write(piece);
     response.end();
   }

@@ -252,6 +252,6 @@ function sendRefusal(response: ServerResponse, what: Refusal): void {
   if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = 'GET, POST, DELETE';
   // What is left of a body that was not read would be taken for the next request.
   if (what.code !== 'STREAM_TAKEN') extra['connection'] = 'close';
-  const bytes = errorMessage(undefined, rpcErrorOf(what), 'legacy');
+  const bytes = errorMessage(undefined, rpcErrorOf(what, true), 'legacy');
   sendJson(response, facesOf(what).http, { headers: extra, pieces: [bytes] });
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { View } from '../../gateway/view.ts';
-import { eraOf, negotiated, SUPPORTED_VERSIONS, VERSION_WITHOUT_HEADER } from '../../protocol/eras.ts';
+import { eraOf, hasBatches, negotiated, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import {
   readClientMessage,
@@ -149,7 +149,7 @@ export async function answerBatch(post: Post): Promise<void> {
 }
 
 function batchFault(messages: readonly (Message | NoMessage)[], session: Session): string | undefined {
-  if (session.version > VERSION_WITHOUT_HEADER) return 'the revision of this session has no batches';
+  if (!hasBatches(session.version)) return 'the revision of this session has no batches';
   if (messages.length === 0 || messages.length > MOST_IN_BATCH)
     return `a batch has 1 to ${MOST_IN_BATCH} messages`;
   const isOut = (message: Message | NoMessage): boolean =>

@@ -4,7 +4,7 @@ import type { ListKind, Log } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/waiting.ts';
-import { VERSION_WITHOUT_HEADER, type Era } from '../../protocol/eras.ts';
+import { hasBatches, type Era } from '../../protocol/eras.ts';
 import { readClientMessage, type Message, type RequestMessage } from '../../protocol/message.ts';
 import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
 import { scanArray } from '../../protocol/scan.ts';
@@ -182,7 +182,7 @@ class StdioDoor {
 
   #hearBatch(line: Buffer): void {
     const spans = scanArray(line, 0, true);
-    const takesBatches = this.#legacy !== undefined && this.#legacy.version <= VERSION_WITHOUT_HEADER;
+    const takesBatches = this.#legacy !== undefined && hasBatches(this.#legacy.version);
     if (spans === undefined)
       this.#refuse(undefined, this.#era(), { code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' });
     else if (!takesBatches || spans.length === 0)

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { Cancellation } from '../../src/core/cancellation.ts';
+
+it('a cancellation is told once, with the first reason', () => {
+  const cancellation = new Cancellation();
+  let heard = 0;
+  cancellation.listen(() => (heard += 1));
+  expect([cancellation.isCancelled, cancellation.reason, heard]).toEqual([false, undefined, 0]);
+  cancellation.cancel('first');
+  cancellation.cancel('second');
+  expect([cancellation.isCancelled, cancellation.reason, heard]).toEqual([true, 'first', 1]);
+});
+it('a cancellation without a reason has none, also if a later one gives one', () => {
+  const cancellation = new Cancellation();
+  cancellation.cancel();
+  cancellation.cancel('late');
+  expect([cancellation.isCancelled, cancellation.reason]).toEqual([true, undefined]);
+});
+it('only the last listener hears it, and none after it was taken away', () => {
+  const heard: string[] = [];
+  const cancellation = new Cancellation();
+  cancellation.listen(() => heard.push('first'));
+  cancellation.listen(() => heard.push('last'));
+  cancellation.cancel();
+  const other = new Cancellation();
+  other.listen(() => heard.push('never'));
+  other.listen(undefined);
+  other.cancel();
+  expect(heard).toEqual(['last']);
+});
+it('a listener sees that it is cancelled, and may cancel again without being told again', () => {
+  const cancellation = new Cancellation();
+  const heard: boolean[] = [];
+  cancellation.listen(() => {
+    heard.push(cancellation.isCancelled);
+    cancellation.cancel('again');
+  });
+  cancellation.cancel('once');
+  expect([heard, cancellation.reason]).toEqual([[true], 'once']);
+});
+it('who listens afterwards is not told: ask isCancelled first', () => {
+  const cancellation = new Cancellation();
+  cancellation.cancel();
+  let heard = 0;
+  cancellation.listen(() => (heard += 1));
+  cancellation.cancel();
+  expect(heard).toBe(0);
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import {
+  EXIT,
+  facesOf,
+  rpcErrorOf,
+  sentenceOf,
+  type Refusal,
+  type RefusalCode,
+} from '../../src/core/errors.ts';
+
+type Details<C extends RefusalCode> = Omit<Extract<Refusal, { code: C }>, 'code'>;
+type Examples = { readonly [C in RefusalCode]: readonly [faces: string, details: Details<C>] };
+
+/** What a peer may have sent: it must not leave its quotes, nor its line. */
+const HOSTILE = 'x".\nIgnore\u0000 this: `rm`';
+
+/** All codes with JSON-RPC code, HTTP status and exit code. Clients and scripts rely on them: rows may come, none may change. */
+const REFUSALS: Examples = {
+  MESSAGE_NOT_JSON: ['-32700 400 2', { reason: 'not UTF-8' }],
+  MESSAGE_INVALID: ['-32600 400 2', { reason: '"method" must be a string' }],
+  MESSAGE_TOO_LARGE: ['-32600 413 2', { limitBytes: 1 }],
+  METHOD_UNKNOWN: ['-32601 404 2', { method: HOSTILE }],
+  PARAMS_INVALID: ['-32602 200 2', { field: 'params.name', reason: 'it must be a string' }],
+  ENVELOPE_INVALID: ['-32602 400 2', { field: 'params._meta', reason: 'it is missing' }],
+  HEADER_MISMATCH: ['-32020 400 2', { header: 'Mcp-Name', reason: 'it is missing' }],
+  PROTOCOL_UNSUPPORTED: ['-32022 400 2', { requested: HOSTILE, supported: ['2026-07-28'] }],
+  SESSION_MISSING: ['-32600 400 2', {}],
+  SESSION_UNKNOWN: ['-32600 404 2', {}],
+  SESSION_LIMIT: ['-32603 503 4', {}],
+  STREAM_TAKEN: ['-32600 409 2', {}],
+  HOST_FORBIDDEN: ['-32600 403 2', { host: HOSTILE }],
+  ORIGIN_FORBIDDEN: ['-32600 403 2', { origin: HOSTILE }],
+  TOKEN_REQUIRED: ['-32600 401 2', {}],
+  HTTP_METHOD_UNKNOWN: ['-32600 405 2', { method: HOSTILE, allowed: 'POST' }],
+  MEDIA_TYPE_UNKNOWN: ['-32600 415 2', { type: HOSTILE }],
+  NOT_ACCEPTABLE: ['-32600 406 2', {}],
+  ENDPOINT_UNKNOWN: ['-32600 404 2', { path: HOSTILE, known: ['/mcp'] }],
+  TOOL_UNKNOWN: ['-32602 200 2', { name: HOSTILE }],
+  NAME_AMBIGUOUS: ['-32602 200 2', { name: HOSTILE, candidates: ['a_b', 'a_c'] }],
+  TOOL_WITHHELD: ['-32602 200 2', { name: HOSTILE, reason: 'inputSchema is absent' }],
+  PROMPT_UNKNOWN: ['-32602 200 2', { name: HOSTILE }],
+  RESOURCE_UNKNOWN: ['-32602 200 2', { uri: HOSTILE }],
+  CURSOR_INVALID: ['-32602 200 2', {}],
+  SERVER_UNAVAILABLE: ['-32603 200 4', { server: HOSTILE, cause: 'exited with code 7' }],
+  SERVER_ENDED: ['-32603 200 4', { server: HOSTILE, cause: 'exited with code 7' }],
+  SERVER_FORGOT: ['-32603 200 4', { server: HOSTILE }],
+  SERVER_TIMEOUT: ['-32603 200 4', { server: HOSTILE, limitMs: 1 }],
+  SERVER_ASKS: ['-32603 200 1', { server: HOSTILE }],
+  CANCELLED: ['-32603 200 1', {}],
+  SHUTTING_DOWN: ['-32603 503 4', {}],
+  INTERNAL: ['-32603 500 1', {}],
+  CONFIG_UNREADABLE: ['-32603 500 3', { path: HOSTILE, reason: 'it is a folder' }],
+  CONFIG_INVALID: ['-32603 500 3', { path: HOSTILE, reason: 'it is empty' }],
+  SETTING_INVALID: ['-32603 500 3', { name: 'ASSAY_PORT', reason: 'it is no number' }],
+  ADDRESS_NEEDS_TOKEN: ['-32603 500 3', { host: HOSTILE }],
+  ADDRESS_UNUSABLE: ['-32603 500 4', { address: '127.0.0.1:1', reason: 'it is in use' }],
+  ARGUMENTS_INVALID: ['-32602 400 2', { reason: 'not JSON' }],
+  SERVERS_ABSENT: ['-32603 500 3', { path: HOSTILE }],
+};
+const EXAMPLES = Object.entries(REFUSALS).map(([code, [faces, details]]) => ({
+  code,
+  faces,
+  refusal: { code, ...details } as Refusal,
+}));
+
+describe('a refusal', () => {
+  it('has its codes on each surface for ever', () => {
+    const faces = EXAMPLES.map(({ refusal }) => {
+      const { rpc, http, exit } = facesOf(refusal);
+      return `${refusal.code}: ${rpc} ${http} ${exit}`;
+    });
+    expect(faces).toEqual(EXAMPLES.map(({ code, faces }) => `${code}: ${faces}`));
+  });
+
+  it('is for JSON-RPC its code, its sentence and all that it is about, in both eras', () => {
+    for (const { refusal } of EXAMPLES) {
+      const { rpc } = facesOf(refusal);
+      const message = sentenceOf(refusal);
+      const legacy = refusal.code === 'RESOURCE_UNKNOWN' ? -32002 : rpc; // it has moved in 2026-07-28
+      expect(rpcErrorOf(refusal, false)).toEqual({ code: rpc, message, data: refusal });
+      expect(rpcErrorOf(refusal, true)).toEqual({ code: legacy, message, data: refusal });
+    }
+  });
+
+  it('is told in sentences on one line, in which a peer’s text is quoted', () => {
+    for (const { refusal } of EXAMPLES) {
+      const sentence = sentenceOf(refusal);
+      expect(sentence).toMatch(/^[A-Z][ -~\u2026]*\.$/);
+      if (JSON.stringify(refusal).includes('Ignore')) expect(sentence).toContain(JSON.stringify(HOSTILE));
+      else expect(sentence).not.toContain('Ignore');
+    }
+  });
+
+  it('names what it is about, why, and what to do', () => {
+    expect(sentenceOf({ code: 'TOOL_UNKNOWN', name: 'git.psh' })).toBe(
+      'No tool is called "git.psh". "tools/list" or `assay tools` shows all.',
+    );
+    expect(sentenceOf({ code: 'NAME_AMBIGUOUS', name: 'a', candidates: ['b', 'c'] })).toBe(
+      'The name "a" fits more than one. Use one of: b, c.',
+    );
+    expect(sentenceOf({ code: 'SERVER_ENDED', server: 's', cause: 'exited with code 7' })).toBe(
+      'Server "s" ended before it answered: exited with code 7. The call may have had its effect; it was not repeated.',
+    );
+  });
+
+  it('quotes at most 200 characters of a peer', () => {
+    const sentence = (name: string): string => sentenceOf({ code: 'PROMPT_UNKNOWN', name });
+    const told = (name: string): string => `No prompt is called "${name}". "prompts/list" shows all.`;
+    expect(sentence('x'.repeat(200))).toBe(told('x'.repeat(200)));
+    expect(sentence('x'.repeat(201))).toBe(told(`${'x'.repeat(200)}…`));
+    expect(sentence(`${'x'.repeat(199)}🎉`)).toBe(told(`${'x'.repeat(199)}\\ud83c…`));
+  });
+
+  it.fails('escapes in a peer’s text also what a terminal or a reader obeys', () => {
+    // 8-bit CSI, DEL, a line separator, and an override of the direction
+    for (const control of ['\u009b', '\u007f', '\u2028', '\u202e'])
+      expect(sentenceOf({ code: 'PROMPT_UNKNOWN', name: control })).not.toContain(control);
+  });
+});
+
+describe('exit codes', () => {
+  it('are these', () => {
+    expect(EXIT).toEqual({ done: 0, failed: 1, usage: 2, config: 3, unavailable: 4, toolError: 5 });
+  });
+});

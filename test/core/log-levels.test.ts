@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { isSevereEnough } from '../../src/core/log-levels.ts';
+
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+it('a message is sent to who wants its level or a less severe one', () => {
+  for (const [severity, level] of LEVELS.entries())
+    expect([level, LEVELS.filter((least) => isSevereEnough(level, least))]).toEqual([
+      level,
+      LEVELS.slice(0, severity + 1),
+    ]);
+});
+it('a message without a level, or of one that nobody knows, is always sent', () => {
+  for (const level of [undefined, '', 'trace', 'DEBUG', 'warn'])
+    expect([level, isSevereEnough(level, 'emergency')]).toEqual([level, true]);
+});

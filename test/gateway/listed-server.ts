@@ -1,0 +1,87 @@
+import { ok } from '../../src/core/result.ts';
+import { EMPTY_INVENTORY, LISTS, type Definition } from '../../src/gateway/inventory.ts';
+import type { Connect, Link, ListKind, Log } from '../../src/gateway/ports.ts';
+import { Server } from '../../src/gateway/server.ts';
+import { listable } from '../../src/protocol/listable.ts';
+import { readMessage, type ResponseMessage } from '../../src/protocol/message.ts';
+import type { Json } from '../support/json.ts';
+
+export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+type Lists = Partial<Readonly<Record<ListKind, readonly (Json | Definition)[]>>>;
+
+/** An entry of a list as a server wrote it. */
+export function definition(kind: ListKind, value: Json): Definition {
+  const facts = LISTS[kind];
+  const key = (value as Readonly<Record<string, Json>>)[facts.key];
+  return {
+    key: typeof key === 'string' ? key : undefined,
+    bytes: Buffer.from(JSON.stringify(value)),
+    fitness: { legacy: listable(facts.kind, 'legacy', value), modern: listable(facts.kind, 'modern', value) },
+  };
+}
+
+/** A tool that every client takes. */
+export function tool(name: string, more: Readonly<Record<string, Json>> = {}): Json {
+  return { name, inputSchema: { type: 'object' }, ...more };
+}
+
+export function resource(uri: string): Json {
+  return { name: 'r', uri };
+}
+
+export function template(uriTemplate: string): Json {
+  return { name: 't', uriTemplate };
+}
+
+export interface Given {
+  readonly prefix?: boolean;
+  readonly connect?: Connect;
+}
+
+/** A server with these lists, as it is while it starts; nothing runs for it. */
+export function listed(name: string, lists: Lists = {}, given: Given = {}): Server {
+  const transport = { kind: 'stdio', command: 'none', args: [], env: {}, cwd: '/' } as const;
+  const server = new Server(
+    { name, transport, timeoutMs: 60_000, prefix: given.prefix ?? true },
+    { connect: given.connect ?? (() => new Promise(() => {})), log: SILENT, onChange() {}, chance: () => 0 },
+  );
+  server.inventory = { ...EMPTY_INVENTORY, ...inventoryOf(lists) };
+  return server;
+}
+
+export function inventoryOf(lists: Lists): Partial<Record<ListKind, readonly Definition[]>> {
+  return Object.fromEntries(
+    Object.entries(lists).map(([kind, values]) => [
+      kind,
+      values.map((value) => (isDefinition(value) ? value : definition(kind as ListKind, value))),
+    ]),
+  );
+}
+
+/** A connection that stands, with nothing in its lists. */
+export function standing(capabilities: Link['capabilities'], instructions?: string): Connect {
+  return () =>
+    Promise.resolve(
+      ok<Link>({
+        era: 'legacy',
+        version: '2025-11-25',
+        capabilities,
+        instructions,
+        ask: () => Promise.resolve(ok({ era: 'legacy', message: NOTHING_LISTED })),
+        close: () => Promise.resolve(),
+      }),
+    );
+}
+
+const NOTHING_LISTED = responseOf('{"tools":[],"prompts":[],"resources":[],"resourceTemplates":[]}');
+
+function responseOf(result: string): ResponseMessage {
+  const message = readMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`));
+  if (message.kind !== 'response') throw new Error(`no response: ${result}`);
+  return message;
+}
+
+function isDefinition(value: Json | Definition): value is Definition {
+  return typeof value === 'object' && value !== null && 'fitness' in value;
+}

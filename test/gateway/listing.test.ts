@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { Listing, PAGE_SIZE } from '../../src/gateway/listing.ts';
+import type { ListKind } from '../../src/gateway/ports.ts';
+import type { Server } from '../../src/gateway/server.ts';
+import type { Era } from '../../src/protocol/eras.ts';
+import { listAt, parseJson, type Json } from '../support/json.ts';
+import { definition, listed, resource, tool } from './listed-server.ts';
+
+function listing(servers: readonly Server[], kind: ListKind = 'tools', isAggregated = true): Listing {
+  return new Listing({ kind, servers, isAggregated });
+}
+
+function page(list: Listing, era: Era = 'legacy', cursor?: string): Json | string {
+  const made = list.page(era, cursor);
+  return made.ok ? parseJson(made.value.toString()) : made.error.code;
+}
+
+const BAD_HINT = tool('bad', { annotations: { title: 'B', readOnlyHint: 'yes' } });
+const NO_SCHEMA = { name: 'broken' };
+
+describe('a list', () => {
+  it('joins what its servers list, under public names, in their order', () => {
+    const list = listing([
+      listed('a', { tools: [tool('x'), tool('y')] }),
+      listed('b', { tools: [tool('x')] }),
+    ]);
+    expect(page(list)).toEqual({ tools: [tool('a_x'), tool('a_y'), tool('b_x')] });
+    expect([list.find('b_x')?.name, list.find('b_x')?.server.spec.name]).toEqual(['x', 'b']);
+    expect([list.find('x'), list.reports]).toEqual([undefined, []]);
+  });
+
+  it('of one server keeps the names that it gave', () => {
+    const list = listing([listed('a', { tools: [tool('git.push'), tool('x'.repeat(99))] })], 'tools', false);
+    expect(page(list)).toEqual({ tools: [tool('git.push'), tool('x'.repeat(99))] });
+  });
+
+  it('says in the modern era how long it may be kept', () => {
+    const list = listing([listed('a')]);
+    expect(page(list)).toEqual({ tools: [] });
+    expect(page(list, 'modern')).toEqual({
+      tools: [],
+      resultType: 'complete',
+      ttlMs: 0,
+      cacheScope: 'private',
+    });
+  });
+
+  it('keeps every byte of an entry but its name', () => {
+    const text = '{ "name" : "x" , "inputSchema":{"type":"object"},"n":1.0,"unknown":[ ] }';
+    const entry = { ...definition('tools', tool('x')), bytes: Buffer.from(text) };
+    const made = listing([listed('a', { tools: [entry] })]).page('legacy', undefined);
+    expect(made.ok && made.value.toString()).toBe(`{"tools":[${text.replace('"x"', '"a_x"')}]}`);
+  });
+
+  it('keeps URIs as they are; the first server that lists one has it, and people are told', () => {
+    const servers = [
+      listed('a', { resources: [resource('f:x')] }),
+      listed('b', { resources: [resource('f:x')] }),
+    ];
+    const list = listing(servers, 'resources');
+    expect(page(list)).toEqual({ resources: [resource('f:x')] });
+    expect(list.find('f:x')?.server.spec.name).toBe('a');
+    expect(list.reports).toEqual(['b: f:x is hidden, a has it already']);
+  });
+
+  it('gives a name that two tools want to neither, and knows who wanted it', () => {
+    const list = listing([listed('a', { tools: [tool('b_c')] }), listed('a_b', { tools: [tool('c')] })]);
+    expect(list.find('a_b_c')).toBeUndefined();
+    expect(list.candidates('a_b_c')).toEqual(list.entries.map(({ key }) => key));
+    expect(list.candidates('a_b')).toBeUndefined();
+  });
+
+  it('never changes: the same page is the same bytes', () => {
+    const list = listing([listed('a', { tools: [tool('x'), BAD_HINT] })]);
+    const first = list.page('modern', undefined);
+    for (let time = 0; time < 100; time += 1) expect(list.page('modern', undefined)).toEqual(first);
+  });
+});
+
+describe('one bad entry costs the others nothing', () => {
+  it('a member that clients would refuse is left out, and people are told', () => {
+    const list = listing([listed('a', { tools: [tool('x'), BAD_HINT] })]);
+    expect(page(list)).toEqual({ tools: [tool('a_x'), tool('a_bad', { annotations: { title: 'B' } })] });
+    expect(list.reports).toEqual([
+      'a: bad is listed without annotations.readOnlyHint: annotations.readOnlyHint is no boolean',
+    ]);
+  });
+
+  it('an entry that cannot be mended is withheld, and people are told', () => {
+    const list = listing([listed('a', { tools: [NO_SCHEMA, tool('x')] })]);
+    expect(page(list)).toEqual({ tools: [tool('a_x')] });
+    expect(list.find('a_broken')?.name).toBe('broken');
+    expect(list.reports).toEqual(['a: broken is withheld: inputSchema is absent']);
+  });
+
+  it('entries without a name are withheld and counted', () => {
+    const list = listing([listed('a', { tools: [{}, { name: 1 }, tool('x')] })]);
+    expect(page(list)).toEqual({ tools: [tool('a_x')] });
+    expect(list.reports).toEqual(['a: 2 of its tools have no name and are withheld']);
+  });
+
+  it('what only one era’s clients refuse is shown whole in the other, and people are told whose it is', () => {
+    const without = { kind: 'without', paths: [['title']], reasons: ['title is strange'] } as const;
+    const x = definition('tools', tool('x', { title: 'X' }));
+    const legacy = { ...x, fitness: { legacy: without, modern: { kind: 'whole' } } } as const;
+    const withheld = { kind: 'withheld', reason: 'it is strange' } as const;
+    const y = definition('tools', tool('y', { title: 'Y' }));
+    const modern = { ...y, fitness: { legacy: { kind: 'whole' }, modern: withheld } } as const;
+    const list = listing([listed('a', { tools: [legacy, modern] })], 'tools', false);
+    expect(page(list)).toEqual({ tools: [tool('x'), tool('y', { title: 'Y' })] });
+    expect(page(list, 'modern')).toMatchObject({ tools: [tool('x', { title: 'X' })] });
+    expect(list.reports).toEqual([
+      'a: x is listed without title from legacy clients: title is strange',
+      'a: y is withheld from modern clients: it is strange',
+    ]);
+  });
+});
+
+describe('pages', () => {
+  const names = (from: number, to: number): readonly string[] =>
+    Array.from({ length: to - from }, (_, index) => `t${from + index}`);
+  const listOf = (count: number): Listing =>
+    listing([listed('a', { tools: names(0, count).map((name) => tool(name)) })], 'tools', false);
+
+  /** The names on each page, as a client gets them that follows the cursors. */
+  const pages = (list: Listing, era: Era = 'legacy'): readonly (readonly string[])[] => {
+    const all: string[][] = [];
+    let cursor: string | undefined;
+    do {
+      const one = page(list, era, cursor) as { nextCursor?: string };
+      all.push(listAt(one as Json, 'tools').map((entry) => (entry as { name: string }).name));
+      cursor = one.nextCursor;
+    } while (cursor !== undefined);
+    return all;
+  };
+
+  it('hold a thousand entries each; no entry is lost, none comes twice, none is empty', () => {
+    expect(PAGE_SIZE).toBe(1_000);
+    expect(pages(listOf(0))).toEqual([[]]);
+    expect(pages(listOf(1_000))).toEqual([names(0, 1_000)]);
+    expect(pages(listOf(2_500))).toEqual([names(0, 1_000), names(1_000, 2_000), names(2_000, 2_500)]);
+  });
+
+  it('count only what is shown', () => {
+    const entries = [
+      ...names(0, 999).map((name) => tool(name)),
+      ...Array(50).fill({ name: 'x' }),
+      tool('last'),
+    ];
+    const list = listing([listed('a', { tools: entries })], 'tools', false);
+    expect(pages(list)).toEqual([[...names(0, 999), 'last']]);
+  });
+
+  it('are found again by a cursor in a list that was made anew, as after a start', () => {
+    const { nextCursor = '' } = page(listOf(1_500)) as { nextCursor?: string };
+    const rest = { tools: names(1_000, 1_500).map((name) => tool(name)) };
+    expect(page(listOf(1_500), 'legacy', nextCursor)).toEqual(rest);
+    expect(page(listOf(1_500), 'modern', nextCursor)).toMatchObject(rest);
+    expect(page(listOf(900), 'legacy', nextCursor)).toBe('CURSOR_INVALID');
+  });
+
+  it('are not there for a cursor that was never given', () => {
+    for (const cursor of ['', 'x', '1000', '%', Buffer.from('t9999').toString('base64url')])
+      expect([cursor, page(listOf(3), 'legacy', cursor)]).toEqual([cursor, 'CURSOR_INVALID']);
+  });
+});
+
+describe('two lists', () => {
+  const x = definition('tools', tool('x'));
+  const server = listed('a', { tools: [x] });
+  const isSame = (other: Server, kind: ListKind = 'tools'): boolean =>
+    listing([server]).isSame(listing([other], kind));
+
+  it('are the same where every entry is the same one', () => {
+    expect(isSame(server)).toBe(true);
+    expect(listing([]).isSame(listing([], 'prompts'))).toBe(true);
+  });
+
+  it('differ in what is read anew, in their length, and in who has it', () => {
+    const before = listing([server]);
+    const after = (tools: readonly (typeof x)[]): Listing => {
+      server.inventory = { ...server.inventory, tools };
+      return listing([server]);
+    };
+    expect(before.isSame(after([definition('tools', tool('x'))]))).toBe(false);
+    expect(before.isSame(after([x, definition('tools', tool('y'))]))).toBe(false);
+    expect(before.isSame(after([]))).toBe(false);
+    expect(before.isSame(after([x]))).toBe(true);
+    expect(isSame(listed('a', { tools: [x] }))).toBe(false);
+  });
+});

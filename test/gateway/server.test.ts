@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { Cancellation } from '../../src/core/cancellation.ts';
+import { err } from '../../src/core/result.ts';
+import { listed, standing } from './listed-server.ts';
+
+it('the link of a server that stands is there at once; of one that was stopped it never will be', async () => {
+  const server = listed('a', {}, { connect: standing({}) });
+  server.start();
+  expect((await server.whenUp(new Cancellation())).ok).toBe(true);
+  await server.stop();
+  expect(await server.whenUp(new Cancellation())).toEqual({ ok: false, error: { code: 'SHUTTING_DOWN' } });
+});
+it('a server that could not be started says why to all that wait for it', async () => {
+  const server = listed('a', {}, { connect: () => Promise.resolve(err('no such command')) });
+  server.start();
+  const waits = [server.whenUp(new Cancellation()), server.whenUp(new Cancellation())];
+  const refusal = { ok: false, error: { code: 'SERVER_UNAVAILABLE', server: 'a', cause: 'no such command' } };
+  expect(await Promise.all(waits)).toEqual([refusal, refusal]);
+  await server.stop();
+});
+
+const STILL_WAITS = 'it still waits';
+
+it('who waits for a server stops when the request is cancelled', async () => {
+  const server = listed('a');
+  const cancellation = new Cancellation();
+  const wait = server.whenUp(cancellation);
+  cancellation.cancel();
+  expect(await Promise.race([wait, sleep(2_000, STILL_WAITS)])).not.toBe(STILL_WAITS);
+});
+it.fails('nobody waits for a server for a request that was cancelled before', async () => {
+  const server = listed('a');
+  const cancellation = new Cancellation();
+  cancellation.cancel();
+  expect(await Promise.race([server.whenUp(cancellation), sleep(100, STILL_WAITS)])).not.toBe(STILL_WAITS);
+});

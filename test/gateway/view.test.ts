@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { err } from '../../src/core/result.ts';
+import { sentenceOf, type Refusal } from '../../src/core/errors.ts';
+import type { Result } from '../../src/core/result.ts';
+import type { ListKind } from '../../src/gateway/ports.ts';
+import type { Server } from '../../src/gateway/server.ts';
+import { View } from '../../src/gateway/view.ts';
+import { inventoryOf, listed, resource, standing, template, tool } from './listed-server.ts';
+
+function viewOf(servers: readonly Server[], isAggregated = true): View {
+  return new View({ servers, isAggregated, settled: () => Promise.resolve() });
+}
+
+/** What was found, as `server.name`, or else the refusal. */
+function told(found: Result<Server | { readonly server: Server; readonly name: string }, Refusal>): string {
+  if (!found.ok) return sentenceOf(found.error);
+  return 'spec' in found.value
+    ? found.value.spec.name
+    : `${found.value.server.spec.name}.${found.value.name}`;
+}
+
+/** The server, once it stands; stopped by the test. */
+async function stand(server: Server): Promise<Server> {
+  const { inventory } = server;
+  server.start();
+  await server.settled();
+  server.inventory = inventory;
+  return server;
+}
+
+describe('a resource is had by', () => {
+  const check = async (servers: readonly Server[], uri: string, expected: string): Promise<void> => {
+    expect([uri, told(await viewOf(servers).resource(uri))]).toEqual([uri, expected]);
+  };
+  const unknown = (uri: string): string => `No server offers the resource "${uri}".`;
+  const files = listed('files', {
+    resources: [resource('file:///a')],
+    resourceTemplates: [template('file:///{name}')],
+  });
+  const other = listed('other', { resources: [resource('file:///b/c'), resource('memo:1')] });
+  const bare = listed('bare');
+
+  it('the server that lists it', async () => {
+    await check([files, other], 'file:///a', 'files');
+    await check([files, other], 'file:///b/c', 'other');
+    await check([bare, other], 'memo:1', 'other');
+  });
+
+  it('the first of those that list it', async () => {
+    await check([files, listed('twin', { resources: [resource('file:///a')] })], 'file:///a', 'files');
+  });
+
+  it('else the first whose template fits', async () => {
+    await check([other, files], 'file:///new', 'files');
+    await check(
+      [files, listed('twin', { resourceTemplates: [template('file:///{x}')] })],
+      'file:///new',
+      'files',
+    );
+  });
+
+  it('else the only one that has anything of its scheme, in any case of letters', async () => {
+    await check([files, other, bare], 'memo:2', 'other');
+    await check([files, bare], 'FILE:///deep/er', 'files');
+  });
+
+  it('nobody where two have something of its scheme, or none', async () => {
+    await check([files, other], 'file:///deep/er', unknown('file:///deep/er'));
+    await check([files, other], 'http://x', unknown('http://x'));
+    await check([], 'http://x', unknown('http://x'));
+  });
+
+  it('the only server, whatever it is', async () => {
+    await check([bare], 'http://x', 'bare');
+    await check([files], 'no-scheme', 'files');
+  });
+
+  it('no server that said that it has no resources', async () => {
+    const none = await stand(listed('none', {}, { connect: standing({ tools: {} }) }));
+    await check([none], 'http://x', unknown('http://x'));
+    await check([none, bare], 'http://x', 'bare');
+    await none.stop();
+  });
+});
+
+describe('a template is had by', () => {
+  it('the server that lists it, else by whom a resource of that name would be', async () => {
+    const a = listed('a', { resourceTemplates: [template('x:{y}')] });
+    const b = listed('b', { resourceTemplates: [template('z:{y}')] });
+    expect(told(await viewOf([a, b]).template('z:{y}'))).toBe('b');
+    expect(told(await viewOf([a, b]).template('x:{other}'))).toBe('a');
+    expect(told(await viewOf([a, b]).template('q:{y}'))).toBe('No server offers the resource "q:{y}".');
+  });
+});
+
+describe('a tool', () => {
+  const failing = (cause: string) => () => Promise.resolve(err(cause));
+
+  it('is found by its public name, or by its own at the endpoint of its server', async () => {
+    const a = listed('a', { tools: [tool('x')] });
+    expect(told(await viewOf([a]).tool('a_x'))).toBe('a.x');
+    expect(told(await viewOf([a], false).tool('x'))).toBe('a.x');
+  });
+
+  it('that nobody lists is unknown, once all servers said what they have', async () => {
+    const a = await stand(listed('a', { tools: [tool('x')] }, { connect: standing({}) }));
+    expect(told(await viewOf([a]).tool('x'))).toBe(
+      'No tool is called "x". "tools/list" or `assay tools` shows all.',
+    );
+    await a.stop();
+  });
+
+  it('whose name fits two is answered with the names of both', async () => {
+    const view = viewOf([listed('a', { tools: [tool('b_c')] }), listed('a_b', { tools: [tool('c')] })]);
+    expect(told(await view.tool('a_b_c'))).toBe(
+      'The name "a_b_c" fits more than one. Use one of: a_b_c_5b8f934a, a_b_c_a3715283.',
+    );
+  });
+
+  it('or prompt whose name fits two is answered with the names of both', async () => {
+    const [a, b] = [listed('a', { prompts: [{ name: 'b_c' }] }), listed('a_b', { prompts: [{ name: 'c' }] })];
+    expect(told(await viewOf([a, b]).prompt('a_b_c'))).toContain(
+      'Use one of: a_b_c_5b8f934a, a_b_c_a3715283.',
+    );
+  });
+
+  it('that no client would take is withheld, with the reason', async () => {
+    expect(told(await viewOf([listed('a', { tools: [{ name: 'x' }] })]).tool('a_x'))).toBe(
+      'The tool "a_x" is withheld: inputSchema is absent.',
+    );
+  });
+
+  it('that may be on a server that is away is not called unknown', async () => {
+    const a = await stand(listed('a', {}, { connect: failing('it is broken') }));
+    const starting = listed('b');
+    const view = viewOf([a, starting, listed('bare', {}, { prefix: false })]);
+    expect(told(await view.tool('a_x'))).toBe('Server "a" is not available: it is broken.');
+    expect(told(await view.tool('b_x'))).toBe('Server "b" is not available: it has not started yet.');
+    expect(told(await view.tool('c_x'))).toContain('No tool is called "c_x"');
+    expect(told(await viewOf([a], false).prompt('x'))).toBe('Server "a" is not available: it is broken.');
+    await a.stop();
+  });
+
+  it('is found where its server came up while the first list was waited for', async () => {
+    const a = listed('a');
+    const settled = async (): Promise<void> => {
+      a.inventory = { ...a.inventory, ...inventoryOf({ tools: [tool('x')] }) };
+      view.invalidate();
+    };
+    const view = new View({ servers: [a], isAggregated: true, settled });
+    expect(told(await view.tool('a_x'))).toBe('a.x');
+  });
+});
+
+describe('the page of a server alone', () => {
+  it('is refused with the cause where the server never stood', async () => {
+    const a = await stand(listed('a', {}, { connect: () => Promise.resolve(err('it is broken')) }));
+    const page = await viewOf([a], false).page('tools', 'legacy', undefined);
+    expect(page).toEqual({
+      ok: false,
+      error: { code: 'SERVER_UNAVAILABLE', server: 'a', cause: 'it is broken' },
+    });
+    expect((await viewOf([a]).page('tools', 'legacy', undefined)).ok).toBe(true);
+    await a.stop();
+  });
+});
+
+describe('instructions and capabilities', () => {
+  it('are joined under the servers’ names; a single server’s stay as they are', async () => {
+    const a = await stand(listed('a', {}, { connect: standing({ prompts: {} }, 'Be kind.') }));
+    const b = await stand(listed('b', {}, { connect: standing({}, 'Be quick.') }));
+    expect(viewOf([a, b, listed('c')]).instructions()).toBe('# a\n\nBe kind.\n\n# b\n\nBe quick.');
+    expect([viewOf([a], false).instructions(), viewOf([listed('c')]).instructions()]).toEqual([
+      'Be kind.',
+      undefined,
+    ]);
+    const has = (servers: readonly Server[]): boolean => viewOf(servers).has('prompts');
+    expect([has([a]), has([b]), has([a, b]), has([b, listed('c')]), has([])]).toEqual([
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
+    await Promise.all([a.stop(), b.stop()]);
+  });
+});
+
+describe('changes', () => {
+  it('are told once, by the lists that look otherwise, and not to who has left', () => {
+    const heard: (readonly ListKind[])[] = [];
+    const server = listed('a', { tools: [tool('x')] });
+    const view = viewOf([server]);
+    const leave = view.onChange((kinds) => heard.push(kinds));
+    const change = (lists: Parameters<typeof inventoryOf>[0]): void => {
+      server.inventory = { ...server.inventory, ...inventoryOf(lists) };
+      view.invalidate();
+    };
+    view.announce();
+    view.announce();
+    view.invalidate();
+    view.announce();
+    change({ resources: [resource('a:b')], prompts: [{ name: 'p' }] });
+    change({ prompts: [] });
+    view.announce();
+    leave();
+    change({ tools: [] });
+    view.announce();
+    expect(heard).toEqual([['tools'], ['resources']]);
+  });
+});

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { changedDefinition } from '../../src/protocol/definition.ts';
+import { isObject, parseJson } from '../support/json.ts';
+import { jsonText, objectText } from '../support/json-texts.ts';
+
+type Paths = readonly (readonly string[])[];
+
+function changed(text: string, name: string | undefined, ...without: Paths): string {
+  return changedDefinition(Buffer.from(text), { name, without }).toString();
+}
+
+describe('a definition', () => {
+  it('is the very same bytes where nothing is to change', () => {
+    const bytes = Buffer.from('{ "name" : "a" }');
+    expect(changedDefinition(bytes, { name: undefined, without: [] })).toBe(bytes);
+  });
+
+  it('gets its public name where its own stood, and keeps every other byte', () => {
+    expect(changed('{ "title":"name", "name" : "a\\u0062" ,"x":{"name":"a"}, "n":1.0}', 's_a')).toBe(
+      '{ "title":"name", "name" : "s_a" ,"x":{"name":"a"}, "n":1.0}',
+    );
+    expect(changed('{"name":"a"}', '"\n')).toBe('{"name":"\\"\\n"}');
+  });
+
+  it('gets no name where it had none, and is left alone where it is no object', () => {
+    expect(changed('{"title":"a"}', 'b')).toBe('{"title":"a"}');
+    expect(changed('["name"]', 'b', ['name'])).toBe('["name"]');
+  });
+
+  it('loses the members at the paths, with their commas, and no others', () => {
+    const text = '{"a":1,"b":{"a":2,"c":{"a":3,"d":[{"a":4}]}},"c":5}';
+    const check = (paths: Paths, expected: string): void => {
+      expect([paths, changed(text, undefined, ...paths)]).toEqual([paths, expected]);
+    };
+    check([['a']], '{"b":{"a":2,"c":{"a":3,"d":[{"a":4}]}},"c":5}');
+    check([['b', 'a']], '{"a":1,"b":{"c":{"a":3,"d":[{"a":4}]}},"c":5}');
+    check([['b', 'c', 'd']], '{"a":1,"b":{"a":2,"c":{"a":3}},"c":5}');
+    check([['b', 'c', 'd'], ['b', 'c', 'a'], ['c']], '{"a":1,"b":{"a":2,"c":{}}}');
+    check([['b'], ['a'], ['c']], '{}');
+    check([['x'], ['a', 'x'], ['b', 'c', 'd', 'a']], text);
+  });
+
+  it('loses a member at every place where its key stands, however that is spelled', () => {
+    expect(changed('{"a":1,"\\u0061":2,"b":{"x":1,"x":2}}', undefined, ['a'], ['b', 'x'])).toBe('{"b":{}}');
+    expect(changed('{"__proto__":{"x":1},"y":2}', undefined, ['__proto__', 'x'])).toBe(
+      '{"__proto__":{},"y":2}',
+    );
+  });
+
+  it('changes its name and loses members at once', () => {
+    expect(
+      changed(
+        '{"outputSchema":1,"name":"a","annotations":{"title":1}}',
+        'b',
+        ['outputSchema'],
+        ['annotations', 'title'],
+      ),
+    ).toBe('{"name":"b","annotations":{}}');
+  });
+
+  it('has after any such change just what is left, as it was written', () => {
+    const paths = fc.subarray<readonly string[]>([['a'], ['b', 'a'], ['b', 'id'], ['id', 'b', 'a'], ['x']]);
+    fc.assert(
+      fc.property(objectText, jsonText, paths, (text, value, gone) => {
+        const definition = `{"name":"n","b":{"a":${value},"k":${value}},"k":${text}}`;
+        const after = parseJson(changed(definition, 'new', ...gone));
+        expect(after).toEqual({
+          name: 'new',
+          b: gone.some(([first, second]) => first === 'b' && second === 'a')
+            ? { k: parseJson(value) }
+            : { a: parseJson(value), k: parseJson(value) },
+          k: parseJson(text),
+        });
+        const bare = parseJson(changed(text, undefined, ...gone));
+        expect(
+          isObject(bare) && Object.keys(bare).filter((key) => gone.some((path) => path.join() === key)),
+        ).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import {
+  eraOf,
+  hasBatches,
+  METHODS,
+  MODERN_VERSIONS,
+  negotiated,
+  SUPPORTED_VERSIONS,
+} from '../../src/protocol/eras.ts';
+
+describe('revisions', () => {
+  it('are these, the newest first', () => {
+    expect(SUPPORTED_VERSIONS).toEqual([
+      '2026-07-28',
+      '2025-11-25',
+      '2025-06-18',
+      '2025-03-26',
+      '2024-11-05',
+    ]);
+    expect(MODERN_VERSIONS).toEqual(['2026-07-28']);
+  });
+
+  it('belong to one era each, and unknown ones to none', () => {
+    const check = (version: string, era: string | undefined): void => {
+      expect([version, eraOf(version)]).toEqual([version, era]);
+    };
+    check('2026-07-28', 'modern');
+    for (const version of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']) check(version, 'legacy');
+    for (const version of ['', '2024-10-07', '2027-01-01', '2025-11-25 ', '__proto__'])
+      check(version, undefined);
+  });
+
+  it('have batches in the two oldest alone', () => {
+    expect(SUPPORTED_VERSIONS.filter(hasBatches)).toEqual(['2025-03-26', '2024-11-05']);
+    expect(hasBatches('2024-10-07')).toBe(false);
+  });
+
+  it('are negotiated as asked for where the era is legacy, else as the newest of it', () => {
+    for (const version of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])
+      expect(negotiated(version)).toBe(version);
+    for (const version of ['2026-07-28', '2027-01-01', '2024-10-07', ''])
+      expect(negotiated(version)).toBe('2025-11-25');
+  });
+});
+
+describe('the requests of clients', () => {
+  it('are these, in these eras', () => {
+    expect([...METHODS].map(([method, { eras }]) => `${method}: ${eras.join(', ')}`)).toEqual([
+      'initialize: legacy',
+      'ping: legacy',
+      'logging/setLevel: legacy',
+      'server/discover: modern',
+      'subscriptions/listen: modern',
+      'tools/list: legacy, modern',
+      'tools/call: legacy, modern',
+      'prompts/list: legacy, modern',
+      'prompts/get: legacy, modern',
+      'resources/list: legacy, modern',
+      'resources/templates/list: legacy, modern',
+      'resources/read: legacy, modern',
+      'completion/complete: legacy, modern',
+    ]);
+  });
+
+  it('repeat a parameter in the Mcp-Name header in three cases', () => {
+    expect(
+      [...METHODS].flatMap(([method, { named }]) => (named === undefined ? [] : [[method, named]])),
+    ).toEqual([
+      ['tools/call', 'name'],
+      ['prompts/get', 'name'],
+      ['resources/read', 'uri'],
+    ]);
+  });
+
+  it('have results that may be kept, where these are lists, resources or the discovery', () => {
+    expect([...METHODS].flatMap(([method, { isCacheable }]) => (isCacheable ? [method] : []))).toEqual([
+      'server/discover',
+      'tools/list',
+      'prompts/list',
+      'resources/list',
+      'resources/templates/list',
+      'resources/read',
+    ]);
+  });
+});

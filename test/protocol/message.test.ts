@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonFault, ownRequest, readClientMessage, readMessage } from '../../src/protocol/message.ts';
+import { memberOf } from '../../src/protocol/spans.ts';
+import { isObject, parseJson, type Json } from '../support/json.ts';
+import { harmedObject, jsonText, objectText } from '../support/json-texts.ts';
+
+/** What a message is taken for, without its bytes. */
+function read(text: string | Buffer): Readonly<Record<string, unknown>> {
+  const message = readMessage(Buffer.from(text));
+  switch (message.kind) {
+    case 'request':
+      return { request: message.method, id: message.idText, hasParams: message.params !== undefined };
+    case 'notification':
+      return { notification: message.method, hasParams: message.params !== undefined };
+    case 'response':
+      return {
+        response: memberOf(message.root, 'error') === undefined ? 'result' : 'error',
+        id: message.idText,
+      };
+    case 'none':
+      return { none: message.fault, id: message.idText, reason: message.reason };
+  }
+}
+
+const check = (text: string, expected: Readonly<Record<string, unknown>>): void => {
+  expect([text.slice(0, 200), read(text)]).toEqual([text.slice(0, 200), expected]);
+};
+const invalid = (reason: string, id?: string): Readonly<Record<string, unknown>> => ({
+  none: 'no message',
+  id,
+  reason,
+});
+
+describe('a message is classified', () => {
+  it('as a request, a notification or a response, by "method" and "id" alone', () => {
+    check('{"jsonrpc":"2.0","id":1,"method":"a"}', { request: 'a', id: '1', hasParams: false });
+    check('{"params":{},"method":"a","id":1,"jsonrpc":"2.0"}', { request: 'a', id: '1', hasParams: true });
+    check('{"jsonrpc":"2.0","method":"a"}', { notification: 'a', hasParams: false });
+    check('{"jsonrpc":"2.0","method":"a","params":{}}', { notification: 'a', hasParams: true });
+    check('{"jsonrpc":"2.0","id":1,"result":null}', { response: 'result', id: '1' });
+    check('{"jsonrpc":"2.0","id":1,"error":null}', { response: 'error', id: '1' });
+    check('{"jsonrpc":"2.0","id":1,"method":"a","result":1}', { request: 'a', id: '1', hasParams: false });
+    check('{"jsonrpc":"2.0","id":1,"method":"","x":1}', { request: '', id: '1', hasParams: false });
+    check('{"\\u006asonrpc":"2.\\u0030","\\u0069d":1,"method":"\\u0061"}', {
+      request: 'a',
+      id: '1',
+      hasParams: false,
+    });
+  });
+
+  it('as nothing without "jsonrpc":"2.0"', () => {
+    for (const jsonrpc of ['"2"', '2.0', '"1.0"', 'null', '["2.0"]'])
+      check(`{"jsonrpc":${jsonrpc},"id":1,"method":"a"}`, invalid('"jsonrpc" must be "2.0"', '1'));
+    check('{"id":"x","method":"a"}', invalid('"jsonrpc" must be "2.0"', '"x"'));
+    check('{}', invalid('"jsonrpc" must be "2.0"'));
+  });
+
+  it('as nothing with a wrong member', () => {
+    check('{"jsonrpc":"2.0","id":1,"method":1}', invalid('"method" must be a string', '1'));
+    for (const params of ['[]', 'null', '1', '""'])
+      check(
+        `{"jsonrpc":"2.0","id":1,"method":"a","params":${params}}`,
+        invalid('"params" must be an object', '1'),
+      );
+    const outcome = 'a message has a "method", or else a "result" or an "error"';
+    check('{"jsonrpc":"2.0","id":1}', invalid(outcome, '1'));
+    check('{"jsonrpc":"2.0","id":1,"result":1,"error":1}', invalid(outcome, '1'));
+  });
+
+  it('as nothing where a member that counts stands there twice', () => {
+    const twice = (key: string, at: number): string =>
+      `the member "${key}" stands there twice, at byte ${at}`;
+    check('{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}', invalid(twice('id', 24)));
+    check(
+      '{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"b","name":"c"}}',
+      invalid(twice('name', 58)),
+    );
+    check('{"jsonrpc":"2.0","method":"a","x":1,"x":2}', { notification: 'a', hasParams: false });
+  });
+
+  it('as no JSON, or as JSON that is no object, or one that is too deep', () => {
+    check('', { none: 'not JSON', id: undefined, reason: 'not a JSON object, at byte 0' });
+    check('x', { none: 'not JSON', id: undefined, reason: 'not a JSON object, at byte 0' });
+    check('{"id":1', { none: 'not JSON', id: undefined, reason: 'expected "," or "}", at byte 7' });
+    for (const text of ['[]', ' [{"jsonrpc":"2.0"}]', 'null', '"a"', '1', 'true'])
+      check(text, invalid('a message is one JSON object, with "jsonrpc", "method" or "id"'));
+    check(`{"a":${'['.repeat(300)}${']'.repeat(300)}}`, invalid('nested more than 256 deep, at byte 260'));
+  });
+});
+
+describe('the id of a request', () => {
+  it('is kept as it was written: 0, "", a number and its text differ', () => {
+    const longest = `"${'é'.repeat(500)}"`;
+    for (const id of ['0', '-0', '-1', '""', '"1"', '"a\\"b"', '"\\u0000"', '9'.repeat(30), longest])
+      check(`{"jsonrpc":"2.0","id":${id},"method":"a"}`, { request: 'a', id, hasParams: false });
+  });
+
+  it('is refused where it is no string and no integer, or longer than any client needs', () => {
+    const tooLong = `"${'x'.repeat(501)}"`;
+    for (const id of ['null', '1.5', '1.0', '1e3', '-1E0', 'true', '{}', '[1]', '9'.repeat(31), tooLong]) {
+      check(`{"jsonrpc":"2.0","id":${id},"method":"a"}`, invalid('"id" must be a string or an integer'));
+    }
+  });
+
+  it('of a response may be null or absent too, where the peer could not tell it', () => {
+    check('{"jsonrpc":"2.0","id":null,"error":{}}', { response: 'error', id: undefined });
+    check('{"jsonrpc":"2.0","error":{}}', { response: 'error', id: undefined });
+    for (const id of ['1.5', 'true', '{}'])
+      check(`{"jsonrpc":"2.0","id":${id},"error":{}}`, invalid('"id" must be a string or an integer'));
+  });
+});
+
+describe('whatever a peer sends', () => {
+  it('is classified without a throw, and as a message only if it is an object outside of its strings', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          harmedObject,
+          fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+        ),
+        (bytes) => {
+          const message = readMessage(bytes);
+          if (message.kind !== 'none') expect(message.root.end).toBeLessThanOrEqual(bytes.length);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is a request, with its id and method, whatever else stands in it', () => {
+    const extra = objectText.map((text) => text.replace(/"(?:id|i\\u0064)"/g, '"x"'));
+    fc.assert(
+      fc.property(
+        extra,
+        jsonText,
+        fc.oneof(
+          fc.integer().map(String),
+          fc.string().map((s) => JSON.stringify(s)),
+        ),
+        (other, value, id) => {
+          const text = `{"other":${other},"id":${id},"method":"m","params":{"arguments":${value}},"jsonrpc":"2.0"}`;
+          expect(read(text)).toEqual({ request: 'm', id, hasParams: true });
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('JSON in a long string that was only searched for its end', () => {
+  const fault = (inside: string): string | undefined => {
+    const message = readMessage(
+      Buffer.from(`{"jsonrpc":"2.0","method":"a","x":"${'x'.repeat(40)}${inside}"}`),
+    );
+    if (message.kind === 'none') throw new Error(message.reason);
+    return jsonFault(message);
+  };
+
+  it('is proven when somebody asks', () => {
+    expect(fault('')).toBeUndefined();
+    expect(fault('\\n')).toBeUndefined();
+    expect(fault('\n')).toBe('a control character inside a string, at byte 75');
+    expect(fault('\\x')).toBe('a bad escape in a string, at byte 75');
+  });
+
+  it('is taken for proven where no string is long', () => {
+    const message = readMessage(Buffer.from('{"jsonrpc":"2.0","method":"a"}'));
+    expect(message.kind === 'none' ? 'none' : [message.isProven, jsonFault(message)]).toEqual([
+      true,
+      undefined,
+    ]);
+  });
+});
+
+describe('what a client sends', () => {
+  it('must be UTF-8', () => {
+    const bytes = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":"\xe9"}}', 'latin1');
+    expect(readClientMessage(bytes)).toEqual({
+      kind: 'none',
+      idText: undefined,
+      fault: 'not JSON',
+      reason: 'not UTF-8',
+    });
+    expect(readMessage(bytes).kind).toBe('request');
+    expect(readClientMessage(Buffer.from('{"jsonrpc":"2.0","method":"é"}')).kind).toBe('notification');
+  });
+});
+
+describe('a request of our own', () => {
+  const written = (message: { readonly bytes: Buffer }): Json => parseJson(message.bytes.toString());
+
+  it('has the params it was given, or none in them', () => {
+    expect(written(ownRequest('a'))).toEqual({ jsonrpc: '2.0', id: 0, method: 'a', params: {} });
+    expect(written(ownRequest('a', { b: [1] }))).toEqual({
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'a',
+      params: { b: [1] },
+    });
+    expect(isObject(written(ownRequest('a"\n')))).toBe(true);
+  });
+});

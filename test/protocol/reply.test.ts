@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { readMessage } from '../../src/protocol/message.ts';
+import {
+  errorMessage,
+  notificationMessage,
+  resultMessage,
+  resultPieces,
+  resultText,
+} from '../../src/protocol/reply.ts';
+
+describe('a response of our own', () => {
+  const RESULT = Buffer.from('{"a":1.0}');
+
+  it('holds the client’s id as it was written, and the result’s bytes', () => {
+    for (const id of ['0', '""', '"a\\"b"', '9'.repeat(30)])
+      expect(resultMessage(id, RESULT).toString()).toBe(`{"jsonrpc":"2.0","id":${id},"result":{"a":1.0}}`);
+  });
+
+  it('is the same in pieces, and does not copy the result', () => {
+    const pieces = resultPieces('1', RESULT);
+    expect(Buffer.concat(pieces)).toEqual(resultMessage('1', RESULT));
+    expect(pieces).toContain(RESULT);
+  });
+});
+
+describe('the text of a result', () => {
+  it('is the bare result in the legacy era', () => {
+    expect(resultText('tools/list', 'legacy', { a: [] }).toString()).toBe('{"a":[]}');
+    expect(resultText('ping', 'legacy', {}).toString()).toBe('{}');
+    expect(resultText('ping', 'legacy', { a: undefined }).toString()).toBe('{}');
+  });
+
+  it('says in the modern era that it is complete, and how long it may be kept', () => {
+    const cached = '"resultType":"complete","ttlMs":0,"cacheScope":"private"';
+    expect(resultText('server/discover', 'modern', { a: 1 }).toString()).toBe(`{"a":1,${cached}}`);
+    expect(resultText('tools/list', 'modern', {}).toString()).toBe(`{${cached}}`);
+    expect(resultText('tools/call', 'modern', {}).toString()).toBe('{"resultType":"complete"}');
+    expect(resultText('tools/call', 'modern', { a: '}' }).toString()).toBe(
+      '{"a":"}","resultType":"complete"}',
+    );
+  });
+});
+
+describe('an error response', () => {
+  const ERROR = { code: -32603, message: 'm"\n', data: { code: 'X' } };
+  const TEXT = '"error":{"code":-32603,"message":"m\\"\\n","data":{"code":"X"}}}';
+
+  it('carries the id, in both eras', () => {
+    for (const era of ['legacy', 'modern'] as const)
+      expect(errorMessage('0', ERROR, era).toString()).toBe(`{"jsonrpc":"2.0","id":0,${TEXT}`);
+  });
+
+  it('carries null where no id could be read, and in the modern era none', () => {
+    expect(errorMessage(undefined, ERROR, 'legacy').toString()).toBe(`{"jsonrpc":"2.0","id":null,${TEXT}`);
+    expect(errorMessage(undefined, ERROR, 'modern').toString()).toBe(`{"jsonrpc":"2.0",${TEXT}`);
+  });
+
+  it('is a response that we would read ourselves', () => {
+    for (const id of [undefined, '0', '"a"'])
+      for (const era of ['legacy', 'modern'] as const)
+        expect(readMessage(errorMessage(id, ERROR, era))).toMatchObject({
+          kind: 'response',
+          idText: id,
+        });
+  });
+});
+
+describe('a notification of our own', () => {
+  it('has params only where some were given', () => {
+    expect(notificationMessage('a').toString()).toBe('{"jsonrpc":"2.0","method":"a"}');
+    expect(notificationMessage('a', {}).toString()).toBe('{"jsonrpc":"2.0","method":"a","params":{}}');
+    expect(notificationMessage('a', { requestId: 0, reason: undefined }).toString()).toBe(
+      '{"jsonrpc":"2.0","method":"a","params":{"requestId":0}}',
+    );
+  });
+});

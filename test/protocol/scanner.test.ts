@@ -1,0 +1,195 @@
+import { isUtf8 } from 'node:buffer';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { scanObject, type Scan } from '../../src/protocol/scan.ts';
+import { planOf, rawOf } from '../../src/protocol/spans.ts';
+import { isObject, parseJson, type Json } from '../support/json.ts';
+import { harmedObject, objectText } from '../support/json-texts.ts';
+
+const RUNS = { numRuns: 2000 };
+const PLAN = planOf({ a: { a: { a: {} }, id: {} }, b: {}, id: {} });
+
+function scanned(bytes: Buffer, strict: boolean): Scan {
+  return scanObject(bytes, { plan: PLAN, strict });
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isJsonObject(bytes: Buffer): boolean {
+  return isUtf8(bytes) && isObject(parsed(bytes.toString()));
+}
+
+/** What is left of JSON when nobody looks into its strings. */
+function skeleton(bytes: Buffer): string {
+  return bytes.toString('latin1').replace(/"(?:\\[^]|[^"\\])*"/g, '""');
+}
+
+describe('a strict scan', () => {
+  it('accepts exactly the objects that JSON.parse accepts', () => {
+    fc.assert(
+      fc.property(harmedObject, (bytes) => {
+        expect(scanned(bytes, true).ok).toBe(isJsonObject(bytes));
+      }),
+      RUNS,
+    );
+  });
+
+  it('gives members whose bytes are what JSON.parse finds under their keys', () => {
+    fc.assert(
+      fc.property(objectText, (text) => {
+        const bytes = Buffer.from(text);
+        const scan = scanned(bytes, true);
+        const members = scan.ok ? scan.value.members : [];
+        const values = members.map((member) => [member.key, parseJson(rawOf(bytes, member))] as const);
+        expect(Object.fromEntries(values)).toEqual(parseJson(text));
+        expect(members.map(({ keyStart }) => bytes[keyStart])).toEqual(members.map(() => 0x22));
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('a lenient scan', () => {
+  it('accepts what a strict one does, with the same spans', () => {
+    fc.assert(
+      fc.property(harmedObject, (bytes) => {
+        const [strict, lenient] = [scanned(bytes, true), scanned(bytes, false)];
+        if (strict.ok) expect(lenient).toEqual({ ...strict, isProven: expect.any(Boolean) });
+      }),
+      RUNS,
+    );
+  });
+
+  it('accepts nothing that is broken outside of strings', () => {
+    fc.assert(
+      fc.property(harmedObject, (bytes) => {
+        if (scanned(bytes, false).ok) expect(parsed(skeleton(bytes))).toBeDefined();
+      }),
+      RUNS,
+    );
+  });
+
+  it('calls only that proven, which is JSON once it is UTF-8', () => {
+    fc.assert(
+      fc.property(harmedObject, (bytes) => {
+        const scan = scanned(bytes, false);
+        if (scan.ok && scan.isProven && isUtf8(bytes)) expect(isJsonObject(bytes)).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  const check = (text: string, expected: { readonly strict: boolean; readonly lenient: boolean }): void => {
+    const bytes = Buffer.from(text);
+    expect({ strict: scanned(bytes, true).ok, lenient: scanned(bytes, false).ok }).toEqual(expected);
+  };
+
+  it('looks into short strings, and into long ones only for their end', () => {
+    const [short, long] = ['x'.repeat(31), 'x'.repeat(32)];
+    check(`{"a":"${short}\n"}`, { strict: false, lenient: false });
+    check(`{"a":"${long}\n"}`, { strict: false, lenient: true });
+    check(`{"a":"${long}\\x"}`, { strict: false, lenient: true });
+    check(`{"a":"${long}\\u12"}`, { strict: false, lenient: true });
+    check(`{"a":"${long}\\""}`, { strict: true, lenient: true });
+    check(`{"a":"${long}\\"}`, { strict: false, lenient: false });
+    check(`{"a":"${long}\\\\"}`, { strict: true, lenient: true });
+    check(`{"a":"${long}\\\\\\"}`, { strict: false, lenient: false });
+    check(`{"a":"${long}`, { strict: false, lenient: false });
+  });
+
+  it('finds the end of a string wherever a backslash stands in it', () => {
+    for (let before = 0; before < 72; before += 1) {
+      check(`{"a":"${'x'.repeat(before)}\\","b":1}`, { strict: false, lenient: false });
+      check(`{"a":"${'x'.repeat(before)}\\"","b":1}`, { strict: true, lenient: true });
+      check(`{"a":"${'x'.repeat(before)}\\\\","b":1}`, { strict: true, lenient: true });
+    }
+  });
+});
+
+describe('a byte inside a long string', () => {
+  it('is refused strictly exactly where JSON.parse refuses it, at every place of a word', () => {
+    for (let byte = 0; byte < 0x80; byte += 1) {
+      for (let place = 0; place < 8; place += 1) {
+        const text = `{"a":"${'é'.repeat(20)}${'x'.repeat(place)}${String.fromCharCode(byte)}xxxxxxx"}`;
+        expect([byte, place, scanned(Buffer.from(text), true).ok]).toEqual([
+          byte,
+          place,
+          parsed(text) !== undefined,
+        ]);
+      }
+    }
+  });
+});
+
+describe('faults', () => {
+  const check = (text: string, reason: string, offset: number, isJson = false): void => {
+    const scan = scanObject(Buffer.from(text, 'latin1'), { plan: PLAN, strict: true, refusesTwice: true });
+    expect(scan).toEqual({ ok: false, fault: { reason, isJson, offset } });
+  };
+
+  it('say what is wrong, and at which byte', () => {
+    check('', 'not a JSON object', 0);
+    check(' []', 'not a JSON object', 1);
+    check('{', 'expected a member name in quotes', 1);
+    check('{"a"', 'expected ":"', 4);
+    check('{"a":', 'expected a JSON value', 5);
+    check('{"a":1', 'expected "," or "}"', 6);
+    check('{"a":1,}', 'expected a member name in quotes', 7);
+    check('{a:1}', 'expected a member name in quotes', 1);
+    check('{"a":01}', 'expected a JSON value', 5);
+    check('{"a":[1 2]}', 'expected "," or the end of the object or array', 8);
+    check('{"a":[1}', 'expected "," or the end of the object or array', 7);
+    check('{"a":"\\x"}', 'a bad escape in a string', 6);
+    check('{"a":"\t"}', 'a control character inside a string', 6);
+    check('{"a":"x', 'a string does not end', 6);
+    check('{} {}', 'text after the end of the JSON value', 3);
+    check('{"a":"\xe9"}', 'not UTF-8', 0);
+  });
+
+  it('a planned key that stands there twice is JSON but refused, however it is spelled', () => {
+    check('{"id":1,"id":1}', 'the member "id" stands there twice', 8, true);
+    check('{"id":1,"i\\u0064":1}', 'the member "id" stands there twice', 8, true);
+    check('{"a":{"a":{"a":1,"a":2}}}', 'the member "a" stands there twice', 17, true);
+  });
+
+  it('a key that is not planned may stand there twice, and so may a planned one where nobody minds', () => {
+    const accepts = (text: string, refusesTwice: boolean): boolean =>
+      scanObject(Buffer.from(text), { plan: PLAN, strict: true, refusesTwice }).ok;
+    expect(accepts('{"x":1,"x":2,"b":{"id":1,"id":2},"a":[{"id":1,"id":2}]}', true)).toBe(true);
+    expect(accepts('{"id":1,"id":2}', false)).toBe(true);
+  });
+});
+
+describe('depth', () => {
+  const nested = (depth: number, [open, inner, close]: readonly [string, string, string]): Buffer =>
+    Buffer.from(`{"x":${open.repeat(depth - 1)}${inner}${close.repeat(depth - 1)}}`);
+  const TOO_DEEP = { reason: 'nested more than 256 deep', isJson: true, offset: expect.any(Number) };
+  const check = (bytes: Buffer, isAccepted: boolean): void => {
+    for (const strict of [true, false]) {
+      const scan = scanned(bytes, strict);
+      expect(scan.ok ? 'accepted' : scan.fault).toEqual(isAccepted ? 'accepted' : TOO_DEEP);
+    }
+  };
+
+  it('is at most 256, counting the outermost object', () => {
+    check(nested(256, ['[', '1', ']']), true);
+    check(nested(257, ['[', '1', ']']), false);
+    check(nested(256, ['{"a":', '1', '}']), true);
+    check(nested(257, ['{"a":', '1', '}']), false);
+    check(nested(100_000, ['[', '1', ']']), false);
+  });
+
+  it.fails('counts an empty object or array as one level, like any other', () => {
+    check(nested(257, ['[', '', ']']), false);
+  });
+
+  it('is that of nesting, not of how many there were before', () => {
+    check(Buffer.from(`{"x":[${Array(1000).fill('[[{}]],{"a":{"a":[1]}}').join(',')}]}`), true);
+  });
+});

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EVENT_HEAD, EVENT_TAIL, EventTooLarge, KEEP_ALIVE, SseParser } from '../../src/protocol/sse.ts';
+import { anyPieces } from '../support/json-texts.ts';
+
+type Event = readonly [event: string, data: string, id?: string];
+
+function parse(pieces: readonly Buffer[], limitBytes = 1_000): readonly Event[] {
+  const events: Event[] = [];
+  const parser = new SseParser(
+    ({ event, data, id }) =>
+      events.push(id === undefined ? [event, data.toString()] : [event, data.toString(), id]),
+    limitBytes,
+  );
+  for (const piece of pieces) parser.push(piece);
+  return events;
+}
+
+/** What a whole stream says, given at once, and byte by byte. */
+function check(stream: string, expected: readonly Event[]): void {
+  const bytes = Buffer.from(stream);
+  expect([stream, parse([bytes])]).toEqual([stream, expected]);
+  expect([stream, parse(Array.from(bytes, (byte) => Buffer.of(byte)))]).toEqual([stream, expected]);
+}
+
+describe('an event stream', () => {
+  it('gives out an event at each blank line, and nothing that is not finished', () => {
+    check('data: a\n\ndata: b\n\n', [
+      ['message', 'a'],
+      ['message', 'b'],
+    ]);
+    check('data: a\n', []);
+    check('data: a\n\ndata: b', [['message', 'a']]);
+    check('\n\n', []);
+  });
+
+  it('joins the lines of an event’s data with line feeds', () => {
+    check('data: {"a":\ndata: 1}\n\n', [['message', '{"a":\n1}']]);
+    check('data\ndata\n\n', [['message', '\n']]);
+    check('data:\n\n', [['message', '']]);
+  });
+
+  it('takes one space after the colon, and no more', () => {
+    check('data:a\n\ndata:  b\n\ndata: :c\n\n', [
+      ['message', 'a'],
+      ['message', ' b'],
+      ['message', ':c'],
+    ]);
+  });
+
+  it('ends lines in LF or CRLF', () => {
+    check('event: x\r\ndata: a\r\ndata: b\r\n\r\n', [['x', 'a\nb']]);
+    check('data: a\r\n\ndata: b\n\r\n', [
+      ['message', 'a'],
+      ['message', 'b'],
+    ]);
+  });
+
+  it('passes over comments, unknown fields and events without data', () => {
+    check(`: hello\n${KEEP_ALIVE.toString()}retry: 10\nDATA: x\n data: y\ndata: a\n:\n\n`, [
+      ['message', 'a'],
+    ]);
+    check('event: x\n\ndata: a\n\n', [['message', 'a']]);
+  });
+
+  it('names an event for itself alone, and keeps the last id', () => {
+    check('event: x\nid: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n', [
+      ['x', 'a', '1'],
+      ['message', 'b', '1'],
+      ['message', 'c', ''],
+    ]);
+  });
+
+  it.fails('may begin with a byte order mark (event streams, section 9.2.5)', () => {
+    check('\uFEFFdata: a\n\n', [['message', 'a']]);
+  });
+
+  it('is the same however it is cut', () => {
+    const line = fc.oneof(
+      fc.constantFrom('', '', ': c', 'data', 'data:', 'id: 7', 'event: x', 'retry: 1'),
+      fc.string({ unit: 'grapheme' }).map((text) => `data: ${text.replace(/[\r\n]/g, '')}`),
+    );
+    const stream = fc
+      .array(fc.tuple(line, fc.constantFrom('\n', '\r\n')), { maxLength: 20 })
+      .map((lines) => Buffer.from(lines.flat().join('')));
+    const cut = stream.chain((bytes) => fc.tuple(fc.constant(bytes), anyPieces(bytes)));
+    fc.assert(
+      fc.property(cut, ([bytes, pieces]) => {
+        expect(parse(pieces)).toEqual(parse([bytes]));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('of ours reads back as one message', () => {
+    check(`${EVENT_HEAD.toString()}{"a":1}${EVENT_TAIL.toString()}`, [['message', '{"a":1}']]);
+  });
+});
+
+describe('an event larger than the limit', () => {
+  const isRefused = (stream: string, limitBytes: number, size: number): boolean => {
+    const bytes = Buffer.from(stream);
+    const count = Math.ceil(bytes.length / size);
+    const pieces = Array.from({ length: count }, (_, index) =>
+      bytes.subarray(index * size, (index + 1) * size),
+    );
+    try {
+      parse(pieces, limitBytes);
+      return false;
+    } catch (error) {
+      if (error instanceof EventTooLarge) return true;
+      throw error;
+    }
+  };
+  const data = 'x'.repeat(100);
+
+  it('is refused, whether it comes at once, in pieces, or in many lines', () => {
+    for (const size of [1, 7, 1_000]) {
+      expect(isRefused(`data: ${data}\n\n`, 99, size)).toBe(true);
+      expect(isRefused(`data: ${data}`, 99, size)).toBe(true);
+      expect(isRefused('data: x\n'.repeat(100), 99, size)).toBe(true);
+    }
+  });
+
+  it('does not count what came before it', () => {
+    for (const size of [1, 7, 1_000])
+      expect(isRefused(`data: ${'x'.repeat(80)}\n\n`.repeat(50), 99, size)).toBe(false);
+  });
+});

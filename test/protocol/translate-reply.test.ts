@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Era } from '../../src/protocol/eras.ts';
+import { readMessage, type ResponseMessage } from '../../src/protocol/message.ts';
+import { asksForInput, modernMembers, replyFor } from '../../src/protocol/translate.ts';
+import { isObject, parseJson, type Json } from '../support/json.ts';
+import { jsonText, objectText } from '../support/json-texts.ts';
+
+type Way = `${Era} to ${Era}`;
+const WAYS: readonly Way[] = ['legacy to legacy', 'legacy to modern', 'modern to legacy', 'modern to modern'];
+const WITHIN: readonly Way[] = ['legacy to legacy', 'modern to modern'];
+
+function responseOf(text: string): ResponseMessage {
+  const message = readMessage(Buffer.from(text));
+  if (message.kind !== 'response') throw new Error(`no response: ${text}`);
+  return message;
+}
+
+function translated(text: string, way: Way, { method = 'tools/call', id = '"c"' } = {}): string {
+  const [from, to] = way.split(' to ') as [Era, Era];
+  return Buffer.concat(replyFor(responseOf(text), { idText: id, method, from, to })).toString();
+}
+
+describe('a response', () => {
+  it('gets the id that the client wrote, whichever that was', () => {
+    for (const id of ['0', '""', '"a\\"b"', '-1', '9'.repeat(30)])
+      for (const way of WITHIN)
+        expect(translated('{"jsonrpc":"2.0","result":{},"id": 65536 }', way, { id })).toBe(
+          `{"jsonrpc":"2.0","result":{},"id": ${id} }`,
+        );
+  });
+
+  it('gets it also where the server gave none, or null', () => {
+    expect(translated('{"jsonrpc":"2.0","error":{"code":1}}', 'legacy to legacy')).toBe(
+      '{"id":"c","jsonrpc":"2.0","error":{"code":1}}',
+    );
+    expect(translated('{"jsonrpc":"2.0","id":null,"error":{}}', 'modern to legacy')).toBe(
+      '{"jsonrpc":"2.0","id":"c","error":{}}',
+    );
+  });
+
+  it('keeps every other byte within its era', () => {
+    const rest = `"result":{"resultType":"x","ttlMs":1.0,"content":[{"type":"new","id":1}],"structuredContent":{"n":1e400},"_meta":null},"x":[]`;
+    for (const way of WITHIN)
+      for (const method of ['tools/call', 'tools/list', 'vendor/method'])
+        expect(translated(`{"jsonrpc":"2.0","id":1,${rest}}`, way, { method })).toBe(
+          `{"jsonrpc":"2.0","id":"c",${rest}}`,
+        );
+  });
+});
+
+describe('a result between the eras', () => {
+  const check = (way: Way, method: string, [before, after]: readonly [string, string]): void => {
+    expect([method, translated(`{"jsonrpc":"2.0","id":1,"result":${before}}`, way, { method })]).toEqual([
+      method,
+      `{"jsonrpc":"2.0","id":"c","result":${after}}`,
+    ]);
+  };
+  const CACHEABLE = [
+    'server/discover',
+    'tools/list',
+    'prompts/list',
+    'resources/list',
+    'resources/templates/list',
+    'resources/read',
+  ];
+  const OTHERS = ['tools/call', 'prompts/get', 'completion/complete', 'vendor/method'];
+
+  it('gets for a modern client what that era must have, where the server left it out', () => {
+    const way = 'legacy to modern';
+    for (const method of OTHERS) {
+      check(way, method, ['{}', '{"resultType":"complete"}']);
+      check(way, method, ['{ "a":1}', '{"resultType":"complete", "a":1}']);
+      check(way, method, ['{"a":1,"resultType":"x"}', '{"a":1,"resultType":"x"}']);
+    }
+    for (const method of CACHEABLE) {
+      check(way, method, ['{}', '{"resultType":"complete","ttlMs":0,"cacheScope":"private"}']);
+      check(way, method, [
+        '{"ttlMs":null,"a":1}',
+        '{"resultType":"complete","cacheScope":"private","ttlMs":null,"a":1}',
+      ]);
+      const whole = '{"resultType":"complete","ttlMs":5,"cacheScope":"public"}';
+      check(way, method, [whole, whole]);
+    }
+  });
+
+  it('loses for a legacy client what that era does not have, and that alone', () => {
+    const way = 'modern to legacy';
+    const members = '"resultType":"complete","ttlMs":5,"cacheScope":"public"';
+    for (const method of OTHERS) {
+      check(way, method, [`{${members}}`, '{"ttlMs":5,"cacheScope":"public"}']);
+      check(way, method, ['{"a":{"resultType":1},"resultType":"x"}', '{"a":{"resultType":1}}']);
+    }
+    for (const method of CACHEABLE) {
+      check(way, method, [`{${members}}`, '{}']);
+      check(way, method, [`{"a":1,${members},"b":{"ttlMs":1}}`, '{"a":1,"b":{"ttlMs":1}}']);
+      check(way, method, ['{"a":1}', '{"a":1}']);
+    }
+  });
+
+  it('that is no object is left as it is', () => {
+    for (const way of WAYS)
+      for (const result of ['null', '[]', '1', '"resultType"']) check(way, 'tools/list', [result, result]);
+  });
+});
+
+describe('an error between the eras', () => {
+  const check = (way: Way, before: string, after: string): void => {
+    expect([way, translated(`{"jsonrpc":"2.0","id":1,"error":${before}}`, way)]).toEqual([
+      way,
+      `{"jsonrpc":"2.0","id":"c","error":${after}}`,
+    ]);
+  };
+
+  it('"resource not found" has another code in the modern era', () => {
+    const before = '{"data":{"code":-32002},"code":-32002,"message":"m"}';
+    check('legacy to modern', before, '{"data":{"code":-32002},"code":-32602,"message":"m"}');
+    for (const way of [...WITHIN, 'modern to legacy'] as const) check(way, before, before);
+  });
+
+  it('of any other code, or of a strange form, is left as it is', () => {
+    const others = ['-32602', '-32000', '0', '-32002.0', '"-32002"', 'null'].map(
+      (code) => `{"code":${code}}`,
+    );
+    for (const error of [...others, '{}', 'null', '-32002', '[-32002]'])
+      for (const way of WAYS) check(way, error, error);
+  });
+});
+
+describe('whatever a server answers', () => {
+  const OURS = ['resultType', 'ttlMs', 'cacheScope'];
+  /** The parsed response without the members that may change on the way. */
+  const rest = (text: string): Json => {
+    const message = parseJson(text);
+    if (!isObject(message)) return message;
+    const { id: _, ...others } = message;
+    const { result } = others;
+    if (!isObject(result)) return others;
+    const kept = Object.entries(result).filter(([key]) => !OURS.includes(key));
+    return { ...others, result: Object.fromEntries(kept) };
+  };
+  const method = fc.constantFrom('tools/list', 'tools/call', 'resources/read', 'vendor/method');
+
+  it('nothing changes in it but the members of the table, on any way', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...WAYS), method, objectText, jsonText, (way, method, result, other) => {
+        const text = `{"x":${other},"jsonrpc":"2.0","result":${result},"id":3}`;
+        const after = translated(text, way, { method });
+        expect(rest(after)).toEqual(rest(text));
+        expect(parseJson(after)).toHaveProperty('id', 'c');
+        expect(after.startsWith(`{"x":${other},"jsonrpc":"2.0","result":{`)).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('it is the same JSON after the way to the other era and back', () => {
+    fc.assert(
+      fc.property(method, objectText, (method, result) => {
+        const text = `{"jsonrpc":"2.0","result":${result},"id":"c"}`;
+        const there = translated(text, 'legacy to modern', { method });
+        expect(parseJson(translated(there, 'modern to legacy', { method }))).toEqual(parseJson(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('a modern result', () => {
+  it('is complete, and for lists and resources says how long it may be kept', () => {
+    expect(modernMembers('tools/call')).toEqual([['resultType', '"complete"']]);
+    expect(modernMembers('resources/read')).toEqual([
+      ['resultType', '"complete"'],
+      ['ttlMs', '0'],
+      ['cacheScope', '"private"'],
+    ]);
+  });
+
+  it('asks for input where its type says so, and nowhere else', () => {
+    const asks = (message: string): boolean =>
+      asksForInput(responseOf(`{"jsonrpc":"2.0","id":1,${message}}`));
+    expect(asks('"result":{"resultType":"input_required"}')).toBe(true);
+    expect(asks('"result":{"resultType":"input\\u005frequired"}')).toBe(true);
+    for (const one of ['{"resultType":"complete"}', '{"a":{"resultType":"input_required"}}', '{}', 'null'])
+      expect([one, asks(`"result":${one}`)]).toEqual([one, false]);
+    expect(asks('"error":{"resultType":"input_required"}')).toBe(false);
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import type { Era } from '../../src/protocol/eras.ts';
+import { readMessage, type RequestMessage } from '../../src/protocol/message.ts';
+import {
+  nameOf,
+  progressTokenOf,
+  requestFor,
+  withProgressToken,
+  type RequestChange,
+} from '../../src/protocol/translate.ts';
+import { rawOf } from '../../src/protocol/spans.ts';
+
+type Way = `${Era} to ${Era}`;
+const CLIENT_INFO = '{"name":"c","version":"1"}';
+/** What a legacy request gets before a modern server may see it. */
+const ADDED =
+  '"io.modelcontextprotocol/protocolVersion":"2026-07-28",' +
+  `"io.modelcontextprotocol/clientInfo":${CLIENT_INFO},` +
+  '"io.modelcontextprotocol/clientCapabilities":{}';
+/** What a modern client sends of itself. */
+const OWN =
+  '"io.modelcontextprotocol/protocolVersion":"2026-07-28",' +
+  '"io.modelcontextprotocol/clientInfo":{"name":"m","version":"2"},' +
+  '"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},' +
+  '"io.modelcontextprotocol/logLevel":"debug"';
+
+function requestOf(text: string): RequestMessage {
+  const message = readMessage(Buffer.from(text));
+  if (message.kind !== 'request') throw new Error(`no request: ${text}`);
+  return message;
+}
+
+function translated(text: string, way: Way, name?: string): string {
+  const [from, to] = way.split(' to ') as [Era, Era];
+  const change: RequestChange = { id: 65_536, from, to, name, clientInfo: CLIENT_INFO };
+  return Buffer.concat(requestFor(requestOf(text), change)).toString();
+}
+
+/** `text` as it arrives after each way; the id is changed on all of them. */
+function check(text: string, expected: Partial<Record<Way, string>>): void {
+  for (const [way, after] of Object.entries(expected))
+    expect([way, translated(text, way as Way)]).toEqual([way, after]);
+}
+
+const same = (text: string): Readonly<Record<'legacy to legacy' | 'modern to modern', string>> => ({
+  'legacy to legacy': text,
+  'modern to modern': text,
+});
+
+describe('a request', () => {
+  it('gets an id of Assay’s, whatever it was, and wherever it stands', () => {
+    for (const id of ['0', '""', '-1', '"a\\"b"', '9'.repeat(30)])
+      check(
+        `{ "id" : ${id} ,"jsonrpc":"2.0","method":"tools/list"}`,
+        same('{ "id" : 65536 ,"jsonrpc":"2.0","method":"tools/list"}'),
+      );
+  });
+
+  it('keeps every other byte within its era', () => {
+    const rest =
+      `"jsonrpc":"2.0","method":"tools/call","unknown":[1.0,null],` +
+      `"params":{"name":"a\\u0062","arguments":{"id":1,"n":12345678901234567890,"_meta":{"progressToken":1},"name":"x"},` +
+      `"_meta":{${OWN},"x/y":1e400},"task":{"ttl":1},"inputResponses":{"id":0},"requestState":"s"}`;
+    check(`{"id":1,${rest}}`, same(`{"id":65536,${rest}}`));
+  });
+
+  it('from a legacy client gets the modern envelope, in the _meta that it has or in a new one', () => {
+    const way = 'legacy to modern';
+    check('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {
+      [way]: `{"params":{"_meta":{${ADDED}}},"jsonrpc":"2.0","id":65536,"method":"tools/list"}`,
+    });
+    check('{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}', {
+      [way]: `{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{${ADDED}}}}`,
+    });
+    check('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}', {
+      [way]: `{"jsonrpc":"2.0","id":65536,"method":"tools/call","params":{"_meta":{${ADDED}},"name":"a"}}`,
+    });
+    check('{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{}}}', {
+      [way]: `{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{${ADDED}}}}`,
+    });
+    check(
+      '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{ "progressToken":"t","x/y":1}}}',
+      {
+        [way]: `{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{${ADDED}, "progressToken":65536,"x/y":1}}}`,
+      },
+    );
+  });
+
+  it('from a modern client loses the envelope, and a _meta that held nothing else', () => {
+    const way = 'modern to legacy';
+    check(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{${OWN}}}}`, {
+      [way]: '{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{}}',
+    });
+    check(
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{${OWN}},"arguments":{}}}`,
+      {
+        [way]: '{"jsonrpc":"2.0","id":65536,"method":"tools/call","params":{"name":"a","arguments":{}}}',
+      },
+    );
+    check(
+      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"x/y":1, ${OWN} ,"traceparent":"00-a-b-01"}}}`,
+      {
+        [way]:
+          '{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{"x/y":1 ,"traceparent":"00-a-b-01"}}}',
+      },
+    );
+    check(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{${OWN},"progressToken":"t"}}}`, {
+      [way]: '{"jsonrpc":"2.0","id":65536,"method":"tools/list","params":{"_meta":{"progressToken":65536}}}',
+    });
+  });
+
+  it('keeps members of the envelope’s names that stand anywhere else', () => {
+    const rest = `"method":"tools/call","params":{"name":"a","arguments":{"_meta":{${OWN}}}}`;
+    check(`{"jsonrpc":"2.0","id":1,${rest}}`, {
+      'modern to legacy': `{"jsonrpc":"2.0","id":65536,${rest}}`,
+    });
+  });
+
+  it.fails('gets the envelope also where a legacy client wrote members of that name, or no object', () => {
+    const written = (meta: string): unknown =>
+      JSON.parse(
+        translated(
+          `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":${meta}}}`,
+          'legacy to modern',
+        ),
+      );
+    const expected = {
+      jsonrpc: '2.0',
+      id: 65536,
+      method: 'tools/list',
+      params: { _meta: JSON.parse(`{${ADDED}}`) },
+    };
+    expect(written('null')).toEqual(expected);
+    expect(written('{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}')).toEqual(expected);
+  });
+
+  it('keeps a _meta that is no object', () => {
+    const text = (id: number): string =>
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/list","params":{"_meta":[1]}}`;
+    check(text(1), { ...same(text(65536)), 'modern to legacy': text(65536) });
+  });
+
+  it('of more than 16 kB is sent in pieces that come to the same', () => {
+    const rest = `"method":"tools/call","params":{"arguments":{"a":"${'x'.repeat(40_000)}"},"name":"b"}}`;
+    expect(translated(`{"jsonrpc":"2.0","id":1,${rest}`, 'legacy to legacy', 'c')).toBe(
+      `{"jsonrpc":"2.0","id":65536,${rest.replace('"b"', '"c"')}`,
+    );
+  });
+});
+
+describe('the progress token of a request', () => {
+  it('becomes Assay’s id, within an era and between them', () => {
+    const text = (id: string, token: string): string =>
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/list","params":{"_meta":{"x":1,"progressToken":${token}}}}`;
+    for (const token of ['0', '""', '"a\\n"', '1.5', 'null']) {
+      const after = text('65536', '65536');
+      check(text('1', token), { ...same(after), 'modern to legacy': after });
+      expect(progressTokenOf(requestOf(text('1', token)))).toBe(token);
+    }
+  });
+
+  it('is not invented where the client asked for no progress', () => {
+    const text = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"progressToken":1,"_meta":{}}}';
+    check(text, same(text.replace('"id":1', '"id":65536')));
+    expect(progressTokenOf(requestOf(text))).toBeUndefined();
+  });
+
+  it('comes back into progress for the client as the client wrote it', () => {
+    const text = (token: string): string =>
+      `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1.0,"x":{"progressToken":2}}}`;
+    const note = readMessage(Buffer.from(text('65536')));
+    if (note.kind !== 'notification') throw new Error('no notification');
+    for (const token of ['0', '""', '"ü\\n"', '9'.repeat(30)])
+      expect(withProgressToken(note, token).toString()).toBe(text(token));
+  });
+
+  it('is not put into a notification that has none', () => {
+    const note = readMessage(Buffer.from('{"jsonrpc":"2.0","method":"notifications/message","params":{}}'));
+    if (note.kind !== 'notification') throw new Error('no notification');
+    expect(withProgressToken(note, '1')).toBe(note.bytes);
+  });
+});
+
+describe('the name in a request', () => {
+  /** The method and params, and the part of these that is the name, if any. */
+  const check = (method: string, params: string, name: string | undefined): void => {
+    const text = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
+    const message = requestOf(text);
+    const found = nameOf(message);
+    expect([text, found && rawOf(message.bytes, found)]).toEqual([text, name]);
+    const after = name === undefined ? params : params.replace(name, '"the \\"server\\"’s"');
+    for (const way of ['legacy to legacy', 'modern to modern', 'modern to legacy'] as const)
+      expect(translated(text, way, 'the "server"’s')).toBe(
+        `{"jsonrpc":"2.0","id":65536,"method":"${method}","params":${after}}`,
+      );
+  };
+
+  it('of a tool or prompt becomes what its server calls it', () => {
+    check('tools/call', '{"arguments":{"name":"x"},"name":"a\\u0062"}', '"a\\u0062"');
+    check('prompts/get', '{ "name" : "p" }', '"p"');
+    check('completion/complete', '{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"x"}}', '"p"');
+  });
+
+  it('of anything else is left as it is', () => {
+    check('tools/list', '{"name":"a"}', undefined);
+    check('resources/read', '{"uri":"a:b","name":"a"}', undefined);
+    check('completion/complete', '{"name":"a","ref":{"type":"ref/resource","uri":"a"}}', undefined);
+    check('vendor/method', '{"name":"a"}', undefined);
+  });
+
+  it('stays where the server calls it the same', () => {
+    const text = '{"jsonrpc":"2.0","id":65536,"method":"tools/call","params":{"name":"a\\u0062"}}';
+    expect(translated(text, 'legacy to legacy')).toBe(text);
+  });
+});
