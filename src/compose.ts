@@ -66,7 +66,13 @@ async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Re
 /** A catalog that starts at once, for commands that use it and end. */
 async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>> {
   const opened = await openCatalog(options, true);
-  if (opened.ok) opened.value.catalog.start();
+  if (!opened.ok) return opened;
+  const { catalog } = opened.value;
+  catalog.start();
+  void untilStopped().then(async () => {
+    await catalog.stop();
+    process.exit(INTERRUPTED);
+  });
   return opened;
 }
 
@@ -104,6 +110,8 @@ async function runStdio(options: CommonOptions): Promise<Result<undefined, Refus
   await Promise.race([door, untilStopped()]);
   await catalog.stop();
   process.stdin.destroy();
+  // What a client does not read would keep the process alive.
+  process.stdout.destroy();
   return ok(undefined);
 }
 
@@ -124,6 +132,8 @@ function setting(name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
+/** Exit code of a program that a signal ended, by the custom of shells. */
+const INTERRUPTED = 130;
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** The first signal asks for an orderly end, a second one does not wait for it. */
@@ -132,7 +142,7 @@ function untilStopped(): Promise<void> {
     let isAsked = false;
     for (const signal of SIGNALS)
       process.on(signal, () => {
-        if (isAsked) process.exit(130);
+        if (isAsked) process.exit(INTERRUPTED);
         isAsked = true;
         resolve();
       });

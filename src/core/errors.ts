@@ -18,7 +18,6 @@ export type Refusal =
   | { readonly code: 'SESSION_MISSING' }
   | { readonly code: 'SESSION_UNKNOWN' }
   | { readonly code: 'SESSION_LIMIT' }
-  | { readonly code: 'STREAM_TAKEN' }
   | { readonly code: 'HOST_FORBIDDEN'; readonly host: string }
   | { readonly code: 'ORIGIN_FORBIDDEN'; readonly origin: string }
   | { readonly code: 'TOKEN_REQUIRED' }
@@ -32,9 +31,15 @@ export type Refusal =
   | { readonly code: 'PROMPT_UNKNOWN'; readonly name: string }
   | { readonly code: 'RESOURCE_UNKNOWN'; readonly uri: string }
   | { readonly code: 'CURSOR_INVALID' }
-  | { readonly code: 'SERVER_UNAVAILABLE'; readonly server: string; readonly cause: string }
+  | {
+      readonly code: 'SERVER_UNAVAILABLE';
+      readonly server: string;
+      readonly cause: string;
+      /** What an HTTP server answered in place of MCP. */
+      readonly httpStatus?: number;
+    }
   | { readonly code: 'SERVER_ENDED'; readonly server: string; readonly cause: string }
-  | { readonly code: 'SERVER_FORGOT'; readonly server: string }
+  | { readonly code: 'SERVER_UNREACHED'; readonly server: string; readonly cause: string }
   | { readonly code: 'SERVER_TIMEOUT'; readonly server: string; readonly limitMs: number }
   | { readonly code: 'SERVER_ASKS'; readonly server: string }
   | { readonly code: 'CANCELLED' }
@@ -90,7 +95,6 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   SESSION_MISSING: { rpc: INVALID_REQUEST, http: 400, exit: EXIT.usage },
   SESSION_UNKNOWN: { rpc: INVALID_REQUEST, http: 404, exit: EXIT.usage },
   SESSION_LIMIT: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
-  STREAM_TAKEN: { rpc: INVALID_REQUEST, http: 409, exit: EXIT.usage },
   HOST_FORBIDDEN: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
   ORIGIN_FORBIDDEN: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
   TOKEN_REQUIRED: { rpc: INVALID_REQUEST, http: 401, exit: EXIT.usage },
@@ -106,7 +110,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   CURSOR_INVALID: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   SERVER_UNAVAILABLE: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
   SERVER_ENDED: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
-  SERVER_FORGOT: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
+  SERVER_UNREACHED: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
   SERVER_TIMEOUT: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
   SERVER_ASKS: { rpc: INTERNAL, http: 200, exit: EXIT.failed },
   CANCELLED: { rpc: INTERNAL, http: 200, exit: EXIT.failed },
@@ -156,12 +160,11 @@ const SENTENCES: Sentences = {
     'The Mcp-Session-Id header is missing. Send "initialize" first, or speak revision 2026-07-28.',
   SESSION_UNKNOWN: () => 'No such session: it has ended or never was. Send "initialize" again.',
   SESSION_LIMIT: () => 'All sessions are in use. End one with DELETE, or try later.',
-  STREAM_TAKEN: () => 'This session has a GET stream already. Close it before you open another.',
   HOST_FORBIDDEN: (r) =>
     `The Host header ${quote(r.host)} does not name this server. Use 127.0.0.1, localhost or the address it listens on.`,
   ORIGIN_FORBIDDEN: (r) => `Requests from the origin ${quote(r.origin)} are not allowed.`,
   TOKEN_REQUIRED: () => 'A valid token is needed: send "Authorization: Bearer <token>".',
-  HTTP_METHOD_UNKNOWN: (r) => `HTTP method ${quote(r.method)} is not allowed here. Allowed: ${r.allowed}.`,
+  HTTP_METHOD_UNKNOWN: (r) => `HTTP method ${quote(r.method)} is not allowed here. Allowed: ${r.allowed}; of the older revisions also GET and DELETE, with an Mcp-Session-Id.`,
   MEDIA_TYPE_UNKNOWN: (r) => `Content-Type ${quote(r.type)} is not understood. Send application/json.`,
   NOT_ACCEPTABLE: () =>
     'The Accept header allows neither application/json nor text/event-stream. Accept both.',
@@ -176,8 +179,8 @@ const SENTENCES: Sentences = {
   SERVER_UNAVAILABLE: (r) => `Server ${quote(r.server)} is not available: ${r.cause}.`,
   SERVER_ENDED: (r) =>
     `Server ${quote(r.server)} ended before it answered: ${r.cause}. The call may have had its effect; it was not repeated.`,
-  SERVER_FORGOT: (r) =>
-    `Server ${quote(r.server)} forgot its session twice in a row, so the request was not carried out.`,
+  SERVER_UNREACHED: (r) =>
+    `Server ${quote(r.server)} could not be reached: ${r.cause}. The request was not carried out.`,
   SERVER_TIMEOUT: (r) =>
     `Server ${quote(r.server)} sent neither a result nor progress for ${r.limitMs} ms, so the call was cancelled. A longer limit can be set as "timeoutMs".`,
   SERVER_ASKS: (r) =>

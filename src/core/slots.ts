@@ -32,6 +32,10 @@ export class Slots<T> {
     this.#free.push(slot);
   }
 
+  get size(): number {
+    return this.#items.length - this.#free.length;
+  }
+
   /** What is open now; a copy, so that it may be emptied meanwhile. */
   all(): readonly T[] {
     return this.#items.filter((item) => item !== undefined);

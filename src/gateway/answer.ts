@@ -1,6 +1,6 @@
 import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/errors.ts';
-import { ok, type Result } from '../core/result.ts';
+import { err, type Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
 import { memberOf, textOf, type Member } from '../protocol/spans.ts';
@@ -19,6 +19,8 @@ export interface Exchange {
   readonly clientInfo: string | undefined;
   /** Cancelled when the client wants no answer any more. */
   readonly cancellation: Cancellation;
+  /** Whether the answer is only handed on, unread. */
+  readonly isRelayed: boolean;
   /** Says something to the client before the result: progress and log messages of this request. */
   notify(note: NotificationMessage, bytes: Buffer): void;
 }
@@ -106,12 +108,13 @@ async function relay(exchange: Exchange, server: Server, name: string | undefine
   return { kind: 'relayed', reply: reply.value };
 }
 
-/** A server that forgot its session did nothing of what it was asked, so it is asked again, once, in a new one. */
+/** What did not reach its server had no effect, so it is sent again, once, when the server is back. */
 async function askOf(
   exchange: Exchange,
   server: Server,
   name: string | undefined,
 ): Promise<Result<Reply, Refusal>> {
+  if (exchange.cancellation.isCancelled) return err({ code: 'CANCELLED' });
   const ask: Ask = {
     message: exchange.message,
     era: exchange.era,
@@ -119,13 +122,13 @@ async function askOf(
     clientInfo: exchange.clientInfo,
     timeoutMs: server.spec.timeoutMs,
     cancellation: exchange.cancellation,
+    isRelayed: exchange.isRelayed,
     onNotification: (note, bytes) => exchange.notify(note, bytes),
   };
-  const { state } = server;
-  const link = state.state === 'up' ? ok(state.link) : await server.whenUp(exchange.cancellation);
+  const link = server.link ?? (await server.whenUp(exchange.cancellation));
   if (!link.ok) return link;
   const reply = await link.value.ask(ask);
-  if (reply.ok || reply.error.code !== 'SERVER_FORGOT') return reply;
+  if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;
   const next = await server.whenUp(exchange.cancellation, link.value);
   return next.ok ? next.value.ask(ask) : next;
 }

@@ -1,12 +1,12 @@
-import type { Cancellation } from '../core/cancellation.ts';
 import { sentenceOf } from '../core/errors.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { listable } from '../protocol/listable.ts';
 import { ownRequest } from '../protocol/message.ts';
 import { scanArray, scanObject } from '../protocol/scan.ts';
-import { memberOf, planOf, textOf, type Plan } from '../protocol/spans.ts';
+import { MAX_DEPTH, MAX_SERVER_DEPTH } from '../protocol/scanner.ts';
+import { memberOf, planOf, rawOf, textOf, type Plan } from '../protocol/spans.ts';
 import type { Era } from '../protocol/eras.ts';
-import type { Link, ListKind } from './ports.ts';
+import { ownAsk, type Link, type ListKind } from './ports.ts';
 
 /** What official clients accept of a definition, per era: all, all but some members, or nothing of it. */
 export type Fitness = ReturnType<typeof listable>;
@@ -52,7 +52,6 @@ const METHOD_NOT_FOUND = -32601;
 
 export interface Reading {
   readonly timeoutMs: number;
-  readonly cancellation: Cancellation;
   /** Entries of the last reading: those that did not change are kept as they are. */
   readonly before: readonly Definition[];
 }
@@ -67,50 +66,28 @@ export async function readList(
   if (link.capabilities[capability] === undefined) return ok([]);
   const known = new Map(reading.before.map((definition) => [definition.key, definition]));
   const found: Definition[] = [];
-  const cursors = new Set<string>();
+  const cursors = new Set<string | undefined>(['']);
   let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const answer = await readPage(link, ownRequest(method, cursor === undefined ? {} : { cursor }), reading);
+  do {
+    const answer = await link.ask(
+      ownAsk(ownRequest(method, cursor === undefined ? {} : { cursor }), reading.timeoutMs),
+    );
     if (!answer.ok) return err(`${method}: ${sentenceOf(answer.error)}`);
     const { message } = answer.value;
     const result = memberOf(message.root, 'result');
     if (result === undefined) {
-      if (kind === 'resourceTemplates' && errorCodeOf(message.bytes) === METHOD_NOT_FOUND) return ok([]);
-      return err(`${method} was answered by an error`);
+      const code = memberOf(memberOf(message.root, 'error')?.object, 'code');
+      const isAbsent = code !== undefined && rawOf(message.bytes, code) === String(METHOD_NOT_FOUND);
+      return kind === 'resourceTemplates' && isAbsent ? ok([]) : err(`${method} was answered by an error`);
     }
     const entries = entriesOf(message.bytes.subarray(result.start, result.end), kind, known);
     if (entries === undefined) return err(`${method} was answered without a list`);
     found.push(...entries.definitions);
-    cursor = entries.nextCursor;
-    if (cursor === undefined) return ok(found);
-    if (cursors.has(cursor)) return err(`${method} gives the same cursor again`);
     cursors.add(cursor);
-  }
-  return err(`${method} has more than ${MOST_PAGES} pages`);
-}
-
-function readPage(
-  link: Link,
-  message: ReturnType<typeof ownRequest>,
-  reading: Reading,
-): ReturnType<Link['ask']> {
-  return link.ask({
-    message,
-    era: 'legacy',
-    name: undefined,
-    clientInfo: undefined,
-    timeoutMs: reading.timeoutMs,
-    cancellation: reading.cancellation,
-    onNotification: undefined,
-  });
-}
-
-function errorCodeOf(bytes: Buffer): unknown {
-  try {
-    return (JSON.parse(bytes.toString()) as { error?: { code?: unknown } }).error?.code;
-  } catch {
-    return undefined;
-  }
+    cursor = entries.nextCursor;
+    // A cursor that is empty, or came before, leads nowhere: the list ends here.
+  } while (cursor !== undefined && !cursors.has(cursor) && cursors.size < MOST_PAGES);
+  return ok(found);
 }
 
 const RESULT_PLAN: Plan = planOf({
@@ -131,7 +108,7 @@ function entriesOf(
   kind: ListKind,
   known: ReadonlyMap<string | undefined, Definition>,
 ): Entries | undefined {
-  const scan = scanObject(bytes, { plan: RESULT_PLAN, strict: true });
+  const scan = scanObject(bytes, { plan: RESULT_PLAN, strict: false, maxDepth: MAX_SERVER_DEPTH });
   const list = scan.ok ? memberOf(scan.value, kind) : undefined;
   const spans = list && scanArray(bytes, list.start, false);
   if (!scan.ok || spans === undefined) return undefined;
@@ -145,7 +122,7 @@ function definitionOf(
   known: ReadonlyMap<string | undefined, Definition>,
 ): Definition {
   const facts = LISTS[kind];
-  const parsed: unknown = JSON.parse(slice.toString());
+  const parsed = parse(slice);
   const named = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Readonly<
     Record<string, unknown>
   >;
@@ -156,9 +133,25 @@ function definitionOf(
   return {
     key,
     bytes: Buffer.from(slice), // a copy, so that one small entry does not keep a whole page in memory
-    fitness: {
-      legacy: listable(facts.kind, 'legacy', parsed),
-      modern: listable(facts.kind, 'modern', parsed),
-    },
+    fitness: isTooDeep(slice)
+      ? { legacy: TOO_DEEP, modern: TOO_DEEP }
+      : { legacy: listable(facts.kind, 'legacy', parsed), modern: listable(facts.kind, 'modern', parsed) },
   };
+}
+
+const TOO_DEEP: Fitness = { kind: 'withheld', reason: `it is nested more than ${MAX_DEPTH} deep` };
+const NO_PLAN: Plan = planOf({});
+
+function isTooDeep(bytes: Buffer): boolean {
+  const scan = scanObject(bytes, { plan: NO_PLAN, strict: false });
+  return !scan.ok && scan.fault.isJson;
+}
+
+/** Undefined when it is no JSON after all; such an entry is withheld as nameless. */
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
 }

@@ -112,7 +112,8 @@ export class Listing {
     if (start === undefined) return err({ code: 'CURSOR_INVALID' });
     const key = `${era} ${start}`;
     const made = this.#pages.get(key) ?? this.#makePage(shown, start, era);
-    this.#pages.set(key, made);
+    // A cursor that a client made up gets its page, but none that is kept.
+    if (start % PAGE_SIZE === 0) this.#pages.set(key, made);
     return ok(made);
   }
 

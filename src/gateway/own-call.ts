@@ -26,6 +26,7 @@ export async function answerOwn(view: View, { method, params, onProgress }: OwnR
     era: 'legacy',
     clientInfo: undefined,
     cancellation: new Cancellation(),
+    isRelayed: false,
     notify: (note) => onProgress(wordsOf(JSON.parse(note.bytes.toString()) as Json)),
   });
   if (answered.kind === 'refused') return answered;

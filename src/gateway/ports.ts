@@ -18,8 +18,24 @@ export interface Ask {
   readonly timeoutMs: number;
   /** Cancelled when whoever asked wants no answer any more. */
   readonly cancellation: Cancellation | undefined;
+  /** Whether the answer is only handed on, so that a large one need not be read or joined. */
+  readonly isRelayed: boolean;
   /** Progress (with the client's own token in it) and log messages that belong to this request. */
   readonly onNotification: ((note: NotificationMessage, bytes: Buffer) => void) | undefined;
+}
+
+/** A request of Assay's own, whose answer is read. `timeoutMs` may be Infinity. */
+export function ownAsk(message: RequestMessage, timeoutMs: number, cancellation?: Cancellation): Ask {
+  return {
+    message,
+    era: 'legacy',
+    name: undefined,
+    clientInfo: undefined,
+    timeoutMs,
+    cancellation,
+    isRelayed: false,
+    onNotification: undefined,
+  };
 }
 
 /** A server's answer, as it came: its result or its error. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cancellation } from '../core/cancellation.ts';
+import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/errors.ts';
 import { isSevereEnough } from '../core/log-levels.ts';
 import { err, ok, type Result } from '../core/result.ts';
@@ -7,7 +7,7 @@ import type { ServerSpec } from '../core/server-spec.ts';
 import { restartDelayMs, STABLE_AFTER_MS } from '../core/supervision.ts';
 import { ownRequest } from '../protocol/message.ts';
 import { EMPTY_INVENTORY, LIST_KINDS, readList, type Inventory } from './inventory.ts';
-import type { Connect, Link, ListKind, Log } from './ports.ts';
+import { ownAsk, type Connect, type Link, type ListKind, type Log } from './ports.ts';
 
 /** `failed`: it never stood yet. `restarting`: it stood, and is being brought back. Both go on trying. */
 export type ServerState =
@@ -16,6 +16,11 @@ export type ServerState =
   | { readonly state: 'restarting'; readonly cause: string }
   | { readonly state: 'failed'; readonly cause: string }
   | { readonly state: 'stopped' };
+
+interface Ending {
+  readonly cause: string;
+  readonly stoodMs: number;
+}
 
 export interface ServerDeps {
   readonly connect: Connect;
@@ -26,8 +31,11 @@ export interface ServerDeps {
   readonly chance: () => number;
 }
 
-/** Time in ms that a server has from its start to the end of its first lists. */
+/** Time in ms that a server has from its start to the end of its handshake. */
 const START_LIMIT_MS = 60_000;
+/** A server whose lists take longer than this, in ms, stands without them; they are shown when they come. */
+const LISTS_LIMIT_MS = 5_000;
+const STOPPED = 'Assay is shutting down';
 /** Bursts of `list_changed` within this many ms are read once. */
 const REREAD_AFTER_MS = 50;
 
@@ -41,8 +49,7 @@ export class Server {
   #logLevel: string | undefined;
   readonly #deps: ServerDeps;
   readonly #stopping = new AbortController();
-  /** For requests of our own, which end with the server. */
-  readonly #cancellation = new Cancellation();
+  #up: Result<Link, never> | undefined;
   readonly #watchers = new Set<() => void>();
   readonly #stale = new Set<ListKind>();
   #reread: NodeJS.Timeout | undefined;
@@ -57,14 +64,20 @@ export class Server {
     return this.#state;
   }
 
+  /** The link of a server that is up, at once: a call need not wait a turn for it. */
+  get link(): Result<Link, never> | undefined {
+    return this.#state.state === 'up' ? this.#up : undefined;
+  }
+
   start(): void {
     this.#life ??= this.#live();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#cancellation.cancel();
     clearTimeout(this.#reread);
+    // Whoever waits for the server is told now, not when its process is gone.
+    this.#become({ state: 'stopped' });
     await this.#life;
   }
 
@@ -75,11 +88,10 @@ export class Server {
 
   /** The link (another one than `butNot`), or a wait for it of at most the server's time limit while it starts or restarts. */
   async whenUp(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
-    const now = this.#state;
-    if (now.state === 'up' && now.link !== butNot) return ok(now.link);
     const server = this.spec.name;
     const cancelled = new AbortController();
-    cancellation.listen(() => cancelled.abort());
+    if (cancellation.isCancelled) cancelled.abort();
+    else cancellation.listen(() => cancelled.abort());
     const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);
     for (;;) {
       const current = this.#state;
@@ -121,31 +133,34 @@ export class Server {
       });
       await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     }
-    this.#become({ state: 'stopped' });
   }
 
   /** From start to end; resolves with the cause of the end, and how long the server stood before it. */
-  async #oneLife(): Promise<{ readonly cause: string; readonly stoodMs: number }> {
+  async #oneLife(): Promise<Ending> {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = Promise.withResolvers<string>();
-    const opened = await this.#deps.connect(
-      this.spec,
-      { changed: (kind) => this.#listChanged(kind), ended: end.resolve },
-      limit,
-    );
+    const events = { changed: (kind: ListKind) => this.#listChanged(kind), ended: end.resolve };
+    const opened = await this.#deps
+      .connect(this.spec, events, limit)
+      .catch((error: unknown) => err(this.#mistake('it could not be started', error)));
     if (!opened.ok) return { cause: opened.error, stoodMs: 0 };
     const link = opened.value;
-    const inventory = await this.#readAll(link);
-    if (!inventory.ok) {
+    await Promise.race([
+      this.#readLists(link),
+      sleep(LISTS_LIMIT_MS, undefined, { ref: false }),
+      end.promise,
+    ]);
+    if (this.#isStopping()) {
       await link.close();
-      return { cause: inventory.error, stoodMs: 0 };
+      return { cause: STOPPED, stoodMs: 0 };
     }
-    this.inventory = inventory.value;
     this.instructions = link.instructions;
     this.#wasUp = true;
+    this.#up = ok(link);
     const upMs = Date.now();
     this.#become({ state: 'up', link });
     this.#deps.log.info('server is up', { server: this.spec.name, revision: link.version, era: link.era });
+    if (this.#stale.size > 0) this.#rereadSoon();
     if (this.#logLevel !== undefined) void this.#sendLogLevel(link);
     const cause = await Promise.race([end.promise, aborted(this.#stopping.signal)]);
     const stoodMs = Date.now() - upMs;
@@ -153,33 +168,40 @@ export class Server {
     return { cause, stoodMs };
   }
 
-  async #readAll(link: Link): Promise<Result<Inventory, string>> {
-    const inventory: Record<ListKind, Inventory[ListKind]> = { ...EMPTY_INVENTORY };
-    for (const kind of LIST_KINDS) {
-      const list = await this.#read(link, kind);
-      if (!list.ok && kind === 'tools') return list;
-      if (list.ok) inventory[kind] = list.value;
-      else this.#deps.log.warn('a list could not be read', { server: this.spec.name, cause: list.error });
-    }
-    return ok(inventory);
+  /** Reads all lists at a time. One that cannot be read costs none of the others, and stays as it was. */
+  async #readLists(link: Link, kinds: readonly ListKind[] = LIST_KINDS): Promise<void> {
+    await Promise.all(kinds.map((kind) => this.#readOne(link, kind)));
+  }
+
+  async #readOne(link: Link, kind: ListKind): Promise<void> {
+    const { timeoutMs, name } = this.spec;
+    const list = await readList(link, kind, { timeoutMs, before: this.inventory[kind] }).catch(
+      (error: unknown) => err(this.#mistake('its list could not be read', error)),
+    );
+    if (list.ok) {
+      this.inventory = { ...this.inventory, [kind]: list.value };
+      this.#deps.onChange();
+    } else this.#deps.log.warn('a list could not be read', { server: name, list: kind, cause: list.error });
   }
 
   #isStopping(): boolean {
     return this.#stopping.signal.aborted;
   }
 
-  #read(link: Link, kind: ListKind): ReturnType<typeof readList> {
-    const { timeoutMs } = this.spec;
-    return readList(link, kind, {
-      timeoutMs,
-      cancellation: this.#cancellation,
-      before: this.inventory[kind],
-    });
+  /** Something of ours failed over this server. It must not cost the others. */
+  #mistake(cause: string, error: unknown): string {
+    const shown = error instanceof Error ? error.stack : String(error);
+    this.#deps.log.error('a server could not be handled', { server: this.spec.name, cause, error: shown });
+    return `${cause}; the log says why`;
   }
 
   #listChanged(kind: ListKind): void {
     this.#stale.add(kind);
     if (kind === 'resources') this.#stale.add('resourceTemplates');
+    if (this.#state.state === 'up') this.#rereadSoon();
+  }
+
+  #rereadSoon(): void {
     this.#reread ??= setTimeout(() => void this.#readStale(), REREAD_AFTER_MS);
   }
 
@@ -187,37 +209,18 @@ export class Server {
     const kinds = [...this.#stale];
     this.#stale.clear();
     const current = this.#state;
-    if (current.state === 'up') {
-      for (const kind of kinds) {
-        const list = await this.#read(current.link, kind);
-        if (list.ok) this.inventory = { ...this.inventory, [kind]: list.value };
-        else
-          this.#deps.log.warn('a changed list could not be read', {
-            server: this.spec.name,
-            cause: list.error,
-          });
-      }
-      this.#deps.onChange();
-    }
+    if (current.state === 'up') await this.#readLists(current.link, kinds);
     this.#reread = undefined;
-    if (this.#stale.size > 0 && current.state === 'up')
-      this.#reread = setTimeout(() => void this.#readStale(), REREAD_AFTER_MS);
+    if (this.#stale.size > 0 && this.#state.state === 'up') this.#rereadSoon();
   }
 
   async #sendLogLevel(link: Link): Promise<void> {
     if (link.era === 'modern' || link.capabilities['logging'] === undefined) return;
-    await link.ask({
-      message: ownRequest('logging/setLevel', { level: this.#logLevel }),
-      era: 'legacy',
-      name: undefined,
-      clientInfo: undefined,
-      timeoutMs: this.spec.timeoutMs,
-      cancellation: undefined,
-      onNotification: undefined,
-    });
+    await link.ask(ownAsk(ownRequest('logging/setLevel', { level: this.#logLevel }), this.spec.timeoutMs));
   }
 
   #become(state: ServerState): void {
+    if (this.#state.state === 'stopped') return;
     this.#state = state;
     this.#deps.onChange();
     for (const watcher of [...this.#watchers]) watcher();
@@ -238,7 +241,7 @@ export class Server {
 
 function aborted(signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve('Assay is shutting down');
-    else signal.addEventListener('abort', () => resolve('Assay is shutting down'), { once: true });
+    if (signal.aborted) resolve(STOPPED);
+    else signal.addEventListener('abort', () => resolve(STOPPED), { once: true });
   });
 }

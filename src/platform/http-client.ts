@@ -17,7 +17,8 @@ export interface ResponseHandler {
   start(status: number, headers: ResponseHeaders): void;
   data(chunk: Buffer): void;
   end(): void;
-  error(cause: string): void;
+  /** `isUnreached`: there was no connection, so nothing of the request was sent. */
+  error(cause: string, isUnreached: boolean): void;
 }
 
 const CONNECT_LIMIT_MS = 10_000;
@@ -89,7 +90,7 @@ function dispatch(pool: Pool, request: HttpRequest, handler: ResponseHandler): (
         handler.end();
       },
       onResponseError(_, error) {
-        handler.error(causeOf(error));
+        handler.error(causeOf(error), UNREACHED.has((error as NodeJS.ErrnoException).code ?? ''));
       },
     },
   );
@@ -102,6 +103,15 @@ function dispatch(pool: Pool, request: HttpRequest, handler: ResponseHandler): (
 function lengthOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((length, piece) => length + piece.length, 0);
 }
+
+const UNREACHED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 /** A phrase that tells people what to look at. */
 function causeOf(error: Error & { readonly code?: string }): string {

@@ -1,3 +1,5 @@
+import { leadsNowhere, referent, type References } from './schema-reference.ts';
+
 /** Where a schema is wrong: keys of objects and indexes of arrays, from the schema down. */
 export interface SchemaFault {
   readonly at: readonly (string | number)[];
@@ -8,25 +10,55 @@ export interface SchemaFault {
  * Why SDK 1.x cannot compile an output schema; undefined if it can. Its client compiles all output schemas of a list
  * with Ajv 8 when the list arrives, and rejects the list when one fails. `schema` is what its parser accepts. Ajv is
  * followed keyword by keyword; what depends on more than the schema (nested ids, references to other documents) is
- * taken for a fault.
+ * taken for a fault, and so is a schema that is too large or too deep to be looked at.
  */
 export function compileFault(schema: Json): SchemaFault | undefined {
   const { $id } = schema;
   const isIdFine = typeof $id === 'string' ? PLAIN_URI.test($id) : !$id;
   if (!isIdFine) return { at: ['$id'], says: 'is no plain URI' };
-  const walk: Walk = { root: schema, anchors: new Map(), seen: new Set() };
-  return collectAnchors(schema, walk) ?? visit(schema, [], walk);
+  const anchors = new Map<string, Json>();
+  const walk: Walk = { root: schema, anchors, circles: new Map(), seen: new Set(), isOnlyReference };
+  return (
+    descend(schema, (inner, at) => anchorStep(inner, at, anchors)) ??
+    descend(schema, (inner, at) => compileStep(inner, at, walk))
+  );
 }
 
 type Json = Readonly<Record<string, unknown>>;
 type At = readonly (string | number)[];
 type Part = readonly [at: At, schema: unknown];
 
-interface Walk {
-  readonly root: Json;
-  readonly anchors: Map<string, Json>;
+interface Walk extends References {
   /** Schemas that are checked or being checked, so that recursive ones end. */
   readonly seen: Set<object>;
+}
+
+/** What to do next: tell a fault, or look at the parts; undefined where there is nothing new. */
+type Step = SchemaFault | readonly Part[] | undefined;
+
+/** Most schemas that are looked at; nobody who means well writes more for one tool. */
+const MOST_SCHEMAS = 10_000;
+/** Ajv compiles by recursion: its stack ends between 500 and 1,600 keys and indexes down, references followed. */
+const DEEPEST = 256;
+const SHOWN_DEPTH = 16;
+
+/** Depth first, in the order in which parts stand, and without recursion: a chain of references can be long. */
+function descend(root: Json, step: (schema: unknown, at: At) => Step): SchemaFault | undefined {
+  const waiting: { readonly base: At; readonly part: Part }[] = [{ base: [], part: [[], root] }];
+  let looked = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [path, schema] = next.part;
+    if (schema !== null && !isObject(schema)) continue;
+    const at = [...next.base, ...path];
+    if (at.length > DEEPEST)
+      return { at: at.slice(0, SHOWN_DEPTH), says: `leads more than ${DEEPEST} steps down` };
+    const found = step(schema, at);
+    if (found === undefined) continue;
+    if (++looked > MOST_SCHEMAS) return { at: [], says: `holds more than ${MOST_SCHEMAS} schemas` };
+    if ('says' in found) return found;
+    for (const part of found.toReversed()) waiting.push({ base: at, part });
+  }
+  return undefined;
 }
 
 const PLAIN_URI = /^[\w:/.~-]*#?$/;
@@ -42,17 +74,17 @@ const HOLD_LISTS: ReadonlySet<string> = new Set(['items', 'allOf', 'anyOf', 'one
 const HOLD_DATA: ReadonlySet<string> = new Set(['default', 'enum', 'const']);
 
 /** Ajv looks for ids and anchors in every object that may be a schema, also below keywords that it does not know. */
-function collectAnchors(schema: unknown, walk: Walk, at: At = []): SchemaFault | undefined {
+function anchorStep(schema: unknown, at: At, anchors: Map<string, Json>): Step {
   if (!isObject(schema)) return undefined;
-  const fault = at.length === 0 ? undefined : anchorFault(schema, walk, at);
-  const below = Object.entries(schema).flatMap(([key, value]): readonly Part[] => {
-    if (Array.isArray(value) ? HOLD_LISTS.has(key) : HOLD_SCHEMAS.has(key)) return partsOf(schema, key);
-    return Array.isArray(value) || HOLD_DATA.has(key) ? [] : [[[key], value]];
-  });
-  return fault ?? first(below, ([path, inner]) => collectAnchors(inner, walk, [...at, ...path]));
+  const below = (): readonly Part[] =>
+    Object.entries(schema).flatMap(([key, value]): readonly Part[] => {
+      if (Array.isArray(value) ? HOLD_LISTS.has(key) : HOLD_SCHEMAS.has(key)) return partsOf(schema, key);
+      return Array.isArray(value) || HOLD_DATA.has(key) ? [] : [[[key], value]];
+    });
+  return (at.length === 0 ? undefined : anchorFault(schema, anchors, at)) ?? below();
 }
 
-function anchorFault(schema: Json, { anchors }: Walk, at: At): SchemaFault | undefined {
+function anchorFault(schema: Json, anchors: Map<string, Json>, at: At): SchemaFault | undefined {
   if (typeof schema['$id'] === 'string') return { at: [...at, '$id'], says: 'is nested' };
   return first(['$anchor', '$dynamicAnchor'], (key) => {
     const anchor = schema[key];
@@ -65,20 +97,16 @@ function anchorFault(schema: Json, { anchors }: Walk, at: At): SchemaFault | und
 }
 
 /** A schema in a place where Ajv compiles it. */
-function visit(schema: unknown, at: At, walk: Walk): SchemaFault | undefined {
+function compileStep(schema: unknown, at: At, walk: Walk): Step {
   if (schema === null) return { at, says: 'is null' };
-  if (!isObject(schema) || isAlwaysValid(schema) || walk.seen.has(schema)) return undefined;
+  if (!isObject(schema) || walk.seen.has(schema)) return undefined;
   walk.seen.add(schema);
+  if (isAlwaysValid(schema)) return [];
   if (schema['$async']) return { at: [...at, '$async'], says: 'is set' };
   if (at.length > 0 && schema['$id']) return { at: [...at, '$id'], says: 'is nested' };
-  return (
-    referenceFault(schema, at, walk) ??
-    (isOnlyReference(schema)
-      ? undefined
-      : (typeFault(schema, at) ??
-        keywordFault(schema, at) ??
-        first(partsCompiledOf(schema), ([path, inner]) => visit(inner, [...at, ...path], walk))))
-  );
+  const target = referenceStep(schema, at, walk);
+  if ('says' in target || isOnlyReference(schema)) return target;
+  return typeFault(schema, at) ?? keywordFault(schema, at) ?? [...target, ...partsCompiledOf(schema)];
 }
 
 /** The schemas that Ajv compiles as parts of one; it leaves alone what cannot change its answer. */
@@ -203,51 +231,15 @@ function isDependency(value: unknown): boolean {
   return !Array.isArray(value) || areStrings(value);
 }
 
-/** What a reference names must exist and compile, too. */
-function referenceFault(schema: Json, at: At, walk: Walk): SchemaFault | undefined {
+/** What a reference names must exist and compile, too. Ajv does not notice a circle of references alone. */
+function referenceStep(schema: Json, at: At, walk: Walk): SchemaFault | readonly Part[] {
   const { $ref } = schema;
   // The whole schema, also in Ajv's own spelling.
-  if ($ref === undefined || $ref === '' || $ref === '#' || $ref === '#/') return undefined;
-  const place = [...at, '$ref'];
-  const target = typeof $ref === 'string' ? resolve($ref, walk) : undefined;
-  if (target === undefined) return { at: place, says: 'names nothing in this schema' };
-  if (leadsNowhere(schema, walk)) return { at: place, says: 'leads back to itself' };
-  return visit(target, place, walk);
-}
-
-function resolve(ref: string, { root, anchors }: Walk): unknown {
-  if (!ref.startsWith('#/'))
-    return root['$id'] ? undefined : anchors.get(ref.slice(ref.startsWith('#') ? 1 : ref.length));
-  let target: unknown = root;
-  for (const step of pointerSteps(ref)) {
-    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, step)) return undefined;
-    target = (target as Json)[step];
-  }
-  return target ?? undefined;
-}
-
-/** RFC 6901, section 6. A step that is not well encoded names nothing. */
-function pointerSteps(ref: string): readonly string[] {
-  try {
-    return ref
-      .slice(2)
-      .split('/')
-      .map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
-  } catch {
-    return [ref];
-  }
-}
-
-/** References to references are followed at once; Ajv does not notice a circle of them. */
-function leadsNowhere(schema: Json, walk: Walk): boolean {
-  const passed = new Set<unknown>();
-  let next: unknown = schema;
-  while (isObject(next) && isOnlyReference(next)) {
-    if (passed.has(next)) return true;
-    passed.add(next);
-    next = typeof next['$ref'] === 'string' ? resolve(next['$ref'], walk) : undefined;
-  }
-  return false;
+  if ($ref === undefined || $ref === '' || $ref === '#' || $ref === '#/') return [];
+  const target = referent($ref, walk);
+  if (target === undefined) return { at: [...at, '$ref'], says: 'names nothing in this schema' };
+  if (leadsNowhere(schema, walk)) return { at: [...at, '$ref'], says: 'leads back to itself' };
+  return [[['$ref'], target]];
 }
 
 /** Ajv ignores all other members then. */

@@ -1,5 +1,6 @@
 import { scanObject } from './scan.ts';
-import { memberOf, planOf, type JsonObject } from './spans.ts';
+import { MAX_SERVER_DEPTH } from './scanner.ts';
+import { planOf, type JsonObject } from './spans.ts';
 import { removals, splice, type Edit } from './splice.ts';
 
 /** What of a definition a list shows otherwise than its server wrote it. */
@@ -13,14 +14,22 @@ export interface DefinitionChange {
 /** The bytes of one definition with the change made and every other byte kept. */
 export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buffer {
   if (change.name === undefined && change.without.length === 0) return bytes;
-  const scan = scanObject(bytes, { plan: planOf(keysOf(change.without)), strict: false });
+  const scan = scanObject(bytes, {
+    plan: planOf(keysOf(change.without)),
+    strict: false,
+    maxDepth: MAX_SERVER_DEPTH,
+  });
   if (!scan.ok) return bytes;
-  const name = memberOf(scan.value, 'name');
-  const renaming: readonly Edit[] =
-    change.name === undefined || name === undefined
-      ? []
-      : [{ start: name.start, end: name.end, text: JSON.stringify(change.name) }];
-  return splice(bytes, [...renaming, ...without(scan.value, change.without)]);
+  return splice(bytes, [...renaming(scan.value, change.name), ...without(scan.value, change.without)]);
+}
+
+/** Every name that stands there is replaced: where it stands twice, readers differ in which one they take. */
+function renaming(definition: JsonObject, name: string | undefined): readonly Edit[] {
+  if (name === undefined) return [];
+  const text = JSON.stringify(name);
+  return definition.members
+    .filter(({ key }) => key === 'name')
+    .map(({ start, end }) => ({ start, end, text }));
 }
 
 interface Keys {

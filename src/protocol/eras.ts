@@ -51,6 +51,8 @@ interface Method {
   readonly isCacheable: boolean;
   /** The parameter that the `Mcp-Name` header repeats in the modern era (basic/transports/streamable-http). */
   readonly named?: 'name' | 'uri';
+  /** Whether a server answers it, rather than Assay. */
+  readonly isRelayed?: true;
 }
 
 const BOTH: readonly Era[] = ['legacy', 'modern'];
@@ -63,13 +65,13 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['server/discover', { eras: ['modern'], isCacheable: true }],
   ['subscriptions/listen', { eras: ['modern'], isCacheable: false }],
   ['tools/list', { eras: BOTH, isCacheable: true }],
-  ['tools/call', { eras: BOTH, isCacheable: false, named: 'name' }],
+  ['tools/call', { eras: BOTH, isCacheable: false, named: 'name', isRelayed: true }],
   ['prompts/list', { eras: BOTH, isCacheable: true }],
-  ['prompts/get', { eras: BOTH, isCacheable: false, named: 'name' }],
+  ['prompts/get', { eras: BOTH, isCacheable: false, named: 'name', isRelayed: true }],
   ['resources/list', { eras: BOTH, isCacheable: true }],
   ['resources/templates/list', { eras: BOTH, isCacheable: true }],
-  ['resources/read', { eras: BOTH, isCacheable: true, named: 'uri' }],
-  ['completion/complete', { eras: BOTH, isCacheable: false }],
+  ['resources/read', { eras: BOTH, isCacheable: true, named: 'uri', isRelayed: true }],
+  ['completion/complete', { eras: BOTH, isCacheable: false, isRelayed: true }],
 ]);
 
 /** The error codes that only one era may use, with their counterpart: "resource not found". */

@@ -47,6 +47,8 @@ type Finding =
   | { readonly kind: 'sound'; readonly faults: readonly Fault[] }
   | { readonly kind: 'broken'; readonly at: Place; readonly says: string };
 
+/** More members than these are not left out one by one: the whole that holds them is. */
+const MOST_FAULTS = 100;
 const SOUND: Finding = { kind: 'sound', faults: [] };
 
 function inspect(rule: Rule, value: unknown, era: Era): Finding {
@@ -76,7 +78,9 @@ function inspectEntries(each: Rule, entries: JsonObject, era: Era): Finding {
   // The clients' parser steps over a member called `__proto__`.
   const seen = Object.entries(entries).filter(([key]) => key !== '__proto__');
   const faults = seen.flatMap(([key, value]) => faultsOf(key, inspect(each, value, era)));
-  return { kind: 'sound', faults };
+  return faults.length > MOST_FAULTS
+    ? broken(`holds more than ${MOST_FAULTS} members that are bad`)
+    : { kind: 'sound', faults };
 }
 
 function inspectObject(rule: ObjectRule, value: JsonObject, era: Era): Finding {
@@ -121,6 +125,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const LONGEST_PLACE = 300;
 const PLAIN_KEY = /^[\w$]{1,64}$/;
 
 /** `icons[0].src is absent`. Keys that the upstream chose are escaped. */
@@ -131,5 +136,6 @@ function sentence(at: Place, says: string): string {
     else if (!PLAIN_KEY.test(step)) place += `[${JSON.stringify(step.slice(0, 64))}]`;
     else place += place === '' ? step : `.${step}`;
   }
+  if (place.length > LONGEST_PLACE) place = `${place.slice(0, LONGEST_PLACE)}…`;
   return place === '' ? `the definition ${says}` : `${place} ${says}`;
 }

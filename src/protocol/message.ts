@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { NO_OBJECT, scanFront, scanObject } from './scan.ts';
+import { NO_OBJECT, scanFront, scanObject, type ScanOptions } from './scan.ts';
+import { MAX_DEPTH, MAX_SERVER_DEPTH } from './scanner.ts';
 import { memberOf, planOf, rawOf, textOf, type JsonObject, type Plan } from './spans.ts';
 
 interface Scanned {
@@ -28,7 +29,10 @@ export interface ResponseMessage extends Scanned {
   readonly kind: 'response';
   readonly idText: string | undefined;
   readonly isError: boolean;
-  /** What follows `bytes`, where a large response came in pieces and nothing in the rest of it need be read. */
+  /**
+   * What follows `bytes`, where a large response came in pieces and nothing in the rest of it need be read. It goes as far
+   * as the brace that ends the message, which is left out.
+   */
   readonly rest: readonly Buffer[];
 }
 
@@ -70,13 +74,20 @@ const MESSAGE_PLAN: Plan = planOf({
 
 /** What a client sent, in UTF-8 as JSON-RPC over any transport must be. */
 export function readClientMessage(bytes: Buffer): Message | NoMessage {
-  if (isUtf8(bytes)) return readMessage(bytes);
+  if (isUtf8(bytes)) return readMessage(bytes, CLIENT);
   return { kind: 'none', idText: undefined, fault: 'not JSON', reason: 'not UTF-8' };
 }
 
-/** What a peer sent, taken apart only where it must be. */
-export function readMessage(bytes: Buffer): Message | NoMessage {
-  const scan = scanObject(bytes, { plan: MESSAGE_PLAN, strict: false, refusesTwice: true });
+/** What a server sent: relayed as it is, and only taken apart where it must be. */
+export function readServerMessage(bytes: Buffer): Message | NoMessage {
+  return readMessage(bytes, SERVER);
+}
+
+const CLIENT = { plan: MESSAGE_PLAN, strict: false, refusesTwice: true, maxDepth: MAX_DEPTH };
+const SERVER = { plan: MESSAGE_PLAN, strict: false, refusesTwice: false, maxDepth: MAX_SERVER_DEPTH };
+
+function readMessage(bytes: Buffer, options: ScanOptions): Message | NoMessage {
+  const scan = scanObject(bytes, options);
   if (scan.ok) return classify({ bytes, root: scan.value, isProven: scan.isProven });
   const { reason, isJson, offset } = scan.fault;
   if (reason === NO_OBJECT && isOtherJson(bytes))
@@ -94,8 +105,8 @@ export function jsonFault({ bytes, isProven }: Message): string | undefined {
 
 const OUTCOME: ReadonlySet<string> = new Set(['result', 'error']);
 
-/** The id as last or last but one member, where the JSON SDKs put it. Before it stands the end of another value. */
-const ID_AT_END = /,\s*"id"\s*:\s*(\d{1,15})\s*((?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*)$/;
+/** The id as last or last but one member, where the JSON SDKs put it, and the end of the message. */
+const END = /(?:,\s*"id"\s*:\s*(\d{1,15})\s*)?((?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?)\}\s*$/;
 const END_BYTES = 80;
 
 /**
@@ -108,25 +119,21 @@ export function readResponsePieces(pieces: readonly Buffer[]): ResponseMessage |
   if (bytes === undefined || last === undefined) return undefined;
   const root = scanFront(bytes, MESSAGE_PLAN, OUTCOME);
   if (root === undefined || memberOf(root, 'method') !== undefined) return undefined;
-  const isError = bytes.toString('latin1', root.end - 10, root.end).includes('error');
-  const front = { kind: 'response', bytes, root, isError, isProven: false } as const;
   const id = memberOf(root, 'id');
-  if (id !== undefined) {
-    const idText = rawOf(bytes, id);
-    return IS_ID.test(idText) ? { ...front, idText, rest: [...rest, last] } : undefined;
-  }
   const from = Math.max(last.length - END_BYTES, 0);
-  const found = ID_AT_END.exec(last.toString('latin1', from));
-  if (found === null) return undefined;
-  const [, idText = '', end = ''] = found;
-  const kept = [last.subarray(0, from + found.index), Buffer.from(end)];
-  return { ...front, idText, rest: [...rest, ...kept] };
+  const found = END.exec(last.toString('latin1', from));
+  const idText = id === undefined ? found?.[1] : rawOf(bytes, id);
+  if (found === null || idText === undefined || !IS_ID.test(idText)) return undefined;
+  if (id !== undefined && found[1] !== undefined) return undefined;
+  const kept = [last.subarray(0, from + found.index), Buffer.from(found[2] ?? '')];
+  const isError = memberOf(root, 'error') !== undefined;
+  return { kind: 'response', bytes, root, idText, isError, isProven: false, rest: [...rest, ...kept] };
 }
 
 /** A request of our own, for servers. */
 export function ownRequest(method: string, params: Readonly<Record<string, unknown>> = {}): RequestMessage {
   const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }));
-  const message = readMessage(bytes);
+  const message = readMessage(bytes, SERVER);
   if (message.kind !== 'request') throw new Error(`not a request: ${method}`);
   return message;
 }
@@ -135,7 +142,10 @@ function classify(scanned: Scanned): Message | NoMessage {
   const { bytes, root } = scanned;
   const idMember = memberOf(root, 'id');
   const idText = idMember && rawOf(bytes, idMember);
-  const isId = idText !== undefined && IS_ID.test(idText);
+  // A string id may hold a bad escape, of which nobody should get an echo.
+  const isText = idText?.startsWith('"') === true;
+  const isId =
+    idText !== undefined && IS_ID.test(idText) && (!isText || textOf(bytes, idMember) !== undefined);
   const echo = isId ? idText : undefined;
   if (textOf(bytes, memberOf(root, 'jsonrpc')) !== '2.0') return none(echo, '"jsonrpc" must be "2.0"');
   const methodMember = memberOf(root, 'method');

@@ -36,6 +36,11 @@ export function errorMessage(idText: string | undefined, error: RpcError, era: E
   return Buffer.from(`{"jsonrpc":"2.0",${head}"error":${JSON.stringify(error)}}`);
 }
 
+/** A notification of our own whose params are JSON text already. */
+export function notificationText(method: string, params: string): Buffer {
+  return Buffer.from(`{"jsonrpc":"2.0","method":"${method}","params":${params}}`);
+}
+
 /** A notification of our own. */
 export function notificationMessage(method: string, params?: Readonly<Record<string, unknown>>): Buffer {
   return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method, params }));

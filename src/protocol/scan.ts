@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { Scanner, type Fault } from './scanner.ts';
+import { MAX_DEPTH, MAX_SERVER_DEPTH, Scanner, type Fault } from './scanner.ts';
 import type { JsonObject, Plan, Span } from './spans.ts';
 
 export interface ScanOptions {
@@ -11,6 +11,8 @@ export interface ScanOptions {
   readonly strict: boolean;
   /** Whether a planned key may stand only once, so that no two readers of the message take different ones. */
   readonly refusesTwice?: boolean;
+  /** MAX_DEPTH where nothing is said. */
+  readonly maxDepth?: number;
 }
 
 /** `isProven`: nothing was only searched for its end. */
@@ -24,7 +26,11 @@ export const NO_OBJECT = 'not a JSON object';
 export function scanObject(bytes: Buffer, options: ScanOptions): Scan {
   if (options.strict && !isUtf8(bytes))
     return { ok: false, fault: { reason: 'not UTF-8', isJson: false, offset: 0 } };
-  const scanner = new Scanner(bytes, { strict: options.strict, refusesTwice: options.refusesTwice === true });
+  const scanner = new Scanner(bytes, {
+    strict: options.strict,
+    refusesTwice: options.refusesTwice === true,
+    maxDepth: options.maxDepth ?? MAX_DEPTH,
+  });
   const start = scanner.space(0);
   if (bytes[start] !== OPEN_BRACE)
     return { ok: false, fault: { reason: NO_OBJECT, isJson: false, offset: start } };
@@ -44,14 +50,24 @@ export function scanObject(bytes: Buffer, options: ScanOptions): Scan {
  * Undefined if the bytes end, or are no JSON, before that.
  */
 export function scanFront(bytes: Buffer, plan: Plan, stopAt: ReadonlySet<string>): JsonObject | undefined {
-  const scanner = new Scanner(bytes, { strict: false, refusesTwice: true });
+  const scanner = new Scanner(bytes, { strict: false, refusesTwice: false, maxDepth: MAX_SERVER_DEPTH });
   const start = scanner.space(0);
   return bytes[start] === OPEN_BRACE ? scanner.front(start, plan, stopAt) : undefined;
 }
 
+/** The elements of an array that fills the bytes, white space around it allowed; undefined if it is no such array. */
+export function scanWholeArray(bytes: Buffer): readonly Span[] | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  const spans = scanArray(bytes, 0, true);
+  const end = bytes.lastIndexOf(CLOSE_BRACKET) + 1;
+  const last = spans?.at(-1)?.end ?? bytes.indexOf(OPEN_BRACKET) + 1;
+  const isAll = /^\s*\]\s*$/.test(bytes.toString('latin1', last)) && end > last;
+  return isAll ? spans : undefined;
+}
+
 /** The spans of an array's elements. `start` is where the array opens; undefined if it is no JSON array. */
 export function scanArray(bytes: Buffer, start: number, strict: boolean): readonly Span[] | undefined {
-  const scanner = new Scanner(bytes, { strict, refusesTwice: false });
+  const scanner = new Scanner(bytes, { strict, refusesTwice: false, maxDepth: MAX_SERVER_DEPTH });
   let at = scanner.space(start);
   if (bytes[at] !== OPEN_BRACKET) return undefined;
   const spans: Span[] = [];

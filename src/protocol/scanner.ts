@@ -1,5 +1,5 @@
 import { textOf, type JsonObject, type Member, type Plan } from './spans.ts';
-import { escapeEnd, scalarEnd } from './tokens.ts';
+import { escapeEnd, keyText, scalarEnd } from './tokens.ts';
 
 /** Why bytes are no usable JSON, with the offset where that showed. */
 export interface Fault {
@@ -11,6 +11,8 @@ export interface Fault {
 
 /** Objects and arrays inside each other at most this deep, as in most JSON parsers that have a limit. */
 export const MAX_DEPTH = 256;
+/** What servers send is relayed, so it may be as deep as anything in use. */
+export const MAX_SERVER_DEPTH = 10_000;
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -22,12 +24,16 @@ const COLON = 0x3a;
 /** From this length on a string is searched by words or by `indexOf`, below it byte by byte. */
 const LONG_STRING = 32;
 /** What is open at each depth. One for all scans: a scan never waits, so no two are under way at once. */
-const KINDS = new Uint8Array(MAX_DEPTH + 1);
-const TOO_DEEP = { reason: `nested more than ${MAX_DEPTH} deep`, isJson: true };
+const KINDS = new Uint8Array(MAX_SERVER_DEPTH + 1);
+
+function tooDeep(limit: number, offset: number): Fault {
+  return { reason: `nested more than ${limit} deep`, isJson: true, offset };
+}
 
 export interface ScannerOptions {
   readonly strict: boolean;
   readonly refusesTwice: boolean;
+  readonly maxDepth: number;
 }
 
 /** A cursor over one message. Positions are returned, a negative one means a fault, which `fault` describes. */
@@ -35,15 +41,17 @@ export class Scanner {
   readonly #bytes: Buffer;
   readonly #strict: boolean;
   readonly #refusesTwice: boolean;
+  readonly #maxDepth: number;
   #depth = 0;
   isProven = true;
   #words: DataView | undefined;
   fault: Fault = { reason: 'not JSON', isJson: false, offset: 0 };
 
-  constructor(bytes: Buffer, { strict, refusesTwice }: ScannerOptions) {
+  constructor(bytes: Buffer, { strict, refusesTwice, maxDepth }: ScannerOptions) {
     this.#bytes = bytes;
     this.#strict = strict;
     this.#refusesTwice = refusesTwice;
+    this.#maxDepth = maxDepth;
   }
 
   space(from: number): number {
@@ -58,8 +66,8 @@ export class Scanner {
 
   /** An object whose members are wanted. `from` is its opening brace. */
   object(from: number, plan: Plan): JsonObject | undefined {
-    if (++this.#depth > MAX_DEPTH) {
-      this.fault = { ...TOO_DEEP, offset: from };
+    if (++this.#depth > this.#maxDepth) {
+      this.fault = tooDeep(this.#maxDepth, from);
       return undefined;
     }
     const bytes = this.#bytes;
@@ -98,9 +106,14 @@ export class Scanner {
     for (;;) {
       const start = this.#key(at);
       if (start < 0 || start >= bytes.length) return undefined;
-      if (stopAt.has(this.#text(at))) return { start: from, end: start, members };
+      const key = this.#text(at);
+      if (stopAt.has(key)) {
+        members.push({ key, keyStart: at, start, end: bytes.length, object: undefined });
+        return { start: from, end: bytes.length, members };
+      }
       const member = this.#member(at, plan);
-      if (member === undefined) return undefined;
+      const isTwice = members.some(({ key: other }) => other === member?.key);
+      if (member === undefined || isTwice) return undefined;
       members.push(member);
       at = this.space(member.end);
       if (bytes[at] !== COMMA) return undefined;
@@ -117,11 +130,11 @@ export class Scanner {
       const byte = bytes[at];
       if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         const inner = this.space(at + 1);
-        if (bytes[inner] === byte + 2) {
+        if (bytes[inner] === byte + 2 && this.#depth < this.#maxDepth) {
           at = inner + 1; // "}" and "]" stand two places after "{" and "[" in ASCII
         } else {
-          if (++this.#depth > MAX_DEPTH) {
-            this.fault = { ...TOO_DEEP, offset: at };
+          if (++this.#depth > this.#maxDepth) {
+            this.fault = tooDeep(this.#maxDepth, at);
             return -1;
           }
           KINDS[this.#depth] = byte;
@@ -269,23 +282,4 @@ export class Scanner {
     this.fault = { reason, isJson: false, offset };
     return -1;
   }
-}
-
-/** Keys seen lately: messages have few different ones, and making a string costs more than comparing bytes. */
-const KEYS: string[] = [];
-const LONGEST_KEPT_KEY = 48;
-
-function keyText(bytes: Buffer, start: number, end: number): string {
-  const length = end - start;
-  const slot = (length * 31 + (bytes[start] ?? 0) * 7 + (bytes[end - 1] ?? 0)) & 0xff;
-  const kept = KEYS[slot];
-  if (kept?.length === length && isAt(bytes, start, kept)) return kept;
-  const text = bytes.toString('latin1', start, end);
-  if (length <= LONGEST_KEPT_KEY) KEYS[slot] = text;
-  return text;
-}
-
-function isAt(bytes: Buffer, start: number, text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) if (bytes[start + at] !== text.charCodeAt(at)) return false;
-  return true;
 }

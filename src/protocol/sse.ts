@@ -2,7 +2,6 @@
 export interface SseEvent {
   readonly event: string;
   readonly data: Buffer;
-  readonly id: string | undefined;
 }
 
 /** A parser was given more bytes for one event than it may hold. */
@@ -25,7 +24,7 @@ export class SseParser {
   #data: Buffer[] = [];
   #dataBytes = 0;
   #event = '';
-  #id: string | undefined;
+  #isFirst = true;
 
   constructor(emit: (event: SseEvent) => void, limitBytes: number) {
     this.#emit = emit;
@@ -56,6 +55,8 @@ export class SseParser {
       this.#line = [];
       this.#lineBytes = 0;
     }
+    if (this.#isFirst && line.subarray(0, 3).equals(BYTE_ORDER_MARK)) line = line.subarray(3);
+    this.#isFirst = false;
     return line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
   }
 
@@ -76,7 +77,6 @@ export class SseParser {
       this.#dataBytes += value.length;
       if (this.#dataBytes > this.#limitBytes) throw new EventTooLarge();
     } else if (name === 'event') this.#event = value.toString();
-    else if (name === 'id') this.#id = value.toString();
   }
 
   #dispatch(): void {
@@ -84,7 +84,7 @@ export class SseParser {
     if (first !== undefined) {
       const data =
         more.length === 0 ? first : Buffer.concat([first, ...more.flatMap((line) => [NEW_LINE, line])]);
-      this.#emit({ event: this.#event === '' ? 'message' : this.#event, data, id: this.#id });
+      this.#emit({ event: this.#event === '' ? 'message' : this.#event, data });
     }
     this.#data = [];
     this.#dataBytes = 0;
@@ -93,6 +93,7 @@ export class SseParser {
 }
 
 const NEW_LINE: Buffer = Buffer.from('\n');
+const BYTE_ORDER_MARK: Buffer = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** What stands before and after a JSON text on one line to make it an event. */
 export const EVENT_HEAD: Buffer = Buffer.from('event: message\ndata: ');

@@ -56,3 +56,23 @@ function digitsEnd(bytes: Buffer, from: number): number {
     at += 1;
   }
 }
+
+/** Keys seen lately: messages have few different ones, and making a string costs more than comparing bytes. */
+const KEYS: string[] = [];
+const LONGEST_KEPT_KEY = 48;
+
+/** The text of a plain ASCII key. */
+export function keyText(bytes: Buffer, start: number, end: number): string {
+  const length = end - start;
+  const slot = (length * 31 + (bytes[start] ?? 0) * 7 + (bytes[end - 1] ?? 0)) & 0xff;
+  const kept = KEYS[slot];
+  if (kept?.length === length && isAt(bytes, start, kept)) return kept;
+  const text = bytes.toString('latin1', start, end);
+  if (length <= LONGEST_KEPT_KEY) KEYS[slot] = text;
+  return text;
+}
+
+function isAt(bytes: Buffer, start: number, text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (bytes[start + at] !== text.charCodeAt(at)) return false;
+  return true;
+}

@@ -1,6 +1,6 @@
 import { LEGACY_NOT_FOUND, METHODS, MODERN_NOT_FOUND, MODERN_VERSION, type Era } from './eras.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from './message.ts';
-import { memberOf, rawOf, textOf, type JsonObject, type Member } from './spans.ts';
+import { memberOf, rawOf, textOf, type Member } from './spans.ts';
 import { insertion, pieces, removals, splice, type Edit } from './splice.ts';
 
 /*
@@ -11,7 +11,7 @@ import { insertion, pieces, removals, splice, type Edit } from './splice.ts';
  *   notification  params.progressToken
  */
 
-/** The members of `_meta` that only requests of the modern era carry (2026-07-28, basic/index#meta). */
+/** The members of `_meta` that only requests of the modern era carry (2026-07-28, basic/index#_meta). */
 const ENVELOPE: ReadonlySet<string> = new Set([
   'io.modelcontextprotocol/protocolVersion',
   'io.modelcontextprotocol/clientInfo',
@@ -51,28 +51,36 @@ export function nameOf(message: RequestMessage): Member | undefined {
 
 function metaEdits(message: RequestMessage, change: RequestChange, edits: Edit[]): void {
   const member = memberOf(message.params, '_meta');
-  const meta = member?.object;
-  const isEnveloped = change.from === 'modern' && change.to === 'legacy';
-  if (meta !== undefined && message.params !== undefined) {
-    if (isEnveloped && meta.members.every(({ key }) => ENVELOPE.has(key))) {
-      edits.push(...removals(message.params, ({ key }) => key === '_meta'));
-      return;
-    }
-    const token = memberOf(meta, 'progressToken');
-    if (token !== undefined) edits.push({ start: token.start, end: token.end, text: String(change.id) });
-    if (isEnveloped) edits.push(...removals(meta, ({ key }) => ENVELOPE.has(key)));
+  const token = memberOf(member?.object, 'progressToken');
+  if (token !== undefined) edits.push({ start: token.start, end: token.end, text: String(change.id) });
+  if (change.from === change.to) return;
+  if (change.to === 'modern') edits.push(...enveloped(message, change));
+  else if (message.params !== undefined && member?.object !== undefined) {
+    const isAll = member.object.members.every(isOfEnvelope);
+    edits.push(
+      ...(isAll
+        ? removals(message.params, ({ key }) => key === '_meta')
+        : removals(member.object, isOfEnvelope)),
+    );
   }
-  if (change.from === 'legacy' && change.to === 'modern') edits.push(envelopment(message, meta, change));
 }
 
-function envelopment(message: RequestMessage, meta: JsonObject | undefined, change: RequestChange): Edit {
+function isOfEnvelope({ key }: Member): boolean {
+  return ENVELOPE.has(key);
+}
+
+/** Gives a legacy request its envelope; whatever a client wrote under the envelope's own keys gives way. */
+function enveloped({ params, root }: RequestMessage, { clientInfo }: RequestChange): readonly Edit[] {
   const envelope =
     `"io.modelcontextprotocol/protocolVersion":"${MODERN_VERSION}",` +
-    `"io.modelcontextprotocol/clientInfo":${change.clientInfo},` +
+    `"io.modelcontextprotocol/clientInfo":${clientInfo},` +
     `"io.modelcontextprotocol/clientCapabilities":{}`;
-  if (meta !== undefined) return insertion(meta, envelope);
-  if (message.params !== undefined) return insertion(message.params, `"_meta":{${envelope}}`);
-  return insertion(message.root, `"params":{"_meta":{${envelope}}}`);
+  if (params === undefined) return [insertion(root, `"params":{"_meta":{${envelope}}}`)];
+  const meta = memberOf(params, '_meta');
+  if (meta === undefined) return [insertion(params, `"_meta":{${envelope}}`)];
+  if (meta.object === undefined || meta.object.members.every(isOfEnvelope))
+    return [{ start: meta.start, end: meta.end, text: `{${envelope}}` }];
+  return [insertion(meta.object, envelope), ...removals(meta.object, isOfEnvelope)];
 }
 
 /** The progress token as the client wrote it, undefined if it asked for no progress. */
@@ -91,12 +99,25 @@ export interface ReplyChange {
 
 /** The response as the client is to receive it, in pieces that are to be sent one after the other. */
 export function replyFor(message: ResponseMessage, change: ReplyChange): readonly Buffer[] {
+  if (message.rest.length > 0) return replyInPieces(message, change);
   const edits: Edit[] = [];
   const id = memberOf(message.root, 'id');
   if (id !== undefined) edits.push({ start: id.start, end: id.end, text: change.idText });
   else edits.push(insertion(message.root, `"id":${change.idText}`));
   if (change.from !== change.to) eraEdits(message, change, edits);
-  return [...pieces(message.bytes, edits), ...message.rest];
+  return pieces(message.bytes, edits);
+}
+
+/**
+ * The id goes to the end: of members that stand twice readers take the last, so that an unread part of the message
+ * cannot make it the answer to another request.
+ */
+function replyInPieces({ bytes, root, rest }: ResponseMessage, { idText }: ReplyChange): readonly Buffer[] {
+  const front = pieces(
+    bytes,
+    removals(root, ({ key }) => key === 'id'),
+  );
+  return [...front, ...rest, Buffer.from(`,"id":${idText}}`)];
 }
 
 function eraEdits(message: ResponseMessage, change: ReplyChange, edits: Edit[]): void {

@@ -60,20 +60,28 @@ interface Failure {
 
 async function shakeHands(link: HttpLink, { spec, deps, signal }: Opening): Promise<Result<Facts, Failure>> {
   const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => link.ask(ask, to);
-  if (deps.eras.recall(spec) !== 'legacy') {
-    const discovery = await discover(probe, signal);
-    if (discovery.kind === 'modern') return ok(discovery.facts);
-    if (discovery.kind === 'failed') {
-      const cause = phraseOf(discovery.refusal);
-      // No connection, or no right to speak, tells nothing of the era.
-      if (!isEraEvidence(cause)) return err({ cause, mayBeOlder: false });
-    }
+  const recalled = deps.eras.recall(spec);
+  if (recalled === 'legacy') {
+    const facts = await initialize(probe, deps, signal);
+    if (facts.ok) return facts;
   }
+  const discovery = await discover(probe, signal);
+  if (discovery.kind === 'modern') return ok(discovery.facts);
+  if (discovery.kind === 'failed' && !isEraEvidence(discovery.refusal))
+    return err({ cause: phraseOf(discovery.refusal), mayBeOlder: false });
   const facts = await initialize(probe, deps, signal);
   if (facts.ok) return facts;
-  return err({ cause: facts.error, mayBeOlder: /HTTP 40[045]\b/.test(facts.error) });
+  const { cause, httpStatus } = facts.error;
+  return err({ cause, mayBeOlder: httpStatus !== undefined && OLDER_ANSWERS.has(httpStatus) });
 }
 
-function isEraEvidence(cause: string): boolean {
-  return /HTTP 4(?!01|03)\d\d\b/.test(cause) || cause.includes('ended before the result');
+/** What a server of 2024-11-05 answers to a POST where it expects none. */
+const OLDER_ANSWERS: ReadonlySet<number> = new Set([400, 404, 405]);
+
+/** No connection, no right to speak, or a server in trouble tells nothing of its era. */
+function isEraEvidence(refusal: Refusal): boolean {
+  if (refusal.code === 'SERVER_ENDED') return true;
+  if (refusal.code !== 'SERVER_UNAVAILABLE' || refusal.httpStatus === undefined) return false;
+  const { httpStatus } = refusal;
+  return httpStatus >= 400 && httpStatus < 500 && httpStatus !== 401 && httpStatus !== 403;
 }

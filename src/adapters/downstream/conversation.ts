@@ -3,7 +3,7 @@ import type { Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Ask, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { jsonFault } from '../../protocol/message.ts';
+import { jsonFault, type Message, type NoMessage } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import { answerTo, heard, ownIdOf, progressIdOf, received } from './incoming.ts';
@@ -74,10 +74,17 @@ export class Conversation {
 
   /** Takes one message from the server. */
   receive(bytes: Buffer): void {
+    this.hear(received(bytes, this.#options.server, this.#options.log));
+  }
+
+  hear(message: Message | NoMessage): void {
     const { server, log } = this.#options;
-    const message = received(bytes, server, log);
-    if (message === undefined) return;
-    if (message.kind === 'response') {
+    if (message.kind === 'none') {
+      // What would have been the answer to a request is lost, so whoever waits for it need not wait longer.
+      const id = ownIdOf(message.idText);
+      if (id !== undefined)
+        this.failed(id, `it answered with what is no JSON-RPC response: ${message.reason}`);
+    } else if (message.kind === 'response') {
       const pending = this.#pending.get(ownIdOf(message.idText) ?? -1);
       if (pending === undefined) log.debug('server answered a request that nobody waits for', { server });
       else pending.answer(message, this.era);

@@ -1,9 +1,9 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import { facesOf, sentenceOf, type Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Ask, Capabilities, Reply } from '../../gateway/ports.ts';
+import { ownAsk, type Ask, type Capabilities, type Reply } from '../../gateway/ports.ts';
 import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
-import { ownRequest, type RequestMessage } from '../../protocol/message.ts';
+import { ownRequest } from '../../protocol/message.ts';
 
 /** What a server says of itself at the start. */
 export interface Facts {
@@ -29,7 +29,7 @@ export type Discovery =
 
 /** Asks a server with `server/discover` whether it speaks the modern era. Waits as long as the signal allows. */
 export async function discover(probe: Probe, signal: AbortSignal): Promise<Discovery> {
-  const reply = await probe(own(ownRequest('server/discover'), following(signal)), 'modern');
+  const reply = await probe(ownAsk(ownRequest('server/discover'), Infinity, following(signal)), 'modern');
   if (!reply.ok) return { kind: 'failed', refusal: reply.error };
   const answer = parsed(reply.value);
   const versions = answer.result?.['supportedVersions'];
@@ -39,40 +39,49 @@ export async function discover(probe: Probe, signal: AbortSignal): Promise<Disco
   return { kind: 'legacy' };
 }
 
-/** The handshake of the legacy era. The error is a phrase. */
+/** Why a handshake failed, as a phrase; with the HTTP status where that was the answer. */
+export interface HandshakeFault {
+  readonly cause: string;
+  readonly httpStatus: number | undefined;
+}
+
+/** The handshake of the legacy era. */
 export async function initialize(
   probe: Probe,
   identity: Identity,
   signal: AbortSignal,
-): Promise<Result<Facts, string>> {
+): Promise<Result<Facts, HandshakeFault>> {
   const request = ownRequest('initialize', {
     protocolVersion: NEWEST_LEGACY_VERSION,
     capabilities: {},
     clientInfo: JSON.parse(identity.ownInfo) as unknown,
   });
-  const reply = await probe(own(request, following(signal)), 'legacy');
+  const reply = await probe(ownAsk(request, Infinity, following(signal)), 'legacy');
   if (!reply.ok)
-    return err(signal.aborted ? 'it did not answer "initialize" in time' : phraseOf(reply.error));
+    return fault(
+      signal.aborted ? 'it did not answer "initialize" in time' : phraseOf(reply.error),
+      reply.error,
+    );
   const { result, error } = parsed(reply.value);
   if (result === undefined)
-    return err(`it refused "initialize": ${JSON.stringify(error?.['message'] ?? 'no reason')}`);
+    return fault(`it refused "initialize": ${quoted(error?.['message'] ?? 'no reason')}`);
   const version = result['protocolVersion'];
   if (typeof version !== 'string' || eraOf(version) !== 'legacy')
-    return err(`it wants protocol version ${JSON.stringify(version)}, which Assay does not speak`);
+    return fault(`it wants protocol version ${quoted(version)}, which Assay does not speak`);
   return ok(factsOf(result, 'legacy', version));
 }
 
-/** A request of our own that may take until it is cancelled. */
-export function own(message: RequestMessage, cancellation: Cancellation): Ask {
-  return {
-    message,
-    era: 'legacy',
-    name: undefined,
-    clientInfo: undefined,
-    timeoutMs: Infinity,
-    cancellation,
-    onNotification: undefined,
-  };
+function fault(cause: string, refusal?: Refusal): Result<never, HandshakeFault> {
+  const httpStatus = refusal?.code === 'SERVER_UNAVAILABLE' ? refusal.httpStatus : undefined;
+  return err({ cause, httpStatus });
+}
+
+const LONGEST_QUOTE = 200;
+
+/** What a server said, inside a phrase of ours. */
+function quoted(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined';
+  return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
 }
 
 /** A cancellation that follows a signal; for what happens once at a start, as the signal keeps hold of it. */
@@ -103,12 +112,22 @@ interface Parsed {
   readonly error: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Both undefined when the answer turns out to be no JSON. */
 function parsed(reply: Reply): Parsed {
-  const message = JSON.parse(reply.message.bytes.toString()) as Readonly<Record<string, unknown>>;
+  const message = objectOf(reply.message.bytes.toString());
   return {
     result: isObject(message['result']) ? message['result'] : undefined,
     error: isObject(message['error']) ? message['error'] : undefined,
   };
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import type { HttpClient, HttpRequest, ResponseHeaders } from '../../platform/http-client.ts';
-import type { Message } from '../../protocol/message.ts';
+import type { Message, NoMessage } from '../../protocol/message.ts';
 import { SseParser } from '../../protocol/sse.ts';
 import { received, SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import type { Log } from '../../gateway/ports.ts';
@@ -7,7 +7,9 @@ import type { Log } from '../../gateway/ports.ts';
 /** How an HTTP exchange ended, with or without having brought a response. */
 export type HttpEnd =
   | { readonly kind: 'answered'; readonly status: number; readonly headers: ResponseHeaders }
-  /** No connection, or it broke. */
+  /** No connection, so that nothing was sent. */
+  | { readonly kind: 'unreached'; readonly cause: string }
+  /** The connection broke. */
   | { readonly kind: 'broken'; readonly cause: string };
 
 export interface HttpExchangeOptions {
@@ -17,7 +19,7 @@ export interface HttpExchangeOptions {
   readonly isStream: boolean;
   readonly server: string;
   readonly log: Log;
-  readonly onMessage: (message: Message) => void;
+  readonly onMessage: (message: Message | NoMessage) => void;
   /** Takes a large JSON answer unjoined; false if it must be joined and read. */
   readonly onPieces?: (pieces: readonly Buffer[]) => boolean;
   /** The answer's head is there. */
@@ -38,15 +40,13 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
   let headers: ResponseHeaders = {};
   let broken: string | undefined;
   const send = options.isStream ? client.stream.bind(client) : client.call.bind(client);
-  const take = (bytes: Buffer): void => {
-    const message = received(bytes, server, log);
-    if (message !== undefined) options.onMessage(message);
-  };
+  const take = (bytes: Buffer): void => options.onMessage(received(bytes, server, log));
   const abort = send(request, {
     start(givenStatus, givenHeaders) {
       status = givenStatus;
       headers = givenHeaders;
-      const isSse = String(headers['content-type'] ?? '').startsWith('text/event-stream');
+      const type = String(headers['content-type'] ?? '').toLowerCase();
+      const isSse = type.startsWith('text/event-stream');
       reader = isSse ? eventReader(take, options.onEvent) : bodyReader(take, options.onPieces);
       options.onStart?.(status, headers);
     },
@@ -61,11 +61,11 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
       }
     },
     end() {
-      reader?.end(isSuccess(status));
+      reader?.end(status);
       options.onEnd({ kind: 'answered', status, headers });
     },
-    error(cause) {
-      options.onEnd({ kind: 'broken', cause: broken ?? cause });
+    error(cause, isUnreached) {
+      options.onEnd({ kind: isUnreached ? 'unreached' : 'broken', cause: broken ?? cause });
     },
   });
   return abort;
@@ -77,7 +77,7 @@ export function isSuccess(status: number): boolean {
 
 interface Reader {
   push(chunk: Buffer): void;
-  end(isSuccess: boolean): void;
+  end(status: number): void;
 }
 
 function eventReader(take: (bytes: Buffer) => void, onEvent: HttpExchangeOptions['onEvent']): Reader {
@@ -97,12 +97,25 @@ function bodyReader(take: (bytes: Buffer) => void, takePieces: HttpExchangeOptio
       size += chunk.length;
       if (size > SERVER_MESSAGE_LIMIT) throw new Error('body too large');
     },
-    end(succeeded) {
+    end(status) {
       const [first] = chunks;
-      if (first === undefined || (succeeded && chunks.length > 1 && takePieces?.(chunks) === true)) return;
+      // What comes with 202 is no answer; some servers put a word there.
+      if (first === undefined || status === 202) return;
+      const succeeded = isSuccess(status);
+      if (succeeded && chunks.length > 1 && takePieces?.(chunks) === true) return;
       const body = chunks.length === 1 ? first : Buffer.concat(chunks);
       // An error status may come with anything; only what looks like a message is one.
       if (succeeded || body.includes('"jsonrpc"')) take(body);
     },
   };
+}
+
+/** What an answer without a response means, as a phrase. */
+export function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): string {
+  if (isSuccess(status)) return 'its answer ended before the result';
+  if (status === 401 || status === 403)
+    return `it answers HTTP ${status}: it wants other credentials; set "headers" in its config entry`;
+  if (status >= 300 && status < 400)
+    return `it answers HTTP ${status} and points to ${JSON.stringify(String(given['location']).slice(0, 200))}; set that as its "url"`;
+  return `it answers HTTP ${status}`;
 }

@@ -4,16 +4,21 @@ import { Slots } from '../../core/slots.ts';
 import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
 import { atMost, pause } from '../../platform/waiting.ts';
-import { METHODS, type Era } from '../../protocol/eras.ts';
+import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
-import { readResponsePieces, type Message } from '../../protocol/message.ts';
+import {
+  readResponsePieces,
+  type Message,
+  type NoMessage,
+  type NotificationMessage,
+} from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
-import { memberOf, textOf } from '../../protocol/spans.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import type { Facts } from './handshake.ts';
-import { exchangeHttp, isSuccess, type HttpEnd } from './http-exchange.ts';
-import { answerTo, heard, ownIdOf } from './incoming.ts';
+import { exchangeHttp, isSuccess, statusCause, type HttpEnd } from './http-exchange.ts';
+import { answerTo, heard, ownIdOf, progressIdOf } from './incoming.ts';
 import { listen } from './listening.ts';
+import { modernHeaders } from './modern-headers.ts';
 import { Pending, tooMany } from './pending.ts';
 
 export interface HttpLinkOptions {
@@ -33,6 +38,9 @@ interface Open {
   readonly era: Era;
 }
 
+const CLOSED = 'Assay closed it';
+/** How long in ms an event stream may stay open after the response that it was for. */
+const LINGER_MS = 1_000;
 const SESSION_OVER = 'its session is over (HTTP 404)';
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
 const DELETE_LIMIT_MS = 1_000;
@@ -51,6 +59,7 @@ export class HttpLink implements Link {
   #facts: Facts = NO_FACTS;
   #session: string | undefined;
   #ending: string | undefined;
+  #isClosing = false;
 
   constructor(options: HttpLinkOptions) {
     this.#options = options;
@@ -94,12 +103,14 @@ export class HttpLink implements Link {
     return new Promise((settle) => {
       const { server, ownInfo, log } = this.#options;
       let abort = (): void => undefined;
+      let closing: NodeJS.Timeout | undefined;
       const pending: Pending = new Pending({
         server,
         ask,
         settle: (result) => {
           if (id !== undefined) this.#open.delete(id);
           settle(result);
+          if (this.#isClosing && this.#open.size === 0) void this.#client.close();
         },
         giveUp: (reason) => {
           // In the legacy era a closed connection cancels nothing (2025-11-25, basic/transports#sending-messages-to-the-server).
@@ -114,7 +125,7 @@ export class HttpLink implements Link {
         return;
       }
       if (this.#ending !== undefined) {
-        pending.fail({ code: 'SERVER_ENDED', server, cause: this.#ending });
+        pending.fail({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
         return;
       }
       const { message, name, era: from } = ask;
@@ -125,12 +136,17 @@ export class HttpLink implements Link {
         isStream: message.method === 'subscriptions/listen',
         server,
         log,
-        onMessage: (received) => this.#heard(received, { id, pending, era: to }),
-        ...(from === to && { onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }) }),
+        onMessage: (received) => {
+          this.#heard(received, { id, pending, era: to });
+          // The specification lets a server leave its stream open after the response; its place in the pool is needed.
+          if (received.kind === 'response') closing = setTimeout(() => abort(), LINGER_MS);
+        },
+        ...(ask.isRelayed &&
+          from === to && { onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }) }),
         onStart: (status, given) => {
           // The session is over, so whatever else the answer says, the request was not carried out.
           if (status === 404 && this.#session !== undefined) {
-            pending.fail({ code: 'SERVER_FORGOT', server });
+            pending.fail({ code: 'SERVER_UNREACHED', server, cause: SESSION_OVER });
             this.#end(SESSION_OVER);
             return;
           }
@@ -138,7 +154,10 @@ export class HttpLink implements Link {
           if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string')
             this.#session = session;
         },
-        onEnd: (end) => this.#over(end, pending),
+        onEnd: (end) => {
+          clearTimeout(closing);
+          this.#over(end, pending);
+        },
       });
     });
   }
@@ -146,13 +165,15 @@ export class HttpLink implements Link {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#abortListening?.();
-    const hadSession = this.#session !== undefined && this.#ending === undefined;
-    this.#end('Assay closed it');
-    if (hadSession) {
+    this.#isClosing = true;
+    if (this.#ending === undefined) {
+      this.#end(CLOSED);
+      this.#failAll(CLOSED);
       // A server may refuse to end sessions, or be gone: nothing depends on the answer.
-      await atMost(this.#delete(), DELETE_LIMIT_MS);
+      if (this.#session !== undefined) await atMost(this.#delete(), DELETE_LIMIT_MS);
     }
-    await this.#client.close();
+    // Requests of a session that is over end by themselves, each with what its server says to it.
+    if (this.#open.size === 0) await this.#client.close();
   }
 
   /** Nothing but the id of the response changes on its way to this client, so it need not be read whole. */
@@ -163,32 +184,41 @@ export class HttpLink implements Link {
     return true;
   }
 
-  #heard(message: Message, { id: expected, pending, era }: Open): void {
-    const { server, log, events } = this.#options;
-    if (message.kind === 'response') {
-      const id = ownIdOf(message.idText);
-      if (id === undefined || id === expected) pending.answer(message, era);
+  #heard(message: Message | NoMessage, { id: expected, pending, era }: Open): void {
+    const { server, log } = this.#options;
+    if (message.kind === 'none') {
+      const cause = `it answered with what is no JSON-RPC response: ${message.reason}`;
+      pending.fail({ code: 'SERVER_ENDED', server, cause });
+    } else if (message.kind === 'response') {
+      if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
       else log.warn('server answered another request than it was asked; that is ignored', { server });
     } else if (message.kind === 'request') this.#post(answerTo(message));
-    else if (message.method === 'notifications/progress' || message.method === 'notifications/message')
-      pending.note(message);
-    else heard(message, server, { events, log });
+    else if (message.method === 'notifications/message') pending.note(message);
+    else this.#note(message);
+  }
+
+  /** Progress goes to the request whose id is its token, on whichever stream it comes. */
+  #note(message: NotificationMessage): void {
+    const { server, log, events } = this.#options;
+    const id = progressIdOf(message);
+    if (id === undefined) heard(message, server, { events, log });
+    else this.#open.get(id)?.note(message);
   }
 
   #over(end: HttpEnd, pending: Pending): void {
     const { server } = this.#options;
-    if (end.kind === 'broken') {
-      pending.fail({ code: 'SERVER_ENDED', server, cause: end.cause });
-      if (end.cause.includes('ECONNREFUSED')) this.#end(end.cause);
-      return;
-    }
-    const cause = statusCause(end);
-    pending.fail({ code: isSuccess(end.status) ? 'SERVER_ENDED' : 'SERVER_UNAVAILABLE', server, cause });
+    if (end.kind === 'unreached') {
+      pending.fail({ code: 'SERVER_UNREACHED', server, cause: end.cause });
+      this.#end(end.cause);
+    } else if (end.kind === 'broken') pending.fail({ code: 'SERVER_ENDED', server, cause: end.cause });
+    else if (isSuccess(end.status)) pending.fail({ code: 'SERVER_ENDED', server, cause: statusCause(end) });
+    else
+      pending.fail({ code: 'SERVER_UNAVAILABLE', server, cause: statusCause(end), httpStatus: end.status });
   }
 
   /** The stream on which a legacy server speaks unasked (2025-11-25, basic/transports#listening-for-messages-from-the-server). */
   async #listenLegacy(): Promise<void> {
-    const { server, log, events } = this.#options;
+    const { server, log } = this.#options;
     let waitMs = FIRST_REOPEN_MS;
     while (!this.#closing.signal.aborted && this.#ending === undefined) {
       const end = await new Promise<HttpEnd>((resolve) => {
@@ -206,7 +236,7 @@ export class HttpLink implements Link {
           onMessage: (message) => {
             waitMs = FIRST_REOPEN_MS;
             if (message.kind === 'request') this.#post(answerTo(message));
-            else if (message.kind === 'notification') heard(message, server, { events, log });
+            else if (message.kind === 'notification') this.#note(message);
           },
           onEnd: resolve,
         });
@@ -214,6 +244,7 @@ export class HttpLink implements Link {
       });
       if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined)
         this.#end(SESSION_OVER);
+      if (end.kind === 'unreached') this.#end(end.cause);
       if (end.kind === 'answered' && !isSuccess(end.status)) return; // it offers no such stream
       await pause(waitMs, this.#closing.signal);
       waitMs = Math.min(waitMs * 2, LONGEST_REOPEN_MS);
@@ -231,7 +262,7 @@ export class HttpLink implements Link {
       log,
       onMessage: () => undefined,
       onEnd: (end) => {
-        if (end.kind === 'broken') log.debug('a notification did not arrive', { server, cause: end.cause });
+        if (end.kind !== 'answered') log.debug('a notification did not arrive', { server, cause: end.cause });
       },
     });
   }
@@ -270,30 +301,15 @@ export class HttpLink implements Link {
     return this.#facts.version === '' ? session : [headers.PROTOCOL_VERSION, this.#facts.version, ...session];
   }
 
+  /** The link is of no use any more, whatever becomes of the requests that are open. */
   #end(cause: string): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
-    for (const pending of this.#open.all())
-      pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
     this.#options.events.ended(cause);
   }
-}
 
-/** The headers that repeat what the body says (2026-07-28, basic/transports/streamable-http#request-metadata). */
-function modernHeaders({ message, name }: Ask): readonly string[] {
-  const fixed = [headers.PROTOCOL_VERSION, '2026-07-28', headers.METHOD, message.method];
-  const source = METHODS.get(message.method)?.named;
-  const value = name ?? (source && textOf(message.bytes, memberOf(message.params, source)));
-  return source === undefined || value === undefined
-    ? fixed
-    : [...fixed, headers.NAME, headers.encodeHeader(value)];
-}
-
-function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): string {
-  if (isSuccess(status)) return 'its answer ended before the result';
-  if (status === 401 || status === 403)
-    return `it answers HTTP ${status}: it wants other credentials; set "headers" in its config entry`;
-  if (status >= 300 && status < 400)
-    return `it answers HTTP ${status} and points to ${JSON.stringify(given['location'])}; set that as its "url"`;
-  return `it answers HTTP ${status}`;
+  #failAll(cause: string): void {
+    for (const pending of this.#open.all())
+      pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
+  }
 }

@@ -1,8 +1,9 @@
 import { rpcErrorOf } from '../../core/errors.ts';
 import type { LinkEvents, ListKind, Log } from '../../gateway/ports.ts';
 import {
-  readMessage,
+  readServerMessage,
   type Message,
+  type NoMessage,
   type NotificationMessage,
   type RequestMessage,
 } from '../../protocol/message.ts';
@@ -20,18 +21,24 @@ const LIST_CHANGES: ReadonlyMap<string, ListKind> = new Map([
 
 const LONGEST_LOGGED = 2_000;
 
-/** What a server sent, undefined (and logged) if it is no message. */
-export function received(bytes: Buffer, server: string, log: Log): Message | undefined {
-  const message = readMessage(bytes);
-  if (message.kind !== 'none') return message;
-  const text = bytes.toString('utf8', 0, LONGEST_LOGGED);
-  log.warn('server sent what is no JSON-RPC message; it is ignored', { server, text });
-  return undefined;
+/** What a server sent; that it is no message is logged. */
+export function received(bytes: Buffer, server: string, log: Log): Message | NoMessage {
+  const message = readServerMessage(bytes);
+  if (message.kind === 'none') {
+    const text = bytes.toString('utf8', 0, LONGEST_LOGGED);
+    log.warn('server sent what is no JSON-RPC message; it is ignored', {
+      server,
+      reason: message.reason,
+      text,
+    });
+  }
+  return message;
 }
 
-/** The id of ours that a response or a progress notification carries; undefined if it carries none of ours. */
+/** The id of ours that a response or a progress notification carries, also as a string; undefined if it is none of ours. */
 export function ownIdOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  const digits = /^"?(\d{1,15})"?$/.exec(text ?? '')?.[1];
+  return digits === undefined ? undefined : Number(digits);
 }
 
 export function progressIdOf(note: NotificationMessage): number | undefined {

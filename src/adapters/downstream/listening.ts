@@ -1,10 +1,10 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/errors.ts';
 import type { Result } from '../../core/result.ts';
-import type { Ask, LinkEvents, Reply } from '../../gateway/ports.ts';
+import { ownAsk, type Ask, type LinkEvents, type Reply } from '../../gateway/ports.ts';
 import { pause } from '../../platform/waiting.ts';
 import { ownRequest } from '../../protocol/message.ts';
-import { own, type Facts } from './handshake.ts';
+import type { Facts } from './handshake.ts';
 
 export interface Listening {
   readonly facts: Facts;
@@ -32,8 +32,12 @@ export async function listen({ facts, events, signal, ask }: Listening): Promise
   while (!signal.aborted) {
     const startedMs = Date.now();
     cancellation = new Cancellation();
-    await ask(own(ownRequest('subscriptions/listen', { notifications }), cancellation));
-    if (Date.now() - startedMs > STABLE_MS) waitMs = FIRST_WAIT_MS;
+    const ended = await ask(
+      ownAsk(ownRequest('subscriptions/listen', { notifications }), Infinity, cancellation),
+    );
+    if (ended.ok && ended.value.message.isError) return; // it declared changes, but does not tell of them
+    const hadStood = Date.now() - startedMs > STABLE_MS;
+    if (hadStood) waitMs = FIRST_WAIT_MS;
     await pause(waitMs, signal);
     waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
     if (notifications.toolsListChanged === true) events.changed('tools');

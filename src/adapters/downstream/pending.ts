@@ -28,8 +28,7 @@ export class Pending {
     this.#options = options;
     const { timeoutMs, cancellation } = options.ask;
     if (Number.isFinite(timeoutMs)) this.#timer = setTimeout(() => this.#late(timeoutMs), timeoutMs);
-    if (cancellation?.isCancelled === true) queueMicrotask(() => this.#cancelled());
-    else cancellation?.listen(() => this.#cancelled());
+    cancellation?.listen(() => this.#cancelled());
   }
 
   /** A notification that belongs to this request. Progress starts the time limit anew. */

@@ -28,8 +28,8 @@ export async function openSse(
   const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => wire.conversation.ask(ask, to);
   const facts = await initialize(probe, opening.deps, opening.signal);
   if (!facts.ok) {
-    await wire.close(facts.error);
-    return facts;
+    await wire.close(facts.error.cause);
+    return err(facts.error.cause);
   }
   opening.deps.eras.remember(opening.spec, 'legacy');
   attempt.succeeded();
@@ -73,7 +73,7 @@ class SseWire {
       isStream: true,
       server: spec.name,
       log: deps.log,
-      onMessage: (message) => this.conversation.receive(message.bytes),
+      onMessage: (message) => this.conversation.hear(message),
       onEvent: (event, data) => {
         if (event === 'endpoint') named.resolve(this.#take(data.toString(), url));
       },
@@ -81,7 +81,7 @@ class SseWire {
         if (!isSuccess(status)) named.resolve(err(`it answers HTTP ${status}`));
       },
       onEnd: (end) => {
-        const cause = end.kind === 'broken' ? end.cause : 'it closed its event stream';
+        const cause = end.kind === 'answered' ? 'it closed its event stream' : end.cause;
         named.resolve(err(cause));
         this.conversation.end(cause);
       },
@@ -119,10 +119,10 @@ class SseWire {
       isStream: false,
       server: spec.name,
       log: deps.log,
-      onMessage: (message) => this.conversation.receive(message.bytes),
+      onMessage: (message) => this.conversation.hear(message),
       onEnd: (end) => {
         if (end.kind === 'answered' && isSuccess(end.status)) return;
-        const cause = end.kind === 'broken' ? end.cause : `it answers HTTP ${end.status}`;
+        const cause = end.kind === 'answered' ? `it answers HTTP ${end.status}` : end.cause;
         if (id !== undefined) this.conversation.failed(id, cause);
       },
     });

@@ -9,7 +9,7 @@ import { atMost } from '../../platform/waiting.ts';
 import { Attempt } from './attempt.ts';
 import { Conversation } from './conversation.ts';
 import { onOneLine } from '../../protocol/splice.ts';
-import { discover, initialize, type Facts } from './handshake.ts';
+import { discover, initialize, type Facts, type HandshakeFault } from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import { listen } from './listening.ts';
 
@@ -78,9 +78,10 @@ async function attempt(
   const facts = await shakeHands(conversation, { recalled, ownInfo: deps.ownInfo, signal });
   if (!facts.ok) {
     const diedOfProbe = conversation.hasEnded && recalled === undefined;
-    conversation.end(facts.error);
+    const { cause } = facts.error;
+    conversation.end(cause);
     await child.end();
-    return err({ cause: facts.error, diedOfProbe });
+    return err({ cause, diedOfProbe });
   }
   attempted.succeeded();
   conversation.era = facts.value.era;
@@ -109,7 +110,10 @@ interface Shaking {
   readonly signal: AbortSignal;
 }
 
-async function shakeHands(conversation: Conversation, shaking: Shaking): Promise<Result<Facts, string>> {
+async function shakeHands(
+  conversation: Conversation,
+  shaking: Shaking,
+): Promise<Result<Facts, HandshakeFault>> {
   const { recalled, signal } = shaking;
   const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => conversation.ask(ask, to);
   if (recalled === 'legacy') {

@@ -4,7 +4,7 @@ import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
 import { answer } from '../../gateway/answer.ts';
 import type { View } from '../../gateway/view.ts';
 import { METHODS, type Era } from '../../protocol/eras.ts';
-import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
+import { jsonFault, type NotificationMessage, type RequestMessage } from '../../protocol/message.ts';
 import { errorMessage, resultMessage, resultPieces, resultText } from '../../protocol/reply.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import { replyFor } from '../../protocol/translate.ts';
@@ -41,6 +41,9 @@ export async function conduct({ caller, message, cancellation, notify }: Conduct
   const { method, idText } = message;
   if (METHODS.get(method)?.eras.includes(era) !== true)
     return refusal(idText, era, { code: 'METHOD_UNKNOWN', method });
+  // A server refuses for itself what is no JSON after all; what Assay answers itself it must refuse itself.
+  const reason = METHODS.get(method)?.isRelayed === true ? undefined : jsonFault(message);
+  if (reason !== undefined) return refusal(idText, era, { code: 'MESSAGE_NOT_JSON', reason });
   if (method === 'ping') return done(resultMessage(idText, resultText(method, era, {})));
   if (method === 'server/discover')
     return done(resultMessage(idText, resultText(method, era, discovery(view))));
@@ -52,6 +55,7 @@ export async function conduct({ caller, message, cancellation, notify }: Conduct
     era,
     clientInfo: caller.clientInfo,
     cancellation,
+    isRelayed: true,
     notify: (note, bytes) => {
       if (note.method === 'notifications/progress' || wantsLog(note, era, logLevel)) notify(bytes);
     },

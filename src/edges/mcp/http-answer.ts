@@ -16,6 +16,9 @@ export interface HttpAnswerOptions {
 const QUIET_MS = 10_000;
 const KEEP_ALIVE_MS = 15_000;
 
+/** A client that lets this many bytes pile up does not read; its stream is closed. */
+export const MOST_UNREAD_BYTES: number = 8 * 1024 * 1024;
+
 /** Above this size in bytes a response is written in pieces instead of being copied into one. */
 const COPY_LIMIT = 16 * 1024;
 
@@ -44,6 +47,7 @@ export class HttpAnswer {
     if (!this.#options.sse || this.#response.writableEnded) return;
     this.openStream();
     this.#event([bytes]);
+    if (this.#response.writableLength > MOST_UNREAD_BYTES) this.#response.destroy();
   }
 
   respond(outcome: Outcome, headers: OutgoingHttpHeaders = {}): void {
@@ -108,7 +112,7 @@ export interface Body {
 }
 
 export function sendJson(response: ServerResponse, status: number, { headers, pieces }: Body): void {
-  if (response.writableEnded || response.destroyed) return;
+  if (response.writableEnded || response.destroyed || response.headersSent) return;
   let length = 0;
   for (const piece of pieces) length += piece.length;
   if (length === 0) {

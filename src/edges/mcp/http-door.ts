@@ -114,7 +114,11 @@ class Door {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request);
     const refused = this.#guard(request);
-    if (path === '/health' && (refused === undefined || refused.code === 'TOKEN_REQUIRED')) {
+    if (
+      path === '/health' &&
+      request.method === 'GET' &&
+      (refused === undefined || refused.code === 'TOKEN_REQUIRED')
+    ) {
       this.#answerHealth(response, refused === undefined);
       return;
     }
@@ -176,7 +180,7 @@ class Door {
           sessions: this.#sessions,
           subscriptions: this.#subscriptions,
         });
-      else sendRefusal(response, body.error);
+      else refuseLarge(request, response, body.error);
     }
   }
 
@@ -190,17 +194,15 @@ class Door {
       sendRefusal(response, {
         code: 'HTTP_METHOD_UNKNOWN',
         method: 'GET',
-        allowed: 'POST, or GET with an Mcp-Session-Id',
+        allowed: 'POST',
       });
       return;
     }
     const session = sessionOf({ request, response, view, sessions: this.#sessions }, undefined);
     if (session === undefined) return;
-    if (session.hasStream) {
-      sendRefusal(response, { code: 'STREAM_TAKEN' });
-      return;
-    }
-    const stream = new HttpStream(response, () => session.detach());
+    // A client that lost its connection may be back before the old stream is known to be dead: the newer one counts.
+    session.closeStream();
+    const stream: HttpStream = new HttpStream(response, () => session.detach(stream.send));
     session.attach(stream.send, stream.close);
   }
 
@@ -209,7 +211,7 @@ class Door {
       sendRefusal(response, {
         code: 'HTTP_METHOD_UNKNOWN',
         method: 'DELETE',
-        allowed: 'POST, or DELETE with an Mcp-Session-Id',
+        allowed: 'POST',
       });
       return;
     }
@@ -245,13 +247,31 @@ function decoded(part: string): string {
   }
 }
 
+/** How long in ms a client is listened to that sends more than it may, so that it comes to read why it is refused. */
+const OVERHEAR_MS = 3_000;
+
+/** Says why, and lets the client finish: a connection that is closed while it still sends is lost with the answer. */
+function refuseLarge(request: IncomingMessage, response: ServerResponse, what: Refusal): void {
+  const bytes = errorMessage(undefined, rpcErrorOf(what, true), 'legacy');
+  response.writeHead(facesOf(what).http, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    connection: 'close',
+  });
+  response.write(bytes);
+  const limit = setTimeout(() => response.end(), OVERHEAR_MS);
+  request.once('close', () => clearTimeout(limit));
+  request.once('end', () => response.end());
+  request.resume();
+}
+
 /** A refusal before the message was looked at; it carries no id. */
 function sendRefusal(response: ServerResponse, what: Refusal): void {
   const extra: Record<string, string> = {};
   if (what.code === 'TOKEN_REQUIRED') extra['www-authenticate'] = 'Bearer';
-  if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = 'GET, POST, DELETE';
+  if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = what.allowed;
   // What is left of a body that was not read would be taken for the next request.
-  if (what.code !== 'STREAM_TAKEN') extra['connection'] = 'close';
+  extra['connection'] = 'close';
   const bytes = errorMessage(undefined, rpcErrorOf(what, true), 'legacy');
   sendJson(response, facesOf(what).http, { headers: extra, pieces: [bytes] });
 }

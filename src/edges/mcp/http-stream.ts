@@ -1,10 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { EVENT_HEAD, EVENT_TAIL, KEEP_ALIVE } from '../../protocol/sse.ts';
-import { writeStreamHead } from './http-answer.ts';
+import { MOST_UNREAD_BYTES, writeStreamHead } from './http-answer.ts';
 
 const KEEP_ALIVE_MS = 15_000;
-/** A client that lets this many bytes pile up does not read; its stream is closed. */
-const MOST_UNREAD_BYTES = 8 * 1024 * 1024;
 
 /** An event stream that stays open: the GET of a legacy session, or a modern subscription. */
 export class HttpStream {

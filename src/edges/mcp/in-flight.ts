@@ -10,22 +10,33 @@ export class InFlight {
 
   /** Undefined when a request with this id is under way already, which the protocol forbids. */
   begin(idText: string): Cancellation | undefined {
-    if (this.#open.has(idText)) return undefined;
+    const key = keyOf(idText);
+    if (this.#open.has(key)) return undefined;
     const cancellation = new Cancellation();
-    this.#open.set(idText, cancellation);
+    this.#open.set(key, cancellation);
     return cancellation;
   }
 
   end(idText: string): void {
-    this.#open.delete(idText);
+    this.#open.delete(keyOf(idText));
   }
 
   /** A request that is unknown, or was answered already, is ignored (2025-11-25, basic/utilities/cancellation#error-handling). */
   cancel(idText: string, reason: string | undefined): void {
-    this.#open.get(idText)?.cancel(reason);
+    this.#open.get(keyOf(idText))?.cancel(reason);
   }
 
   cancelAll(): void {
     for (const cancellation of this.#open.values()) cancellation.cancel();
+  }
+}
+
+/** The same for all ways to write one id; `1` and `"1"` stay two. */
+function keyOf(idText: string): string {
+  if (!idText.includes('\\')) return idText;
+  try {
+    return JSON.stringify(JSON.parse(idText));
+  } catch {
+    return idText; // no request has such an id
   }
 }

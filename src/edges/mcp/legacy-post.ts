@@ -12,7 +12,7 @@ import {
   type RequestMessage,
 } from '../../protocol/message.ts';
 import { resultMessage, resultText } from '../../protocol/reply.ts';
-import { scanArray } from '../../protocol/scan.ts';
+import { scanWholeArray } from '../../protocol/scan.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { refusal } from './conduct.ts';
 import { sendJson } from './http-answer.ts';
@@ -118,7 +118,7 @@ const MOST_IN_BATCH = 100;
 
 /** Answers a batch, which 2025-03-26 alone has (2025-03-26, basic/transports#sending-messages-to-the-server). */
 export async function answerBatch(post: Post): Promise<void> {
-  const spans = scanArray(post.body, 0, true);
+  const spans = scanWholeArray(post.body);
   const whose = { idText: undefined, era: 'legacy' } as const;
   if (spans === undefined) {
     refuse(post, { code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' }, whose);
@@ -127,7 +127,7 @@ export async function answerBatch(post: Post): Promise<void> {
   const session = sessionOf(post, undefined);
   if (session === undefined) return;
   const messages = spans.map(({ start, end }) => readClientMessage(post.body.subarray(start, end)));
-  const reason = batchFault(messages, session);
+  const reason = batchFault(messages, session.version);
   if (reason !== undefined) {
     refuse(post, { code: 'MESSAGE_INVALID', reason }, whose);
     return;
@@ -148,8 +148,8 @@ export async function answerBatch(post: Post): Promise<void> {
   await Promise.all(each);
 }
 
-function batchFault(messages: readonly (Message | NoMessage)[], session: Session): string | undefined {
-  if (!hasBatches(session.version)) return 'the revision of this session has no batches';
+export function batchFault(messages: readonly (Message | NoMessage)[], version: string): string | undefined {
+  if (!hasBatches(version)) return `revision ${version} has no batches`;
   if (messages.length === 0 || messages.length > MOST_IN_BATCH)
     return `a batch has 1 to ${MOST_IN_BATCH} messages`;
   const isOut = (message: Message | NoMessage): boolean =>

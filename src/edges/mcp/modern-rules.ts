@@ -14,7 +14,7 @@ export function isEnveloped(message: RequestMessage): boolean {
   return memberOf(metaOf(message), VERSION_KEY) !== undefined;
 }
 
-/** What is wrong with the envelope of a modern request (2026-07-28, basic/index#meta); undefined: nothing. */
+/** What is wrong with the envelope of a modern request (2026-07-28, basic/index#_meta); undefined: nothing. */
 export function envelopeFault(message: RequestMessage): Refusal | undefined {
   const meta = metaOf(message);
   const { bytes } = message;

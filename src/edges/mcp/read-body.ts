@@ -16,7 +16,8 @@ export function readBody(
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > limitBytes) {
-        request.removeAllListeners('data');
+        request.removeAllListeners('data').pause();
+        chunks.length = 0;
         resolve(tooLarge);
       } else chunks.push(chunk);
     });

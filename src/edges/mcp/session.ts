@@ -58,14 +58,17 @@ export class Session implements Caller {
     for (const method of missed) send(notificationMessage(method));
   }
 
-  detach(): void {
+  /** A stream has ended; it may be one that a newer one replaced. */
+  detach(send: (bytes: Buffer) => void): void {
+    if (this.#send !== send) return;
     this.#send = undefined;
     this.#closeStream = undefined;
   }
 
   closeStream(): void {
-    this.#closeStream?.();
-    this.detach();
+    const close = this.#closeStream;
+    if (this.#send !== undefined) this.detach(this.#send);
+    close?.();
   }
 
   end(): void {

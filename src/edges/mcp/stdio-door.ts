@@ -4,15 +4,20 @@ import type { ListKind, Log } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/waiting.ts';
-import { hasBatches, type Era } from '../../protocol/eras.ts';
-import { readClientMessage, type Message, type RequestMessage } from '../../protocol/message.ts';
+import { MODERN_VERSION, type Era } from '../../protocol/eras.ts';
+import {
+  readClientMessage,
+  type Message,
+  type NoMessage,
+  type RequestMessage,
+} from '../../protocol/message.ts';
 import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
-import { scanArray } from '../../protocol/scan.ts';
+import { scanWholeArray } from '../../protocol/scan.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { onOneLine } from '../../protocol/splice.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
-import { hearNotification, noMessage, versionFor } from './legacy-post.ts';
+import { batchFault, hearNotification, noMessage, versionFor } from './legacy-post.ts';
 import { envelopeFault, isEnveloped } from './modern-rules.ts';
 import { initialization } from './self.ts';
 import { LIST_CHANGED } from './session.ts';
@@ -28,8 +33,9 @@ export interface StdioDoorOptions {
 
 /** Longest time in ms that requests under way have to end after the client closed its side. */
 const DRAIN_MS = 10_000;
+/** Longest time in ms that a client has to read what is left. */
+const FLUSH_MS = 2_000;
 const LINE_FEED: Buffer = Buffer.from('\n');
-const OPEN_BRACKET = 0x5b;
 
 /** Speaks MCP of both eras on a pair of streams. Resolves when the client has closed its side and all is answered. */
 export async function runStdioDoor(options: StdioDoorOptions): Promise<void> {
@@ -76,7 +82,7 @@ class StdioDoor {
     unsubscribe();
     for (const subscription of this.#subscriptions.values()) subscription.finish();
     this.#inFlight.cancelAll();
-    if (!output.destroyed) await new Promise<void>((resolve) => output.write('', () => resolve()));
+    if (!output.destroyed) await atMost(flushed(output), FLUSH_MS);
   }
 
   async #drained(): Promise<void> {
@@ -84,7 +90,7 @@ class StdioDoor {
   }
 
   #hear(line: Buffer): void {
-    if (line[0] === OPEN_BRACKET) {
+    if (line.toString('latin1', 0, 64).trimStart().startsWith('[')) {
       this.#hearBatch(line);
       return;
     }
@@ -104,13 +110,13 @@ class StdioDoor {
     hearNotification(message, this.#inFlight);
     const id = memberOf(message.params, 'requestId');
     if (message.method !== 'notifications/cancelled' || id === undefined) return;
-    const idText = rawOf(message.bytes, id);
-    this.#subscriptions.get(idText)?.cancel();
-    this.#subscriptions.delete(idText);
+    const key = rawOf(message.bytes, id);
+    this.#subscriptions.get(key)?.cancel();
+    this.#subscriptions.delete(key);
   }
 
   /** Sends the response when it is there; a cancelled request gets none. */
-  #track(answering: Promise<Outcome | undefined>, message: RequestMessage): void {
+  #track(answering: Promise<Outcome | undefined>, message: RequestMessage | undefined): void {
     const tracked = answering
       .then((outcome) => {
         if (outcome !== undefined) this.#sendPieces(outcome.pieces);
@@ -119,7 +125,7 @@ class StdioDoor {
         this.#options.log.error('a request failed inside Assay', {
           error: error instanceof Error ? error.stack : String(error),
         });
-        this.#refuse(message.idText, this.#era(), { code: 'INTERNAL' });
+        this.#refuse(message?.idText, this.#era(), { code: 'INTERNAL' });
       })
       .finally(() => this.#open.delete(tracked));
     this.#open.add(tracked);
@@ -135,6 +141,9 @@ class StdioDoor {
       return this.#conduct(message, { era: 'modern', view, clientInfo: undefined, logLevel: undefined });
     }
     if (message.method === 'initialize') return this.#initialize(message);
+    // Both sides may ping before the handshake (2025-11-25, basic/lifecycle#initialization).
+    if (message.method === 'ping' && this.#legacy === undefined)
+      return { pieces: [resultMessage(idText, Buffer.from('{}'))], status: 200 };
     // "server/discover" is how a client finds out; without an envelope it is no modern request, and no session is there.
     if (this.#legacy === undefined) return refusal(idText, 'modern', UNOPENED);
     return this.#conduct(message, this.#legacy);
@@ -180,17 +189,36 @@ class StdioDoor {
     return undefined;
   }
 
+  /** A batch is answered by an array (JSON-RPC 2.0, section 6). */
   #hearBatch(line: Buffer): void {
-    const spans = scanArray(line, 0, true);
-    const takesBatches = this.#legacy !== undefined && hasBatches(this.#legacy.version);
-    if (spans === undefined)
+    const spans = scanWholeArray(line);
+    if (spans === undefined) {
       this.#refuse(undefined, this.#era(), { code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' });
-    else if (!takesBatches || spans.length === 0)
-      this.#refuse(undefined, this.#era(), {
-        code: 'MESSAGE_INVALID',
-        reason: 'batches are not part of this revision',
-      });
-    else for (const { start, end } of spans) this.#hear(line.subarray(start, end));
+      return;
+    }
+    const messages = spans.map(({ start, end }) => readClientMessage(line.subarray(start, end)));
+    const reason = batchFault(messages, this.#legacy?.version ?? MODERN_VERSION);
+    if (reason !== undefined) {
+      this.#refuse(undefined, this.#era(), { code: 'MESSAGE_INVALID', reason });
+      return;
+    }
+    this.#track(this.#answerBatch(messages), undefined);
+  }
+
+  async #answerBatch(messages: readonly (Message | NoMessage)[]): Promise<Outcome | undefined> {
+    const answers = messages.map((message): Promise<Outcome | undefined> => {
+      if (message.kind === 'request') return this.#answer(message);
+      if (message.kind === 'none')
+        return Promise.resolve(refusal(message.idText, 'legacy', noMessage(message)));
+      this.#note(message);
+      return Promise.resolve(undefined);
+    });
+    const outcomes = (await Promise.all(answers)).filter((outcome) => outcome !== undefined);
+    const pieces = outcomes.flatMap((outcome, index) => [
+      Buffer.from(index === 0 ? '[' : ','),
+      ...outcome.pieces,
+    ]);
+    return outcomes.length === 0 ? undefined : { pieces: [...pieces, Buffer.from(']')], status: 200 };
   }
 
   #changed(kinds: readonly ListKind[]): void {
@@ -223,3 +251,7 @@ const UNOPENED: Refusal = {
   field: 'params._meta["io.modelcontextprotocol/protocolVersion"]',
   reason: 'it is missing; send it, or "initialize" first',
 };
+
+function flushed(output: Writable): Promise<void> {
+  return new Promise((resolve) => output.write('', () => resolve()));
+}

@@ -3,8 +3,8 @@ import type { Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListKind } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
-import type { RequestMessage } from '../../protocol/message.ts';
-import { notificationMessage, resultMessage } from '../../protocol/reply.ts';
+import { jsonFault, type RequestMessage } from '../../protocol/message.ts';
+import { notificationText, resultMessage } from '../../protocol/reply.ts';
 import { LIST_CHANGED } from './session.ts';
 
 type Filter = Partial<Record<'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged', true>>;
@@ -36,16 +36,12 @@ export class Subscription {
   private constructor({ view, message, send }: SubscriptionOptions, filter: Filter) {
     this.#idText = message.idText;
     this.#send = send;
-    send(
-      notificationMessage('notifications/subscriptions/acknowledged', {
-        _meta: this.#meta(),
-        notifications: filter,
-      }),
-    );
+    const params = `{"_meta":${this.#meta()},"notifications":${JSON.stringify(filter)}}`;
+    send(notificationText('notifications/subscriptions/acknowledged', params));
     this.#unsubscribe = view.onChange((kinds) => {
       const wanted = kinds.filter((kind) => filter[FIELDS[kind]] === true);
       for (const method of new Set(wanted.map((kind) => LIST_CHANGED[kind])))
-        send(notificationMessage(method, { _meta: this.#meta() }));
+        send(notificationText(method, `{"_meta":${this.#meta()}}`));
     });
   }
 
@@ -62,18 +58,20 @@ export class Subscription {
   /** Assay ends it: the empty result says that this is in good order. */
   finish(): void {
     this.#unsubscribe();
-    const meta = { ...this.#meta(), 'io.modelcontextprotocol/serverInfo': OWN_INFO };
-    this.#send(
-      resultMessage(this.#idText, Buffer.from(JSON.stringify({ resultType: 'complete', _meta: meta }))),
-    );
+    const meta = this.#meta(`,"io.modelcontextprotocol/serverInfo":${JSON.stringify(OWN_INFO)}`);
+    this.#send(resultMessage(this.#idText, Buffer.from(`{"resultType":"complete","_meta":${meta}}`)));
   }
 
-  #meta(): Readonly<Record<string, unknown>> {
-    return { [SUBSCRIPTION_ID]: JSON.parse(this.#idText) as unknown };
+  /** With the id as the client wrote it, which as a number may be more than numbers can hold. */
+  #meta(more = ''): string {
+    return `{"${SUBSCRIPTION_ID}":${this.#idText}${more}}`;
   }
 }
 
-function filterOf({ bytes, params }: RequestMessage): Result<Filter, Refusal> {
+function filterOf(message: RequestMessage): Result<Filter, Refusal> {
+  const { bytes, params } = message;
+  const reason = jsonFault(message);
+  if (reason !== undefined) return err({ code: 'MESSAGE_NOT_JSON', reason });
   const given = (
     JSON.parse(bytes.toString('utf8', params?.start ?? 0, params?.end ?? 0) || '{}') as {
       notifications?: unknown;
