@@ -70,7 +70,7 @@ describe('the keeper of the house', () => {
   it('sends what the gateway and the edges need of the outside through a port', () => {
     const port = 'through a port in gateway/ports.ts, which src/compose.ts fills';
     const cliMay =
-      'node:buffer, node:os, node:path, node:process, node:readline, node:tty, node:url, node:util, commander, @clack/prompts and ansis';
+      'node:buffer, node:console, node:os, node:path, node:process, node:readline, node:tty, node:url, node:util, commander, @clack/prompts and ansis';
     check(
       {
         'src/gateway/a.ts': `export { spawn } from 'node:child_process'; export const limit = 1;`,

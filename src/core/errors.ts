@@ -1,3 +1,5 @@
+import { printable } from './printable.ts';
+
 /**
  * Everything that Assay itself refuses, by code. Codes are permanent: clients and scripts may rely on them.
  * What a downstream server answers is not in here; it is relayed as it came.
@@ -129,18 +131,39 @@ export function facesOf(refusal: Refusal): Faces {
   return FACES[refusal.code];
 }
 
-/** A refusal as the `error` member of a JSON-RPC response; `data` holds the code and what it is about. */
+/** A refusal as the `error` member of a JSON-RPC response; `data` holds the code and what it is about, cut to a length. */
 export function rpcErrorOf(
   refusal: Refusal,
   isLegacy: boolean,
 ): { readonly code: number; readonly message: string; readonly data: Refusal } {
   const { rpc, legacyRpc = rpc } = facesOf(refusal);
-  return { code: isLegacy ? legacyRpc : rpc, message: sentenceOf(refusal), data: refusal };
+  return { code: isLegacy ? legacyRpc : rpc, message: sentenceOf(refusal), data: bounded(refusal) };
 }
 
 /** One sentence or two: what happened, why, what to do. Never a secret, never text of a peer unescaped. */
 export function sentenceOf(refusal: Refusal): string {
-  return SENTENCES[refusal.code](refusal as never);
+  return printable(SENTENCES[refusal.code](bounded(refusal) as never));
+}
+
+const LONGEST_TEXT = 200;
+const MOST_TEXTS = 50;
+
+/** A peer chose these texts, and pays with nothing for their length. */
+function bounded(refusal: Refusal): Refusal {
+  const entries = Object.entries(refusal).map(([key, value]) => [key, boundedValue(value)] as const);
+  return Object.fromEntries(entries) as unknown as Refusal; // the same members, of the same types
+}
+
+function boundedValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, MOST_TEXTS).map(boundedValue);
+  return typeof value === 'string' ? boundedText(value) : value;
+}
+
+/** Never cut inside of a pair: half of one is no text for many parsers. */
+function boundedText(text: string): string {
+  return text.length > LONGEST_TEXT
+    ? `${text.slice(0, LONGEST_TEXT).replace(/[\ud800-\udbff]$/, '')}…`
+    : text;
 }
 
 type Sentences = { [C in RefusalCode]: (refusal: Extract<Refusal, { code: C }>) => string };
@@ -199,9 +222,7 @@ const SENTENCES: Sentences = {
   SERVERS_ABSENT: (r) => `The config file ${quote(r.path)} names no server that can be used.`,
 };
 
-const LONGEST_QUOTE = 200;
-
-/** A peer's text inside our sentence: one line, escaped, bounded. */
+/** A peer's text inside our sentence: one line, escaped; it is bounded already. */
 function quote(text: string): string {
-  return JSON.stringify(text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text);
+  return JSON.stringify(text);
 }

@@ -1,4 +1,5 @@
 import { shortHash } from './digest.ts';
+import { printable } from './printable.ts';
 
 /** A tool or prompt that needs a public name. */
 export interface Named {
@@ -45,19 +46,20 @@ export function publicNames(all: readonly Named[]): PublicNames {
   const contested = new Map<string, string[]>();
   const names = all.map((named, index) => {
     const name = wanted[index] ?? '';
+    const whose = printable(namespacedName(named));
     if (isRepeated[index] === true) {
-      reports.push(`${namespacedName(named)} is listed twice by its server; the first one counts`);
+      reports.push(`${whose} is listed twice by its server; the first one counts`);
       return undefined;
     }
     if ((claims.get(name) ?? 0) < 2 && name.length <= LONGEST_NAME) return name;
     const unique = hashedName(name, named, claims);
     if (name.length <= LONGEST_NAME) {
-      contested.set(name, [...(contested.get(name) ?? []), unique]);
-      reports.push(`${namespacedName(named)} is called ${unique}: the name ${name} fits more than one`);
+      const twins = contested.get(name) ?? [];
+      twins.push(unique);
+      contested.set(name, twins);
+      reports.push(`${whose} is called ${unique}: the name ${name} fits more than one`);
     } else
-      reports.push(
-        `${namespacedName(named)} is called ${unique}: its own name is longer than ${LONGEST_NAME}`,
-      );
+      reports.push(`${whose} is called ${unique}: its own name is longer than ${LONGEST_NAME}`);
     return unique;
   });
   return { names, contested, reports };

@@ -1,5 +1,6 @@
 import type { Refusal } from '../core/errors.ts';
 import { publicNames } from '../core/names.ts';
+import { printable } from '../core/printable.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { changedDefinition } from '../protocol/definition.ts';
 import type { Era } from '../protocol/eras.ts';
@@ -78,7 +79,7 @@ export class Listing {
       ...reports,
       ...this.entries.flatMap(fitnessReport),
       ...options.servers.flatMap((s) => namelessReport(s, options.kind)),
-    ];
+    ].map(forPeople);
   }
 
   find(key: string): Entry | undefined {
@@ -140,6 +141,13 @@ export class Listing {
     pieces.push(Buffer.from('}'));
     return Buffer.concat(pieces);
   }
+}
+
+/** Longest report; a server chooses how long its names are. */
+const LONGEST_REPORT = 1_000;
+
+function forPeople(report: string): string {
+  return printable(report.length > LONGEST_REPORT ? `${report.slice(0, LONGEST_REPORT)}…` : report);
 }
 
 const COMMA: Buffer = Buffer.from(',');

@@ -72,7 +72,7 @@ function partsOf(template: string): Parts {
     } else if (isOpen) {
       literals.push(part);
       isOpen = false;
-    } else literals[literals.length - 1] += part;
+    } else literals.push(`${literals.pop() ?? ''}${part}`);
   }
   if (isOpen) literals.push('');
   return { literals, gaps };

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { atMost, pause } from './waiting.ts';
 
 export interface ChildOptions {
@@ -18,6 +18,8 @@ const INHERITED =
 
 /** Waits in ms: for a child to end after its stdin closed, and again after SIGTERM. */
 const GRACE_MS = 2_000;
+/** A child that ends closes its streams, too, and the system tells that first: its own cause is waited for so long. */
+const MOMENT_MS = 500;
 const POLL_MS = 25;
 const HAS_GROUPS = process.platform !== 'win32';
 
@@ -29,47 +31,54 @@ process.on('exit', () => {
 
 /** A child process in a group of its own, so that whatever it starts ends with it. */
 export class Child {
-  readonly #process: ChildProcessWithoutNullStreams;
-  /** Resolves with the cause, a phrase, once the process and its whole group are gone. */
+  /** Without streams, or undefined, where it could not be started. */
+  readonly #process: ChildProcess | undefined;
+  #isEnding = false;
+  /**
+   * Resolves with the first cause, a phrase, once the process and its whole group are gone. A process with which
+   * nobody can talk any more, as it closed its stdin or stdout, is ended.
+   */
   readonly ended: Promise<string>;
 
   constructor(options: ChildOptions) {
-    this.#process = spawn(options.command, options.args, {
-      cwd: options.cwd,
-      env: { ...inheritedEnv(), ...options.env },
-      detached: HAS_GROUPS,
-      windowsHide: true,
-    });
-    const { pid } = this.#process;
+    const started = start(options);
+    if (started instanceof Error) {
+      this.ended = Promise.resolve(startFailure(options.command, started));
+      return;
+    }
+    this.#process = started;
+    const { pid } = started;
     if (pid !== undefined) groups.add(pid);
-    this.ended = this.#watch(options.command);
-    // A child that closes its end early is seen by its exit; the broken pipe tells nothing more.
-    this.#process.stdin.on('error', () => undefined);
+    // What can no longer be read of its last words is lost; its end is seen elsewhere.
+    started.stderr?.on('error', () => undefined);
+    this.ended = this.#watch(started, options.command);
   }
 
   get pid(): number | undefined {
-    return this.#process.pid;
+    return this.#process?.pid;
   }
 
   /** Writes one message in pieces, in one system call where it can. */
   write(pieces: readonly Buffer[]): void {
-    const { stdin } = this.#process;
+    const stdin = this.#process?.stdin;
+    if (stdin?.writable !== true) return;
     stdin.cork();
     for (const piece of pieces) stdin.write(piece);
     stdin.uncork();
   }
 
   onOutput(handler: (chunk: Buffer) => void): void {
-    this.#process.stdout.on('data', handler);
+    this.#process?.stdout?.on('data', handler);
   }
 
   onErrorOutput(handler: (chunk: Buffer) => void): void {
-    this.#process.stderr.on('data', handler);
+    this.#process?.stderr?.on('data', handler);
   }
 
   /** Orderly end: stdin closed, then SIGTERM, then SIGKILL, with a wait before each (2026-07-28, basic/transports/stdio#shutdown). */
   async end(): Promise<void> {
-    this.#process.stdin.end();
+    this.#isEnding = true;
+    this.#process?.stdin?.end();
     if ((await atMost(this.ended, GRACE_MS)) !== undefined) return;
     this.signal('SIGTERM');
     if ((await atMost(this.ended, GRACE_MS)) !== undefined) return;
@@ -78,27 +87,68 @@ export class Child {
   }
 
   signal(name: NodeJS.Signals): void {
-    if (this.#process.pid !== undefined) signalGroup(this.#process.pid, name);
+    if (this.pid !== undefined) signalGroup(this.pid, name);
   }
 
-  async #watch(command: string): Promise<string> {
-    const cause = await new Promise<string>((resolve) => {
-      this.#process.once('error', (error: NodeJS.ErrnoException) => resolve(startFailure(command, error)));
-      this.#process.once('exit', (code, signal) =>
+  async #watch(child: ChildProcess, command: string): Promise<string> {
+    const exited = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(startFailure(command, error)));
+      child.once('exit', (code, signal) =>
         resolve(signal === null ? `exited with code ${String(code)}` : `was ended by ${signal}`),
       );
     });
-    if (this.#process.pid !== undefined) await sweep(this.#process.pid);
+    const cause = await Promise.race([exited, this.#fallenSilent(child, exited)]);
+    if (child.pid === undefined) return cause;
+    child.stdin?.end();
+    await sweep(child.pid);
+    await exited;
     return cause;
+  }
+
+  /** Resolves with the cause when the process lives on without its stdin or stdout. */
+  async #fallenSilent(child: ChildProcess, exited: Promise<string>): Promise<string> {
+    const cause = await new Promise<string>((resolve) => {
+      for (const event of ['end', 'error'])
+        child.stdout?.once(event, () => resolve('closed its stdout without ending'));
+      child.stdin?.on('error', () => resolve('closed its stdin without ending'));
+    });
+    await atMost(exited, MOMENT_MS);
+    return this.#isEnding ? exited : cause;
   }
 }
 
+/** The process, or the error where the system refuses at once. */
+function start({ command, args, cwd, env }: ChildOptions): ChildProcess | Error {
+  try {
+    return spawn(command, args, {
+      cwd,
+      env: { ...inheritedEnv(), ...env },
+      detached: HAS_GROUPS,
+      windowsHide: true,
+    });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** A phrase; what Node says beside the code may hold arguments, and these may be secret. */
 function startFailure(command: string, error: NodeJS.ErrnoException): string {
   const shown = JSON.stringify(command);
-  if (error.code === 'ENOENT')
-    return `cannot be started: there is no command ${shown}, or its cwd does not exist`;
-  if (error.code === 'EACCES') return `cannot be started: ${shown} may not be executed`;
-  return `cannot be started: ${error.code ?? error.message}`;
+  switch (error.code) {
+    case 'ENOENT':
+      return `cannot be started: there is no command ${shown}, or its cwd does not exist`;
+    case 'EACCES':
+      return `cannot be started: ${shown} may not be executed`;
+    case 'ENOTDIR':
+      return `cannot be started: its cwd is no folder, or ${shown} lies in something that is none`;
+    case 'E2BIG':
+      return 'cannot be started: its arguments or its environment are too long';
+    case 'EMFILE':
+    case 'ENFILE':
+      return 'cannot be started: too many files are open';
+    default:
+      return `cannot be started: ${error.code ?? error.message}`;
+  }
 }
 
 /** Ends what the leader of a group left behind. */

@@ -27,7 +27,6 @@ const REFUSALS: Examples = {
   SESSION_MISSING: ['-32600 400 2', {}],
   SESSION_UNKNOWN: ['-32600 404 2', {}],
   SESSION_LIMIT: ['-32603 503 4', {}],
-  STREAM_TAKEN: ['-32600 409 2', {}],
   HOST_FORBIDDEN: ['-32600 403 2', { host: HOSTILE }],
   ORIGIN_FORBIDDEN: ['-32600 403 2', { origin: HOSTILE }],
   TOKEN_REQUIRED: ['-32600 401 2', {}],
@@ -43,7 +42,7 @@ const REFUSALS: Examples = {
   CURSOR_INVALID: ['-32602 200 2', {}],
   SERVER_UNAVAILABLE: ['-32603 200 4', { server: HOSTILE, cause: 'exited with code 7' }],
   SERVER_ENDED: ['-32603 200 4', { server: HOSTILE, cause: 'exited with code 7' }],
-  SERVER_FORGOT: ['-32603 200 4', { server: HOSTILE }],
+  SERVER_UNREACHED: ['-32603 200 4', { server: HOSTILE, cause: 'it forgot the session' }],
   SERVER_TIMEOUT: ['-32603 200 4', { server: HOSTILE, limitMs: 1 }],
   SERVER_ASKS: ['-32603 200 1', { server: HOSTILE }],
   CANCELLED: ['-32603 200 1', {}],
@@ -108,13 +107,26 @@ describe('a refusal', () => {
     const told = (name: string): string => `No prompt is called "${name}". "prompts/list" shows all.`;
     expect(sentence('x'.repeat(200))).toBe(told('x'.repeat(200)));
     expect(sentence('x'.repeat(201))).toBe(told(`${'x'.repeat(200)}…`));
-    expect(sentence(`${'x'.repeat(199)}🎉`)).toBe(told(`${'x'.repeat(199)}\\ud83c…`));
+    expect(sentence(`${'x'.repeat(199)}🎉`)).toBe(told(`${'x'.repeat(199)}…`)); // never half of a pair
+    expect(sentence(`${'x'.repeat(198)}🎉y`)).toBe(told(`${'x'.repeat(198)}🎉…`));
   });
 
-  it.fails('escapes in a peer’s text also what a terminal or a reader obeys', () => {
+  it('says no more than that in its data either, and not of more than 50', () => {
+    const long = 'x'.repeat(300);
+    const refusal: Refusal = { code: 'NAME_AMBIGUOUS', name: long, candidates: Array(60).fill(long) };
+    const cut = `${'x'.repeat(200)}…`;
+    expect(rpcErrorOf(refusal, false)).toMatchObject({
+      message: sentenceOf(refusal),
+      data: { code: 'NAME_AMBIGUOUS', name: cut, candidates: Array(50).fill(cut) },
+    });
+  });
+
+  it('escapes in a peer’s text also what a terminal or a reader obeys', () => {
     // 8-bit CSI, DEL, a line separator, and an override of the direction
-    for (const control of ['\u009b', '\u007f', '\u2028', '\u202e'])
+    for (const control of ['\u009b', '\u007f', '\u2028', '\u202e']) {
       expect(sentenceOf({ code: 'PROMPT_UNKNOWN', name: control })).not.toContain(control);
+      expect(sentenceOf({ code: 'SERVER_ENDED', server: 's', cause: `a${control}b` })).not.toContain(control);
+    }
   });
 });
 

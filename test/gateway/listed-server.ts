@@ -3,7 +3,7 @@ import { EMPTY_INVENTORY, LISTS, type Definition } from '../../src/gateway/inven
 import type { Connect, Link, ListKind, Log } from '../../src/gateway/ports.ts';
 import { Server } from '../../src/gateway/server.ts';
 import { listable } from '../../src/protocol/listable.ts';
-import { readMessage, type ResponseMessage } from '../../src/protocol/message.ts';
+import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 import type { Json } from '../support/json.ts';
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -77,7 +77,7 @@ export function standing(capabilities: Link['capabilities'], instructions?: stri
 const NOTHING_LISTED = responseOf('{"tools":[],"prompts":[],"resources":[],"resourceTemplates":[]}');
 
 function responseOf(result: string): ResponseMessage {
-  const message = readMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`));
+  const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`));
   if (message.kind !== 'response') throw new Error(`no response: ${result}`);
   return message;
 }

@@ -23,6 +23,11 @@ describe('a definition', () => {
     expect(changed('{"name":"a"}', '"\n')).toBe('{"name":"\\"\\n"}');
   });
 
+  it('gets it at every place where its own stood, as readers differ in which of two they take', () => {
+    expect(changed('{"name":"a","x":1,"n\\u0061me":"b"}', 's_a')).toBe('{"name":"s_a","x":1,"n\\u0061me":"s_a"}');
+    expect(changed('{"name":"a","name":null}', 's_a', ['x'])).toBe('{"name":"s_a","name":"s_a"}');
+  });
+
   it('gets no name where it had none, and is left alone where it is no object', () => {
     expect(changed('{"title":"a"}', 'b')).toBe('{"title":"a"}');
     expect(changed('["name"]', 'b', ['name'])).toBe('["name"]');

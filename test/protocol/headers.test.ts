@@ -59,11 +59,11 @@ describe('a name in a header', () => {
       expect([header, decodeHeader(header)]).toEqual([header, undefined]);
   });
 
-  it.fails('is refused where the bytes that it encodes are no UTF-8', () => {
+  it('is refused where the bytes that it encodes are no UTF-8', () => {
     expect(decodeHeader('=?base64?/w==?=')).toBeUndefined();
   });
 
-  it.fails('is encoded wherever it starts and ends like an encoded one, also if both overlap', () => {
+  it('is encoded wherever it starts and ends like an encoded one, also if both overlap', () => {
     expect(encodeHeader('=?base64?=')).toBe('=?base64?PT9iYXNlNjQ/PQ==?=');
   });
 });
@@ -89,7 +89,7 @@ describe('an Accept header', () => {
     check('', false, false);
   });
 
-  it.fails('may write a media type in any case (RFC 9110, section 8.3.1)', () => {
+  it('may write a media type in any case (RFC 9110, section 8.3.1)', () => {
     check('Application/JSON, Text/Event-Stream', true, true);
   });
 });

@@ -10,7 +10,7 @@ const KINDS: readonly ListedKind[] = ['tool', 'prompt', 'resource', 'resourceTem
 /** Schemas `d0` to `d<count>`, each made of a reference to the next; the last one is a string. */
 function chain(count: number, link: (ref: string) => unknown): Record<string, unknown> {
   const entries = Array.from({ length: count }, (_, index) => [`d${index}`, link(`#/$defs/d${index + 1}`)]);
-  return { ...Object.fromEntries(entries), [`d${count}`]: { type: 'string' } };
+  return { ...(Object.fromEntries(entries) as Json), [`d${count}`]: { type: 'string' } };
 }
 
 /** The same reference, which counts how often it is read. */
@@ -129,7 +129,7 @@ describe('a definition as deep as the scan lets through', () => {
   it('is judged without a throw, in a short sentence', () => {
     for (const kind of KINDS)
       for (const key of KEYS)
-        for (const bottom of [null, 1e400, { $ref: '#' }, 'x'])
+        for (const bottom of [null, Infinity, { $ref: '#' }, 'x'])
           for (const wrap of [(inner: unknown) => ({ [key]: inner }), (inner: unknown) => [inner]]) {
             let deep: unknown = bottom;
             for (let depth = 0; depth < 253; depth += 1) deep = wrap(deep);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readMessage } from '../../src/protocol/message.ts';
+import { readServerMessage } from '../../src/protocol/message.ts';
 import {
   errorMessage,
   notificationMessage,
@@ -58,7 +58,7 @@ describe('an error response', () => {
   it('is a response that we would read ourselves', () => {
     for (const id of [undefined, '0', '"a"'])
       for (const era of ['legacy', 'modern'] as const)
-        expect(readMessage(errorMessage(id, ERROR, era))).toMatchObject({
+        expect(readServerMessage(errorMessage(id, ERROR, era))).toMatchObject({
           kind: 'response',
           idText: id,
         });

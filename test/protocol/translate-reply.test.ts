@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Era } from '../../src/protocol/eras.ts';
-import { readMessage, type ResponseMessage } from '../../src/protocol/message.ts';
+import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 import { asksForInput, modernMembers, replyFor } from '../../src/protocol/translate.ts';
 import { isObject, parseJson, type Json } from '../support/json.ts';
 import { jsonText, objectText } from '../support/json-texts.ts';
@@ -11,7 +11,7 @@ const WAYS: readonly Way[] = ['legacy to legacy', 'legacy to modern', 'modern to
 const WITHIN: readonly Way[] = ['legacy to legacy', 'modern to modern'];
 
 function responseOf(text: string): ResponseMessage {
-  const message = readMessage(Buffer.from(text));
+  const message = readServerMessage(Buffer.from(text));
   if (message.kind !== 'response') throw new Error(`no response: ${text}`);
   return message;
 }

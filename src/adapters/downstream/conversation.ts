@@ -1,5 +1,5 @@
 import type { Refusal } from '../../core/errors.ts';
-import type { Result } from '../../core/result.ts';
+import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Ask, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -36,6 +36,7 @@ export class Conversation {
   }
 
   ask(ask: Ask, to: Era = this.era): Promise<Result<Reply, Refusal>> {
+    if (ask.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
     return new Promise((settle) => {
       const { server, ownInfo } = this.#options;
       const pending: Pending = new Pending({

@@ -80,7 +80,7 @@ const LONGEST_QUOTE = 200;
 
 /** What a server said, inside a phrase of ours. */
 function quoted(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'undefined';
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
   return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
 }
 

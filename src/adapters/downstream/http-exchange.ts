@@ -4,6 +4,9 @@ import { SseParser } from '../../protocol/sse.ts';
 import { received, SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import type { Log } from '../../gateway/ports.ts';
 
+/** How long in ms a stream may stay open after the response that it was for; its place in the pool is needed. */
+const LINGER_MS = 1_000;
+
 /** How an HTTP exchange ended, with or without having brought a response. */
 export type HttpEnd =
   | { readonly kind: 'answered'; readonly status: number; readonly headers: ResponseHeaders }
@@ -17,6 +20,8 @@ export interface HttpExchangeOptions {
   readonly request: HttpRequest;
   /** Whether the answer may stay open for long, so that it must not take a place in the pool for calls. */
   readonly isStream: boolean;
+  /** Whether nothing is to come after the response. A server may leave its stream open all the same. */
+  readonly endsWithResponse: boolean;
   readonly server: string;
   readonly log: Log;
   readonly onMessage: (message: Message | NoMessage) => void;
@@ -39,15 +44,22 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
   let status = 0;
   let headers: ResponseHeaders = {};
   let broken: string | undefined;
+  let lingering: NodeJS.Timeout | undefined;
   const send = options.isStream ? client.stream.bind(client) : client.call.bind(client);
   const take = (bytes: Buffer): void => options.onMessage(received(bytes, server, log));
+  const takeEvent = (bytes: Buffer): void => {
+    const message = received(bytes, server, log);
+    options.onMessage(message);
+    if (options.endsWithResponse && message.kind === 'response')
+      lingering ??= setTimeout(() => abort(), LINGER_MS);
+  };
   const abort = send(request, {
     start(givenStatus, givenHeaders) {
       status = givenStatus;
       headers = givenHeaders;
       const type = String(headers['content-type'] ?? '').toLowerCase();
       const isSse = type.startsWith('text/event-stream');
-      reader = isSse ? eventReader(take, options.onEvent) : bodyReader(take, options.onPieces);
+      reader = isSse ? eventReader(takeEvent, options.onEvent) : bodyReader(take, options.onPieces);
       options.onStart?.(status, headers);
     },
     data(chunk) {
@@ -61,10 +73,12 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
       }
     },
     end() {
+      clearTimeout(lingering);
       reader?.end(status);
       options.onEnd({ kind: 'answered', status, headers });
     },
     error(cause, isUnreached) {
+      clearTimeout(lingering);
       options.onEnd({ kind: isUnreached ? 'unreached' : 'broken', cause: broken ?? cause });
     },
   });

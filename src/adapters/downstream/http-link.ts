@@ -1,9 +1,9 @@
 import type { Refusal } from '../../core/errors.ts';
-import type { Result } from '../../core/result.ts';
+import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
-import { atMost, pause } from '../../platform/waiting.ts';
+import { atMost } from '../../platform/waiting.ts';
 import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import {
@@ -17,6 +17,7 @@ import { requestFor } from '../../protocol/translate.ts';
 import type { Facts } from './handshake.ts';
 import { exchangeHttp, isSuccess, statusCause, type HttpEnd } from './http-exchange.ts';
 import { answerTo, heard, ownIdOf, progressIdOf } from './incoming.ts';
+import { listenLegacy } from './legacy-listening.ts';
 import { listen } from './listening.ts';
 import { modernHeaders } from './modern-headers.ts';
 import { Pending, tooMany } from './pending.ts';
@@ -39,13 +40,9 @@ interface Open {
 }
 
 const CLOSED = 'Assay closed it';
-/** How long in ms an event stream may stay open after the response that it was for. */
-const LINGER_MS = 1_000;
 const SESSION_OVER = 'its session is over (HTTP 404)';
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
 const DELETE_LIMIT_MS = 1_000;
-const FIRST_REOPEN_MS = 500;
-const LONGEST_REOPEN_MS = 30_000;
 
 /** Streamable HTTP towards a server of either era: a request, and its answer on the same exchange. */
 export class HttpLink implements Link {
@@ -55,7 +52,6 @@ export class HttpLink implements Link {
   readonly #fixedHeaders: readonly string[];
   readonly #closing = new AbortController();
   readonly #open = new Slots<Pending>();
-  #abortListening: (() => void) | undefined;
   #facts: Facts = NO_FACTS;
   #session: string | undefined;
   #ending: string | undefined;
@@ -95,15 +91,15 @@ export class HttpLink implements Link {
       void listen({ facts, events, signal: this.#closing.signal, ask: (ask) => this.ask(ask) });
     } else {
       this.#post(notificationMessage('notifications/initialized'));
-      void this.#listenLegacy();
+      this.#listenLegacy();
     }
   }
 
   ask(ask: Ask, to: Era = this.#facts.era): Promise<Result<Reply, Refusal>> {
+    if (ask.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
     return new Promise((settle) => {
       const { server, ownInfo, log } = this.#options;
       let abort = (): void => undefined;
-      let closing: NodeJS.Timeout | undefined;
       const pending: Pending = new Pending({
         server,
         ask,
@@ -134,13 +130,10 @@ export class HttpLink implements Link {
         client: this.#client,
         request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
         isStream: message.method === 'subscriptions/listen',
+        endsWithResponse: true,
         server,
         log,
-        onMessage: (received) => {
-          this.#heard(received, { id, pending, era: to });
-          // The specification lets a server leave its stream open after the response; its place in the pool is needed.
-          if (received.kind === 'response') closing = setTimeout(() => abort(), LINGER_MS);
-        },
+        onMessage: (received) => this.#heard(received, { id, pending, era: to }),
         ...(ask.isRelayed &&
           from === to && { onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }) }),
         onStart: (status, given) => {
@@ -154,17 +147,13 @@ export class HttpLink implements Link {
           if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string')
             this.#session = session;
         },
-        onEnd: (end) => {
-          clearTimeout(closing);
-          this.#over(end, pending);
-        },
+        onEnd: (end) => this.#over(end, pending),
       });
     });
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#abortListening?.();
     this.#isClosing = true;
     if (this.#ending === undefined) {
       this.#end(CLOSED);
@@ -216,39 +205,25 @@ export class HttpLink implements Link {
       pending.fail({ code: 'SERVER_UNAVAILABLE', server, cause: statusCause(end), httpStatus: end.status });
   }
 
-  /** The stream on which a legacy server speaks unasked (2025-11-25, basic/transports#listening-for-messages-from-the-server). */
-  async #listenLegacy(): Promise<void> {
+  #listenLegacy(): void {
     const { server, log } = this.#options;
-    let waitMs = FIRST_REOPEN_MS;
-    while (!this.#closing.signal.aborted && this.#ending === undefined) {
-      const end = await new Promise<HttpEnd>((resolve) => {
-        const abort = exchangeHttp({
-          client: this.#client,
-          request: {
-            method: 'GET',
-            path: this.#path,
-            headers: this.#headers(this.#legacyHeaders()),
-            body: undefined,
-          },
-          isStream: true,
-          server,
-          log,
-          onMessage: (message) => {
-            waitMs = FIRST_REOPEN_MS;
-            if (message.kind === 'request') this.#post(answerTo(message));
-            else if (message.kind === 'notification') this.#note(message);
-          },
-          onEnd: resolve,
-        });
-        this.#abortListening = abort;
-      });
-      if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined)
-        this.#end(SESSION_OVER);
-      if (end.kind === 'unreached') this.#end(end.cause);
-      if (end.kind === 'answered' && !isSuccess(end.status)) return; // it offers no such stream
-      await pause(waitMs, this.#closing.signal);
-      waitMs = Math.min(waitMs * 2, LONGEST_REOPEN_MS);
-    }
+    const headersNow = this.#headers(this.#legacyHeaders());
+    void listenLegacy({
+      client: this.#client,
+      request: { method: 'GET', path: this.#path, headers: headersNow, body: undefined },
+      server,
+      log,
+      signal: this.#closing.signal,
+      onMessage: (message) => {
+        if (message.kind === 'request') this.#post(answerTo(message));
+        else if (message.kind === 'notification') this.#note(message);
+      },
+      onEnd: (end) => {
+        if (end.kind === 'unreached') this.#end(end.cause);
+        const isOver = end.kind === 'answered' && end.status === 404 && this.#session !== undefined;
+        if (isOver) this.#end(SESSION_OVER);
+      },
+    });
   }
 
   /** Sends what needs no answer: a notification or a response. */
@@ -258,6 +233,7 @@ export class HttpLink implements Link {
       client: this.#client,
       request: this.#request([body], this.#legacyHeaders()),
       isStream: false,
+      endsWithResponse: true,
       server,
       log,
       onMessage: () => undefined,
@@ -280,6 +256,7 @@ export class HttpLink implements Link {
         client: this.#client,
         request,
         isStream: false,
+        endsWithResponse: true,
         server,
         log,
         onMessage: () => undefined,

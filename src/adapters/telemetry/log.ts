@@ -1,5 +1,7 @@
-import { pino, type Logger } from 'pino';
+import { pino, type DestinationStream } from 'pino';
+import { printable } from '../../core/printable.ts';
 import type { Log } from '../../gateway/ports.ts';
+import { Stderr } from '../../platform/stderr.ts';
 
 export interface LogOptions {
   /** One of pino's levels, or `silent`. */
@@ -10,11 +12,15 @@ export interface LogOptions {
 
 export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-/** The log, always on stderr: stdout belongs to results and, with stdio, to JSON-RPC alone. */
+/**
+ * The log, always on stderr: stdout belongs to results and, with stdio, to JSON-RPC alone. Nobody has to read it: what
+ * is not read is dropped beyond a bound, and a line says how much.
+ */
 export async function openLog({ level, isPretty }: LogOptions): Promise<Log> {
-  const logger = isPretty
-    ? await prettyLogger(level)
-    : pino({ level, base: null }, pino.destination({ fd: 2, sync: true }));
+  const inForm = isPretty ? await prettyForm() : (line: string): string => line;
+  const stderr = new Stderr({ onDropped: (count) => inForm(droppedLine(count)) });
+  const destination: DestinationStream = { write: (line) => stderr.write(inForm(line)) };
+  const logger = pino({ level, base: null }, destination);
   return {
     debug: (message, fields) => logger.debug(fields, message),
     info: (message, fields) => logger.info(fields, message),
@@ -23,14 +29,26 @@ export async function openLog({ level, isPretty }: LogOptions): Promise<Log> {
   };
 }
 
-/** Loaded only at a terminal. */
-async function prettyLogger(level: string): Promise<Logger> {
-  const { PinoPretty } = await import('pino-pretty');
-  const stream = PinoPretty({
-    destination: 2,
-    sync: true,
+/** As pino would write it. */
+function droppedLine(dropped: number): string {
+  let text = '';
+  pino({ base: null }, { write: (line) => (text = line) }).warn(
+    { dropped },
+    'log lines were dropped, as nobody read them',
+  );
+  return text;
+}
+
+/** Loaded only at a terminal. Of what a terminal obeys it writes colours and line ends of its own, and nothing else. */
+async function prettyForm(): Promise<(line: string) => string> {
+  const { prettyFactory } = await import('pino-pretty');
+  const pretty = prettyFactory({
     ignore: 'pid,hostname',
     translateTime: 'HH:MM:ss',
+    customPrettifiers: {},
+    messageFormat: (log, messageKey) => printable(String(log[messageKey])),
   });
-  return pino({ level, base: null }, stream);
+  // Fields are written as JSON, in which only these are left.
+  const rest = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+  return (line) => pretty(line).replace(rest, printable);
 }

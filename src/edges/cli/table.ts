@@ -1,12 +1,17 @@
 import ansis from 'ansis';
+import { printable } from '../../core/printable.ts';
 
 const GAP = '  ';
 const WIDEST = 200;
 
-/** Columns aligned by what is seen; the last one is wrapped at words to the width of the terminal. */
-export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/**
+ * Columns aligned by what is seen; the last one is wrapped at words to the width of the terminal. Of what a terminal
+ * obeys only one colour around a whole cell passes.
+ */
+export function tableOf(head: readonly string[], given: readonly (readonly string[])[]): string {
+  const rows = given.map((row) => row.map(safe));
   const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => ansis.strip(row[column] ?? '').length)),
+    rows.reduce((widest, row) => Math.max(widest, ansis.strip(row[column] ?? '').length), title.length),
   );
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
   const room = Math.max(Math.min(process.stdout.columns || WIDEST, WIDEST) - before, 30);
@@ -20,6 +25,13 @@ export function tableOf(head: readonly string[], rows: readonly (readonly string
     );
   };
   return [ansis.dim(line(head)), ...rows.map(line)].join('\n');
+}
+
+// eslint-disable-next-line no-control-regex -- a colour begins with a control
+const COLOURED = /^(\u001b\[3\d+m)([a-z]+)(\u001b\[39m)$/;
+
+function safe(cell: string): string {
+  return COLOURED.test(cell) ? cell : printable(cell);
 }
 
 function wrapped(text: string, room: number): readonly string[] {

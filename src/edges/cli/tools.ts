@@ -1,4 +1,5 @@
 import { EXIT } from '../../core/errors.ts';
+import { printable } from '../../core/printable.ts';
 import type { Entry } from '../../gateway/listing.ts';
 import { complain } from './complain.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
@@ -30,8 +31,8 @@ export async function listTools(
     console.log(JSON.stringify({ tools: entries.map(shown), down, reports }, undefined, 2));
   } else {
     console.log(tableOf(['TOOL', 'SERVER', 'DESCRIPTION'], entries.map(row)));
-    for (const report of reports) console.error(`note: ${report}`);
-    for (const { name, state, cause } of down) console.error(`warning: server ${name} is ${state}: ${cause}`);
+    for (const report of reports) console.error(`note: ${printable(report)}`);
+    for (const { name, state, cause } of down) console.error(printable(`warning: server ${name} is ${state}: ${cause}`));
   }
   await close();
   return down.length > 0 && down.length === catalog.servers.length ? EXIT.unavailable : EXIT.done;
@@ -55,6 +56,7 @@ const LONGEST_DESCRIPTION = 100;
 function row(entry: Entry): readonly string[] {
   const { description } = parsed(entry);
   const text = typeof description === 'string' ? description.replace(/\s+/g, ' ').trim() : '';
-  const short = text.length > LONGEST_DESCRIPTION ? `${text.slice(0, LONGEST_DESCRIPTION - 1)}…` : text;
+  const cut = text.slice(0, LONGEST_DESCRIPTION - 1).replace(/[\ud800-\udbff]$/, '');
+  const short = text.length > LONGEST_DESCRIPTION ? `${cut}…` : text;
   return [entry.key, entry.server.spec.name, short];
 }

@@ -1,0 +1,50 @@
+import type { Log } from '../../gateway/ports.ts';
+import type { HttpClient, HttpRequest } from '../../platform/http-client.ts';
+import { pause } from '../../platform/waiting.ts';
+import type { Message, NoMessage } from '../../protocol/message.ts';
+import { exchangeHttp, isSuccess, type HttpEnd } from './http-exchange.ts';
+
+export interface LegacyListening {
+  readonly client: HttpClient;
+  /** The GET that opens the stream. */
+  readonly request: HttpRequest;
+  readonly server: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly onMessage: (message: Message | NoMessage) => void;
+  /** The stream has ended, or was refused. */
+  readonly onEnd: (end: HttpEnd) => void;
+}
+
+/** Wait in ms before a stream that ended is opened again; it doubles up to the longest, and starts anew with each message. */
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
+
+/**
+ * Keeps open the stream on which a legacy server speaks unasked, until the signal is aborted or the server offers none
+ * (2025-11-25, basic/transports#listening-for-messages-from-the-server).
+ */
+export async function listenLegacy(listening: LegacyListening): Promise<void> {
+  const { signal, onMessage, onEnd, ...exchange } = listening;
+  let waitMs = FIRST_WAIT_MS;
+  let abort = (): void => undefined;
+  signal.addEventListener('abort', () => abort(), { once: true });
+  while (!signal.aborted) {
+    const end = await new Promise<HttpEnd>((resolve) => {
+      abort = exchangeHttp({
+        ...exchange,
+        isStream: true,
+        endsWithResponse: false,
+        onMessage: (message) => {
+          waitMs = FIRST_WAIT_MS;
+          onMessage(message);
+        },
+        onEnd: resolve,
+      });
+    });
+    onEnd(end);
+    if (end.kind === 'answered' && !isSuccess(end.status)) return;
+    await pause(waitMs, signal);
+    waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+  }
+}

@@ -1,0 +1,113 @@
+import { writeSync } from 'node:fs';
+
+/** Most bytes that wait for a reader; what comes when so many wait is dropped, and counted. */
+export const MOST_WAITING = 1024 * 1024;
+const FIRST_RETRY_MS = 1;
+const LONGEST_RETRY_MS = 100;
+/** At the end of the process: how long a reader that reads nothing is waited for. */
+const LAST_WAIT_MS = 500;
+const LAST_RETRY_MS = 5;
+
+export interface StderrOptions {
+  /** The line that tells how many were dropped, once it flows again. */
+  readonly onDropped: (count: number) => string;
+  /** Writes to the file descriptor and gives the number of bytes taken; throws EAGAIN where it takes none now. */
+  readonly take?: (bytes: Buffer) => number;
+}
+
+/**
+ * Lines to stderr that never make the process wait: not now, not for its end, and not for ever after it. A plain
+ * stream would keep a process alive whose parent does not read; a blocking one would stop it at once.
+ */
+export class Stderr {
+  readonly #options: StderrOptions;
+  readonly #take: (bytes: Buffer) => number;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #dropped = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #isClosed = false;
+
+  constructor(options: StderrOptions) {
+    this.#options = options;
+    // Node makes a pipe non-blocking when this getter opens its stream; without that writeSync would block.
+    const { fd } = process.stderr;
+    this.#take = options.take ?? ((bytes) => writeSync(fd, bytes));
+    process.on('exit', () => this.#finish());
+  }
+
+  write(line: string): void {
+    if (this.#isClosed) return;
+    const bytes = Buffer.from(line);
+    if (this.#waitingBytes + bytes.length > MOST_WAITING) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#wait(bytes);
+    if (this.#retry === undefined) this.#flow();
+  }
+
+  #wait(bytes: Buffer): void {
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+  }
+
+  #flow(): void {
+    this.#retry = undefined;
+    const isFlowing = this.#push();
+    if (this.#waiting.length === 0) {
+      this.#retryMs = FIRST_RETRY_MS;
+      return;
+    }
+    this.#retryMs = isFlowing ? FIRST_RETRY_MS : Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+    this.#retry = setTimeout(() => this.#flow(), this.#retryMs).unref();
+  }
+
+  /** Writes what is taken now; true if that was anything. */
+  #push(): boolean {
+    let isFlowing = false;
+    try {
+      for (;;) {
+        const bytes = this.#nextBytes();
+        if (bytes === undefined) return isFlowing;
+        const taken = this.#take(bytes);
+        isFlowing ||= taken > 0;
+        this.#waitingBytes -= taken;
+        if (taken < bytes.length) this.#waiting[0] = bytes.subarray(taken);
+        else this.#waiting.shift();
+      }
+    } catch (error) {
+      // Whoever read it has gone: nothing that is said reaches anybody.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.#close();
+      return isFlowing;
+    }
+  }
+
+  /** What was dropped is told after what had waited before it. */
+  #nextBytes(): Buffer | undefined {
+    if (this.#waiting.length === 0 && this.#dropped > 0) {
+      const count = this.#dropped;
+      this.#dropped = 0;
+      this.#wait(Buffer.from(this.#options.onDropped(count)));
+    }
+    return this.#waiting[0];
+  }
+
+  #close(): void {
+    this.#isClosed = true;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#dropped = 0;
+  }
+
+  /** Nothing runs beside this any more, so it may wait; each time that something is taken it waits anew. */
+  #finish(): void {
+    let deadlineMs = Date.now() + LAST_WAIT_MS;
+    while (this.#waiting.length > 0 && Date.now() < deadlineMs) {
+      if (this.#push()) deadlineMs = Date.now() + LAST_WAIT_MS;
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_RETRY_MS);
+    }
+    this.#close();
+  }
+}

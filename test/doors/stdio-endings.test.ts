@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { cleanEnv } from '../support/assay.ts';
+import { isAlive, killLater, sleep, until } from '../support/endings.ts';
+import { at, parseJson } from '../support/json.ts';
+import { initializeOf } from '../support/legacy.ts';
+import { fixture, MAIN, openDiary, tempDir, writeConfig, type Diary } from '../support/place.ts';
+import { openPipe, openStdio } from '../support/stdio.ts';
+
+async function childOf(diary: Diary): Promise<number> {
+  const start = await until('the server was started', () => diary.read('start')[0]);
+  killLater(start.pid);
+  expect(isAlive(start.pid)).toBe(true);
+  return start.pid;
+}
+
+describe.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
+  it('during assay tools ends the servers too', async () => {
+    const diary = openDiary();
+    const config = writeConfig({ hanger: fixture('hanger', ['--mode=all'], { env: diary.env }) });
+    const pipe = openPipe([MAIN, 'tools', '--config', config, '--home', tempDir()]);
+    const child = await childOf(diary);
+    await sleep(100);
+    process.kill(pipe.pid, signal);
+    expect(await pipe.ended).toBe(130);
+    await until('the server is gone', () => (isAlive(child) ? undefined : true), 3_000);
+  });
+
+  it.each([[[]], [['--stubborn']]])('during assay call ends the servers too (%j)', async (args) => {
+    const diary = openDiary();
+    const config = writeConfig({ plain: fixture('plain', args, { env: diary.env }) });
+    const pipe = openPipe([
+      MAIN,
+      'call',
+      'plain_sleep',
+      '{"ms":60000}',
+      '--config',
+      config,
+      '--home',
+      tempDir(),
+    ]);
+    const child = await childOf(diary);
+    await until('the call runs', () => (diary.countOf('tools/call') > 0 ? true : undefined));
+    process.kill(pipe.pid, signal);
+    expect(await pipe.ended).toBe(130);
+    await until('the server is gone', () => (isAlive(child) ? undefined : true), 3_000);
+  });
+});
+
+describe.concurrent('assay stdio', () => {
+  /** Starts it with a stdout that nobody reads, and fills that. */
+  async function unread(bytes: number, after: readonly string[]): Promise<number> {
+    const diary = openDiary();
+    const config = writeConfig({ plain: fixture('plain', [], { env: diary.env }) });
+    const child = spawn(process.execPath, [MAIN, 'stdio', '--config', config, '--home', tempDir()], {
+      env: cleanEnv(),
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    killLater(child.pid);
+    child.stdout.pause();
+    child.stdin.on('error', () => undefined);
+    child.stdin.write(`${initializeOf('2025-11-25')}\n`);
+    for (let id = 10; id < 14; id++) {
+      child.stdin.write(
+        `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"plain_big","arguments":{"bytes":${bytes}}}}\n`,
+      );
+    }
+    const server = await childOf(diary);
+    await until('the calls are there', () => (diary.countOf('tools/call') === 4 ? true : undefined));
+    await sleep(500);
+    for (const line of after) child.stdin.write(`${line}\n`);
+    await sleep(100);
+    const startMs = Date.now();
+    child.stdin.end();
+    const exited = once(child, 'exit');
+    const ended = await Promise.race([exited.then(() => true), sleep(18_000).then(() => false)]);
+    expect(ended).toBe(true);
+    await until('the server is gone', () => (isAlive(server) ? undefined : true), 5_000);
+    return Date.now() - startMs;
+  }
+
+  it('ends when stdin closes, though its client read nothing', async () => {
+    expect(await unread(2_000_000, [])).toBeLessThan(16_000);
+  }, 30_000);
+
+  it('ends when stdin closes, though its client read nothing and went on asking', async () => {
+    const ping = '{"jsonrpc":"2.0","id":99,"method":"ping"}';
+    expect(await unread(2_000_000, [ping, ping.replace('99', '100')])).toBeLessThan(16_000);
+  }, 30_000);
+
+  it('answers what it was asked before stdin closed', async () => {
+    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    await pipe.initialize();
+    await pipe.ask('tools/list');
+    pipe.send({
+      jsonrpc: '2.0',
+      id: 'late',
+      method: 'tools/call',
+      params: { name: 'plain_sleep', arguments: { ms: 700 } },
+    });
+    pipe.closeStdin();
+    expect(await pipe.ended).toBe(0);
+    const last = pipe.lines().map(parseJson).find((one) => at(one, 'id') === 'late');
+    expect(at(last, 'result', 'content', 0, 'text')).toBe('slept 700');
+  });
+});
