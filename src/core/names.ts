@@ -58,8 +58,7 @@ export function publicNames(all: readonly Named[]): PublicNames {
       twins.push(unique);
       contested.set(name, twins);
       reports.push(`${whose} is called ${unique}: the name ${name} fits more than one`);
-    } else
-      reports.push(`${whose} is called ${unique}: its own name is longer than ${LONGEST_NAME}`);
+    } else reports.push(`${whose} is called ${unique}: its own name is longer than ${LONGEST_NAME}`);
     return unique;
   });
   return { names, contested, reports };
@@ -81,8 +80,12 @@ function cleaned(text: string): string {
 
 /** Longer hashes only in the freak case that somebody's plain name looks like the hashed one. */
 function hashedName(name: string, named: Named, claims: ReadonlyMap<string, number>): string {
+  // With a dot in its name a server could stand for another one and a part of its tool's name.
+  const whose = named.server.includes('.')
+    ? JSON.stringify([named.server, named.name])
+    : namespacedName(named);
   for (let digits = HASH_DIGITS; ; digits += HASH_DIGITS) {
-    const suffix = `_${shortHash(namespacedName(named), digits)}`;
+    const suffix = `_${shortHash(whose, digits)}`;
     const unique = name.slice(0, LONGEST_NAME - suffix.length) + suffix;
     if (!claims.has(unique) || digits >= 32) return unique;
   }

@@ -1,6 +1,6 @@
 import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/errors.ts';
-import { err, type Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
 import { memberOf, textOf, type Member } from '../protocol/spans.ts';
@@ -125,7 +125,8 @@ async function askOf(
     isRelayed: exchange.isRelayed,
     onNotification: (note, bytes) => exchange.notify(note, bytes),
   };
-  const link = server.link ?? (await server.whenUp(exchange.cancellation));
+  const up = server.link;
+  const link = up === undefined ? await server.whenUp(exchange.cancellation) : ok(up);
   if (!link.ok) return link;
   const reply = await link.value.ask(ask);
   if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;

@@ -82,7 +82,7 @@ export async function readList(
     }
     const entries = entriesOf(message.bytes.subarray(result.start, result.end), kind, known);
     if (entries === undefined) return err(`${method} was answered without a list`);
-    found.push(...entries.definitions);
+    for (const definition of entries.definitions) found.push(definition);
     cursors.add(cursor);
     cursor = entries.nextCursor;
     // A cursor that is empty, or came before, leads nowhere: the list ends here.

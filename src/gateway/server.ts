@@ -49,11 +49,11 @@ export class Server {
   #logLevel: string | undefined;
   readonly #deps: ServerDeps;
   readonly #stopping = new AbortController();
-  #up: Result<Link, never> | undefined;
   readonly #watchers = new Set<() => void>();
   readonly #stale = new Set<ListKind>();
   #reread: NodeJS.Timeout | undefined;
   #life: Promise<void> | undefined;
+  #endLife: (cause: string) => void = () => undefined;
 
   constructor(spec: ServerSpec, deps: ServerDeps) {
     this.spec = spec;
@@ -65,8 +65,8 @@ export class Server {
   }
 
   /** The link of a server that is up, at once: a call need not wait a turn for it. */
-  get link(): Result<Link, never> | undefined {
-    return this.#state.state === 'up' ? this.#up : undefined;
+  get link(): Link | undefined {
+    return this.#state.state === 'up' ? this.#state.link : undefined;
   }
 
   start(): void {
@@ -75,6 +75,7 @@ export class Server {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#endLife(STOPPED);
     clearTimeout(this.#reread);
     // Whoever waits for the server is told now, not when its process is gone.
     this.#become({ state: 'stopped' });
@@ -139,30 +140,30 @@ export class Server {
   async #oneLife(): Promise<Ending> {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = Promise.withResolvers<string>();
+    this.#endLife = end.resolve;
     const events = { changed: (kind: ListKind) => this.#listChanged(kind), ended: end.resolve };
     const opened = await this.#deps
       .connect(this.spec, events, limit)
       .catch((error: unknown) => err(this.#mistake('it could not be started', error)));
     if (!opened.ok) return { cause: opened.error, stoodMs: 0 };
     const link = opened.value;
-    await Promise.race([
+    const early = await Promise.race([
       this.#readLists(link),
       sleep(LISTS_LIMIT_MS, undefined, { ref: false }),
       end.promise,
     ]);
-    if (this.#isStopping()) {
+    if (early !== undefined) {
       await link.close();
-      return { cause: STOPPED, stoodMs: 0 };
+      return { cause: early, stoodMs: 0 };
     }
     this.instructions = link.instructions;
     this.#wasUp = true;
-    this.#up = ok(link);
     const upMs = Date.now();
     this.#become({ state: 'up', link });
     this.#deps.log.info('server is up', { server: this.spec.name, revision: link.version, era: link.era });
     if (this.#stale.size > 0) this.#rereadSoon();
     if (this.#logLevel !== undefined) void this.#sendLogLevel(link);
-    const cause = await Promise.race([end.promise, aborted(this.#stopping.signal)]);
+    const cause = await end.promise;
     const stoodMs = Date.now() - upMs;
     await link.close();
     return { cause, stoodMs };
@@ -237,11 +238,4 @@ export class Server {
       signal?.addEventListener('abort', done);
     });
   }
-}
-
-function aborted(signal: AbortSignal): Promise<string> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(STOPPED);
-    else signal.addEventListener('abort', () => resolve(STOPPED), { once: true });
-  });
 }

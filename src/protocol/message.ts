@@ -106,7 +106,8 @@ export function jsonFault({ bytes, isProven }: Message): string | undefined {
 const OUTCOME: ReadonlySet<string> = new Set(['result', 'error']);
 
 /** The id as last or last but one member, where the JSON SDKs put it, and the end of the message. */
-const END = /(?:,\s*"id"\s*:\s*(\d{1,15})\s*)?((?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?)\}\s*$/;
+const END =
+  /(?:,[ \t\r\n]*"id"[ \t\r\n]*:[ \t\r\n]*(0|[1-9]\d{0,14})[ \t\r\n]*)?((?:,[ \t\r\n]*"jsonrpc"[ \t\r\n]*:[ \t\r\n]*"2\.0"[ \t\r\n]*)?)\}[ \t\r\n]*$/;
 const END_BYTES = 80;
 
 /**
@@ -179,7 +180,7 @@ function none(idText: string | undefined, reason: string): NoMessage {
 }
 
 /** A string or an integer of at most 500 characters (2026-07-28, basic/index#requests). */
-const IS_ID = /^(?:"[^]{0,500}"|-?\d{1,30})$/;
+const IS_ID = /^(?:"[^]{0,500}"|-?(?:0|[1-9]\d{0,29}))$/;
 
 /** JSON, but no object: an invalid request rather than a parse error (JSON-RPC 2.0, section 5.1). */
 function isOtherJson(bytes: Buffer): boolean {

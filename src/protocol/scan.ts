@@ -61,7 +61,7 @@ export function scanWholeArray(bytes: Buffer): readonly Span[] | undefined {
   const spans = scanArray(bytes, 0, true);
   const end = bytes.lastIndexOf(CLOSE_BRACKET) + 1;
   const last = spans?.at(-1)?.end ?? bytes.indexOf(OPEN_BRACKET) + 1;
-  const isAll = /^\s*\]\s*$/.test(bytes.toString('latin1', last)) && end > last;
+  const isAll = /^[ \t\r\n]*\][ \t\r\n]*$/.test(bytes.toString('latin1', last)) && end > last;
   return isAll ? spans : undefined;
 }
 

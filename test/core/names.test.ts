@@ -121,7 +121,7 @@ describe('public names', () => {
     );
   });
 
-  it.fails(
+  it(
     'differ also where two servers’ names hold dots, so that the namespaced names are the same',
     () => {
       const { names } = publicNames([
@@ -131,4 +131,12 @@ describe('public names', () => {
       expect(new Set(names).size).toBe(2);
     },
   );
+
+  it('is told in reports without what a terminal obeys', () => {
+    const { reports } = publicNames([named('s.a\u001b[2J'), named('s.a\u001b[2J'), named(`s.\n${LONG}`)]);
+    expect(reports).toEqual([
+      's.a\\u001b[2J is listed twice by its server; the first one counts',
+      expect.stringMatching(/^s\.\\u000ax+ is called s__x+_[0-9a-f]{8}: its own name is longer than 64$/),
+    ]);
+  });
 });

@@ -181,10 +181,10 @@ describe('servers over HTTP', () => {
 });
 
 describe('a server over HTTP that is away', () => {
-  it('is found when it comes, and after it went and came again', async () => {
+  it('is found when it comes; a call that did not reach it is carried out when it is back', async () => {
     const port = await freePort();
     const assay = await startAssay({
-      servers: { web: { type: 'http', url: `http://127.0.0.1:${port}/mcp` } },
+      servers: { web: { type: 'http', url: `http://127.0.0.1:${port}/mcp`, timeoutMs: 15_000 } },
     });
     const session = await openSession(assay.url);
     await until('the first attempt failed', async () =>
@@ -199,16 +199,25 @@ describe('a server over HTTP that is away', () => {
     );
     expect(await session.call('web_echo', { a: 1 })).toBe('{"a":1}');
     await web.close();
-    const error = at(await session.ask('tools/call', { name: 'web_echo', arguments: {} }), 'error');
-    expect(at(error, 'message')).toContain('"web"');
+    const waiting = session.call('web_echo', { a: 2 });
+    await sleep(500);
     web = await startHttp('legacy', port);
-    await until(
-      'a call succeeds again',
-      async () =>
-        at(await session.ask('tools/call', { name: 'web_echo', arguments: {} }), 'result') === undefined
-          ? undefined
-          : true,
-      15_000,
-    );
+    expect(await waiting).toBe('{"a":2}');
+    expect(web.seen.filter((one) => one.body.includes('"tools/call"'))).toHaveLength(1);
+    expect(await session.call('web_echo', { a: 3 })).toBe('{"a":3}');
   }, 60_000);
+
+  it('for longer than its time limit gives the call an error that names it', async () => {
+    const web = await startHttp('legacy');
+    endLater(() => web.close());
+    const assay = await startAssay({ servers: { web: { type: 'http', url: web.url, timeoutMs: 1_500 } } });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    await web.close();
+    const startMs = Date.now();
+    const error = at(await session.ask('tools/call', { name: 'web_echo', arguments: {} }), 'error');
+    expect(at(error, 'data', 'code')).toBe('SERVER_UNAVAILABLE');
+    expect(at(error, 'message')).toContain('"web"');
+    expect(Date.now() - startMs).toBeLessThan(8_000);
+  });
 });

@@ -101,7 +101,10 @@ describe.concurrent('assay stdio', () => {
     });
     pipe.closeStdin();
     expect(await pipe.ended).toBe(0);
-    const last = pipe.lines().map(parseJson).find((one) => at(one, 'id') === 'late');
+    const last = pipe
+      .lines()
+      .map(parseJson)
+      .find((one) => at(one, 'id') === 'late');
     expect(at(last, 'result', 'content', 0, 'text')).toBe('slept 700');
   });
 });

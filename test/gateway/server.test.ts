@@ -9,8 +9,8 @@ it('the link of a server that stands is there at once; of one that was stopped i
   expect(server.link).toBeUndefined();
   server.start();
   const up = await server.whenUp(new Cancellation());
-  expect(up.ok).toBe(true);
-  expect(server.link).toEqual(up);
+  expect(up).toEqual({ ok: true, value: server.link });
+  expect(server.link).toBeDefined();
   await server.stop();
   expect(server.link).toBeUndefined();
   expect(await server.whenUp(new Cancellation())).toEqual({ ok: false, error: { code: 'SHUTTING_DOWN' } });

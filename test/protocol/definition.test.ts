@@ -24,7 +24,9 @@ describe('a definition', () => {
   });
 
   it('gets it at every place where its own stood, as readers differ in which of two they take', () => {
-    expect(changed('{"name":"a","x":1,"n\\u0061me":"b"}', 's_a')).toBe('{"name":"s_a","x":1,"n\\u0061me":"s_a"}');
+    expect(changed('{"name":"a","x":1,"n\\u0061me":"b"}', 's_a')).toBe(
+      '{"name":"s_a","x":1,"n\\u0061me":"s_a"}',
+    );
     expect(changed('{"name":"a","name":null}', 's_a', ['x'])).toBe('{"name":"s_a","name":"s_a"}');
   });
 

@@ -102,7 +102,10 @@ describe('a large schema', () => {
     });
     const $defs = { x: target, y: { $ref: '#/$defs/x' } };
     const refs = Object.fromEntries(
-      Array.from({ length: 3_000 }, (_, index) => [`p${index}`, { $ref: `#/$defs/${index % 2 ? 'x' : 'y'}` }]),
+      Array.from({ length: 3_000 }, (_, index) => [
+        `p${index}`,
+        { $ref: `#/$defs/${index % 2 ? 'x' : 'y'}` },
+      ]),
     ) as Json;
     expect(compileFault({ type: 'object', $defs, properties: refs })).toBeUndefined();
     expect(looks).toBeLessThan(20);

@@ -1,13 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonFault, ownRequest, readClientMessage, readMessage } from '../../src/protocol/message.ts';
-import { memberOf } from '../../src/protocol/spans.ts';
+import {
+  jsonFault,
+  ownRequest,
+  readClientMessage,
+  readServerMessage,
+  type Message,
+  type NoMessage,
+} from '../../src/protocol/message.ts';
 import { isObject, parseJson, type Json } from '../support/json.ts';
 import { harmedObject, jsonText, objectText } from '../support/json-texts.ts';
 
+type Reader = (bytes: Buffer) => Message | NoMessage;
+
 /** What a message is taken for, without its bytes. */
-function read(text: string | Buffer): Readonly<Record<string, unknown>> {
-  const message = readMessage(Buffer.from(text));
+function read(text: string, reader: Reader): Readonly<Record<string, unknown>> {
+  const message = reader(Buffer.from(text));
   switch (message.kind) {
     case 'request':
       return { request: message.method, id: message.idText, hasParams: message.params !== undefined };
@@ -15,7 +23,7 @@ function read(text: string | Buffer): Readonly<Record<string, unknown>> {
       return { notification: message.method, hasParams: message.params !== undefined };
     case 'response':
       return {
-        response: memberOf(message.root, 'error') === undefined ? 'result' : 'error',
+        response: message.isError ? 'error' : 'result',
         id: message.idText,
       };
     case 'none':
@@ -23,8 +31,18 @@ function read(text: string | Buffer): Readonly<Record<string, unknown>> {
   }
 }
 
-const check = (text: string, expected: Readonly<Record<string, unknown>>): void => {
-  expect([text.slice(0, 200), read(text)]).toEqual([text.slice(0, 200), expected]);
+type Expected = Readonly<Record<string, unknown>>;
+
+const checkWith = (reader: Reader, text: string, expected: Expected): void => {
+  expect([reader.name, text.slice(0, 200), read(text, reader)]).toEqual([
+    reader.name,
+    text.slice(0, 200),
+    expected,
+  ]);
+};
+/** Most messages are the same from whichever side they come. */
+const check = (text: string, expected: Expected): void => {
+  for (const reader of [readClientMessage, readServerMessage]) checkWith(reader, text, expected);
 };
 const invalid = (reason: string, id?: string): Readonly<Record<string, unknown>> => ({
   none: 'no message',
@@ -68,15 +86,30 @@ describe('a message is classified', () => {
     check('{"jsonrpc":"2.0","id":1,"result":1,"error":1}', invalid(outcome, '1'));
   });
 
-  it('as nothing where a member that counts stands there twice', () => {
+  it('from a client as nothing where a member that counts stands there twice', () => {
+    const refused = (text: string, expected: Expected): void => checkWith(readClientMessage, text, expected);
     const twice = (key: string, at: number): string =>
       `the member "${key}" stands there twice, at byte ${at}`;
-    check('{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}', invalid(twice('id', 24)));
-    check(
+    refused('{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}', invalid(twice('id', 24)));
+    refused('{"jsonrpc":"2.0","id":1,"\\u0069d":1,"method":"a"}', invalid(twice('id', 24)));
+    refused(
       '{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"b","name":"c"}}',
       invalid(twice('name', 58)),
     );
     check('{"jsonrpc":"2.0","method":"a","x":1,"x":2}', { notification: 'a', hasParams: false });
+  });
+
+  it('from a server by the first of two, since a server’s message is relayed', () => {
+    const relayed = (text: string, expected: Expected): void => checkWith(readServerMessage, text, expected);
+    relayed('{"jsonrpc":"2.0","id":1,"id":2,"result":{}}', { response: 'result', id: '1' });
+    relayed('{"jsonrpc":"2.0","id":1,"result":{"resultType":"a","resultType":"b"}}', {
+      response: 'result',
+      id: '1',
+    });
+    relayed('{"jsonrpc":"2.0","method":"a","params":{"_meta":{},"_meta":{}}}', {
+      notification: 'a',
+      hasParams: true,
+    });
   });
 
   it('as no JSON, or as JSON that is no object, or one that is too deep', () => {
@@ -85,7 +118,26 @@ describe('a message is classified', () => {
     check('{"id":1', { none: 'not JSON', id: undefined, reason: 'expected "," or "}", at byte 7' });
     for (const text of ['[]', ' [{"jsonrpc":"2.0"}]', 'null', '"a"', '1', 'true'])
       check(text, invalid('a message is one JSON object, with "jsonrpc", "method" or "id"'));
-    check(`{"a":${'['.repeat(300)}${']'.repeat(300)}}`, invalid('nested more than 256 deep, at byte 260'));
+  });
+});
+
+describe('how deep a message may be', () => {
+  const deep = (depth: number): string =>
+    `{"jsonrpc":"2.0","method":"a","x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+  const start = deep(1).length - 1;
+
+  it('is 256 for a client', () => {
+    checkWith(readClientMessage, deep(256), { notification: 'a', hasParams: false });
+    checkWith(readClientMessage, deep(257), invalid(`nested more than 256 deep, at byte ${start + 255}`));
+  });
+
+  it('is as good as anything for a server', () => {
+    checkWith(readServerMessage, deep(10_000), { notification: 'a', hasParams: false });
+    checkWith(
+      readServerMessage,
+      deep(10_001),
+      invalid(`nested more than 10000 deep, at byte ${start + 9_999}`),
+    );
   });
 });
 
@@ -120,8 +172,10 @@ describe('whatever a peer sends', () => {
           fc.uint8Array().map((bytes) => Buffer.from(bytes)),
         ),
         (bytes) => {
-          const message = readMessage(bytes);
-          if (message.kind !== 'none') expect(message.root.end).toBeLessThanOrEqual(bytes.length);
+          for (const reader of [readClientMessage, readServerMessage]) {
+            const message = reader(bytes);
+            if (message.kind !== 'none') expect(message.root.end).toBeLessThanOrEqual(bytes.length);
+          }
         },
       ),
       { numRuns: 1000 },
@@ -140,7 +194,7 @@ describe('whatever a peer sends', () => {
         ),
         (other, value, id) => {
           const text = `{"other":${other},"id":${id},"method":"m","params":{"arguments":${value}},"jsonrpc":"2.0"}`;
-          expect(read(text)).toEqual({ request: 'm', id, hasParams: true });
+          check(text, { request: 'm', id, hasParams: true });
         },
       ),
       { numRuns: 500 },
@@ -150,7 +204,7 @@ describe('whatever a peer sends', () => {
 
 describe('JSON in a long string that was only searched for its end', () => {
   const fault = (inside: string): string | undefined => {
-    const message = readMessage(
+    const message = readServerMessage(
       Buffer.from(`{"jsonrpc":"2.0","method":"a","x":"${'x'.repeat(40)}${inside}"}`),
     );
     if (message.kind === 'none') throw new Error(message.reason);
@@ -165,7 +219,7 @@ describe('JSON in a long string that was only searched for its end', () => {
   });
 
   it('is taken for proven where no string is long', () => {
-    const message = readMessage(Buffer.from('{"jsonrpc":"2.0","method":"a"}'));
+    const message = readServerMessage(Buffer.from('{"jsonrpc":"2.0","method":"a"}'));
     expect(message.kind === 'none' ? 'none' : [message.isProven, jsonFault(message)]).toEqual([
       true,
       undefined,
@@ -182,7 +236,7 @@ describe('what a client sends', () => {
       fault: 'not JSON',
       reason: 'not UTF-8',
     });
-    expect(readMessage(bytes).kind).toBe('request');
+    expect(readServerMessage(bytes).kind).toBe('request');
     expect(readClientMessage(Buffer.from('{"jsonrpc":"2.0","method":"é"}')).kind).toBe('notification');
   });
 });

@@ -43,11 +43,26 @@ describe('the elements of an array that is all there is', () => {
 
   it('are found as they were written', () => {
     expect(elements(Buffer.from(' [ 1.0 , "]é" ,{"b":[2]}\n] \r\n'))).toEqual(['1.0', '"]é"', '{"b":[2]}']);
-    for (const text of ['[]', ' [ ] ', '[\n]\n']) expect([text, elements(Buffer.from(text))]).toEqual([text, []]);
+    for (const text of ['[]', ' [ ] ', '[\n]\n'])
+      expect([text, elements(Buffer.from(text))]).toEqual([text, []]);
   });
 
   it('are those that JSON.parse finds, and where it finds none there are none', () => {
-    const rest = fc.constantFrom('', '', ' ', '\n', ']', '[]', ',', 'x', ' ]', '"]"', '\0', '\u00a0', '\ufeff');
+    const rest = fc.constantFrom(
+      '',
+      '',
+      ' ',
+      '\n',
+      ']',
+      '[]',
+      ',',
+      'x',
+      ' ]',
+      '"]"',
+      '\0',
+      '\u00a0',
+      '\ufeff',
+    );
     fc.assert(
       fc.property(arrayText, rest, (text, after) => {
         let expected: unknown;
@@ -63,7 +78,26 @@ describe('the elements of an array that is all there is', () => {
   });
 
   it('are not there where no array is, or a broken one, or more than it', () => {
-    for (const text of ['', '{}', 'null', '[', '[1', '[1,]', '[,1]', '[1 2]', '["]', '[1] x', '[1][2]', '[]]', '{"a":[]}'])
+    for (const text of [
+      '',
+      '{}',
+      'null',
+      '[',
+      '[1',
+      '[1,]',
+      '[,1]',
+      '[1 2]',
+      '["]',
+      '[1] x',
+      '[1][2]',
+      '[]]',
+      '{"a":[]}',
+    ])
+      expect([text, elements(Buffer.from(text))]).toEqual([text, undefined]);
+  });
+
+  it('are not there where white space follows that JSON does not have', () => {
+    for (const text of ['[1]\f', '[1]\v', '[]\f'])
       expect([text, elements(Buffer.from(text))]).toEqual([text, undefined]);
   });
 
@@ -81,7 +115,11 @@ describe('the front of an object', () => {
   };
 
   it('reaches up to the first key to stop at, whose value is all that follows', () => {
-    expect(front('{"jsonrpc":"2.0","id":1,"result":{"unfini')).toEqual(['jsonrpc="2.0"', 'id=1', 'result={"unfini']);
+    expect(front('{"jsonrpc":"2.0","id":1,"result":{"unfini')).toEqual([
+      'jsonrpc="2.0"',
+      'id=1',
+      'result={"unfini',
+    ]);
     expect(front('{"id" : 1 , "r\\u0065sult" : [')).toEqual(['id=1', 'result=[']);
     expect(front('{"result":1')).toEqual(['result=1']);
     expect(front('{"x":{"result":1},"error":{')).toEqual(['x={"result":1}', 'error={']);
@@ -113,7 +151,11 @@ describe('the front of an object', () => {
   it('is unknown where a key stands there twice, so that the whole message must be read', () => {
     expect(front('{"id":1,"id":2,"result":{')).toBeUndefined();
     expect(front('{"id":1,"i\\u0064":1,"result":{')).toBeUndefined();
-    expect(front('{"x":{"id":1,"id":2},"id":1,"result":{')).toEqual(['x={"id":1,"id":2}', 'id=1', 'result={']);
+    expect(front('{"x":{"id":1,"id":2},"id":1,"result":{')).toEqual([
+      'x={"id":1,"id":2}',
+      'id=1',
+      'result={',
+    ]);
   });
 
   it('has the members that the whole object begins with, where none of them stands twice', () => {

@@ -7,10 +7,7 @@ type Event = readonly [event: string, data: string];
 
 function parse(pieces: readonly Buffer[], limitBytes = 1_000): readonly Event[] {
   const events: Event[] = [];
-  const parser = new SseParser(
-    ({ event, data }) => events.push([event, data.toString()]),
-    limitBytes,
-  );
+  const parser = new SseParser(({ event, data }) => events.push([event, data.toString()]), limitBytes);
   for (const piece of pieces) parser.push(piece);
   return events;
 }

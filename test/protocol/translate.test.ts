@@ -134,7 +134,9 @@ describe('a request', () => {
     const own = '"io.modelcontextprotocol/protocolVersion":"2025-11-25"';
     expect(written(`{${own}}`)).toEqual(expected());
     expect(written(`{${own},"x/y":1}`)).toEqual(expected(',"x/y":1'));
-    expect(written(`{"x/y":1,${own},"progressToken":"t"}`)).toEqual(expected(',"x/y":1,"progressToken":65536'));
+    expect(written(`{"x/y":1,${own},"progressToken":"t"}`)).toEqual(
+      expected(',"x/y":1,"progressToken":65536'),
+    );
   });
 
   it('keeps a _meta that is no object, but for a server that must have the envelope', () => {
@@ -178,7 +180,9 @@ describe('the progress token of a request', () => {
   });
 
   it('is not put into a notification that has none', () => {
-    const note = readServerMessage(Buffer.from('{"jsonrpc":"2.0","method":"notifications/message","params":{}}'));
+    const note = readServerMessage(
+      Buffer.from('{"jsonrpc":"2.0","method":"notifications/message","params":{}}'),
+    );
     if (note.kind !== 'notification') throw new Error('no notification');
     expect(withProgressToken(note, '1')).toBe(note.bytes);
   });

@@ -84,8 +84,9 @@ export function watch(child: ChildProcessWithoutNullStreams): Watched {
   let stdout = '';
   let hasEnded = false;
   child.stdin.on('error', () => undefined);
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
+  // A letter of several bytes may come in two chunks.
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   const ended = new Promise<number | null>((resolve) => {
     child.on('error', () => {
       hasEnded = true;

@@ -15,6 +15,11 @@ const letter = fc.oneof(
 export const stringText: fc.Arbitrary<string> = fc
   .array(letter, { maxLength: 8 })
   .map((letters) => `"${letters.join('')}"`);
+/**
+ * No key holds a backslash: after one that does, `JSON.parse`, by which tests tell what is right, takes other escaped
+ * keys for it in Node 24 to 26 (https://github.com/nodejs/node/issues/63785). Escapes of other characters are there.
+ */
+export const keyText: fc.Arbitrary<string> = stringText.map((text) => text.replace(/\\(?:\\|u005c)/gi, '/'));
 const known = fc.constantFrom('"id"', '"i\\u0064"', '"a"', '"b"', '"__proto__"', '""');
 
 const texts = fc.letrec<{ value: string; list: string; object: string }>((tie) => ({
@@ -30,7 +35,7 @@ const texts = fc.letrec<{ value: string; list: string; object: string }>((tie) =
     .tuple(fc.array(tie('value'), { maxLength: 4 }), space)
     .map(([values, gap]) => `[${gap}${values.join(`${gap},${gap}`)}${gap}]`),
   object: fc
-    .tuple(fc.array(fc.tuple(fc.oneof(known, stringText), tie('value')), { maxLength: 5 }), space)
+    .tuple(fc.array(fc.tuple(fc.oneof(known, keyText), tie('value')), { maxLength: 5 }), space)
     .map(
       ([members, gap]) =>
         `{${gap}${members.map(([key, one]) => `${key}${gap}:${gap}${one}`).join(`${gap},${gap}`)}${gap}}`,

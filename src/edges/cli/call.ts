@@ -1,4 +1,5 @@
 import { EXIT } from '../../core/errors.ts';
+import { printable } from '../../core/printable.ts';
 import { answerOwn } from '../../gateway/own-call.ts';
 import { complain } from './complain.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
@@ -22,12 +23,12 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
     const called = await answerOwn(catalog.all, {
       method: 'tools/call',
       params: { name, arguments: given },
-      onProgress: (text) => console.error(text),
+      onProgress: (text) => console.error(printable(text)),
     });
     if (called.kind === 'refused') return complain(called.refusal);
     if (called.kind === 'error') {
       if (options.json === true) console.log(JSON.stringify({ error: called.error }, undefined, 2));
-      console.error(`assay: the server answered: ${JSON.stringify(called.error['message'])}`);
+      console.error(`assay: the server answered: ${printable(JSON.stringify(called.error['message']))}`);
       return EXIT.failed;
     }
     console.log(options.json === true ? JSON.stringify(called.result, undefined, 2) : textOf(called.result));

@@ -20,7 +20,8 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
     console.log(clientLines(endpoint, [...runtime.ownCommand, 'stdio', '--config', configPath]));
     await stopped;
   }
-  console.error('Assay stops: no new requests, servers are ended.');
+  // Only where somebody reads: a pipe that nobody empties would hold the end up.
+  if (process.stderr.isTTY) console.error('Assay stops: no new requests, servers are ended.');
   await opened.value.close();
   return EXIT.done;
 }

@@ -32,7 +32,8 @@ export async function listTools(
   } else {
     console.log(tableOf(['TOOL', 'SERVER', 'DESCRIPTION'], entries.map(row)));
     for (const report of reports) console.error(`note: ${printable(report)}`);
-    for (const { name, state, cause } of down) console.error(printable(`warning: server ${name} is ${state}: ${cause}`));
+    for (const { name, state, cause } of down)
+      console.error(printable(`warning: server ${name} is ${state}: ${cause}`));
   }
   await close();
   return down.length > 0 && down.length === catalog.servers.length ? EXIT.unavailable : EXIT.done;

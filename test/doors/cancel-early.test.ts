@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startMade } from '../fixtures/http-made.ts';
+import { startAssay } from '../support/assay.ts';
+import { endLater, sleep, until } from '../support/endings.ts';
+import { startRequest } from '../support/http.ts';
+import { at } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernBody, modernHeaders } from '../support/modern.ts';
+import { fixture, openDiary, tempDir } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+/** Long enough that the call is there and cancelled before the server answers its handshake. */
+const LATE = '--late-ms=2500';
+
+describe.concurrent('a call that is cancelled before its server stands', () => {
+  it('is never sent when a legacy client cancelled it', async () => {
+    const diary = openDiary();
+    const assay = await startAssay({ servers: { slow: fixture('lister', [LATE], { env: diary.env }) } });
+    const session = await openSession(assay.url);
+    const cancelled = session.stream('tools/call', { name: 'slow_echo', arguments: { who: 'gone' } }, 'gone');
+    const kept = session.call('slow_echo', { who: 'kept' });
+    await sleep(300);
+    expect(diary.countOf('tools/list')).toBe(0);
+    await session.notify('notifications/cancelled', { requestId: 'gone' });
+    expect(await kept).toBe('{"who":"kept"}');
+    await sleep(300);
+    (await cancelled).cut();
+    expect(diary.countOf('tools/call')).toBe(1);
+    expect(diary.countOf('notifications/cancelled')).toBe(0);
+  });
+
+  it('is never sent when a modern client went away', async () => {
+    const diary = openDiary();
+    const assay = await startAssay({ servers: { slow: fixture('lister', [LATE], { env: diary.env }) } });
+    const call = { name: 'slow_echo', arguments: {} };
+    const asked = startRequest(assay.url, {
+      headers: modernHeaders('tools/call', call),
+      body: modernBody('tools/call', { params: call }),
+    });
+    await sleep(300);
+    expect(diary.countOf('tools/list')).toBe(0);
+    asked.cut();
+    await assay.settled();
+    await sleep(300);
+    expect(diary.countOf('tools/call')).toBe(0);
+  });
+
+  it('is never sent, and not answered, on stdio', async () => {
+    const diary = openDiary();
+    const pipe = openStdio({ servers: { slow: fixture('lister', [LATE], { env: diary.env }) } });
+    await pipe.initialize();
+    const params = { name: 'slow_echo', arguments: {} };
+    pipe.send({ jsonrpc: '2.0', id: 'gone', method: 'tools/call', params });
+    await sleep(300);
+    expect(diary.countOf('tools/list')).toBe(0);
+    pipe.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'gone' } });
+    expect(await pipe.call('slow_echo', { a: 1 })).toBe('{"a":1}');
+    await sleep(300);
+    expect(diary.countOf('tools/call')).toBe(1);
+    expect(pipe.lines().filter((line) => line.includes('"gone"'))).toEqual([]);
+  });
+
+  it('is never sent when its server is an HTTP server', async () => {
+    const server = await startMade({
+      era: 'legacy',
+      own: ({ incoming, write }) => {
+        if (incoming.method !== 'initialize') return false;
+        setTimeout(() => {
+          const result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"made","version":"1"}}`;
+          write(`{"jsonrpc":"2.0","id":${JSON.stringify(incoming.id)},"result":${result}}`);
+        }, 1_500);
+        return true;
+      },
+    });
+    endLater(() => server.close());
+    const assay = await startAssay({ servers: { slow: { type: 'http', url: server.url } } });
+    const call = { name: 'slow_echo', arguments: {} };
+    const asked = startRequest(assay.url, {
+      headers: modernHeaders('tools/call', call),
+      body: modernBody('tools/call', { params: call }),
+    });
+    await sleep(300);
+    asked.cut();
+    await assay.settled();
+    await sleep(300);
+    expect(server.countOf('tools/list')).toBe(1);
+    expect(server.countOf('tools/call')).toBe(0);
+  });
+
+  it('is never sent while its server is being started again', async () => {
+    const diary = openDiary();
+    const state = join(tempDir(), 'starts');
+    const args = [`--state=${state}`, '--late-ms=1500'];
+    const assay = await startAssay({ servers: { c: fixture('crasher', args, { env: diary.env }) } });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    await session.ask('tools/call', { name: 'c_crash', arguments: {} });
+    const call = session.stream('tools/call', { name: 'c_echo', arguments: {} }, 'gone');
+    await until('it is started again', () => (readFileSync(state, 'utf8') === '2' ? true : undefined));
+    await session.notify('notifications/cancelled', { requestId: 'gone' });
+    expect(await session.call('c_pid')).toMatch(/^\d+$/);
+    (await call).cut();
+    const called = diary.read('message').filter((one) => one.detail.includes('"echo"'));
+    expect(called).toEqual([]);
+  });
+});
+
+describe.concurrent('a cancellation', () => {
+  const spellings: readonly (readonly [string, string])[] = [
+    ['"caf\\u00e9"', '"café"'],
+    ['"café"', '"caf\\u00E9"'],
+    ['"a\\/b"', '"a/b"'],
+  ];
+  it.each(spellings)('of %s that says %s finds its request on stdio', async (written, cancelled) => {
+    const pipe = openStdio({ servers: { c: fixture('cancellable') } });
+    await pipe.initialize();
+    await pipe.ask('tools/list');
+    pipe.write(
+      `{"jsonrpc":"2.0","id":${written},"method":"tools/call","params":{"name":"c_wait","arguments":{}}}\n`,
+    );
+    await until('it waits', async () =>
+      (await pipe.call('c_seen')).includes('"waiting":1') ? true : undefined,
+    );
+    pipe.write(
+      `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${cancelled},"reason":"enough"}}\n`,
+    );
+    await until('it was cancelled', async () =>
+      (await pipe.call('c_seen')).includes('"reason":"enough"') ? true : undefined,
+    );
+    expect(pipe.lines().filter((line) => line.includes('caf') || line.includes('a/b'))).toEqual([]);
+  });
+
+  it.each(spellings)('of %s that says %s finds its request over HTTP', async (written, cancelled) => {
+    const assay = await startAssay({ servers: { c: fixture('cancellable') } });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    const asked = startRequest(assay.url, {
+      headers: session.headers,
+      body: `{"jsonrpc":"2.0","id":${written},"method":"tools/call","params":{"name":"c_wait","arguments":{}}}`,
+    });
+    await until('it waits', async () =>
+      (await session.call('c_seen')).includes('"waiting":1') ? true : undefined,
+    );
+    const answer = await session.post(
+      `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${cancelled},"reason":"enough"}}`,
+    );
+    expect(answer.status).toBe(202);
+    await until('it was cancelled', async () =>
+      (await session.call('c_seen')).includes('"reason":"enough"') ? true : undefined,
+    );
+    asked.cut();
+    expect(at(await session.ask('ping'), 'result')).toEqual({});
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { runAssay, startAssay } from '../support/assay.ts';
+import { at, listAt, parseJson } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { fixture, tempDir, writeConfig } from '../support/place.ts';
+
+// eslint-disable-next-line no-control-regex -- controls are what this is about
+const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+
+describe('a server whose texts hold what a terminal obeys', () => {
+  const config = writeConfig({ hostile: fixture('hostile') });
+
+  it('is shown by assay tools with these escaped, on one line each', async () => {
+    const { code, stdout, stderr } = await runAssay(['tools', '--config', config, '--home', tempDir()]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Echoes.\\u001b[2J');
+    expect(stderr).toContain('bad\\u001b[2J');
+    expect(stdout + stderr).not.toMatch(OBEYED);
+    expect((stdout + stderr).split('\n').filter((line) => line.startsWith('server trusted'))).toEqual([]);
+  });
+
+  it('is given by --json as it is', async () => {
+    const { stdout } = await runAssay(['tools', '--json', '--config', config, '--home', tempDir()]);
+    const [tool = null] = listAt(parseJson(stdout), 'tools');
+    expect(at(tool, 'description')).toContain('\u001b[2J\u001b]0;owned\u0007\u009b31m');
+  });
+});
+
+describe('a client that sends a name of 5 MB', () => {
+  it('is answered by a short error', async () => {
+    const assay = await startAssay({ servers: { plain: fixture('plain') } });
+    const session = await openSession(assay.url);
+    const error = at(
+      await session.ask('tools/call', { name: 'x'.repeat(5_000_000), arguments: {} }),
+      'error',
+    );
+    expect(JSON.stringify(error).length).toBeLessThan(1_000);
+    expect(at(error, 'data')).toEqual({ code: 'TOOL_UNKNOWN', name: `${'x'.repeat(200)}…` });
+  });
+});

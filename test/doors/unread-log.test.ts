@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { cleanEnv } from '../support/assay.ts';
+import { endLater, kill, killLater, sleep, until } from '../support/endings.ts';
+import { at, parseJson, type Json } from '../support/json.ts';
+import { initializeOf } from '../support/legacy.ts';
+import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
+
+/** `assay stdio` whose stderr nobody reads until `readLog` is called. */
+function openUnread() {
+  const config = writeConfig({ shouter: fixture('shouter'), plain: fixture('plain') });
+  const child = spawn(process.execPath, [MAIN, 'stdio', '--config', config, '--home', tempDir()], {
+    env: cleanEnv(),
+    stdio: 'pipe',
+  });
+  const { pid = 0 } = child;
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  killLater(pid);
+  endLater(async () => {
+    kill(pid, 'SIGTERM');
+    await ended;
+  });
+  let said = '';
+  let logged = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stdin.on('error', () => undefined);
+  let last = 0;
+  return {
+    ended,
+    closeStdin: () => child.stdin.end(),
+    initialize: () => child.stdin.write(`${initializeOf('2025-11-25', {}, 'init')}\n`),
+    ask: (method: string): Promise<Json> => {
+      const id = ++last;
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params: {} })}\n`);
+      return until(`the answer to ${method}`, () =>
+        said
+          .split('\n')
+          .slice(0, -1)
+          .map(parseJson)
+          .find((message) => at(message, 'id') === id),
+      );
+    },
+    readLog: (): (() => string) => {
+      child.stderr.on('data', (chunk: Buffer) => (logged += chunk.toString()));
+      return () => logged;
+    },
+  };
+}
+
+describe('assay stdio whose stderr nobody reads, with a server that fills it', () => {
+  it('goes on answering, and tells what it dropped once somebody reads', async () => {
+    const assay = openUnread();
+    assay.initialize();
+    // Far more than a pipe and the bound hold together is written in this time.
+    for (let time = 0; time < 20; time += 1) {
+      expect(at(await assay.ask('tools/list'), 'result', 'tools')).toHaveLength(12);
+      await sleep(100);
+    }
+    const logged = assay.readLog();
+    const line = await until('the loss is told', () =>
+      logged()
+        .split('\n')
+        .slice(0, -1)
+        .find((one) => one.includes('were dropped')),
+    );
+    expect(parseJson(line)).toMatchObject({ level: 40, msg: 'log lines were dropped, as nobody read them' });
+    expect(Number(at(parseJson(line), 'dropped'))).toBeGreaterThan(0);
+    for (const one of logged().split('\n').slice(0, -1)) parseJson(one);
+  });
+
+  it('ends when its client closes stdin', async () => {
+    const assay = openUnread();
+    assay.initialize();
+    await assay.ask('tools/list');
+    await sleep(1_000);
+    assay.closeStdin();
+    expect(await assay.ended).toBe(0);
+  });
+});

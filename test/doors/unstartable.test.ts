@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { serverIn, startAssay } from '../support/assay.ts';
+import { at } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { fixture, writeText } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+describe('a server that the system refuses to start', () => {
+  it('costs nothing but itself, and its cause is shown', async () => {
+    const file = writeText('x');
+    const assay = await startAssay({
+      servers: {
+        cwd: fixture('plain', [], { cwd: file }),
+        below: { command: `${file}/x` },
+        long: { command: 'echo', args: ['x'.repeat(200_000)] },
+        plain: fixture('plain'),
+      },
+    });
+    const health = await assay.settled();
+    expect(['cwd', 'below', 'long', 'plain'].map((name) => at(serverIn(health, name), 'state'))).toEqual([
+      'failed',
+      'failed',
+      'failed',
+      'up',
+    ]);
+    expect(at(serverIn(health, 'long'), 'cause')).toBe(
+      'cannot be started: its arguments or its environment are too long',
+    );
+    expect(await (await openSession(assay.url)).call('plain_label')).toBe('plain');
+  });
+});
+
+describe('a server that hangs up and lives on', () => {
+  it('by its stdout: the call ends with that cause, and the server is started again', async () => {
+    const pipe = openStdio({ servers: { deaf: fixture('deaf') } });
+    await pipe.initialize();
+    const answer = await pipe.ask('tools/call', { name: 'deaf_mute', arguments: {} });
+    expect(at(answer, 'error', 'data')).toEqual({
+      code: 'SERVER_ENDED',
+      server: 'deaf',
+      cause: 'closed its stdout without ending',
+    });
+    expect(await pipe.call('deaf_hear')).toBe('yes');
+  });
+
+  it('by its stdin: the next call ends with that cause, and the server is started again', async () => {
+    const pipe = openStdio({ servers: { deaf: fixture('deaf') } });
+    await pipe.initialize();
+    expect(await pipe.call('deaf_deaf')).toBe('what?');
+    const answer = await pipe.ask('tools/call', { name: 'deaf_hear', arguments: {} });
+    expect(at(answer, 'error', 'data')).toEqual({
+      code: 'SERVER_ENDED',
+      server: 'deaf',
+      cause: 'closed its stdin without ending',
+    });
+    expect(await pipe.call('deaf_hear')).toBe('yes');
+  });
+});

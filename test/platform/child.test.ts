@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Child } from '../../src/platform/child.ts';
+import { isAlive, killLater } from '../support/endings.ts';
+import { ROOT, tempDir, writeText } from '../support/place.ts';
+
+/** A child that runs a script of Node. */
+function scripted(script: string): Child {
+  const child = new Child({ command: process.execPath, args: ['-e', script], cwd: tempDir(), env: {} });
+  killLater(child.pid);
+  return child;
+}
+
+/** The cause of the end of one that cannot be started, after everything was tried with it. */
+async function causeOf(options: Partial<ConstructorParameters<typeof Child>[0]>): Promise<string> {
+  const child = new Child({ command: process.execPath, args: [], cwd: '/', env: {}, ...options });
+  child.onOutput(() => undefined);
+  child.onErrorOutput(() => undefined);
+  child.write([Buffer.from('x'), Buffer.from('\n')]);
+  child.signal('SIGTERM');
+  expect(child.pid).toBeUndefined();
+  const cause = await child.ended;
+  await child.end();
+  child.write([Buffer.from('x')]);
+  return cause;
+}
+
+describe('a child that cannot be started', () => {
+  it('ends with a phrase that says why, and nothing is thrown', async () => {
+    const file = writeText('x');
+    expect(await causeOf({ command: 'no-such-command' })).toBe(
+      'cannot be started: there is no command "no-such-command", or its cwd does not exist',
+    );
+    expect(await causeOf({ cwd: file })).toBe(
+      `cannot be started: its cwd is no folder, or ${JSON.stringify(process.execPath)} lies in something that is none`,
+    );
+    expect(await causeOf({ command: join(file, 'x') })).toBe(
+      `cannot be started: its cwd is no folder, or ${JSON.stringify(join(file, 'x'))} lies in something that is none`,
+    );
+    expect(await causeOf({ args: ['x'.repeat(200_000)] })).toBe(
+      'cannot be started: its arguments or its environment are too long',
+    );
+    expect(await causeOf({ command: file })).toMatch(/^cannot be started: /);
+    expect(await causeOf({ command: '' })).toMatch(/^cannot be started: /);
+  });
+
+  it('does not tell an argument or a variable, as these may be secret', async () => {
+    expect(await causeOf({ args: ['secret\0'] })).toBe('cannot be started: ERR_INVALID_ARG_VALUE');
+    expect(await causeOf({ env: { KEY: 'secret\0' } })).toBe('cannot be started: ERR_INVALID_ARG_VALUE');
+  });
+
+  it('because too many files are open has no streams, and ends with a phrase', () => {
+    const fixture = join(ROOT, 'test', 'fixtures', 'few-files.ts');
+    const script = `ulimit -n 64; exec "${process.execPath}" "${fixture}"`;
+    const done = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+    expect([done.stdout, done.stderr]).toEqual(['cannot be started: too many files are open\n', '']);
+  });
+});
+
+describe('a child that lives on', () => {
+  const LIVE = 'setInterval(() => {}, 1000);';
+
+  it('after it closed its stdout is ended, with that cause', async () => {
+    const child = scripted(`${LIVE} require('node:fs').closeSync(1)`);
+    child.onOutput(() => undefined);
+    expect(await child.ended).toBe('closed its stdout without ending');
+    expect(isAlive(child.pid ?? 0)).toBe(false);
+  });
+
+  it('after it closed its stdin is ended when something is written', async () => {
+    const child = scripted(`${LIVE} require('node:fs').closeSync(0); console.log('closed')`);
+    child.onOutput(() => child.write([Buffer.from('x\n')]));
+    expect(await child.ended).toBe('closed its stdin without ending');
+    expect(isAlive(child.pid ?? 0)).toBe(false);
+  });
+
+  it('and does not heed SIGTERM is ended all the same', async () => {
+    const child = scripted(`process.on('SIGTERM', () => {}); ${LIVE} require('node:fs').closeSync(1)`);
+    child.onOutput(() => undefined);
+    expect(await child.ended).toBe('closed its stdout without ending');
+    expect(isAlive(child.pid ?? 0)).toBe(false);
+  });
+});
+
+describe('a child that ends', () => {
+  it('is told by its exit, although its streams close before', async () => {
+    const child = scripted("require('node:fs').closeSync(1); process.exit(7)");
+    child.onOutput(() => undefined);
+    expect(await child.ended).toBe('exited with code 7');
+  });
+
+  it('is told by its exit also where something is written to it at that moment', async () => {
+    const child = scripted('console.log(1); process.exit(3)');
+    child.onOutput(() => child.write([Buffer.from('x'.repeat(1e6))]));
+    expect(await child.ended).toBe('exited with code 3');
+  });
+
+  it('in good order may close its stdout first and take its time', async () => {
+    const script =
+      "process.stdin.resume().on('end', () => { require('node:fs').closeSync(1); setTimeout(() => process.exit(5), 1000) }); console.log(1)";
+    const child = scripted(script);
+    await new Promise<void>((resolve) => {
+      child.onOutput(() => resolve());
+    });
+    await child.end();
+    expect(await child.ended).toBe('exited with code 5');
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { MOST_WAITING, Stderr } from '../../src/platform/stderr.ts';
+import { until } from '../support/endings.ts';
+
+/** A reader that takes so many bytes and then no more until it is given more room. */
+function openReader() {
+  const reader = { room: 0, code: 'EAGAIN', tries: 0, text: '' };
+  const stderr = new Stderr({
+    onDropped: (count) => `dropped ${count}\n`,
+    take: (bytes) => {
+      reader.tries += 1;
+      if (reader.room === 0) throw Object.assign(new Error('no room'), { code: reader.code });
+      const taken = Math.min(bytes.length, reader.room);
+      reader.room -= taken;
+      reader.text += bytes.subarray(0, taken).toString();
+      return taken;
+    },
+  });
+  return { reader, stderr };
+}
+
+describe('lines to stderr', () => {
+  it('are written at once where they are read', () => {
+    const { reader, stderr } = openReader();
+    reader.room = 100;
+    stderr.write('a\n');
+    stderr.write('b\n');
+    expect(reader.text).toBe('a\nb\n');
+  });
+
+  it('wait in order while nobody reads, also the rest of one that was taken in part', async () => {
+    const { reader, stderr } = openReader();
+    reader.room = 2;
+    for (const line of ['one\n', 'two\n', 'ü\n']) stderr.write(line);
+    expect(reader.text).toBe('on');
+    reader.room = 100;
+    await until('all is written', () => (reader.text === 'one\ntwo\nü\n' ? true : undefined));
+  });
+
+  it('beyond the bound are dropped, which is told once it flows again, after what waited', async () => {
+    const { reader, stderr } = openReader();
+    const line = `${'x'.repeat(MOST_WAITING / 4 - 1)}\n`;
+    for (let time = 0; time < 7; time += 1) stderr.write(line);
+    reader.room = Infinity;
+    await until('the loss is told', () => (reader.text.includes('dropped') ? true : undefined));
+    expect(reader.text === `${line.repeat(4)}dropped 3\n`).toBe(true);
+    stderr.write('again\n');
+    expect(reader.text.endsWith('dropped 3\nagain\n')).toBe(true);
+  });
+
+  it('are forgotten when the reader has gone', async () => {
+    const { reader, stderr } = openReader();
+    reader.code = 'EPIPE';
+    stderr.write('a\n');
+    const { tries } = reader;
+    stderr.write('b\n');
+    reader.room = 100;
+    stderr.write('c\n');
+    expect([tries, reader.tries, reader.text]).toEqual([1, 1, '']);
+    await Promise.resolve();
+  });
+});
