@@ -5,7 +5,7 @@ import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
 import { downstream } from './adapters/downstream/connect.ts';
 import { openEraFile } from './adapters/store/era-file.ts';
 import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
-import type { Refusal } from './core/errors.ts';
+import { EXIT, type Refusal } from './core/errors.ts';
 import { OWN_INFO, VERSION } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
 import { runCommandLine } from './edges/cli/program.ts';
@@ -110,8 +110,8 @@ async function runStdio(options: CommonOptions): Promise<Result<undefined, Refus
   await Promise.race([door, untilStopped()]);
   await catalog.stop();
   process.stdin.destroy();
-  // What a client does not read would keep the process alive.
-  process.stdout.destroy();
+  // What a client does not read would keep the process alive for ever.
+  if (process.stdout.writableLength > 0) process.exit(EXIT.done);
   return ok(undefined);
 }
 

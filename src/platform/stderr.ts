@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 
 /** Most bytes that wait for a reader; what comes when so many wait is dropped, and counted. */
-export const MOST_WAITING = 1024 * 1024;
+export const MOST_WAITING: number = 1024 * 1024;
 const FIRST_RETRY_MS = 1;
 const LONGEST_RETRY_MS = 100;
 /** At the end of the process: how long a reader that reads nothing is waited for. */

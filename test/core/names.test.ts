@@ -121,16 +121,13 @@ describe('public names', () => {
     );
   });
 
-  it(
-    'differ also where two servers’ names hold dots, so that the namespaced names are the same',
-    () => {
-      const { names } = publicNames([
-        { server: 'a.b', name: 'c', isPrefixed: true },
-        { server: 'a', name: 'b.c', isPrefixed: true },
-      ]);
-      expect(new Set(names).size).toBe(2);
-    },
-  );
+  it('differ also where two servers’ names hold dots, so that the namespaced names are the same', () => {
+    const { names } = publicNames([
+      { server: 'a.b', name: 'c', isPrefixed: true },
+      { server: 'a', name: 'b.c', isPrefixed: true },
+    ]);
+    expect(new Set(names).size).toBe(2);
+  });
 
   it('is told in reports without what a terminal obeys', () => {
     const { reports } = publicNames([named('s.a\u001b[2J'), named('s.a\u001b[2J'), named(`s.\n${LONG}`)]);

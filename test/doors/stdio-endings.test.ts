@@ -68,9 +68,11 @@ describe.concurrent('assay stdio', () => {
     }
     const server = await childOf(diary);
     await until('the calls are there', () => (diary.countOf('tools/call') === 4 ? true : undefined));
-    await sleep(500);
-    for (const line of after) child.stdin.write(`${line}\n`);
-    await sleep(100);
+    await sleep(1_000);
+    for (const line of after) {
+      child.stdin.write(`${line}\n`);
+      await sleep(200);
+    }
     const startMs = Date.now();
     child.stdin.end();
     const exited = once(child, 'exit');

@@ -63,20 +63,15 @@ class StdioDoor {
         this.#refuse(undefined, 'legacy', { code: 'MESSAGE_TOO_LARGE', limitBytes: maxBodyBytes }),
     });
     const unsubscribe = view.onChange((kinds) => this.#changed(kinds));
-    input.on('data', (chunk: Buffer) => {
-      lines.push(chunk);
-      // A client that does not read gets no new work done until it does.
-      if (output.writableNeedDrain && !input.isPaused()) {
-        input.pause();
-        output.once('drain', () => input.resume());
-      }
-    });
+    const intake = new Intake(this.#options, (chunk) => lines.push(chunk));
+    input.on('data', (chunk: Buffer) => intake.take(chunk));
     await new Promise<void>((resolve) => {
       input.once('end', resolve);
       input.once('error', () => resolve());
       // Whoever read our answers is gone; what is still to be said is dropped.
       output.on('error', () => resolve());
     });
+    intake.flush();
     lines.end();
     await atMost(this.#drained(), DRAIN_MS);
     unsubscribe();
@@ -251,6 +246,46 @@ const UNOPENED: Refusal = {
   field: 'params._meta["io.modelcontextprotocol/protocolVersion"]',
   reason: 'it is missing; send it, or "initialize" first',
 };
+
+/** Most bytes of a client that are kept while it does not read what it was answered. */
+const MOST_WAITING_BYTES = 1024 * 1024;
+
+/**
+ * A client that does not read gets no new work done until it does. What it sends meanwhile is read but waits, within
+ * bounds, so that the end of its stream is seen.
+ */
+class Intake {
+  readonly #options: Pick<StdioDoorOptions, 'input' | 'output'>;
+  readonly #process: (chunk: Buffer) => void;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+
+  constructor(options: Pick<StdioDoorOptions, 'input' | 'output'>, process: (chunk: Buffer) => void) {
+    this.#options = options;
+    this.#process = process;
+    options.output.on('drain', () => this.flush());
+  }
+
+  take(chunk: Buffer): void {
+    const { input, output } = this.#options;
+    if (!output.writableNeedDrain && this.#waiting.length === 0) {
+      this.#process(chunk);
+      return;
+    }
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.length;
+    if (this.#waitingBytes > MOST_WAITING_BYTES) input.pause();
+  }
+
+  /** Does what waits, now that the client reads again, or has closed its side. */
+  flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    for (const chunk of waiting) this.#process(chunk);
+    this.#options.input.resume();
+  }
+}
 
 function flushed(output: Writable): Promise<void> {
   return new Promise((resolve) => output.write('', () => resolve()));
