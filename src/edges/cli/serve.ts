@@ -1,8 +1,8 @@
-import ansis from 'ansis';
 import { EXIT } from '../../core/errors.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import { complain } from './complain.ts';
 import type { Runtime, ServeOptions } from './runtime.ts';
+import { style } from './style.ts';
 import { tableOf } from './table.ts';
 
 /** `assay serve`: says where it listens, what stands, and what to paste into a client; then serves until it is stopped. */
@@ -11,8 +11,8 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   if (!opened.ok) return complain(opened.error);
   const { url, catalog, configPath } = opened.value;
   const endpoint = `${url}/mcp`;
-  console.log(`${ansis.bold(`Assay ${runtime.version}`)} serves ${configPath}\n`);
-  console.log(`  endpoint  ${ansis.cyan(endpoint)}\n  health    ${url}/health\n`);
+  console.log(`${style.bold(`Assay ${runtime.version}`)} serves ${configPath}\n`);
+  console.log(`  endpoint  ${style.cyan(endpoint)}\n  health    ${url}/health\n`);
   const stopped = runtime.untilStopped();
   const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
   if (!isStopped) {
@@ -39,7 +39,7 @@ function serversTable(catalog: Catalog): string {
     const what = isUp ? shown.join(', ') : 'cause' in state ? state.cause : 'it has not answered yet';
     return [
       spec.name,
-      isUp ? ansis.green('up') : ansis.red(state.state),
+      isUp ? style.green('up') : style.red(state.state),
       isUp ? state.link.version : '',
       String(names.length),
       what,
@@ -52,7 +52,7 @@ function serversTable(catalog: Catalog): string {
 function clientLines(endpoint: string, [command = '', ...args]: readonly string[]): string {
   const stdio = { command, args };
   return [
-    ansis.bold('\nTo use it, paste one of these:'),
+    style.bold('\nTo use it, paste one of these:'),
     `  Claude Code     claude mcp add --transport http assay ${endpoint}`,
     `  VS Code         code --add-mcp '${JSON.stringify({ name: 'assay', type: 'http', url: endpoint })}'`,
     `  Cursor          ${JSON.stringify({ mcpServers: { assay: { url: endpoint } } })}`,

@@ -1,5 +1,5 @@
-import ansis from 'ansis';
 import { printable } from '../../core/printable.ts';
+import { style } from './style.ts';
 
 const GAP = '  ';
 const WIDEST = 200;
@@ -11,20 +11,20 @@ const WIDEST = 200;
 export function tableOf(head: readonly string[], given: readonly (readonly string[])[]): string {
   const rows = given.map((row) => row.map(safe));
   const widths = head.map((title, column) =>
-    rows.reduce((widest, row) => Math.max(widest, ansis.strip(row[column] ?? '').length), title.length),
+    rows.reduce((widest, row) => Math.max(widest, style.strip(row[column] ?? '').length), title.length),
   );
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
   const room = Math.max(Math.min(process.stdout.columns || WIDEST, WIDEST) - before, 30);
   const line = (cells: readonly string[]): string => {
     const padded = cells
       .slice(0, -1)
-      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - ansis.strip(cell).length));
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - style.strip(cell).length));
     const [first = '', ...more] = wrapped(cells.at(-1) ?? '', room);
     return [[...padded, first].join(GAP).trimEnd(), ...more.map((part) => ' '.repeat(before) + part)].join(
       '\n',
     );
   };
-  return [ansis.dim(line(head)), ...rows.map(line)].join('\n');
+  return [style.dim(line(head)), ...rows.map(line)].join('\n');
 }
 
 // eslint-disable-next-line no-control-regex -- a colour begins with a control
