@@ -48,7 +48,10 @@ export class View {
     const [only] = this.#servers;
     if (!this.isAggregated && only?.state.state === 'failed')
       return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: only.state.cause });
-    return this.listing(kind).page(era, cursor);
+    const listing = this.listing(kind);
+    // Who sees the first list need not be told that there is one.
+    this.#announced[kind] ??= listing;
+    return listing.page(era, cursor);
   }
 
   async tool(name: string): Promise<Result<Entry, Refusal>> {
