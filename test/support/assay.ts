@@ -33,15 +33,27 @@ export interface Assay {
 
 /** Starts `assay serve` as its users do and waits for its door. */
 export async function startAssay(options: AssayOptions): Promise<Assay> {
-  const port = await freePort();
   const home = options.home ?? tempDir();
   const config = options.config ?? writeConfig(options.servers ?? {}, options.settings);
   const child = spawn(
     process.execPath,
-    [MAIN, 'serve', '--config', config, '--port', String(port), '--home', home, ...(options.args ?? [])],
+    // Any free port: one that is sought beforehand may be taken by another test meanwhile.
+    [MAIN, 'serve', '--config', config, '--port', '0', '--home', home, ...(options.args ?? [])],
     { env: cleanEnv(options.env), stdio: 'pipe' },
   );
   const watched = watch(child);
+  endLater(async () => {
+    await watched.stop();
+  });
+  const port = await until(
+    () => `Assay says where it listens; stderr: ${watched.stderr()}`,
+    () => {
+      if (watched.hasEnded()) throw new Error(`Assay ended at its start:\n${watched.stderr()}`);
+      const said = /endpoint +http:\/\/\S+:(\d+)\/mcp/.exec(watched.stdout())?.[1];
+      return said === undefined ? undefined : Number(said);
+    },
+    15_000,
+  );
   const assay: Assay = {
     url: `http://127.0.0.1:${port}/mcp`,
     port,
@@ -53,9 +65,6 @@ export async function startAssay(options: AssayOptions): Promise<Assay> {
     settled: () => settle(assay),
     stop: watched.stop,
   };
-  endLater(async () => {
-    await watched.stop();
-  });
   await until(
     () => `the door of Assay is open; stderr: ${watched.stderr()}`,
     async () => {
