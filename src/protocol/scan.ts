@@ -59,10 +59,8 @@ export function scanFront(bytes: Buffer, plan: Plan, stopAt: ReadonlySet<string>
 export function scanWholeArray(bytes: Buffer): readonly Span[] | undefined {
   if (!isUtf8(bytes)) return undefined;
   const spans = scanArray(bytes, 0, true);
-  const end = bytes.lastIndexOf(CLOSE_BRACKET) + 1;
   const last = spans?.at(-1)?.end ?? bytes.indexOf(OPEN_BRACKET) + 1;
-  const isAll = /^[ \t\r\n]*\][ \t\r\n]*$/.test(bytes.toString('latin1', last)) && end > last;
-  return isAll ? spans : undefined;
+  return /^[ \t\r\n]*\][ \t\r\n]*$/.test(bytes.toString('latin1', last)) ? spans : undefined;
 }
 
 /** The spans of an array's elements. `start` is where the array opens; undefined if it is no JSON array. */
