@@ -53,7 +53,21 @@ export type Refusal =
   | { readonly code: 'ADDRESS_NEEDS_TOKEN'; readonly host: string }
   | { readonly code: 'ADDRESS_UNUSABLE'; readonly address: string; readonly reason: string }
   | { readonly code: 'ARGUMENTS_INVALID'; readonly reason: string }
-  | { readonly code: 'SERVERS_ABSENT'; readonly path: string };
+  | { readonly code: 'SERVERS_ABSENT'; readonly path: string }
+  | { readonly code: 'STORE_UNAVAILABLE'; readonly reason: string }
+  | { readonly code: 'STORE_NEWER'; readonly place: string; readonly found: number; readonly known: number }
+  | {
+      readonly code: 'STORE_DAMAGED';
+      readonly path: string;
+      readonly keptAs: string;
+      readonly reason: string;
+    }
+  | { readonly code: 'TOKEN_NAME_TAKEN'; readonly name: string }
+  | { readonly code: 'TOKEN_UNKNOWN'; readonly name: string }
+  | { readonly code: 'SCOPE_MISSING'; readonly scope: string }
+  | { readonly code: 'TOO_MANY_FAILURES'; readonly waitSeconds: number }
+  | { readonly code: 'CLIENT_BUSY'; readonly limit: number }
+  | { readonly code: 'SERVER_BUSY'; readonly server: string; readonly limit: number };
 
 export type RefusalCode = Refusal['code'];
 
@@ -125,6 +139,15 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   ADDRESS_UNUSABLE: { rpc: INTERNAL, http: 500, exit: EXIT.unavailable },
   ARGUMENTS_INVALID: { rpc: INVALID_PARAMS, http: 400, exit: EXIT.usage },
   SERVERS_ABSENT: { rpc: INTERNAL, http: 500, exit: EXIT.config },
+  STORE_UNAVAILABLE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
+  STORE_NEWER: { rpc: INTERNAL, http: 503, exit: EXIT.config },
+  STORE_DAMAGED: { rpc: INTERNAL, http: 503, exit: EXIT.config },
+  TOKEN_NAME_TAKEN: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },
+  TOKEN_UNKNOWN: { rpc: INVALID_PARAMS, http: 404, exit: EXIT.usage },
+  SCOPE_MISSING: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
+  TOO_MANY_FAILURES: { rpc: INVALID_REQUEST, http: 429, exit: EXIT.unavailable },
+  CLIENT_BUSY: { rpc: INTERNAL, http: 429, exit: EXIT.unavailable },
+  SERVER_BUSY: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
 };
 
 export function facesOf(refusal: Refusal): Faces {
@@ -221,6 +244,20 @@ const SENTENCES: Sentences = {
   ADDRESS_UNUSABLE: (r) => `Cannot listen on ${r.address}: ${r.reason}.`,
   ARGUMENTS_INVALID: (r) => `The arguments are not valid: ${r.reason}.`,
   SERVERS_ABSENT: (r) => `The config file ${quote(r.path)} names no server that can be used.`,
+  STORE_UNAVAILABLE: (r) => `The store cannot be used: ${r.reason}. What was asked for is not saved.`,
+  STORE_NEWER: (r) =>
+    `The store ${quote(r.place)} was written by a newer Assay (format ${r.found}; this one knows ${r.known}). Update Assay, or use another ASSAY_HOME.`,
+  STORE_DAMAGED: (r) =>
+    `The store ${quote(r.path)} is damaged: ${r.reason}. It was moved to ${quote(r.keptAs)}; the next start makes a new one.`,
+  TOKEN_NAME_TAKEN: (r) =>
+    `There is a token called ${quote(r.name)} already. Choose another name, or revoke that one.`,
+  TOKEN_UNKNOWN: (r) => `No valid token is called ${quote(r.name)}. \`assay token list\` shows all.`,
+  SCOPE_MISSING: (r) => `The token does not allow this: it lacks the scope ${quote(r.scope)}.`,
+  TOO_MANY_FAILURES: (r) => `Too many invalid tokens were sent. Try again in ${r.waitSeconds} s.`,
+  CLIENT_BUSY: (r) =>
+    `This client has ${r.limit} requests under way, which is the most that it may. Wait for answers, or raise limits.requestsPerClient.`,
+  SERVER_BUSY: (r) =>
+    `Server ${quote(r.server)} has ${r.limit} requests waiting, which is the most that it may. Try again later, or raise limits.queuePerServer. The request was not carried out.`,
 };
 
 /** A peer's text inside our sentence: one line, escaped; it is bounded already. */

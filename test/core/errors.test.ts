@@ -55,6 +55,15 @@ const REFUSALS: Examples = {
   ADDRESS_UNUSABLE: ['-32603 500 4', { address: '127.0.0.1:1', reason: 'it is in use' }],
   ARGUMENTS_INVALID: ['-32602 400 2', { reason: 'not JSON' }],
   SERVERS_ABSENT: ['-32603 500 3', { path: HOSTILE }],
+  STORE_UNAVAILABLE: ['-32603 503 4', { reason: 'the disk is full' }],
+  STORE_NEWER: ['-32603 503 3', { place: HOSTILE, found: 2, known: 1 }],
+  STORE_DAMAGED: ['-32603 503 3', { path: HOSTILE, keptAs: HOSTILE, reason: 'it is no database' }],
+  TOKEN_NAME_TAKEN: ['-32602 409 2', { name: HOSTILE }],
+  TOKEN_UNKNOWN: ['-32602 404 2', { name: HOSTILE }],
+  SCOPE_MISSING: ['-32600 403 2', { scope: 'mcp' }],
+  TOO_MANY_FAILURES: ['-32600 429 4', { waitSeconds: 60 }],
+  CLIENT_BUSY: ['-32603 429 4', { limit: 256 }],
+  SERVER_BUSY: ['-32603 200 4', { server: HOSTILE, limit: 4096 }],
 };
 const EXAMPLES = Object.entries(REFUSALS).map(([code, [faces, details]]) => ({
   code,

@@ -78,8 +78,8 @@ export const ROOMS: readonly Room[] = [
   adapter('adapters/downstream'),
   adapter('adapters/sources', 'ajv', 'ajv-formats'),
   adapter('adapters/store', 'node:crypto', 'kysely', 'better-sqlite3', 'pg'),
-  adapter('adapters/config', 'jsonc-parser'),
-  adapter('adapters/auth', 'node:crypto'),
+  adapter('adapters/config', 'jsonc-parser', 'chokidar'),
+  adapter('adapters/auth', 'node:crypto', 'rate-limiter-flexible'),
   adapter('adapters/sandbox'),
   adapter('adapters/telemetry', 'pino', 'pino-pretty', 'prom-client', '@opentelemetry/api'),
   {

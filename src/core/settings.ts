@@ -1,0 +1,168 @@
+import type { Refusal } from './errors.ts';
+import { err, ok, type Result } from './result.ts';
+
+/** What a setting takes, and what it is without anybody's word. */
+type Kind =
+  | { readonly type: 'whole'; readonly least: number; readonly most: number; readonly otherwise: number }
+  | { readonly type: 'choice'; readonly of: readonly string[]; readonly otherwise: string };
+
+export interface SettingFacts {
+  /** The variable that sets it before all else. */
+  readonly env: string;
+  readonly kind: Kind;
+  /** One sentence for people; the unit is in it. */
+  readonly about: string;
+}
+
+function whole(otherwise: number, least: number, most: number): Kind {
+  return { type: 'whole', least, most, otherwise };
+}
+
+const MiB = 1024 * 1024;
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Every setting with the value that holds. */
+export interface Settings {
+  readonly 'mcp.access': 'open' | 'token';
+  readonly 'limits.bodyBytes': number;
+  readonly 'limits.connections': number;
+  readonly 'limits.sessions': number;
+  readonly 'limits.requestsPerClient': number;
+  readonly 'limits.requestsPerServer': number;
+  readonly 'limits.queuePerServer': number;
+  readonly 'limits.backlogBytes': number;
+  readonly 'limits.unreadBytes': number;
+  readonly 'limits.headersMs': number;
+  readonly 'limits.requestMs': number;
+  readonly 'limits.idleConnectionMs': number;
+  readonly 'limits.tokenFailures': number;
+}
+
+export type SettingKey = keyof Settings;
+
+/** All settings. A new one is a row here and in docs/SETTINGS.md, which a test compares. */
+export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
+  'mcp.access': {
+    env: 'ASSAY_MCP_ACCESS',
+    kind: { type: 'choice', of: ['open', 'token'], otherwise: 'open' },
+    about:
+      'Whether the MCP endpoints on loopback are open or need a token. Beyond loopback they always need one.',
+  },
+  'limits.bodyBytes': {
+    env: 'ASSAY_MAX_BODY_BYTES',
+    kind: whole(64 * MiB, 1, 9_999_999_999),
+    about: 'Largest message of a client, in bytes.',
+  },
+  'limits.connections': {
+    env: 'ASSAY_LIMITS_CONNECTIONS',
+    kind: whole(1_000, 1, 100_000),
+    about: 'Most connections of clients; a new one takes the place of the one that was idle longest.',
+  },
+  'limits.sessions': {
+    env: 'ASSAY_LIMITS_SESSIONS',
+    kind: whole(10_000, 1, 1_000_000),
+    about:
+      'Most sessions of the older revisions; a new one takes the place of the one that was idle longest.',
+  },
+  'limits.requestsPerClient': {
+    env: 'ASSAY_LIMITS_REQUESTS_PER_CLIENT',
+    kind: whole(256, 1, 65_536),
+    about: 'Most requests of one client that are under way; more are refused.',
+  },
+  'limits.requestsPerServer': {
+    env: 'ASSAY_LIMITS_REQUESTS_PER_SERVER',
+    kind: whole(1_024, 1, 65_536),
+    about: 'Most requests that one server works on; more wait.',
+  },
+  'limits.queuePerServer': {
+    env: 'ASSAY_LIMITS_QUEUE_PER_SERVER',
+    kind: whole(4_096, 0, 65_536),
+    about: 'Most requests that wait for one server; more are refused.',
+  },
+  'limits.backlogBytes': {
+    env: 'ASSAY_LIMITS_BACKLOG_BYTES',
+    kind: whole(64 * MiB, 1, 9_999_999_999),
+    about: 'Most bytes that wait for a server which does not read; more requests wait until it does.',
+  },
+  'limits.unreadBytes': {
+    env: 'ASSAY_LIMITS_UNREAD_BYTES',
+    kind: whole(8 * MiB, 1, 9_999_999_999),
+    about: 'Most bytes on a stream that wait for a client which does not read; then the stream is closed.',
+  },
+  'limits.headersMs': {
+    env: 'ASSAY_LIMITS_HEADERS_MS',
+    kind: whole(20_000, 1, LONGEST_MS),
+    about: 'Longest time in ms that the headers of a request may take.',
+  },
+  'limits.requestMs': {
+    env: 'ASSAY_LIMITS_REQUEST_MS',
+    kind: whole(60_000, 1, LONGEST_MS),
+    about: 'Longest time in ms that a request may take to arrive whole.',
+  },
+  'limits.idleConnectionMs': {
+    env: 'ASSAY_LIMITS_IDLE_CONNECTION_MS',
+    kind: whole(65_000, 1, LONGEST_MS),
+    about: 'Longest time in ms that a connection may stay open without a request.',
+  },
+  'limits.tokenFailures': {
+    env: 'ASSAY_LIMITS_TOKEN_FAILURES',
+    kind: whole(20, 1, 1_000_000),
+    about: 'Most invalid tokens from one address within a minute; then its next are not looked at.',
+  },
+};
+
+/** Who said what a setting is, in the order of precedence. */
+export type SettingOrigin = 'environment' | 'config file' | 'store' | 'default';
+
+export interface SettingSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `settings` of the config file. */
+  readonly file: ReadonlyMap<string, unknown>;
+  readonly stored: ReadonlyMap<string, unknown>;
+}
+
+export interface Resolved {
+  readonly settings: Settings;
+  readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
+}
+
+/** The value that holds for each setting, and whose word it is. SETTING_INVALID names the first that is wrong. */
+export function resolveSettings(sources: SettingSources): Result<Resolved, Refusal> {
+  const settings: Record<string, unknown> = {};
+  const origins: Record<string, SettingOrigin> = {};
+  for (const [key, facts] of Object.entries<SettingFacts>(SETTINGS)) {
+    const said = saidOf(key, facts, sources);
+    const reason = said === undefined ? undefined : settingFault(facts, said.value);
+    if (said !== undefined && reason !== undefined)
+      return err({ code: 'SETTING_INVALID', name: said.name, reason });
+    settings[key] = said?.value ?? facts.kind.otherwise;
+    origins[key] = said?.origin ?? 'default';
+  }
+  return ok({ settings: settings as unknown as Settings, origins: origins as Resolved['origins'] }); // every row was visited
+}
+
+/** Why a value cannot be that of a setting, as the end of a sentence. */
+export function settingFault({ kind }: SettingFacts, value: unknown): string | undefined {
+  if (kind.type === 'choice')
+    return kind.of.includes(String(value)) ? undefined : `it must be one of ${kind.of.join(', ')}`;
+  const isFit =
+    typeof value === 'number' && Number.isInteger(value) && value >= kind.least && value <= kind.most;
+  return isFit ? undefined : `it must be a whole number from ${kind.least} to ${kind.most}`;
+}
+
+interface Said {
+  readonly value: unknown;
+  readonly name: string;
+  readonly origin: SettingOrigin;
+}
+
+function saidOf(key: string, { env, kind }: SettingFacts, sources: SettingSources): Said | undefined {
+  const given = sources.env[env];
+  if (given !== undefined && given !== '') {
+    const isNumber = kind.type === 'whole' && /^\d{1,15}$/.test(given);
+    return { value: isNumber ? Number(given) : given, name: env, origin: 'environment' };
+  }
+  if (sources.file.has(key))
+    return { value: sources.file.get(key), name: `settings["${key}"]`, origin: 'config file' };
+  return sources.stored.has(key) ? { value: sources.stored.get(key), name: key, origin: 'store' } : undefined;
+}

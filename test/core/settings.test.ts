@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { resolveSettings, SETTINGS, type SettingSources } from '../../src/core/settings.ts';
+
+const NOTHING: SettingSources = { env: {}, file: new Map(), stored: new Map() };
+
+function resolved(sources: Partial<SettingSources>): readonly unknown[] {
+  const result = resolveSettings({ ...NOTHING, ...sources });
+  if (!result.ok) return [result.error];
+  const { settings, origins } = result.value;
+  return [settings['limits.sessions'], origins['limits.sessions']];
+}
+
+describe('a setting', () => {
+  const file = new Map([['limits.sessions', 2]]);
+  const stored = new Map([['limits.sessions', 3]]);
+
+  it('is what the environment says, else the config file, else the store, else its default; and says who said it', () => {
+    const env = { ASSAY_LIMITS_SESSIONS: '1' };
+    expect(resolved({ env, file, stored })).toEqual([1, 'environment']);
+    expect(resolved({ file, stored })).toEqual([2, 'config file']);
+    expect(resolved({ stored })).toEqual([3, 'store']);
+    expect(resolved({})).toEqual([10_000, 'default']);
+  });
+
+  it('counts an empty variable as unset', () => {
+    expect(resolved({ env: { ASSAY_LIMITS_SESSIONS: '' }, stored })).toEqual([3, 'store']);
+  });
+
+  it('that is wrong is refused by the name under which it was said', () => {
+    const reason = 'it must be a whole number from 1 to 1000000';
+    const wrong = (name: string): unknown => ({ code: 'SETTING_INVALID', name, reason });
+    for (const value of ['0', '1000001', '-1', '1.5', '1e3', 'many', ' 1'])
+      expect(resolved({ env: { ASSAY_LIMITS_SESSIONS: value } })).toEqual([wrong('ASSAY_LIMITS_SESSIONS')]);
+    for (const value of [0, 1.5, '7', null, true, {}])
+      expect(resolved({ file: new Map([['limits.sessions', value]]) })).toEqual([
+        wrong('settings["limits.sessions"]'),
+      ]);
+  });
+
+  it('that is one of several names takes no other', () => {
+    expect(resolved({ env: { ASSAY_MCP_ACCESS: 'closed' } })).toEqual([
+      { code: 'SETTING_INVALID', name: 'ASSAY_MCP_ACCESS', reason: 'it must be one of open, token' },
+    ]);
+  });
+
+  it('has a default that it would itself take, and a variable of its own', () => {
+    const env = Object.fromEntries(
+      Object.values(SETTINGS).map((facts) => [facts.env, String(facts.kind.otherwise)]),
+    );
+    expect(Object.keys(env)).toHaveLength(Object.keys(SETTINGS).length);
+    const result = resolveSettings({ ...NOTHING, env });
+    expect(result).toMatchObject({ ok: true });
+  });
+});
