@@ -1,19 +1,11 @@
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { loadConfig } from './adapters/config/load-config.ts';
-import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
-import { downstream } from './adapters/downstream/connect.ts';
-import { openEraFile } from './adapters/store/era-file.ts';
-import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
 import { EXIT, type Refusal } from './core/errors.ts';
-import { OWN_INFO, VERSION } from './core/identity.ts';
+import { VERSION } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
 import { runCommandLine } from './edges/cli/program.ts';
 import type { CommonOptions, OpenCatalog, OpenServe, Runtime, ServeOptions } from './edges/cli/runtime.ts';
 import { openHttpDoor } from './edges/mcp/http-door.ts';
 import { runStdioDoor } from './edges/mcp/stdio-door.ts';
-import { Catalog } from './gateway/catalog.ts';
-import type { Log } from './gateway/ports.ts';
+import { openCatalog, setting } from './opening.ts';
 
 /** Largest message in bytes that a client may send, where the environment says nothing else. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -32,45 +24,14 @@ const RUNTIME: Runtime = {
   untilStopped,
 };
 
-interface Opened extends OpenCatalog {
-  readonly log: Log;
-}
-
-async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Result<Opened, Refusal>> {
-  // `--home` stands before the variable wherever that is asked for.
-  const env = options.home === undefined ? process.env : { ...process.env, ASSAY_HOME: options.home };
-  const around = { env, cwd: process.cwd(), home: homedir() };
-  const level = setting('ASSAY_LOG_LEVEL') ?? (isQuiet ? 'error' : 'info');
-  if (!LOG_LEVELS.includes(level))
-    return err({
-      code: 'SETTING_INVALID',
-      name: 'ASSAY_LOG_LEVEL',
-      reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
-    });
-  const log = await openLog({ level, isPretty: process.stderr.isTTY });
-  const location = locateConfig({ flag: options.config, ...around });
-  const config = await loadConfig(location.path, around);
-  if (!config.ok) return config;
-  for (const { file, line, column, key, reason, remedy } of config.value.problems)
-    log.error(`config: ${key}: ${reason}. ${remedy}`, { file, line, column });
-  for (const { file, line, key, reason } of config.value.warnings)
-    log.info(`config: ${key}: ${reason}`, { file, line });
-  if (isQuiet && config.value.servers.length === 0)
-    return err({ code: 'SERVERS_ABSENT', path: config.value.path });
-  const eras = await openEraFile(join(locateHome(around), 'eras.json'), log);
-  const connect = downstream({ log, eras, ownInfo: JSON.stringify(OWN_INFO) });
-  const catalog = new Catalog(config.value.servers, { connect, log, chance: Math.random });
-  return ok({ catalog, configPath: config.value.path, log, close: () => catalog.stop() });
-}
-
 /** A catalog that starts at once, for commands that use it and end. */
 async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>> {
-  const opened = await openCatalog(options, true);
+  const opened = await openCatalog({ ...options, isQuiet: true });
   if (!opened.ok) return opened;
-  const { catalog } = opened.value;
-  catalog.start();
+  const { start, close } = opened.value;
+  start();
   void untilStopped().then(async () => {
-    await catalog.stop();
+    await close();
     process.exit(INTERRUPTED);
   });
   return opened;
@@ -79,16 +40,16 @@ async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalo
 async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>> {
   const limit = maxBodyBytes();
   if (!limit.ok) return limit;
-  const opened = await openCatalog(options, false);
+  const opened = await openCatalog({ ...options, isQuiet: false });
   if (!opened.ok) return opened;
   const { catalog, log, configPath } = opened.value;
   const { host, port } = options;
   const token = setting('ASSAY_TOKEN');
   const door = await openHttpDoor({ host, port, token, maxBodyBytes: limit.value, catalog, log });
   if (!door.ok) return door;
-  catalog.start();
+  opened.value.start();
   const close = async (): Promise<void> => {
-    await Promise.all([door.value.close(), catalog.stop()]);
+    await Promise.all([door.value.close(), opened.value.close()]);
   };
   return ok({ catalog, configPath, url: door.value.url, close });
 }
@@ -96,10 +57,10 @@ async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refus
 async function runStdio(options: CommonOptions): Promise<Result<undefined, Refusal>> {
   const limit = maxBodyBytes();
   if (!limit.ok) return limit;
-  const opened = await openCatalog(options, false);
+  const opened = await openCatalog({ ...options, isQuiet: false });
   if (!opened.ok) return opened;
-  const { catalog, log } = opened.value;
-  catalog.start();
+  const { catalog, log, start, close } = opened.value;
+  start();
   const door = runStdioDoor({
     input: process.stdin,
     output: process.stdout,
@@ -108,7 +69,7 @@ async function runStdio(options: CommonOptions): Promise<Result<undefined, Refus
     log,
   });
   await Promise.race([door, untilStopped()]);
-  await catalog.stop();
+  await close();
   process.stdin.destroy();
   // What a client does not read would keep the process alive for ever.
   if (process.stdout.writableLength > 0) process.exit(EXIT.done);
@@ -124,12 +85,6 @@ function maxBodyBytes(): Result<number, Refusal> {
     name: 'ASSAY_MAX_BODY_BYTES',
     reason: 'it must be a whole number of bytes',
   });
-}
-
-/** A variable of the environment; an empty one counts as unset. */
-function setting(name: string): string | undefined {
-  const value = process.env[name];
-  return value === '' ? undefined : value;
 }
 
 /** Exit code of a program that a signal ended, by the custom of shells. */

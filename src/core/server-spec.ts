@@ -27,3 +27,30 @@ export interface ServerSpec {
 
 /** Time limit of a call where the config says nothing, in ms. */
 export const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** Whether two entries are alike in all that an operator can write. */
+export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
+  return (
+    one.name === other.name &&
+    one.timeoutMs === other.timeoutMs &&
+    one.prefix === other.prefix &&
+    isSameTransport(one, other)
+  );
+}
+
+/** Whether both are reached in the same way, so that a connection to one is one to the other. */
+export function isSameTransport(one: ServerSpec, other: ServerSpec): boolean {
+  return JSON.stringify(wayOf(one.transport)) === JSON.stringify(wayOf(other.transport));
+}
+
+/** As JSON that does not depend on the order of keys. */
+function wayOf(transport: Transport): unknown {
+  const { kind } = transport;
+  if (kind === 'stdio')
+    return [kind, transport.command, transport.args, sorted(transport.env), transport.cwd];
+  return [kind, transport.flavour, transport.url.href, sorted(transport.headers)];
+}
+
+function sorted(members: Readonly<Record<string, string>>): unknown {
+  return Object.entries(members).sort(([one], [other]) => (one < other ? -1 : 1));
+}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerSpec } from '../core/server-spec.ts';
+import { isSameServer, isSameTransport, type ServerSpec } from '../core/server-spec.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { Server, type ServerDeps } from './server.ts';
 import { View } from './view.ts';
@@ -9,27 +9,62 @@ const FIRST_LIST_WAIT_MS = 5_000;
 /** Changes within this many ms are announced once. */
 const ANNOUNCE_AFTER_MS = 50;
 
+/** A server of the config that cannot even be tried, and why. */
+export interface Rejected {
+  readonly name: string;
+  readonly cause: string;
+}
+
+/** What a config asks for. */
+export interface Plan {
+  /** In the config's order. */
+  readonly servers: readonly ServerSpec[];
+  readonly rejected: readonly Rejected[];
+}
+
+/** Names of the servers that a new plan touched. */
+export interface PlanChange {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+const REPLACED = 'its entry in the config has changed; it is started anew';
+const REMOVED = 'it was taken out of the config';
+
 /** All servers of a config, in its order, and the views that endpoints show of them. */
 export class Catalog {
-  readonly servers: readonly Server[];
   /** Everything, under public names. */
   readonly all: View;
+  #servers: readonly Server[] = [];
+  #rejected: readonly Rejected[] = [];
   readonly #views = new Map<string, View>();
-  readonly #log: ServerDeps['log'];
+  readonly #deps: Omit<ServerDeps, 'onChange'>;
+  readonly #ending = new Set<Promise<void>>();
   #announcing: NodeJS.Timeout | undefined;
   #started: Promise<void> = Promise.resolve();
+  #listable: Promise<void> = Promise.resolve();
+  /** Why the config file, as it is now, is not what runs; undefined: it is. */
+  configFault: string | undefined;
+  #isRunning = false;
   readonly #reported = new Set<string>();
 
-  constructor(specs: readonly ServerSpec[], deps: Omit<ServerDeps, 'onChange'>) {
-    this.#log = deps.log;
-    this.servers = specs.map((spec) => new Server(spec, { ...deps, onChange: () => this.#changed() }));
-    const settled = (): Promise<void> => this.#started;
-    this.all = new View({ servers: this.servers, isAggregated: true, settled });
-    for (const server of this.servers)
-      this.#views.set(
-        server.spec.name,
-        new View({ servers: [server], isAggregated: false, settled: () => this.#within(server) }),
-      );
+  constructor(plan: Plan, deps: Omit<ServerDeps, 'onChange'>) {
+    this.#deps = deps;
+    this.all = new View({
+      servers: () => this.#servers,
+      isAggregated: true,
+      settled: () => this.#listable,
+    });
+    this.follow(plan);
+  }
+
+  get servers(): readonly Server[] {
+    return this.#servers;
+  }
+
+  get rejected(): readonly Rejected[] {
+    return this.#rejected;
   }
 
   /** The view of one server, its names unprefixed. */
@@ -38,9 +73,33 @@ export class Catalog {
   }
 
   start(): void {
-    for (const server of this.servers) server.start();
-    const settled = Promise.all(this.servers.map((server) => server.settled()));
-    this.#started = firstOf(settled, FIRST_LIST_WAIT_MS);
+    this.#isRunning = true;
+    for (const server of this.#servers) server.start();
+    this.#started = firstOf(this.#servers);
+    // The lists of a server that stood before are known; only of the others they must be waited for.
+    this.#listable = firstOf(this.#servers.filter(({ capabilities }) => capabilities === undefined));
+  }
+
+  /** Makes of the servers what the plan asks for, and touches only those that differ from it. */
+  follow(plan: Plan): PlanChange {
+    const before = new Map(this.#servers.map((server) => [server.spec.name, server]));
+    const planned = new Set(plan.servers.map(({ name }) => name));
+    const removed = [...before.keys()].filter((name) => !planned.has(name));
+    const added: string[] = [];
+    const changed: string[] = [];
+    this.#servers = plan.servers.map((spec) => {
+      const old = before.get(spec.name);
+      if (old === undefined) added.push(spec.name);
+      else if (!isSameServer(old.spec, spec)) changed.push(spec.name);
+      return this.#serverFor(spec, old);
+    });
+    for (const name of removed) {
+      this.#views.delete(name);
+      void this.#end(before.get(name), REMOVED);
+    }
+    this.#rejected = plan.rejected;
+    this.#changed();
+    return { added, changed, removed };
   }
 
   /** Resolves when every server had its chance to start, at the latest after 5 s. */
@@ -54,14 +113,41 @@ export class Catalog {
   }
 
   async stop(): Promise<void> {
+    this.#isRunning = false;
     clearTimeout(this.#announcing);
-    await Promise.all(this.servers.map((server) => server.stop()));
+    await Promise.all([...this.#servers.map((server) => server.stop()), ...this.#ending]);
   }
 
-  #within(server: Server): Promise<void> {
-    return server.state.state === 'starting'
-      ? firstOf(Promise.race([server.settled(), this.#started]), FIRST_LIST_WAIT_MS)
-      : Promise.resolve();
+  #serverFor(spec: ServerSpec, old: Server | undefined): Server {
+    if (old !== undefined && isSameServer(old.spec, spec)) return old;
+    if (old !== undefined && isSameTransport(old.spec, spec)) {
+      old.adopt(spec);
+      return old;
+    }
+    const server = new Server(spec, { ...this.#deps, onChange: () => this.#changed() });
+    if (!this.#views.has(spec.name)) this.#views.set(spec.name, this.#viewOf(spec.name));
+    // What one server holds alone, a port or a lock, the next can have only when it is gone.
+    const free = old === undefined ? Promise.resolve() : this.#end(old, REPLACED);
+    if (this.#isRunning) void free.then(() => server.start());
+    return server;
+  }
+
+  #viewOf(name: string): View {
+    const servers = (): readonly Server[] => this.#servers.filter(({ spec }) => spec.name === name);
+    return new View({ servers, isAggregated: false, settled: () => this.#within(servers()) });
+  }
+
+  #end(server: Server | undefined, cause: string): Promise<void> {
+    const ending = (server?.stop(cause) ?? Promise.resolve()).finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+    return ending;
+  }
+
+  #within(servers: readonly Server[]): Promise<void> {
+    const unknown = servers.filter(
+      ({ life, capabilities }) => life.state === 'starting' && capabilities === undefined,
+    );
+    return unknown.length === 0 ? Promise.resolve() : Promise.race([firstOf(unknown), this.#started]);
   }
 
   #changed(): void {
@@ -77,11 +163,13 @@ export class Catalog {
     for (const report of this.reports()) {
       if (this.#reported.has(report)) continue;
       this.#reported.add(report);
-      this.#log.warn(report);
+      this.#deps.log.warn(report);
     }
   }
 }
 
-async function firstOf(promise: Promise<unknown>, limitMs: number): Promise<void> {
-  await Promise.race([promise, sleep(limitMs, undefined, { ref: false })]);
+/** Resolves when all had their chance to start, at the latest after 5 s. */
+async function firstOf(servers: readonly Server[]): Promise<void> {
+  const settled = Promise.all(servers.map((server) => server.settled()));
+  await Promise.race([settled, sleep(FIRST_LIST_WAIT_MS, undefined, { ref: false })]);
 }

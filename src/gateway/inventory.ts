@@ -5,21 +5,7 @@ import { ownRequest } from '../protocol/message.ts';
 import { scanArray, scanObject } from '../protocol/scan.ts';
 import { MAX_DEPTH, MAX_SERVER_DEPTH } from '../protocol/scanner.ts';
 import { memberOf, planOf, rawOf, textOf, type Plan } from '../protocol/spans.ts';
-import type { Era } from '../protocol/eras.ts';
-import { ownAsk, type Link, type ListKind } from './ports.ts';
-
-/** What official clients accept of a definition, per era: all, all but some members, or nothing of it. */
-export type Fitness = ReturnType<typeof listable>;
-
-/** One entry of a server's list, as the server wrote it. */
-export interface Definition {
-  /** The name of a tool or prompt, the URI (template) of a resource; undefined where it is no string. */
-  readonly key: string | undefined;
-  readonly bytes: Buffer;
-  readonly fitness: Readonly<Record<Era, Fitness>>;
-}
-
-export type Inventory = Readonly<Record<ListKind, readonly Definition[]>>;
+import { ownAsk, type Definition, type Fitness, type Inventory, type Link, type ListKind } from './ports.ts';
 
 export const EMPTY_INVENTORY: Inventory = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
 

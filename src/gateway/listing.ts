@@ -5,8 +5,8 @@ import { err, ok, type Result } from '../core/result.ts';
 import { changedDefinition } from '../protocol/definition.ts';
 import type { Era } from '../protocol/eras.ts';
 import { modernMembers } from '../protocol/translate.ts';
-import { LISTS, type Definition } from './inventory.ts';
-import type { ListKind } from './ports.ts';
+import { LISTS } from './inventory.ts';
+import type { Definition, ListKind } from './ports.ts';
 import type { Server } from './server.ts';
 
 /** One thing that a client can ask for, and where it is. */
@@ -97,9 +97,7 @@ export class Listing {
       this.entries.length === other.entries.length &&
       this.entries.every((entry, index) => {
         const twin = other.entries[index];
-        return (
-          twin?.key === entry.key && twin.definition === entry.definition && twin.server === entry.server
-        );
+        return twin?.key === entry.key && twin.definition === entry.definition;
       })
     );
   }

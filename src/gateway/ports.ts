@@ -2,7 +2,9 @@ import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/errors.ts';
 import type { Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
+import type { Ending } from '../core/supervision.ts';
 import type { Era } from '../protocol/eras.ts';
+import type { listable } from '../protocol/listable.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../protocol/message.ts';
 
 /** One request for a server, as a client sent it; the link makes of it what its server understands. */
@@ -53,8 +55,8 @@ export interface Link {
   readonly capabilities: Capabilities;
   readonly instructions: string | undefined;
   ask(ask: Ask): Promise<Result<Reply, Refusal>>;
-  /** Ends the conversation in good order, and its process with all that it started. */
-  close(): Promise<void>;
+  /** Ends the conversation in good order, and its process with all that it started. Requests under way are told the cause. */
+  close(cause: string): Promise<void>;
 }
 
 /** The lists that a server keeps. */
@@ -67,17 +69,40 @@ export interface LinkEvents {
   ended(cause: string): void;
 }
 
-/** Opens a link: finds the server's era, shakes hands. The error is the cause as a phrase. */
+/** Opens a link: finds the server's era, shakes hands. */
 export type Connect = (
   spec: ServerSpec,
   events: LinkEvents,
   signal: AbortSignal,
-) => Promise<Result<Link, string>>;
+) => Promise<Result<Link, Ending>>;
 
-/** The era that each server was found to speak, remembered between starts. */
-export interface EraMemory {
-  recall(spec: ServerSpec): Era | undefined;
-  remember(spec: ServerSpec, era: Era): void;
+/** What official clients accept of a definition: all, all but some members, or nothing of it. */
+export type Fitness = ReturnType<typeof listable>;
+
+/** One entry of a server's list, as the server wrote it. */
+export interface Definition {
+  /** The name of a tool or prompt, the URI (template) of a resource; undefined where it is no string. */
+  readonly key: string | undefined;
+  readonly bytes: Buffer;
+  readonly fitness: Readonly<Record<Era, Fitness>>;
+}
+
+export type Inventory = Readonly<Record<ListKind, readonly Definition[]>>;
+
+/** What a server said of itself when it last stood. */
+export interface Snapshot {
+  readonly era: Era;
+  readonly version: string;
+  readonly capabilities: Capabilities;
+  readonly instructions: string | undefined;
+  readonly inventory: Inventory;
+}
+
+/** What is known of servers between starts. Another command or URL under the same name is another server. */
+export interface Memory {
+  recall(spec: ServerSpec): Snapshot | undefined;
+  /** Holds from now on; it is written down soon. */
+  remember(spec: ServerSpec, snapshot: Snapshot): void;
 }
 
 /** One entry of a server's list as last seen. */

@@ -4,26 +4,32 @@ import type { Refusal } from '../core/errors.ts';
 import { isSevereEnough } from '../core/log-levels.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
-import { restartDelayMs, STABLE_AFTER_MS } from '../core/supervision.ts';
+import {
+  BORN,
+  isWorthWaiting,
+  lifeAfter,
+  type Down,
+  type Ending,
+  type Life,
+  type LifeEvent,
+} from '../core/supervision.ts';
 import { ownRequest } from '../protocol/message.ts';
-import { EMPTY_INVENTORY, LIST_KINDS, readList, type Inventory } from './inventory.ts';
-import { ownAsk, type Connect, type Link, type ListKind, type Log } from './ports.ts';
-
-/** `failed`: it never stood yet. `restarting`: it stood, and is being brought back. Both go on trying. */
-export type ServerState =
-  | { readonly state: 'starting' }
-  | { readonly state: 'up'; readonly link: Link }
-  | { readonly state: 'restarting'; readonly cause: string }
-  | { readonly state: 'failed'; readonly cause: string }
-  | { readonly state: 'stopped' };
-
-interface Ending {
-  readonly cause: string;
-  readonly stoodMs: number;
-}
+import { EMPTY_INVENTORY, LIST_KINDS, readList } from './inventory.ts';
+import { News } from './news.ts';
+import {
+  ownAsk,
+  type Capabilities,
+  type Connect,
+  type Inventory,
+  type Link,
+  type ListKind,
+  type Log,
+  type Memory,
+} from './ports.ts';
 
 export interface ServerDeps {
   readonly connect: Connect;
+  readonly memory: Memory;
   readonly log: Log;
   /** Called after the server's lists or its state may have changed. */
   readonly onChange: () => void;
@@ -35,76 +41,97 @@ export interface ServerDeps {
 const START_LIMIT_MS = 60_000;
 /** A server whose lists take longer than this, in ms, stands without them; they are shown when they come. */
 const LISTS_LIMIT_MS = 5_000;
-const STOPPED = 'Assay is shutting down';
+/** Why all servers stop at the end. */
+export const SHUTDOWN = 'Assay is shutting down';
 /** Bursts of `list_changed` within this many ms are read once. */
 const REREAD_AFTER_MS = 50;
 
 /** One downstream server: keeps it running, and keeps its lists as last seen also while it is away. */
 export class Server {
-  readonly spec: ServerSpec;
-  inventory: Inventory = EMPTY_INVENTORY;
+  inventory: Inventory;
   instructions: string | undefined;
-  #state: ServerState = { state: 'starting' };
-  #wasUp = false;
+  /** How often it was started anew. */
+  restarts = 0;
+  #spec: ServerSpec;
+  #life: Life = BORN;
+  /** The link that may be used, and the one that must be closed; they differ before the lists are read. */
+  #link: Link | undefined;
+  #opened: Link | undefined;
+  #capabilities: Capabilities | undefined;
   #logLevel: string | undefined;
   readonly #deps: ServerDeps;
   readonly #stopping = new AbortController();
-  readonly #watchers = new Set<() => void>();
+  readonly #news = new News();
   readonly #stale = new Set<ListKind>();
   #reread: NodeJS.Timeout | undefined;
-  #life: Promise<void> | undefined;
-  #endLife: (cause: string) => void = () => undefined;
+  #running: Promise<void> | undefined;
+  #endLife: (ending: Ending) => void = () => undefined;
+  #wake: () => void = () => undefined;
 
   constructor(spec: ServerSpec, deps: ServerDeps) {
-    this.spec = spec;
+    this.#spec = spec;
     this.#deps = deps;
+    const known = deps.memory.recall(spec);
+    this.inventory = known?.inventory ?? EMPTY_INVENTORY;
+    this.instructions = known?.instructions;
+    this.#capabilities = known?.capabilities;
   }
 
-  get state(): ServerState {
-    return this.#state;
+  get spec(): ServerSpec {
+    return this.#spec;
+  }
+
+  get life(): Life {
+    return this.#life;
   }
 
   /** The link of a server that is up, at once: a call need not wait a turn for it. */
   get link(): Link | undefined {
-    return this.#state.state === 'up' ? this.#state.link : undefined;
+    return this.#link;
+  }
+
+  /** As it last said; undefined for one that never stood, which may have any. */
+  get capabilities(): Capabilities | undefined {
+    return this.#capabilities;
   }
 
   start(): void {
-    this.#life ??= this.#live();
+    if (!this.#isStopping()) this.#running ??= this.#run();
   }
 
-  async stop(): Promise<void> {
+  async stop(cause: string = SHUTDOWN): Promise<void> {
     this.#stopping.abort();
-    this.#endLife(STOPPED);
+    this.#endLife({ cause, isHopeless: false });
     clearTimeout(this.#reread);
     // Whoever waits for the server is told now, not when its process is gone.
-    this.#become({ state: 'stopped' });
-    await this.#life;
+    this.#become({ kind: 'stopped', cause });
+    await this.#running;
+  }
+
+  /** Takes what needs no new connection: limits and the form of names. The way to the server must be the same. */
+  adopt(spec: ServerSpec): void {
+    this.#spec = spec;
+    this.#deps.onChange();
   }
 
   /** Resolves when the first attempt to start has ended, well or badly. */
   async settled(): Promise<void> {
-    while (this.#state.state === 'starting') await this.#nextChange(undefined);
+    while (this.#life.state === 'starting') await this.#news.next(undefined);
   }
 
   /** The link (another one than `butNot`), or a wait for it of at most the server's time limit while it starts or restarts. */
   async whenUp(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
-    const server = this.spec.name;
     const cancelled = new AbortController();
     if (cancellation.isCancelled) cancelled.abort();
     else cancellation.listen(() => cancelled.abort());
     const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);
     for (;;) {
-      const current = this.#state;
-      if (current.state === 'up' && current.link !== butNot) return ok(current.link);
-      if (current.state === 'stopped') return err({ code: 'SHUTTING_DOWN' });
-      if (current.state === 'failed')
-        return err({ code: 'SERVER_UNAVAILABLE', server, cause: current.cause });
-      if (giveUp.aborted) {
-        const cause = 'cause' in current ? current.cause : 'it has not started yet';
-        return err({ code: 'SERVER_UNAVAILABLE', server, cause });
-      }
-      await this.#nextChange(giveUp);
+      const link = this.#link;
+      if (link !== undefined && link !== butNot) return ok(link);
+      const refusal = this.#refusal(giveUp.aborted);
+      if (refusal !== undefined) return err(refusal);
+      this.#wake();
+      await this.#news.next(giveUp);
     }
   }
 
@@ -112,61 +139,95 @@ export class Server {
   setLogLevel(level: string): void {
     if (this.#logLevel !== undefined && !isSevereEnough(this.#logLevel, level)) return;
     this.#logLevel = level;
-    if (this.#state.state === 'up') void this.#sendLogLevel(this.#state.link);
+    if (this.#link !== undefined) void this.#sendLogLevel(this.#link);
   }
 
-  async #live(): Promise<void> {
-    let failures = 0;
-    let firstCause: string | undefined;
-    while (!this.#isStopping()) {
-      const { cause, stoodMs } = await this.#oneLife();
-      if (this.#isStopping()) break;
-      const hasRecovered = stoodMs > STABLE_AFTER_MS;
-      failures = hasRecovered ? 1 : failures + 1;
-      firstCause = hasRecovered ? cause : (firstCause ?? cause);
-      this.#become({ state: this.#wasUp ? 'restarting' : 'failed', cause: firstCause });
-      const waitMs = restartDelayMs(failures, this.#deps.chance());
-      this.#deps.log.warn('server is down', {
+  /** Why a call need not wait, or no longer; undefined: it may. */
+  #refusal(isLate: boolean): Refusal | undefined {
+    const life = this.#life;
+    const server = this.spec.name;
+    if (life.state === 'stopped' && life.cause === SHUTDOWN) return { code: 'SHUTTING_DOWN' };
+    const isHopeful = 'nextMs' in life ? isWorthWaiting(life, Date.now()) : life.state !== 'stopped';
+    if (isHopeful && !isLate) return undefined;
+    const cause = ('cause' in life ? life.cause : undefined) ?? 'it has not started yet';
+    return { code: 'SERVER_UNAVAILABLE', server, cause };
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      const ending = await this.#oneLife();
+      const closed = this.#close(ending.cause);
+      if (this.#isStopping()) return closed;
+      const { log, chance } = this.#deps;
+      this.#become({ kind: 'ended', ending, nowMs: Date.now(), chance: chance() });
+      const life = this.#life;
+      if (!('nextMs' in life)) return closed;
+      log.warn('server is down', {
         server: this.spec.name,
-        cause,
-        firstCause,
-        nextStartMs: waitMs,
+        state: life.state,
+        cause: ending.cause,
+        firstCause: life.cause,
+        nextStartMs: life.nextMs - life.endedMs,
       });
-      await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      await Promise.all([closed, this.#restUntilDue(life)]);
+      this.restarts += 1;
     }
   }
 
-  /** From start to end; resolves with the cause of the end, and how long the server stood before it. */
+  async #close(cause: string): Promise<void> {
+    const link = this.#opened;
+    this.#link = undefined;
+    this.#opened = undefined;
+    await link?.close(cause);
+  }
+
+  /** A call that may wait for a server at rest ends the rest. */
+  async #restUntilDue(life: Down): Promise<void> {
+    const woken = new AbortController();
+    if (life.state !== 'restarting') this.#wake = () => woken.abort();
+    const signal = AbortSignal.any([this.#stopping.signal, woken.signal]);
+    await sleep(life.nextMs - life.endedMs, undefined, { signal }).catch(() => undefined);
+    this.#wake = () => undefined;
+  }
+
+  /** From start to end; resolves with the cause of the end. */
   async #oneLife(): Promise<Ending> {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
-    const end = Promise.withResolvers<string>();
+    const end = Promise.withResolvers<Ending>();
     this.#endLife = end.resolve;
-    const events = { changed: (kind: ListKind) => this.#listChanged(kind), ended: end.resolve };
+    const events = {
+      changed: (kind: ListKind) => this.#listChanged(kind),
+      ended: (cause: string) => end.resolve({ cause, isHopeless: false }),
+    };
     const opened = await this.#deps
       .connect(this.spec, events, limit)
       .catch((error: unknown) => err(this.#mistake('it could not be started', error)));
-    if (!opened.ok) return { cause: opened.error, stoodMs: 0 };
+    if (!opened.ok) return opened.error;
     const link = opened.value;
+    this.#opened = link;
     const early = await Promise.race([
       this.#readLists(link),
       sleep(LISTS_LIMIT_MS, undefined, { ref: false }),
       end.promise,
     ]);
-    if (early !== undefined) {
-      await link.close();
-      return { cause: early, stoodMs: 0 };
-    }
+    if (early === undefined) this.#stand(link);
+    return end.promise;
+  }
+
+  #stand(link: Link): void {
     this.instructions = link.instructions;
-    this.#wasUp = true;
-    const upMs = Date.now();
-    this.#become({ state: 'up', link });
+    this.#capabilities = link.capabilities;
+    this.#link = link;
+    this.#remember(link);
+    this.#become({ kind: 'stood', nowMs: Date.now() });
     this.#deps.log.info('server is up', { server: this.spec.name, revision: link.version, era: link.era });
     if (this.#stale.size > 0) this.#rereadSoon();
     if (this.#logLevel !== undefined) void this.#sendLogLevel(link);
-    const cause = await end.promise;
-    const stoodMs = Date.now() - upMs;
-    await link.close();
-    return { cause, stoodMs };
+  }
+
+  #remember({ era, version, capabilities, instructions }: Link): void {
+    const snapshot = { era, version, capabilities, instructions, inventory: this.inventory };
+    this.#deps.memory.remember(this.spec, snapshot);
   }
 
   /** Reads all lists at a time. One that cannot be read costs none of the others, and stays as it was. */
@@ -177,12 +238,15 @@ export class Server {
   async #readOne(link: Link, kind: ListKind): Promise<void> {
     const { timeoutMs, name } = this.spec;
     const list = await readList(link, kind, { timeoutMs, before: this.inventory[kind] }).catch(
-      (error: unknown) => err(this.#mistake('its list could not be read', error)),
+      (error: unknown) => err(this.#mistake('its list could not be read', error).cause),
     );
-    if (list.ok) {
-      this.inventory = { ...this.inventory, [kind]: list.value };
-      this.#deps.onChange();
-    } else this.#deps.log.warn('a list could not be read', { server: name, list: kind, cause: list.error });
+    if (!list.ok) {
+      this.#deps.log.warn('a list could not be read', { server: name, list: kind, cause: list.error });
+      return;
+    }
+    this.inventory = { ...this.inventory, [kind]: list.value };
+    if (this.#link === link) this.#remember(link);
+    this.#deps.onChange();
   }
 
   #isStopping(): boolean {
@@ -190,16 +254,16 @@ export class Server {
   }
 
   /** Something of ours failed over this server. It must not cost the others. */
-  #mistake(cause: string, error: unknown): string {
+  #mistake(cause: string, error: unknown): Ending {
     const shown = error instanceof Error ? error.stack : String(error);
     this.#deps.log.error('a server could not be handled', { server: this.spec.name, cause, error: shown });
-    return `${cause}; the log says why`;
+    return { cause: `${cause}; the log says why`, isHopeless: false };
   }
 
   #listChanged(kind: ListKind): void {
     this.#stale.add(kind);
     if (kind === 'resources') this.#stale.add('resourceTemplates');
-    if (this.#state.state === 'up') this.#rereadSoon();
+    if (this.#link !== undefined) this.#rereadSoon();
   }
 
   #rereadSoon(): void {
@@ -209,10 +273,9 @@ export class Server {
   async #readStale(): Promise<void> {
     const kinds = [...this.#stale];
     this.#stale.clear();
-    const current = this.#state;
-    if (current.state === 'up') await this.#readLists(current.link, kinds);
+    if (this.#link !== undefined) await this.#readLists(this.#link, kinds);
     this.#reread = undefined;
-    if (this.#stale.size > 0 && this.#state.state === 'up') this.#rereadSoon();
+    if (this.#stale.size > 0 && this.#link !== undefined) this.#rereadSoon();
   }
 
   async #sendLogLevel(link: Link): Promise<void> {
@@ -220,22 +283,12 @@ export class Server {
     await link.ask(ownAsk(ownRequest('logging/setLevel', { level: this.#logLevel }), this.spec.timeoutMs));
   }
 
-  #become(state: ServerState): void {
-    if (this.#state.state === 'stopped') return;
-    this.#state = state;
+  #become(event: LifeEvent): void {
+    const life = lifeAfter(this.#life, event);
+    if (life === this.#life) return;
+    this.#life = life;
+    if (life.state !== 'up') this.#link = undefined;
     this.#deps.onChange();
-    for (const watcher of [...this.#watchers]) watcher();
-  }
-
-  #nextChange(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        this.#watchers.delete(done);
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      this.#watchers.add(done);
-      signal?.addEventListener('abort', done);
-    });
+    this.#news.tell();
   }
 }

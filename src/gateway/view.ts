@@ -9,7 +9,8 @@ import type { Server } from './server.ts';
 import { templateFits } from './uri-template.ts';
 
 export interface ViewOptions {
-  readonly servers: readonly Server[];
+  /** Those of the moment: a config that is edited changes them. */
+  readonly servers: () => readonly Server[];
   readonly isAggregated: boolean;
   /** Resolves when the first lists may be given out. */
   readonly settled: () => Promise<void>;
@@ -18,7 +19,7 @@ export interface ViewOptions {
 /** What one endpoint shows: some servers, under public names or their own. */
 export class View {
   readonly isAggregated: boolean;
-  readonly #servers: readonly Server[];
+  readonly #servers: () => readonly Server[];
   readonly #settled: () => Promise<void>;
   #listings: Partial<Record<ListKind, Listing>> = {};
   #announced: Partial<Record<ListKind, Listing>> = {};
@@ -31,13 +32,13 @@ export class View {
   }
 
   get servers(): readonly Server[] {
-    return this.#servers;
+    return this.#servers();
   }
 
   listing(kind: ListKind): Listing {
     return (this.#listings[kind] ??= new Listing({
       kind,
-      servers: this.#servers,
+      servers: this.servers,
       isAggregated: this.isAggregated,
     }));
   }
@@ -45,9 +46,9 @@ export class View {
   /** JSON text of one page of a list. The first lists wait until the servers had their chance to start. */
   async page(kind: ListKind, era: Era, cursor: string | undefined): Promise<Result<Buffer, Refusal>> {
     await this.#settled();
-    const [only] = this.#servers;
-    if (!this.isAggregated && only?.state.state === 'failed')
-      return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: only.state.cause });
+    const [only] = this.servers;
+    if (!this.isAggregated && only !== undefined && !isListable(only))
+      return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: causeOf(only) });
     const listing = this.listing(kind);
     // Who sees the first list need not be told that there is one.
     this.#announced[kind] ??= listing;
@@ -81,9 +82,7 @@ export class View {
     if (listed !== undefined) return ok(listed.server);
     const template = this.listing('resourceTemplates').entries.find(({ key }) => templateFits(key, uri));
     if (template !== undefined) return ok(template.server);
-    const servers = this.#servers.filter(
-      (s) => s.state.state !== 'up' || s.state.link.capabilities['resources'] !== undefined,
-    );
+    const servers = this.servers.filter((server) => mayHave(server, 'resources'));
     const scheme = schemeOf(uri);
     const related = servers.filter(({ inventory }) =>
       [...inventory.resources, ...inventory.resourceTemplates].some(
@@ -105,7 +104,7 @@ export class View {
 
   /** The instructions of all servers, each under its name; those of a single server as they are. */
   instructions(): string | undefined {
-    const given = this.#servers.flatMap(({ spec, instructions }) =>
+    const given = this.servers.flatMap(({ spec, instructions }) =>
       instructions === undefined
         ? []
         : [this.isAggregated ? `# ${spec.name}\n\n${instructions}` : instructions],
@@ -113,16 +112,14 @@ export class View {
     return given.length === 0 ? undefined : given.join('\n\n');
   }
 
-  /** Whether any server that stands has the capability; true while some have not yet said. */
+  /** Whether any server has the capability; true while some have never said. */
   has(capability: string): boolean {
-    return this.#servers.some(
-      ({ state }) => state.state !== 'up' || state.link.capabilities[capability] !== undefined,
-    );
+    return this.servers.some((server) => mayHave(server, capability));
   }
 
   /** A client wants log messages of this level: its servers are asked for them, unless they send more already. */
   wantLogs(level: string): void {
-    for (const server of this.#servers) server.setLogLevel(level);
+    for (const server of this.servers) server.setLogLevel(level);
   }
 
   /** Told which lists have changed for clients of this view. The returned function ends it. */
@@ -151,21 +148,33 @@ export class View {
 
   /** A server that is down and never listed anything may well have what was asked for. */
   #unseen(kind: ListKind, name: string): Refusal | undefined {
-    const server = this.#servers.find(
-      ({ spec, state, inventory }) =>
-        state.state !== 'up' &&
+    const server = this.servers.find(
+      ({ spec, link, inventory }) =>
+        link === undefined &&
         inventory[kind].length === 0 &&
         (!this.isAggregated || (spec.prefix && name.startsWith(publicPrefix(spec.name)))),
     );
     if (server === undefined) return undefined;
-    const cause = 'cause' in server.state ? server.state.cause : 'it has not started yet';
-    return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause };
+    return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: causeOf(server) };
   }
 
   async #afterStart(kind: ListKind, key: string): Promise<Entry | undefined> {
     await this.#settled();
     return this.listing(kind).find(key);
   }
+}
+
+function mayHave({ capabilities }: Server, capability: string): boolean {
+  return capabilities === undefined || capabilities[capability] !== undefined;
+}
+
+/** A server that is down and never listed anything has no list; an empty one would be a lie. */
+function isListable({ life, capabilities }: Server): boolean {
+  return capabilities !== undefined || !('nextMs' in life);
+}
+
+function causeOf({ life }: Server): string {
+  return ('cause' in life ? life.cause : undefined) ?? 'it has not started yet';
 }
 
 function schemeOf(uri: string): string {

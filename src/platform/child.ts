@@ -34,6 +34,7 @@ export class Child {
   /** Without streams, or undefined, where it could not be started. */
   readonly #process: ChildProcess | undefined;
   #isEnding = false;
+  #isUnstartable = false;
   /**
    * Resolves with the first cause, a phrase, once the process and its whole group are gone. A process with which
    * nobody can talk any more, as it closed its stdin or stdout, is ended.
@@ -43,6 +44,7 @@ export class Child {
   constructor(options: ChildOptions) {
     const started = start(options);
     if (started instanceof Error) {
+      this.#isUnstartable = isLasting(started);
       this.ended = Promise.resolve(startFailure(options.command, started));
       return;
     }
@@ -56,6 +58,11 @@ export class Child {
 
   get pid(): number | undefined {
     return this.#process?.pid;
+  }
+
+  /** There is no such command, or it may not be executed: known once `ended` has resolved. */
+  get isUnstartable(): boolean {
+    return this.#isUnstartable;
   }
 
   /** Writes one message in pieces, in one system call where it can. */
@@ -92,7 +99,10 @@ export class Child {
 
   async #watch(child: ChildProcess, command: string): Promise<string> {
     const exited = new Promise<string>((resolve) => {
-      child.once('error', (error) => resolve(startFailure(command, error)));
+      child.once('error', (error) => {
+        this.#isUnstartable = isLasting(error);
+        resolve(startFailure(command, error));
+      });
       child.once('exit', (code, signal) =>
         resolve(signal === null ? `exited with code ${String(code)}` : `was ended by ${signal}`),
       );
@@ -129,6 +139,11 @@ function start({ command, args, cwd, env }: ChildOptions): ChildProcess | Error 
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/** Not so where the system is only short of something. */
+function isLasting({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ENOENT' || code === 'EACCES' || code === 'ENOTDIR' || code === 'E2BIG';
 }
 
 /** A phrase; what Node says beside the code may hold arguments, and these may be secret. */

@@ -28,7 +28,7 @@ export async function readText(path: string): Promise<Outcome<string>> {
  * `mode` is that of the file afterwards, whatever it was. A symbolic link stays one; the file that it names is written.
  */
 export async function writeAtomically(path: string, text: string, mode: number): Promise<Outcome<undefined>> {
-  const target = await realpath(path).catch(() => path);
+  const target = await realPath(path);
   const draft = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
   try {
     await using(await open(draft, 'wx', mode), async (file) => {
@@ -44,6 +44,11 @@ export async function writeAtomically(path: string, text: string, mode: number):
     await rm(draft, { force: true }).catch(() => undefined);
     return failed(reasonOf(error));
   }
+}
+
+/** Where a path leads once its links are followed; the path itself where nothing is there. */
+export function realPath(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
 }
 
 /** Makes a folder, and those above it, for this user alone; one that is there stays as it is. */

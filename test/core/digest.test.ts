@@ -1,10 +1,41 @@
-import { expect, it } from 'vitest';
-import { shortHash } from '../../src/core/digest.ts';
+import { describe, expect, it } from 'vitest';
+import { digestOfJson, sha256, shortHash } from '../../src/core/digest.ts';
 
-// The SHA-256 of "abc" is in FIPS 180-2, appendix B.1.
-it('a short hash is the beginning of the SHA-256 of the text in UTF-8', () => {
+it('a short hash is the beginning of the SHA-256', () => {
   expect(shortHash('abc', 8)).toBe('ba7816bf');
-  expect(shortHash('abc', 64)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
-  expect(shortHash('', 8)).toBe('e3b0c442');
-  expect(shortHash('é', 8)).toBe('4a99557e');
+});
+
+describe('the digest of a definition', () => {
+  const same = (...texts: readonly string[]): boolean => new Set(texts.map(digestOfJson)).size === 1;
+
+  it('is that of its canonical form, RFC 8785', () => {
+    const given = '{ "numbers": [1E30, 4.50, 2e-3, 0.000000000000000000000000001], "string": "\\u20ac$\\n" }';
+    const canonical = '{"numbers":[1e+30,4.5,0.002,1e-27],"string":"€$\\n"}';
+    // 1E30 is beyond what doubles hold exactly, so it counts as written.
+    expect(digestOfJson(given)).toBe(sha256(canonical.replace('1e+30', '1E30')));
+    expect(digestOfJson('{"b":1,"a":{"d":[],"c":null}}')).toBe(sha256('{"a":{"c":null,"d":[]},"b":1}'));
+  });
+
+  it('does not depend on space, the order of members or the way in which a string is written', () => {
+    expect(same('{"a":1,"b":"é"}', ' {"b" : "\\u00e9", "a":1.0}')).toBe(true);
+  });
+
+  it.each([
+    ['absent is not null', '{}', '{"a":null}'],
+    ['false is not absent', '{"a":false}', '{}'],
+    ['the order of an array counts', '[1,2]', '[2,1]'],
+    ['a number is no string', '[1]', '["1"]'],
+    ['integers beyond a double differ in their last digit', '[9007199254740993]', '[9007199254740992]'],
+    [
+      'a changed annotation is a change',
+      '{"annotations":{"readOnlyHint":true}}',
+      '{"annotations":{"readOnlyHint":false}}',
+    ],
+  ])('%s', (_what, one, other) => {
+    expect(digestOfJson(one)).not.toBe(digestOfJson(other));
+  });
+
+  it('is none of a text that is no JSON', () => {
+    expect(digestOfJson('{"a":')).toBeUndefined();
+  });
 });

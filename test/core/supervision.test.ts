@@ -1,11 +1,124 @@
-import { expect, it } from 'vitest';
-import { restartDelayMs } from '../../src/core/supervision.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  BORN,
+  isWorthWaiting,
+  lasting,
+  lifeAfter,
+  passing,
+  type Down,
+  type Ending,
+  type Life,
+  type LifeEvent,
+} from '../../src/core/supervision.ts';
 
-it('the wait before a restart doubles with each failure, up to half a minute', () => {
-  const waits = [1, 2, 3, 4, 5, 6, 7, 8, 9, 5_000].map((failures) => restartDelayMs(failures, 0.5));
-  expect(waits).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+const ended = (ending: Ending, nowMs = 0, chance = 0.5): LifeEvent => ({
+  kind: 'ended',
+  ending,
+  nowMs,
+  chance,
 });
-it('servers that ended together start at most 20 % earlier or later', () => {
-  expect([restartDelayMs(1, 0), restartDelayMs(1, 1)]).toEqual([200, 300]);
-  expect([restartDelayMs(20, 0), restartDelayMs(20, 1)]).toEqual([24_000, 36_000]);
+const stood = (nowMs: number): LifeEvent => ({ kind: 'stood', nowMs });
+const STOPPED: LifeEvent = { kind: 'stopped', cause: 'the end' };
+const BROKEN = passing('exited with code 1');
+
+function lifeOf(...events: readonly LifeEvent[]): Life {
+  return events.reduce(lifeAfter, BORN);
+}
+
+function downOf(...events: readonly LifeEvent[]): Down {
+  const life = lifeOf(...events);
+  if (!('nextMs' in life)) throw new Error(`it is ${life.state}`);
+  return life;
+}
+
+describe('a server that ends', () => {
+  it('is tried again after pauses that double, and rests for a minute after the sixth end in a row', () => {
+    const lives = [1, 2, 3, 4, 5, 6, 7, 50].map((count) =>
+      downOf(...Array.from({ length: count }, () => ended(BROKEN))),
+    );
+    expect(lives.map(({ state, nextMs, failures }) => [state, nextMs, failures])).toEqual([
+      ['restarting', 250, 1],
+      ['restarting', 500, 2],
+      ['restarting', 1_000, 3],
+      ['restarting', 2_000, 4],
+      ['restarting', 4_000, 5],
+      ['resting', 60_000, 6],
+      ['resting', 60_000, 7],
+      ['resting', 60_000, 50],
+    ]);
+  });
+
+  it('at the same time as others is tried up to 20 % earlier or later', () => {
+    expect([downOf(ended(BROKEN, 0, 0)).nextMs, downOf(ended(BROKEN, 0, 1)).nextMs]).toEqual([200, 300]);
+  });
+
+  it('keeps the first cause of its trouble, however it fails afterwards', () => {
+    const trouble = [
+      stood(0),
+      ended(passing('was ended by SIGSEGV'), 1),
+      ended(passing('exited with code 2'), 2),
+    ];
+    expect(downOf(...trouble).cause).toBe('was ended by SIGSEGV');
+    expect(downOf(...trouble, stood(3), ended(passing('exited with code 3'), 4))).toMatchObject({
+      cause: 'was ended by SIGSEGV',
+      failures: 3,
+    });
+  });
+
+  it('after it stood for more than ten seconds is in a new trouble', () => {
+    const late = [ended(BROKEN, 0), stood(1_000), ended(passing('exited with code 9'), 11_001)];
+    expect(downOf(...late)).toEqual({
+      state: 'restarting',
+      cause: 'exited with code 9',
+      hasStood: true,
+      failures: 1,
+      endedMs: 11_001,
+      nextMs: 11_251,
+    });
+  });
+
+  it('for a lasting reason is refused, with that reason, and tried once a minute', () => {
+    expect(downOf(stood(0), ended(BROKEN, 1), ended(lasting('there is no such command'), 2))).toEqual({
+      state: 'refused',
+      cause: 'there is no such command',
+      hasStood: true,
+      failures: 2,
+      endedMs: 2,
+      nextMs: 60_002,
+    });
+  });
+});
+
+describe('a call', () => {
+  it('waits for a server that stood and is being brought back, not for one that never stood', () => {
+    expect(isWorthWaiting(downOf(stood(0), ended(BROKEN, 1)), 2)).toBe(true);
+    expect(isWorthWaiting(downOf(ended(BROKEN, 1)), 2)).toBe(false);
+  });
+
+  it('wakes a server that rests or was refused, but not within five seconds of its last try', () => {
+    const resting = downOf(stood(0), ...Array.from({ length: 6 }, () => ended(BROKEN, 100)));
+    const refused = downOf(ended(lasting('no such command'), 100));
+    for (const life of [resting, refused])
+      expect([isWorthWaiting(life, 5_099), isWorthWaiting(life, 5_100)]).toEqual([false, true]);
+  });
+});
+
+it('a life that was stopped stays so, and a server that stands is up whatever it went through', () => {
+  const event = fc.oneof(
+    fc.nat().map(stood),
+    fc
+      .record({
+        nowMs: fc.nat(),
+        chance: fc.double({ min: 0, max: 1, noNaN: true }),
+        isHopeless: fc.boolean(),
+      })
+      .map(({ nowMs, chance, isHopeless }) => ended({ cause: 'x', isHopeless }, nowMs, chance)),
+  );
+  fc.assert(
+    fc.property(fc.array(event), fc.array(event), (before, after) => {
+      expect(lifeOf(...before, STOPPED, ...after)).toEqual({ state: 'stopped', cause: 'the end' });
+      expect(lifeOf(...before, stood(7)).state).toBe('up');
+    }),
+  );
 });

@@ -131,7 +131,7 @@ describe('a stdio server that ends at its starts', () => {
     const { readFileSync } = await import('node:fs');
     expect(Number(readFileSync(state, 'utf8'))).toBeLessThanOrEqual(6);
     const server = serverIn(await assay.health(), 'crasher');
-    expect(['restarting', 'failed', 'starting']).toContain(at(server, 'state'));
+    expect(at(server, 'state')).toBe('restarting');
     expect(String(at(server, 'cause'))).toMatch(/code 3/);
     expect(assay.stderr()).toContain('start 1 fails');
     const session = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/crasher`);
@@ -156,7 +156,7 @@ describe('a stdio server that ends at its starts', () => {
   it('because there is no such command says so in /health and to the caller', async () => {
     const assay = await startAssay({ servers: { dead: { command: 'no-such-command-anywhere' } } });
     const health = await assay.settled();
-    expect(listAt(health, 'servers').map((one) => at(one, 'state'))).toEqual(['failed']);
+    expect(listAt(health, 'servers').map((one) => at(one, 'state'))).toEqual(['refused']);
     expect(at(serverIn(health, 'dead'), 'cause')).toContain('no-such-command-anywhere');
     const session = await openSession(assay.url);
     expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toEqual([]);

@@ -92,7 +92,7 @@ describe('the endpoints', () => {
     expect(listAt(health, 'servers').map((one) => [at(one, 'name'), at(one, 'state')])).toEqual([
       ['one', 'up'],
       ['two', 'up'],
-      ['dead', 'failed'],
+      ['dead', 'refused'],
     ]);
     expect(at(health, 'servers', 2, 'cause')).toContain('no-such-command-anywhere');
     expect(at(health, 'servers', 0, 'era')).toBe('legacy');

@@ -18,9 +18,9 @@ describe('a server that the system refuses to start', () => {
     });
     const health = await assay.settled();
     expect(['cwd', 'below', 'long', 'plain'].map((name) => at(serverIn(health, name), 'state'))).toEqual([
-      'failed',
-      'failed',
-      'failed',
+      'refused',
+      'refused',
+      'refused',
       'up',
     ]);
     expect(at(serverIn(health, 'long'), 'cause')).toBe(

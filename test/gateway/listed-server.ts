@@ -1,12 +1,14 @@
 import { ok } from '../../src/core/result.ts';
-import { EMPTY_INVENTORY, LISTS, type Definition } from '../../src/gateway/inventory.ts';
-import type { Connect, Link, ListKind, Log } from '../../src/gateway/ports.ts';
+import { EMPTY_INVENTORY, LISTS } from '../../src/gateway/inventory.ts';
+import type { Connect, Definition, Link, ListKind, Log, Memory } from '../../src/gateway/ports.ts';
 import { Server } from '../../src/gateway/server.ts';
 import { listable } from '../../src/protocol/listable.ts';
 import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 import type { Json } from '../support/json.ts';
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+const NO_MEMORY: Memory = { recall: () => undefined, remember() {} };
 
 type Lists = Partial<Readonly<Record<ListKind, readonly (Json | Definition)[]>>>;
 
@@ -44,7 +46,13 @@ export function listed(name: string, lists: Lists = {}, given: Given = {}): Serv
   const transport = { kind: 'stdio', command: 'none', args: [], env: {}, cwd: '/' } as const;
   const server = new Server(
     { name, transport, timeoutMs: 60_000, prefix: given.prefix ?? true },
-    { connect: given.connect ?? (() => new Promise(() => {})), log: SILENT, onChange() {}, chance: () => 0 },
+    {
+      connect: given.connect ?? (() => new Promise(() => {})),
+      memory: NO_MEMORY,
+      log: SILENT,
+      onChange() {},
+      chance: () => 0,
+    },
   );
   server.inventory = { ...EMPTY_INVENTORY, ...inventoryOf(lists) };
   return server;

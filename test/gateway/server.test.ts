@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import { err } from '../../src/core/result.ts';
+import { lasting } from '../../src/core/supervision.ts';
 import { listed, standing } from './listed-server.ts';
 
 it('the link of a server that stands is there at once; of one that was stopped it never will be', async () => {
@@ -16,7 +17,7 @@ it('the link of a server that stands is there at once; of one that was stopped i
   expect(await server.whenUp(new Cancellation())).toEqual({ ok: false, error: { code: 'SHUTTING_DOWN' } });
 });
 it('a server that could not be started says why to all that wait for it', async () => {
-  const server = listed('a', {}, { connect: () => Promise.resolve(err('no such command')) });
+  const server = listed('a', {}, { connect: () => Promise.resolve(err(lasting('no such command'))) });
   server.start();
   const waits = [server.whenUp(new Cancellation()), server.whenUp(new Cancellation())];
   const refusal = { ok: false, error: { code: 'SERVER_UNAVAILABLE', server: 'a', cause: 'no such command' } };

@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { err } from '../../src/core/result.ts';
 import { sentenceOf, type Refusal } from '../../src/core/errors.ts';
 import type { Result } from '../../src/core/result.ts';
+import { passing } from '../../src/core/supervision.ts';
 import type { ListKind } from '../../src/gateway/ports.ts';
 import type { Server } from '../../src/gateway/server.ts';
 import { View } from '../../src/gateway/view.ts';
 import { inventoryOf, listed, resource, standing, template, tool } from './listed-server.ts';
 
 function viewOf(servers: readonly Server[], isAggregated = true): View {
-  return new View({ servers, isAggregated, settled: () => Promise.resolve() });
+  return new View({ servers: () => servers, isAggregated, settled: () => Promise.resolve() });
 }
 
 /** What was found, as `server.name`, or else the refusal. */
@@ -94,7 +95,7 @@ describe('a template is had by', () => {
 });
 
 describe('a tool', () => {
-  const failing = (cause: string) => () => Promise.resolve(err(cause));
+  const failing = (cause: string) => () => Promise.resolve(err(passing(cause)));
 
   it('is found by its public name, or by its own at the endpoint of its server', async () => {
     const a = listed('a', { tools: [tool('x')] });
@@ -147,14 +148,14 @@ describe('a tool', () => {
       a.inventory = { ...a.inventory, ...inventoryOf({ tools: [tool('x')] }) };
       view.invalidate();
     };
-    const view = new View({ servers: [a], isAggregated: true, settled });
+    const view = new View({ servers: () => [a], isAggregated: true, settled });
     expect(told(await view.tool('a_x'))).toBe('a.x');
   });
 });
 
 describe('the page of a server alone', () => {
   it('is refused with the cause where the server never stood', async () => {
-    const a = await stand(listed('a', {}, { connect: () => Promise.resolve(err('it is broken')) }));
+    const a = await stand(listed('a', {}, { connect: () => Promise.resolve(err(passing('it is broken'))) }));
     const page = await viewOf([a], false).page('tools', 'legacy', undefined);
     expect(page).toEqual({
       ok: false,

@@ -13,6 +13,8 @@ export interface Config {
   /** Absolute. */
   readonly path: string;
   readonly servers: readonly ServerSpec[];
+  /** The entries that are so bad that no server can be made of them, each with its first problem. */
+  readonly rejected: readonly { readonly name: string; readonly cause: string }[];
   /** Each cost its entry, or one key outside the entries. */
   readonly problems: readonly ConfigProblem[];
   /** Cost nothing. */
@@ -49,8 +51,20 @@ function readConfig(file: string, text: string, around: ConfigSurroundings): Res
   const complaints = new Complaints(file, text);
   const entries = readTopLevel(tree.value, complaints);
   const here = { ...around, configDir: dirname(file) };
-  const servers = entries.flatMap((entry) => readServer(entry, here, complaints) ?? []);
-  return ok({ path: file, servers, problems: complaints.problems, warnings: complaints.warnings });
+  const servers: ServerSpec[] = [];
+  const rejected: Config['rejected'][number][] = [];
+  for (const entry of entries) {
+    const before = complaints.problems.length;
+    const server = readServer(entry, here, complaints);
+    const first = complaints.problems[before];
+    if (server !== undefined) servers.push(server);
+    else if (first !== undefined) rejected.push({ name: entry.key, cause: causeOf(first) });
+  }
+  return ok({ path: file, servers, rejected, problems: complaints.problems, warnings: complaints.warnings });
+}
+
+function causeOf({ line, key, reason, remedy }: ConfigProblem): string {
+  return `its entry in the config cannot be used: line ${line}: ${key}: ${reason}. ${remedy}`;
 }
 
 /** `servers` is VS Code's word. */

@@ -1,10 +1,11 @@
 import type { Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
+import type { Ending } from '../../core/supervision.ts';
 import type { Ask, Connect, Link, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { Attempt } from './attempt.ts';
-import { discover, initialize, phraseOf, type Facts } from './handshake.ts';
+import { discover, endingOf, initialize, type Facts } from './handshake.ts';
 import { HttpLink } from './http-link.ts';
 import { openSse } from './sse-link.ts';
 import { openStdio, type DownstreamDeps, type Opening } from './stdio-link.ts';
@@ -26,7 +27,7 @@ type HttpTransport = Extract<Transport, { kind: 'http' }>;
  * Streamable HTTP in the era that the server turns out to speak, else the older transport, in the order that
  * 2026-07-28, basic/transports/streamable-http#backward-compatibility, gives.
  */
-async function openHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, string>> {
+async function openHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Ending>> {
   const { spec, deps, events, signal } = opening;
   const attempt = new Attempt(events);
   const link = new HttpLink({
@@ -39,28 +40,27 @@ async function openHttp(opening: Opening, transport: HttpTransport): Promise<Res
   });
   const facts = await shakeHands(link, opening);
   if (facts.ok) {
-    deps.eras.remember(spec, facts.value.era);
     attempt.succeeded();
     link.begin(facts.value);
     return ok(link);
   }
-  await link.close();
+  await link.close('it never stood');
   if (transport.flavour === 'auto' && facts.error.mayBeOlder && !signal.aborted) {
     const older = await openSse(opening, transport);
     if (older.ok) return older;
   }
-  return err(facts.error.cause);
+  const { cause, isHopeless } = facts.error;
+  return err({ cause, isHopeless });
 }
 
-interface Failure {
-  readonly cause: string;
+interface Failure extends Ending {
   /** The answer was one that a server of the older transport gives. */
   readonly mayBeOlder: boolean;
 }
 
 async function shakeHands(link: HttpLink, { spec, deps, signal }: Opening): Promise<Result<Facts, Failure>> {
   const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => link.ask(ask, to);
-  const recalled = deps.eras.recall(spec);
+  const recalled = deps.recallEra(spec);
   if (recalled === 'legacy') {
     const facts = await initialize(probe, deps, signal);
     if (facts.ok) return facts;
@@ -68,11 +68,11 @@ async function shakeHands(link: HttpLink, { spec, deps, signal }: Opening): Prom
   const discovery = await discover(probe, signal);
   if (discovery.kind === 'modern') return ok(discovery.facts);
   if (discovery.kind === 'failed' && !isEraEvidence(discovery.refusal))
-    return err({ cause: phraseOf(discovery.refusal), mayBeOlder: false });
+    return err({ ...endingOf(discovery.refusal), mayBeOlder: false });
   const facts = await initialize(probe, deps, signal);
   if (facts.ok) return facts;
-  const { cause, httpStatus } = facts.error;
-  return err({ cause, mayBeOlder: httpStatus !== undefined && OLDER_ANSWERS.has(httpStatus) });
+  const { cause, isHopeless, httpStatus } = facts.error;
+  return err({ cause, isHopeless, mayBeOlder: httpStatus !== undefined && OLDER_ANSWERS.has(httpStatus) });
 }
 
 /** What a server of 2024-11-05 answers to a POST where it expects none. */

@@ -1,6 +1,7 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import { facesOf, sentenceOf, type Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { lasting, passing, type Ending } from '../../core/supervision.ts';
 import { ownAsk, type Ask, type Capabilities, type Reply } from '../../gateway/ports.ts';
 import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
 import { ownRequest } from '../../protocol/message.ts';
@@ -39,9 +40,8 @@ export async function discover(probe: Probe, signal: AbortSignal): Promise<Disco
   return { kind: 'legacy' };
 }
 
-/** Why a handshake failed, as a phrase; with the HTTP status where that was the answer. */
-export interface HandshakeFault {
-  readonly cause: string;
+/** Why a handshake failed; with the HTTP status where that was the answer. */
+export interface HandshakeFault extends Ending {
   readonly httpStatus: number | undefined;
 }
 
@@ -58,22 +58,21 @@ export async function initialize(
   });
   const reply = await probe(ownAsk(request, Infinity, following(signal)), 'legacy');
   if (!reply.ok)
-    return fault(
-      signal.aborted ? 'it did not answer "initialize" in time' : phraseOf(reply.error),
-      reply.error,
-    );
+    return signal.aborted
+      ? fault(passing('it did not answer "initialize" in time'))
+      : fault(endingOf(reply.error), reply.error);
   const { result, error } = parsed(reply.value);
   if (result === undefined)
-    return fault(`it refused "initialize": ${quoted(error?.['message'] ?? 'no reason')}`);
+    return fault(passing(`it refused "initialize": ${quoted(error?.['message'] ?? 'no reason')}`));
   const version = result['protocolVersion'];
   if (typeof version !== 'string' || eraOf(version) !== 'legacy')
-    return fault(`it wants protocol version ${quoted(version)}, which Assay does not speak`);
+    return fault(lasting(`it wants protocol version ${quoted(version)}, which Assay does not speak`));
   return ok(factsOf(result, 'legacy', version));
 }
 
-function fault(cause: string, refusal?: Refusal): Result<never, HandshakeFault> {
+function fault(ending: Ending, refusal?: Refusal): Result<never, HandshakeFault> {
   const httpStatus = refusal?.code === 'SERVER_UNAVAILABLE' ? refusal.httpStatus : undefined;
-  return err({ cause, httpStatus });
+  return err({ ...ending, httpStatus });
 }
 
 const LONGEST_QUOTE = 200;
@@ -92,9 +91,14 @@ function following(signal: AbortSignal): Cancellation {
   return cancellation;
 }
 
-/** The cause in a refusal, as a phrase to stand behind the server's name. */
-export function phraseOf(refusal: Refusal): string {
-  return 'cause' in refusal ? refusal.cause : `${sentenceOf(refusal)} (${facesOf(refusal).rpc})`;
+/** Credentials and addresses do not mend themselves. */
+const HOPELESS_ANSWERS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 401, 403]);
+
+/** Why nothing comes of a server that refused so. */
+export function endingOf(refusal: Refusal): Ending {
+  const cause = 'cause' in refusal ? refusal.cause : `${sentenceOf(refusal)} (${facesOf(refusal).rpc})`;
+  const status = refusal.code === 'SERVER_UNAVAILABLE' ? refusal.httpStatus : undefined;
+  return { cause, isHopeless: status !== undefined && HOPELESS_ANSWERS.has(status) };
 }
 
 function factsOf(result: Readonly<Record<string, unknown>>, era: Era, version: string): Facts {

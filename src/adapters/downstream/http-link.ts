@@ -39,7 +39,6 @@ interface Open {
   readonly era: Era;
 }
 
-const CLOSED = 'Assay closed it';
 const SESSION_OVER = 'its session is over (HTTP 404)';
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
 const DELETE_LIMIT_MS = 1_000;
@@ -152,12 +151,12 @@ export class HttpLink implements Link {
     });
   }
 
-  async close(): Promise<void> {
+  async close(cause: string): Promise<void> {
     this.#closing.abort();
     this.#isClosing = true;
     if (this.#ending === undefined) {
-      this.#end(CLOSED);
-      this.#failAll(CLOSED);
+      this.#end(cause);
+      this.#failAll(cause);
       // A server may refuse to end sessions, or be gone: nothing depends on the answer.
       if (this.#session !== undefined) await atMost(this.#delete(), DELETE_LIMIT_MS);
     }

@@ -1,6 +1,7 @@
 import type { Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
+import { passing, type Ending } from '../../core/supervision.ts';
 import type { Ask, Capabilities, Link, Reply } from '../../gateway/ports.ts';
 import { HttpClient } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -17,21 +18,20 @@ import type { Opening } from './stdio-link.ts';
 export async function openSse(
   opening: Opening,
   transport: Extract<Transport, { kind: 'http' }>,
-): Promise<Result<Link, string>> {
+): Promise<Result<Link, Ending>> {
   const attempt = new Attempt(opening.events);
   const wire = new SseWire({ ...opening, events: attempt }, transport);
   const address = await wire.address;
   if (!address.ok) {
     await wire.close('it never stood');
-    return address;
+    return err(passing(address.error));
   }
   const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => wire.conversation.ask(ask, to);
   const facts = await initialize(probe, opening.deps, opening.signal);
   if (!facts.ok) {
     await wire.close(facts.error.cause);
-    return err(facts.error.cause);
+    return err(facts.error);
   }
-  opening.deps.eras.remember(opening.spec, 'legacy');
   attempt.succeeded();
   wire.conversation.notify('notifications/initialized');
   return ok(new SseLink(wire, facts.value));
@@ -149,7 +149,7 @@ class SseLink implements Link {
     return this.#wire.conversation.ask(ask);
   }
 
-  close(): Promise<void> {
-    return this.#wire.close('Assay closed it');
+  close(cause: string): Promise<void> {
+    return this.#wire.close(cause);
   }
 }

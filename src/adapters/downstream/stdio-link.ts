@@ -1,7 +1,8 @@
 import type { Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec, Transport } from '../../core/server-spec.ts';
-import type { Ask, Capabilities, EraMemory, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
+import type { Ending } from '../../core/supervision.ts';
+import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { Child } from '../../platform/child.ts';
 import { LineSplitter } from '../../platform/lines.ts';
@@ -15,7 +16,8 @@ import { listen } from './listening.ts';
 
 export interface DownstreamDeps {
   readonly log: Log;
-  readonly eras: EraMemory;
+  /** The era that a server spoke when it last stood. */
+  readonly recallEra: (spec: ServerSpec) => Era | undefined;
   readonly ownInfo: string;
   /** Servers, by name, that are not probed any more because they never lived long enough to answer. */
   readonly suspects: Map<string, Era>;
@@ -40,22 +42,20 @@ const STDERR_LINE_LIMIT = 64 * 1024;
 export async function openStdio(
   opening: Opening,
   transport: Extract<Transport, { kind: 'stdio' }>,
-): Promise<Result<Link, string>> {
+): Promise<Result<Link, Ending>> {
   const { spec, deps } = opening;
-  const recalled = deps.eras.recall(spec) ?? deps.suspects.get(spec.name);
+  const recalled = deps.recallEra(spec) ?? deps.suspects.get(spec.name);
   const first = await attempt(opening, transport, recalled);
-  if (first.ok || recalled === 'legacy' || opening.signal.aborted || !first.error.diedOfProbe)
-    return first.ok ? first : err(first.error.cause);
+  if (first.ok || recalled === 'legacy' || opening.signal.aborted || !first.error.diedOfProbe) return first;
   // Some legacy servers end at a message that they do not expect before "initialize". Remembered, this happens once.
   const second = await attempt(opening, transport, 'legacy');
   if (second.ok) return second;
   // It ends whatever it is sent: from now on it is spawned once for each attempt.
   deps.suspects.set(spec.name, 'legacy');
-  return err(first.error.cause);
+  return first;
 }
 
-interface Failure {
-  readonly cause: string;
+interface Failure extends Ending {
   readonly diedOfProbe: boolean;
 }
 
@@ -79,13 +79,13 @@ async function attempt(
   if (!facts.ok) {
     const diedOfProbe = conversation.hasEnded && recalled === undefined;
     const { cause } = facts.error;
+    const isHopeless = facts.error.isHopeless || child.isUnstartable;
     conversation.end(cause);
     await child.end();
-    return err({ cause, diedOfProbe });
+    return err({ cause, isHopeless, diedOfProbe });
   }
   attempted.succeeded();
   conversation.era = facts.value.era;
-  deps.eras.remember(spec, facts.value.era);
   if (facts.value.era === 'legacy') conversation.notify('notifications/initialized');
   return ok(new StdioLink({ child, conversation, facts: facts.value, events }));
 }
@@ -164,9 +164,9 @@ class StdioLink implements Link {
     return this.#conversation.ask(ask);
   }
 
-  async close(): Promise<void> {
+  async close(cause: string): Promise<void> {
     this.#closing.abort();
-    this.#conversation.end('Assay closed it');
+    this.#conversation.end(cause);
     await this.#child.end();
   }
 }

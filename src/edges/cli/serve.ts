@@ -1,5 +1,6 @@
 import { EXIT } from '../../core/errors.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
+import { conditionsOf } from '../../gateway/condition.ts';
 import { complain } from './complain.ts';
 import type { Runtime, ServeOptions } from './runtime.ts';
 import { style } from './style.ts';
@@ -31,19 +32,12 @@ const MOST_NAMES = 40;
 
 function serversTable(catalog: Catalog): string {
   const entries = catalog.all.listing('tools').entries;
-  const rows = catalog.servers.map((server) => {
-    const { state, spec } = server;
-    const names = entries.filter((entry) => entry.server === server).map(({ key }) => key);
+  const rows = conditionsOf(catalog, Date.now()).map(({ name, state, revision = '', cause }) => {
+    const names = entries.filter(({ server }) => server.spec.name === name).map(({ key }) => key);
     const shown = names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES), '…'] : names;
-    const isUp = state.state === 'up';
-    const what = isUp ? shown.join(', ') : 'cause' in state ? state.cause : 'it has not answered yet';
-    return [
-      spec.name,
-      isUp ? style.green('up') : style.red(state.state),
-      isUp ? state.link.version : '',
-      String(names.length),
-      what,
-    ];
+    const isUp = state === 'up';
+    const what = isUp ? shown.join(', ') : (cause ?? 'it has not answered yet');
+    return [name, isUp ? style.green('up') : style.red(state), revision, String(names.length), what];
   });
   return tableOf(['SERVER', 'STATE', 'REVISION', 'TOOLS', 'NAMES'], rows);
 }

@@ -1,5 +1,6 @@
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
+import { conditionsOf } from '../../gateway/condition.ts';
 import type { Entry } from '../../gateway/listing.ts';
 import { complain } from './complain.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
@@ -16,16 +17,9 @@ export async function listTools(
   await catalog.settled();
   const entries = catalog.all.listing('tools').entries;
   const reports = catalog.reports();
-  const down = catalog.servers.flatMap(({ spec, state }) =>
-    state.state === 'up'
-      ? []
-      : [
-          {
-            name: spec.name,
-            state: state.state,
-            cause: 'cause' in state ? state.cause : 'it has not answered yet',
-          },
-        ],
+  const conditions = conditionsOf(catalog, Date.now());
+  const down = conditions.flatMap(({ name, state, cause = UNANSWERED }) =>
+    state === 'up' ? [] : [{ name, state, cause }],
   );
   if (options.json === true) {
     console.log(JSON.stringify({ tools: entries.map(shown), down, reports }, undefined, 2));
@@ -36,8 +30,10 @@ export async function listTools(
       console.error(printable(`warning: server ${name} is ${state}: ${cause}`));
   }
   await close();
-  return down.length > 0 && down.length === catalog.servers.length ? EXIT.unavailable : EXIT.done;
+  return down.length > 0 && down.length === conditions.length ? EXIT.unavailable : EXIT.done;
 }
+
+const UNANSWERED = 'it has not answered yet';
 
 function parsed(entry: Entry): Readonly<Record<string, unknown>> {
   return JSON.parse(entry.definition.bytes.toString()) as Readonly<Record<string, unknown>>;

@@ -65,6 +65,7 @@ async function checkTransport(entry: unknown, expected: Transport, env: Env = {}
     value: {
       path: file,
       servers: [{ name: 'x', transport: expected, timeoutMs: 60_000, prefix: true }],
+      rejected: [],
       problems: [],
       warnings: [],
     },
@@ -109,7 +110,10 @@ describe('the file', () => {
   it('may be named relative to the working directory', async () => {
     await writeFile(file, '{}');
     const config = await loadConfig('mcp.json', { env: {}, cwd: folder, home: HOME });
-    expect(config).toEqual({ ok: true, value: { path: file, servers: [], problems: [], warnings: [] } });
+    expect(config).toEqual({
+      ok: true,
+      value: { path: file, servers: [], rejected: [], problems: [], warnings: [] },
+    });
   });
   it('keeps the order of its servers, and VS Code may call them "servers"', async () => {
     const text =
@@ -306,6 +310,7 @@ describe('an entry', () => {
       value: {
         path: file,
         servers: [{ name: 'x', transport: stdio({ command: 'x' }), timeoutMs: 5, prefix: false }],
+        rejected: [],
         problems: [],
         warnings: [],
       },
@@ -414,6 +419,13 @@ describe('a problem', () => {
       value: {
         path: file,
         servers: [],
+        rejected: [
+          {
+            name: 'git',
+            cause:
+              'its entry in the config cannot be used: line 4: mcpServers.git.command: the environment variable GIT_SERVER is not set. Set GIT_SERVER, or give it a default: ${GIT_SERVER:-…}.',
+          },
+        ],
         problems: [
           {
             file,

@@ -1,0 +1,173 @@
+import { isUtf8 } from 'node:buffer';
+import { dirname } from 'node:path';
+import { sha256 } from '../../core/digest.ts';
+import { VERSION } from '../../core/identity.ts';
+import { identityOf } from '../../core/server-identity.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { Definition, Inventory, ListKind, Log, Memory, Snapshot } from '../../gateway/ports.ts';
+import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
+
+/** A memory that lies in a file, so that the next start can answer before any server stands. */
+export interface CatalogFile extends Memory {
+  /** Writes down what is not yet written. */
+  flush(): Promise<void>;
+}
+
+export interface CatalogFileOptions {
+  readonly path: string;
+  readonly log: Log;
+  /** Told what differs from what was known. */
+  readonly onNews: (spec: ServerSpec, snapshot: Snapshot) => void;
+}
+
+/** Changes within this many ms are written once. */
+const WRITE_AFTER_MS = 250;
+/** Most servers in the file; those not seen for longest make room. */
+const MOST_SERVERS = 200;
+/** Changes with what is below: a file of another format is passed over. */
+const FORMAT = 1;
+
+/**
+ * Opens the file of the servers as last seen. It is a copy of what the store holds, made to be read at once; several
+ * processes write it, each its own servers. A file that is damaged, or of another version, counts as none.
+ */
+export async function openCatalogFile(options: CatalogFileOptions): Promise<CatalogFile> {
+  const entries = await readEntries(options.path);
+  return new WrittenMemory(options, entries);
+}
+
+/** One server in the file, in JSON. */
+interface FileEntry {
+  readonly name: string;
+  readonly identity: string;
+  readonly seenMs: number;
+  readonly snapshot: Omit<Snapshot, 'inventory'>;
+  readonly lists: Readonly<Record<ListKind, readonly FileDefinition[]>>;
+}
+
+/** Key, JSON text, and what clients accept of it where that is not all. */
+type FileDefinition = readonly [key: string | null, text: string, fitness?: Definition['fitness']];
+
+type Entries = Map<string, FileEntry>;
+
+interface Learnt {
+  readonly name: string;
+  readonly identity: string;
+  readonly snapshot: Snapshot;
+}
+
+class WrittenMemory implements CatalogFile {
+  readonly #options: CatalogFileOptions;
+  readonly #known: Entries;
+  readonly #learnt = new Map<string, Learnt>();
+  readonly #snapshots = new Map<string, Snapshot>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: CatalogFileOptions, known: Entries) {
+    this.#options = options;
+    this.#known = known;
+  }
+
+  recall(spec: ServerSpec): Snapshot | undefined {
+    const key = keyOf(spec.name, identityOf(spec));
+    const entry = this.#known.get(key);
+    const snapshot = this.#snapshots.get(key) ?? (entry && snapshotOf(entry));
+    if (snapshot !== undefined) this.#snapshots.set(key, snapshot);
+    return snapshot;
+  }
+
+  remember(spec: ServerSpec, snapshot: Snapshot): void {
+    const identity = identityOf(spec);
+    const key = keyOf(spec.name, identity);
+    const before = this.recall(spec);
+    this.#snapshots.set(key, snapshot);
+    if (before !== undefined && isSame(before, snapshot)) return;
+    this.#learnt.set(key, { name: spec.name, identity, snapshot });
+    this.#options.onNews(spec, snapshot);
+    this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
+  }
+
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  /** What others wrote meanwhile stays. */
+  async #write(): Promise<void> {
+    if (this.#learnt.size === 0) return;
+    const { path, log } = this.#options;
+    const all = await readEntries(path);
+    for (const [key, learnt] of this.#learnt) all.set(key, entryOf(learnt));
+    this.#learnt.clear();
+    const folder = await ensureFolder(dirname(path));
+    const written = folder.ok ? await writeAtomically(path, textOf([...all.values()]), 0o600) : folder;
+    if (written.ok) return;
+    log.warn('what was learnt of servers could not be saved', { path, cause: written.error.reason });
+  }
+}
+
+function keyOf(name: string, identity: string): string {
+  return `${identity} ${name}`;
+}
+
+/** The first line tells what follows, and its hash. */
+function textOf(entries: readonly FileEntry[]): string {
+  const kept = entries.toSorted((a, b) => b.seenMs - a.seenMs).slice(0, MOST_SERVERS);
+  const body = JSON.stringify(kept);
+  return `${JSON.stringify({ format: FORMAT, version: VERSION, sha256: sha256(body) })}\n${body}\n`;
+}
+
+async function readEntries(path: string): Promise<Entries> {
+  const text = await readText(path);
+  const end = text.ok ? text.value.indexOf('\n') : -1;
+  if (!text.ok || end < 0) return new Map();
+  const body = text.value.slice(end + 1, -1);
+  const head = JSON.stringify({ format: FORMAT, version: VERSION, sha256: sha256(body) });
+  if (text.value.slice(0, end) !== head) return new Map();
+  // The hash says that this program wrote it.
+  const entries = JSON.parse(body) as readonly FileEntry[];
+  return new Map(entries.map((entry) => [keyOf(entry.name, entry.identity), entry]));
+}
+
+const WHOLE: Definition['fitness'] = { legacy: { kind: 'whole' }, modern: { kind: 'whole' } };
+
+function snapshotOf({ snapshot, lists }: FileEntry): Snapshot {
+  const inventory = Object.fromEntries(
+    Object.entries(lists).map(([kind, definitions]) => [kind, definitions.map(definitionOf)]),
+  ) as unknown as Inventory; // the same keys
+  return { ...snapshot, instructions: snapshot.instructions, inventory };
+}
+
+function definitionOf([key, text, fitness = WHOLE]: FileDefinition): Definition {
+  return { key: key ?? undefined, bytes: Buffer.from(text), fitness };
+}
+
+function entryOf({ name, identity, snapshot: { inventory, ...snapshot } }: Learnt): FileEntry {
+  const lists = Object.fromEntries(
+    Object.entries(inventory).map(([kind, definitions]) => [kind, definitions.flatMap(writable)]),
+  ) as unknown as FileEntry['lists']; // the same keys
+  return { name, identity, seenMs: Date.now(), snapshot, lists };
+}
+
+/** What is no UTF-8 after all could not be read back as it was; it is shown again when its server stands. */
+function writable({ key, bytes, fitness }: Definition): readonly FileDefinition[] {
+  if (!isUtf8(bytes)) return [];
+  const isWhole = fitness.legacy.kind === 'whole' && fitness.modern.kind === 'whole';
+  return [isWhole ? [key ?? null, bytes.toString()] : [key ?? null, bytes.toString(), fitness]];
+}
+
+/** Definitions that did not change are the same objects (`readList` keeps them). */
+function isSame(one: Snapshot, other: Snapshot): boolean {
+  const facts = ({ inventory: _, ...rest }: Snapshot): string => JSON.stringify(Object.entries(rest).sort());
+  const kinds = Object.keys(one.inventory) as readonly ListKind[];
+  return (
+    facts(one) === facts(other) &&
+    kinds.every((kind) => {
+      const [before, after] = [one.inventory[kind], other.inventory[kind]];
+      return before.length === after.length && before.every((definition, at) => definition === after[at]);
+    })
+  );
+}

@@ -1,0 +1,21 @@
+/** Tells all who wait at the moment that something has changed; what, they look up themselves. */
+export class News {
+  readonly #waiting = new Set<() => void>();
+
+  tell(): void {
+    for (const hear of [...this.#waiting]) hear();
+  }
+
+  /** Resolves at the next change, or when the signal is aborted. */
+  next(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiting.delete(done);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#waiting.add(done);
+      signal?.addEventListener('abort', done);
+    });
+  }
+}

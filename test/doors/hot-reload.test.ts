@@ -1,0 +1,159 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startAssay, serverIn, type Assay } from '../support/assay.ts';
+import { sleep, until } from '../support/endings.ts';
+import { at, listAt, namesAt, type Json, type JsonObject } from '../support/json.ts';
+import { openSession, type LegacySession } from '../support/legacy.ts';
+import { fixture, tempDir } from '../support/place.ts';
+
+/** Longer than a change of the file takes to be read. */
+const A_WHILE_MS = 700;
+const ONE = fixture('crasher');
+const TWO = fixture('plain', ['--label=two']);
+
+describe('an edit of the config file', () => {
+  let config: string;
+  let assay: Assay;
+  let session: LegacySession;
+  const textFor = (servers: JsonObject): string => JSON.stringify({ mcpServers: servers }, undefined, 2);
+  const names = async (): Promise<readonly Json[]> =>
+    listAt(await assay.health(), 'servers').map((one) => at(one, 'name') ?? null);
+  const become = (wanted: readonly string[]): Promise<true> =>
+    until(`the servers are ${wanted.join()}`, async () =>
+      JSON.stringify(await names()) === JSON.stringify(wanted) ? true : undefined,
+    );
+
+  beforeEach(async () => {
+    config = join(tempDir(), 'mcp.json');
+    writeFileSync(config, textFor({ one: ONE, two: TWO }));
+    assay = await startAssay({ config });
+    await assay.settled();
+    session = await openSession(assay.url);
+  });
+
+  const SAVES: readonly (readonly [string, (text: string) => void | Promise<void>])[] = [
+    ['written in place', (text) => writeFileSync(config, text)],
+    [
+      'put in its place',
+      (text) => {
+        writeFileSync(`${config}~`, text);
+        renameSync(`${config}~`, config);
+      },
+    ],
+    [
+      'removed and written anew',
+      async (text) => {
+        renameSync(config, `${config}.bak`);
+        await sleep(50);
+        writeFileSync(config, text);
+      },
+    ],
+    [
+      'cut to nothing and written in parts',
+      async (text) => {
+        writeFileSync(config, '');
+        await sleep(30);
+        writeFileSync(config, text.slice(0, 20));
+        await sleep(30);
+        writeFileSync(config, text);
+      },
+    ],
+  ];
+  it.each(SAVES)(
+    'that is %s is followed, and again, and touches only the servers that it changes',
+    async (_how, save) => {
+      const pid = await session.call('one_pid');
+      const stream = await session.listen();
+      await save(textFor({ one: ONE, two: TWO, three: fixture('plain', ['--label=three']) }));
+      await become(['one', 'two', 'three']);
+      await stream.next('list_changed', (one) => at(one, 'method') === 'notifications/tools/list_changed');
+      expect(await session.call('three_label')).toBe('three');
+      await save(textFor({ one: ONE, three: fixture('plain', ['--label=drei']) }));
+      await become(['one', 'three']);
+      await until('the changed server runs', async () =>
+        (await session.call('three_label').catch(() => '')) === 'drei' ? true : undefined,
+      );
+      expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).not.toContain('two_label');
+      expect(await session.call('one_pid')).toBe(pid);
+    },
+  );
+
+  it('through a link is followed, whether the link or its target changes', async () => {
+    const folder = tempDir();
+    mkdirSync(join(folder, 'a'));
+    mkdirSync(join(folder, 'b'));
+    writeFileSync(join(folder, 'a', 'mcp.json'), textFor({ one: ONE }));
+    writeFileSync(join(folder, 'b', 'mcp.json'), textFor({ two: TWO }));
+    symlinkSync('a', join(folder, '..data'));
+    symlinkSync(join('..data', 'mcp.json'), join(folder, 'mcp.json'));
+    assay = await startAssay({ config: join(folder, 'mcp.json') });
+    await become(['one']);
+    writeFileSync(join(folder, 'a', 'mcp.json'), textFor({ one: ONE, two: TWO }));
+    await become(['one', 'two']);
+    symlinkSync('b', join(folder, '..new'));
+    renameSync(join(folder, '..new'), join(folder, '..data'));
+    await become(['two']);
+  });
+
+  it('of limits and names alone restarts nothing', async () => {
+    const pid = await session.call('one_pid');
+    writeFileSync(config, textFor({ one: { ...ONE, prefix: false, timeoutMs: 5_000 }, two: TWO }));
+    await until('the names are new', async () =>
+      namesAt(await session.ask('tools/list'), 'result', 'tools').includes('pid') ? true : undefined,
+    );
+    expect(await session.call('pid')).toBe(pid);
+  });
+
+  it('of comments, order of keys or space alone touches nothing', async () => {
+    const pid = await session.call('one_pid');
+    const { args, command } = ONE as { args: Json; command: Json };
+    writeFileSync(config, `// mine\n${textFor({ one: { command, args }, two: TWO })}\n`);
+    await sleep(A_WHILE_MS);
+    expect(await session.call('one_pid')).toBe(pid);
+    expect(assay.stderr()).not.toContain('the file has changed');
+  });
+
+  it.each([
+    ['no JSON any more', () => writeFileSync(config, '{ "mcpServers": { "one": ')],
+    ['gone', () => unlinkSync(config)],
+    [
+      'a folder',
+      () => {
+        rmSync(config);
+        mkdirSync(config);
+      },
+    ],
+  ])('that leaves it %s keeps the last good state and says so, until it is mended', async (_what, spoil) => {
+    const pid = await session.call('one_pid');
+    const before = readFileSync(config, 'utf8');
+    spoil();
+    const fault = await until('the fault is shown', async () => at(await assay.health(), 'configFault'));
+    expect(String(fault)).toContain(config);
+    expect(at(await assay.health(), 'status')).toBe('degraded');
+    expect(assay.stderr()).toContain('What it said before stays in force.');
+    expect(await session.call('one_pid')).toBe(pid);
+    rmSync(config, { recursive: true, force: true });
+    writeFileSync(config, before);
+    await until('the fault is gone', async () =>
+      at(await assay.health(), 'configFault') === undefined ? true : undefined,
+    );
+    expect(await session.call('one_pid')).toBe(pid);
+  });
+
+  it('with one bad entry refuses that one, and shows it', async () => {
+    writeFileSync(config, textFor({ one: ONE, two: { url: 'no address' } }));
+    await until('it is refused', async () =>
+      at(serverIn(await assay.health(), 'two'), 'state') === 'refused' ? true : undefined,
+    );
+    expect(String(at(serverIn(await assay.health(), 'two'), 'cause'))).toContain('mcpServers.two.url');
+    expect(assay.stderr()).toContain('mcpServers.two.url');
+  });
+
+  it('ends the process of a server that is taken out, and its calls under way with the reason', async () => {
+    const hanging = session.ask('tools/call', { name: 'one_hang' });
+    await sleep(100);
+    writeFileSync(config, textFor({ two: TWO }));
+    expect(String(at(await hanging, 'error', 'message'))).toContain('it was taken out of the config');
+  });
+});

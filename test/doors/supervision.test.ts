@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAssay, serverIn, type Assay } from '../support/assay.ts';
+import { kill, sleep, until } from '../support/endings.ts';
+import { at, numberAt, textAt, type Json } from '../support/json.ts';
+import { openSession, type LegacySession } from '../support/legacy.ts';
+import { fixture, tempDir, writeText } from '../support/place.ts';
+
+const NO_WAKING_MS = 5_000;
+
+describe('the state of a server', () => {
+  const counter = `${tempDir()}/starts`;
+  let assay: Assay;
+  let session: LegacySession;
+  const health = async (name: string): Promise<Json> => serverIn(await assay.health(), name);
+  const reaches = (name: string, state: string, limitMs?: number): Promise<Json> =>
+    until(
+      `${name} is ${state}`,
+      async () => {
+        const server = await health(name);
+        return at(server, 'state') === state ? server : undefined;
+      },
+      limitMs,
+    );
+  const refusal = async (name: string): Promise<string> =>
+    textAt(await session.ask('tools/call', { name: `${name}_echo` }), 'error', 'message');
+
+  beforeAll(async () => {
+    assay = await startAssay({
+      servers: {
+        plain: fixture('plain'),
+        hanger: fixture('hanger', [], { timeoutMs: 500 }),
+        crasher: fixture('crasher'),
+        looping: fixture('crasher', [`--state=${counter}`, '--fail-starts=6']),
+        absent: { command: 'no-such-command-anywhere' },
+        bad: { command: 42 },
+        alien: fixture('told', [`--file=${writeText('{"version":"1999-01-01"}')}`]),
+      },
+    });
+    session = await openSession(assay.url);
+  });
+
+  it('is starting while its handshake lasts', async () => {
+    expect(await health('hanger')).toEqual({ name: 'hanger', state: 'starting' });
+    expect(await refusal('hanger')).toBe('Server "hanger" is not available: it has not started yet.');
+  });
+
+  it('is up once it stands, with era and revision', async () => {
+    expect(await reaches('plain', 'up')).toMatchObject({ era: 'legacy', revision: '2025-11-25', tools: 11 });
+  });
+
+  it('is restarting after it ended, with the cause, and up again soon', async () => {
+    await reaches('crasher', 'up');
+    const pid = Number(await session.call('crasher_pid'));
+    kill(pid, 'SIGKILL');
+    expect(await reaches('crasher', 'restarting')).toMatchObject({
+      cause: 'was ended by SIGKILL',
+      failures: 1,
+    });
+    await reaches('crasher', 'up');
+    expect(Number(await session.call('crasher_pid'))).not.toBe(pid);
+  });
+
+  it('is refused where no try can help: no such command, a bad entry, another protocol; each with its reason', async () => {
+    const absent = await reaches('absent', 'refused');
+    expect(textAt(absent, 'cause')).toContain('there is no command "no-such-command-anywhere"');
+    expect(numberAt(absent, 'nextTryMs')).toBeGreaterThan(30_000);
+    const bad = await reaches('bad', 'refused');
+    expect(textAt(bad, 'cause')).toMatch(/line \d+: mcpServers\.bad\.command/);
+    expect(assay.stderr()).toContain('mcpServers.bad.command');
+    expect(textAt(await reaches('alien', 'refused'), 'cause')).toContain('"1999-01-01"');
+  });
+
+  it('is resting after six ends in a row; calls are refused at once, and wake it when it has rested for a while', async () => {
+    const resting = await reaches('looping', 'resting', 20_000);
+    expect(resting).toMatchObject({ cause: 'exited with code 3', failures: 6 });
+    expect(Number(readFileSync(counter, 'utf8'))).toBe(6);
+    expect(await refusal('looping')).toContain('exited with code 3');
+    expect(Number(readFileSync(counter, 'utf8'))).toBe(6);
+    await sleep(NO_WAKING_MS);
+    expect(await session.call('looping_echo')).toBe('alive');
+    expect(at(await health('looping'), 'state')).toBe('up');
+  });
+
+  it('of one never harms another', async () => {
+    expect(await session.call('plain_label')).toBe('plain');
+  });
+});

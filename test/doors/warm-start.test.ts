@@ -1,0 +1,107 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startAssay } from '../support/assay.ts';
+import { until } from '../support/endings.ts';
+import { at, namesAt, type Json, type JsonObject } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { fixture, tempDir, writeText } from '../support/place.ts';
+import { openStdio, type Pipe } from '../support/stdio.ts';
+
+const LATE_MS = 4_000;
+
+describe('a later start', () => {
+  let home: string;
+  let file: string;
+  let servers: JsonObject;
+  const tell = (told: JsonObject): void => {
+    writeFileSync(file, JSON.stringify(told));
+  };
+  const catalog = (): string => readFileSync(join(home, 'catalog.json'), 'utf8');
+  const open = (): Pipe => openStdio({ servers, home });
+  const tools = async (pipe: Pipe): Promise<readonly string[]> =>
+    namesAt(await pipe.ask('tools/list'), 'result', 'tools');
+
+  beforeEach(async () => {
+    home = tempDir();
+    file = writeText('', 'told.json');
+    servers = { told: fixture('told', [`--file=${file}`], { env: { SECRET: 'correct-horse-battery' } }) };
+    tell({ tools: ['one', 'two'] });
+    const first = open();
+    await first.initialize();
+    expect(await tools(first)).toEqual(['told_one', 'told_two']);
+    await first.stop();
+  });
+
+  it('lists what was there before its servers stand, and calls wait for them', async () => {
+    tell({ tools: ['one', 'two'], lateMs: LATE_MS });
+    const pipe = open();
+    const greeting = await pipe.initialize();
+    expect(at(greeting, 'result', 'instructions')).toContain('As told.');
+    expect(at(greeting, 'result', 'capabilities')).toEqual({ tools: { listChanged: true } });
+    const startMs = Date.now();
+    expect(await tools(pipe)).toEqual(['told_one', 'told_two']);
+    expect(Date.now() - startMs).toBeLessThan(LATE_MS / 2);
+    expect(await pipe.call('told_one')).toMatch(/^one of /);
+    expect(Date.now() - startMs).toBeGreaterThan(LATE_MS / 4);
+  });
+
+  it('tells what turns out to have changed, once, and nothing where nothing has', async () => {
+    const isChange = (message: Json): boolean => at(message, 'method') === 'notifications/tools/list_changed';
+    tell({ tools: ['two', 'three'], lateMs: 500 });
+    const changed = open();
+    await changed.initialize();
+    expect(await tools(changed)).toEqual(['told_one', 'told_two']);
+    await changed.next('the change', isChange);
+    expect(await tools(changed)).toEqual(['told_two', 'told_three']);
+    expect(at(await changed.ask('tools/call', { name: 'told_one' }), 'error', 'data', 'code')).toBe(
+      'TOOL_UNKNOWN',
+    );
+    await changed.stop();
+
+    const same = open();
+    await same.initialize();
+    expect(await tools(same)).toEqual(['told_two', 'told_three']);
+    expect(await same.call('told_two')).toMatch(/^two of /);
+    await same.stop();
+    expect(
+      [...changed.lines(), ...same.lines()].filter((line) => line.includes('list_changed')),
+    ).toHaveLength(1);
+  });
+
+  it('over HTTP lists what was there, too', async () => {
+    tell({ tools: ['one', 'two'], lateMs: LATE_MS });
+    const assay = await startAssay({ servers, home });
+    const session = await openSession(assay.url);
+    expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toEqual(['told_one', 'told_two']);
+    expect(at(await assay.health(), 'servers', 0, 'state')).toBe('starting');
+  });
+
+  it('knows nothing of another server under the same name', async () => {
+    const other = writeText(JSON.stringify({ tools: ['other'] }), 'other.json');
+    servers = { told: fixture('told', [`--file=${other}`]) };
+    const pipe = open();
+    await pipe.initialize();
+    expect(await tools(pipe)).toEqual(['told_other']);
+  });
+
+  it.each([
+    ['cut', (text: string) => text.slice(0, -200)],
+    ['with another content than its hash says', (text: string) => text.replace('told', 'tolt')],
+    ['of another format', (text: string) => text.replace('"format":1', '"format":999')],
+    ['empty', () => ''],
+  ])('passes over a catalog file that is %s, and writes a new one', async (_what, spoil) => {
+    writeFileSync(join(home, 'catalog.json'), spoil(catalog()));
+    tell({ tools: ['new'] });
+    const pipe = open();
+    await pipe.initialize();
+    expect(await tools(pipe)).toEqual(['told_new']);
+    await until('the file is written anew', () => (catalog().includes('new') ? true : undefined));
+  });
+
+  it('keeps no value of an environment in the file, which only its user can read', () => {
+    expect(catalog()).not.toContain('correct-horse-battery');
+    expect(catalog()).not.toContain(file);
+    expect(statSync(join(home, 'catalog.json')).mode & 0o777).toBe(0o600);
+  });
+});
