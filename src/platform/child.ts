@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { Reaper } from './reaper.ts';
 import { atMost, pause } from './waiting.ts';
 
 export interface ChildOptions {
@@ -23,10 +24,10 @@ const MOMENT_MS = 500;
 const POLL_MS = 25;
 const HAS_GROUPS = process.platform !== 'win32';
 
-/** Groups that live, to be ended when Assay ends without having had time to do it in order. */
-const groups = new Set<number>();
+/** Groups that live, to be ended when Assay ends without having had time to do it in order, or at all. */
+const reaper = new Reaper(HAS_GROUPS ? '/bin/sh' : undefined);
 process.on('exit', () => {
-  for (const pid of groups) signalGroup(pid, 'SIGKILL');
+  for (const pid of reaper.groups) signalGroup(pid, 'SIGKILL');
 });
 
 /** A child process in a group of its own, so that whatever it starts ends with it. */
@@ -50,7 +51,7 @@ export class Child {
     }
     this.#process = started;
     const { pid } = started;
-    if (pid !== undefined) groups.add(pid);
+    if (pid !== undefined) reaper.add(pid);
     // What can no longer be read of its last words is lost; its end is seen elsewhere.
     started.stderr?.on('error', () => undefined);
     this.ended = this.#watch(started, options.command);
@@ -173,7 +174,7 @@ async function sweep(pid: number): Promise<void> {
     while (signalGroup(pid, 0) && Date.now() < deadlineMs) await pause(POLL_MS);
     signalGroup(pid, 'SIGKILL');
   }
-  groups.delete(pid);
+  reaper.remove(pid);
 }
 
 /** False when nobody of the group is left. */

@@ -14,6 +14,8 @@ export interface AssayOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly home?: string;
+  /** Where and in whose process group it runs, if not in that of the tests. */
+  readonly place?: { readonly cwd?: string; readonly detached?: boolean };
 }
 
 /** A running `assay serve`. */
@@ -39,7 +41,7 @@ export async function startAssay(options: AssayOptions): Promise<Assay> {
     process.execPath,
     // Any free port: one that is sought beforehand may be taken by another test meanwhile.
     [MAIN, 'serve', '--config', config, '--port', '0', '--home', home, ...(options.args ?? [])],
-    { env: cleanEnv(options.env), stdio: 'pipe' },
+    { ...options.place, env: cleanEnv(options.env), stdio: 'pipe' },
   );
   const watched = watch(child);
   endLater(async () => {

@@ -27,11 +27,19 @@ export interface Pipe {
 export function openStdio(options: AssayOptions): Pipe {
   const config = options.config ?? writeConfig(options.servers ?? {}, options.settings);
   const home = options.home ?? tempDir();
-  return openPipe([MAIN, 'stdio', '--config', config, '--home', home, ...(options.args ?? [])], options.env);
+  return openPipe(
+    [MAIN, 'stdio', '--config', config, '--home', home, ...(options.args ?? [])],
+    options.env,
+    options.place,
+  );
 }
 
-export function openPipe(args: readonly string[], env: Readonly<Record<string, string>> = {}): Pipe {
-  const child = spawn(process.execPath, [...args], { env: cleanEnv(env), stdio: 'pipe' });
+export function openPipe(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  place: AssayOptions['place'] = {},
+): Pipe {
+  const child = spawn(process.execPath, [...args], { ...place, env: cleanEnv(env), stdio: 'pipe' });
   const watched = watch(child);
   endLater(async () => {
     await watched.stop();

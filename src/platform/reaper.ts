@@ -1,0 +1,135 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { Socket } from 'node:net';
+
+/** It is started so rarely at most, in ms, whatever ends it. */
+const RESTART_MS = 1_000;
+
+/**
+ * Reads `+<group>` and `-<group>` until its stdin ends, which Assay's end brings about, however it comes. What is left
+ * then is ended as Assay itself ends it, in shorter time: its stdin has closed already, SIGTERM, SIGKILL. A group that
+ * is gone is never signalled again, as its number may be another's by then. `sleep` takes whole seconds alone where it
+ * knows no more than POSIX.
+ */
+const SCRIPT = `trap '' INT TERM HUP QUIT
+groups=' '
+while read -r line; do
+  group=\${line#?}
+  case $line in
+    +*) groups="$groups$group " ;;
+    -*) case $groups in *" $group "*) groups="\${groups%% $group *} \${groups#* $group }" ;; esac ;;
+  esac
+done
+keep_living() {
+  living=
+  for group in $groups; do kill -0 -"$group" 2>/dev/null && living="$living $group"; done
+  groups=$living
+  [ -n "$groups" ] || exit 0
+}
+wait_for_end() {
+  naps=$1
+  while [ "$naps" -gt 0 ]; do
+    keep_living
+    sleep "$nap"
+    naps=$((naps - 1))
+  done
+  keep_living
+}
+signal() { for group in $groups; do kill -"$1" -"$group" 2>/dev/null; done; }
+keep_living
+nap=0.1 second=10
+sleep "$nap" 2>/dev/null || { nap=1 second=1; }
+wait_for_end "$second"
+signal TERM
+wait_for_end $((2 * second))
+signal KILL
+`;
+
+/**
+ * The process groups that must not outlive Assay. A tiny process, a shell in a session of its own, ends them where Assay
+ * could not: after SIGKILL, for want of memory, or when Node itself crashed. It ends with Assay, and right after it.
+ */
+export class Reaper {
+  readonly #groups = new Set<number>();
+  /** Undefined where there is none, and so no such process. */
+  #shell: string | undefined;
+  #process: ChildProcess | undefined;
+  #starting: NodeJS.Timeout | undefined;
+  #startedMs = -Infinity;
+
+  constructor(shell: string | undefined) {
+    this.#shell = shell;
+  }
+
+  get groups(): Iterable<number> {
+    return this.#groups;
+  }
+
+  /** The reaper's own process, once there is one. */
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  add(group: number): void {
+    this.#groups.add(group);
+    if (this.#process === undefined) this.#startSoon();
+    else this.#tell(`+${group}\n`);
+  }
+
+  remove(group: number): void {
+    if (this.#groups.delete(group)) this.#tell(`-${group}\n`);
+  }
+
+  /** After what runs now, so that no server waits for it. */
+  #startSoon(): void {
+    if (this.#shell === undefined || this.#starting !== undefined) return;
+    const waitMs = Math.max(0, this.#startedMs + RESTART_MS - performance.now());
+    this.#starting = setTimeout(() => this.#start(), waitMs).unref();
+  }
+
+  #start(): void {
+    this.#starting = undefined;
+    if (this.#shell === undefined || this.#groups.size === 0) return;
+    this.#startedMs = performance.now();
+    const started = startShell(this.#shell);
+    if (started === undefined) {
+      this.#startSoon();
+      return;
+    }
+    this.#process = started;
+    started.once('exit', () => this.#lost());
+    started.once('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'ENOENT') this.#shell = undefined;
+      this.#lost();
+    });
+    started.unref();
+    const { stdin } = started;
+    // Its end is seen elsewhere.
+    stdin?.on('error', () => undefined);
+    if (stdin instanceof Socket) stdin.unref();
+    this.#tell([...this.#groups].map((group) => `+${group}\n`).join(''));
+  }
+
+  #lost(): void {
+    this.#process = undefined;
+    if (this.#groups.size > 0) this.#startSoon();
+  }
+
+  #tell(lines: string): void {
+    const stdin = this.#process?.stdin;
+    if (stdin?.writable === true) stdin.write(lines);
+  }
+}
+
+/** Undefined where the system refuses at once. Nothing in it names Assay, as `pkill -9 -f assay` would then end both. */
+function startShell(shell: string): ChildProcess | undefined {
+  try {
+    return spawn(shell, ['-c', SCRIPT, 'reaper'], {
+      cwd: '/',
+      env: { PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/bin` },
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    });
+  } catch {
+    return undefined;
+  }
+}

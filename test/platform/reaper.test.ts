@@ -1,0 +1,184 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isAlive, killLater, sleep, until } from '../support/endings.ts';
+import { ROOT, tempDir } from '../support/place.ts';
+import { childrenOf } from '../support/processes.ts';
+import { openPipe, type Pipe } from '../support/stdio.ts';
+
+const SHELL = '/bin/sh';
+const OBEDIENT = 'exec sleep 600';
+const DEAF = "trap '' TERM; while :; do sleep 1; done";
+
+/** What may be the `sh` of a system, where this one has it. */
+const SHELLS = [SHELL, '/bin/dash', '/bin/bash', '/bin/busybox', '/bin/ksh', '/bin/zsh'].filter((path) =>
+  existsSync(path),
+);
+
+/** A program that is called by the name `sh`, as several behave by it. */
+function calledSh(program: string): string {
+  if (program === SHELL) return program;
+  const path = join(tempDir(), 'sh');
+  symlinkSync(program, path);
+  return path;
+}
+
+interface Group {
+  readonly id: number;
+  /** The signal that ended its leader. */
+  readonly endedBy: Promise<NodeJS.Signals | null>;
+}
+
+async function startGroup(script: string): Promise<Group> {
+  const leader: ChildProcess = spawn('/bin/sh', ['-c', `echo; ${script}`], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  killLater(leader.pid);
+  const endedBy = new Promise<NodeJS.Signals | null>((resolve) => {
+    leader.on('exit', (_code, signal) => resolve(signal));
+  });
+  await new Promise((resolve) => leader.stdout?.once('data', resolve));
+  // What it says comes before its trap does.
+  await sleep(100);
+  return { id: leader.pid ?? 0, endedBy };
+}
+
+interface Guard {
+  readonly pipe: Pipe;
+  /** Resolves when the guard has done it. */
+  tell(line: string): Promise<void>;
+  /** The reaper's process and the guard's number of open files, of all reapers so far. */
+  said(count: number): Promise<readonly (readonly [pid: number, files: number])[]>;
+}
+
+function openGuard(shell = SHELL): Guard {
+  const pipe = openPipe([join(ROOT, 'test', 'fixtures', 'guard.ts'), shell]);
+  const isDone = (line: string): boolean => line === 'done';
+  let told = 0;
+  return {
+    pipe,
+    tell: async (line) => {
+      pipe.write(`${line}\n`);
+      const count = ++told;
+      await until(`${line} is done`, () => (pipe.lines().filter(isDone).length >= count ? true : undefined));
+    },
+    said: (count) =>
+      until(`${count} reapers were there`, () => {
+        const said = pipe.lines().filter((line) => !isDone(line));
+        if (said.length < count) return undefined;
+        return said.map((line) => {
+          const [pid = 0, files = 0] = line.split(' ').map(Number);
+          killLater(pid);
+          return [pid, files] as const;
+        });
+      }),
+  };
+}
+
+async function expectGone(pid: number): Promise<void> {
+  await until(`${pid} is gone`, () => (isAlive(pid) ? undefined : true));
+}
+
+describe.concurrent.each(SHELLS)('a reaper under %s', (program) => {
+  it('ends the groups that are left when its owner is killed, and no other, and then itself', async () => {
+    const guard = openGuard(calledSh(program));
+    const [obedient, deaf, ended, spared] = await Promise.all(
+      [OBEDIENT, DEAF, DEAF, OBEDIENT].map(startGroup),
+    );
+    for (const group of [spared, obedient, ended, deaf]) await guard.tell(`+${group!.id}`);
+    const [[reaper] = [0]] = await guard.said(1);
+    await guard.tell(`-${ended!.id}`);
+    await guard.tell(`-${spared!.id}`);
+    await guard.tell(`+${ended!.id}`);
+    // One that it does not know.
+    await guard.tell('-1');
+    process.kill(guard.pipe.pid, 'SIGKILL');
+    expect(await Promise.all([obedient!.endedBy, deaf!.endedBy, ended!.endedBy])).toEqual([
+      'SIGTERM',
+      'SIGKILL',
+      'SIGKILL',
+    ]);
+    await expectGone(reaper);
+    expect(isAlive(spared!.id)).toBe(true);
+  });
+
+  it('is not ended by the signals of a terminal or of an orderly end', async () => {
+    const guard = openGuard(calledSh(program));
+    const group = await startGroup(OBEDIENT);
+    await guard.tell(`+${group.id}`);
+    const [[reaper] = [0]] = await guard.said(1);
+    // Its trap is its first line.
+    await sleep(200);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.kill(reaper, signal);
+    await sleep(200);
+    expect([isAlive(reaper), isAlive(group.id)]).toEqual([true, true]);
+    process.kill(guard.pipe.pid, 'SIGKILL');
+    expect(await group.endedBy).toBe('SIGTERM');
+    await expectGone(reaper);
+  });
+});
+
+describe.concurrent('a reaper', () => {
+  it('is not started while there is no group', async () => {
+    const guard = openGuard();
+    await sleep(300);
+    expect(childrenOf(guard.pipe.pid)).toEqual([]);
+    guard.pipe.closeStdin();
+    expect(await guard.pipe.ended).toBe(0);
+  });
+
+  it('keeps its owner neither alive nor waiting, and ends what that left', async () => {
+    const guard = openGuard();
+    const group = await startGroup(OBEDIENT);
+    await guard.tell(`+${group.id}`);
+    const [[reaper] = [0]] = await guard.said(1);
+    guard.pipe.closeStdin();
+    expect(await guard.pipe.ended).toBe(0);
+    expect(await group.endedBy).toBe('SIGTERM');
+    await expectGone(reaper);
+  });
+
+  it('that was killed is followed by one that knows all groups; nothing of it stays behind', async () => {
+    const guard = openGuard();
+    const [first, second] = await Promise.all([startGroup(OBEDIENT), startGroup(OBEDIENT)]);
+    await guard.tell(`+${first.id}`);
+    for (const count of [1, 2]) process.kill((await guard.said(count))[count - 1]![0], 'SIGKILL');
+    await guard.tell(`+${second.id}`);
+    const said = await guard.said(3);
+    expect(said.map(([, files]) => files)).toEqual(said.map(() => said[0]![1]));
+    const reaper = said[2]![0];
+    expect(childrenOf(guard.pipe.pid).map(({ pid, state }) => [pid, state.startsWith('Z')])).toEqual([
+      [reaper, false],
+    ]);
+    process.kill(guard.pipe.pid, 'SIGKILL');
+    expect(await Promise.all([first.endedBy, second.endedBy])).toEqual(['SIGTERM', 'SIGTERM']);
+    await expectGone(reaper);
+  });
+
+  it('that was killed while no group is left is not started again', async () => {
+    const guard = openGuard();
+    const group = await startGroup(OBEDIENT);
+    await guard.tell(`+${group.id}`);
+    const [[reaper] = [0]] = await guard.said(1);
+    await guard.tell(`-${group.id}`);
+    process.kill(reaper, 'SIGKILL');
+    await sleep(1_500);
+    expect(childrenOf(guard.pipe.pid)).toEqual([]);
+    await guard.tell(`+${group.id}`);
+    expect(await guard.said(2)).toHaveLength(2);
+  });
+
+  it('is done without where there is no such shell', async () => {
+    const guard = openGuard('/no/such/sh');
+    const group = await startGroup(OBEDIENT);
+    await guard.tell(`+${group.id}`);
+    await guard.tell('+999999');
+    await sleep(300);
+    await guard.tell(`-${group.id}`);
+    guard.pipe.closeStdin();
+    expect(await guard.pipe.ended).toBe(0);
+    expect([await guard.said(0), guard.pipe.stderr()]).toEqual([[], '']);
+  });
+});
