@@ -135,6 +135,11 @@ export class Server {
     }
   }
 
+  /** Somebody wants what it may have: a rest that lasted for a while ends. */
+  wake(): void {
+    if ('nextMs' in this.#life && isWorthWaiting(this.#life, Date.now())) this.#wake();
+  }
+
   /** Asks a legacy server for log messages from this level on, now and after each restart; never for fewer than before. */
   setLogLevel(level: string): void {
     if (this.#logLevel !== undefined && !isSevereEnough(this.#logLevel, level)) return;

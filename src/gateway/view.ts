@@ -146,7 +146,7 @@ export class View {
     if (changed.length > 0) for (const listener of [...this.#listeners]) listener(changed);
   }
 
-  /** A server that is down and never listed anything may well have what was asked for. */
+  /** A server that is down and never listed anything may well have what was asked for; it is tried again. */
   #unseen(kind: ListKind, name: string): Refusal | undefined {
     const server = this.servers.find(
       ({ spec, link, inventory }) =>
@@ -155,6 +155,7 @@ export class View {
         (!this.isAggregated || (spec.prefix && name.startsWith(publicPrefix(spec.name)))),
     );
     if (server === undefined) return undefined;
+    server.wake();
     return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: causeOf(server) };
   }
 

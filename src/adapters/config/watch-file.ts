@@ -9,34 +9,58 @@ export interface Watching {
 /** Editors save in several steps; a file that was quiet for so many ms is read. */
 const QUIET_MS = 100;
 
+/** Where changes cannot be told by the system, the folders are looked at every so many ms. */
+const POLL_MS = 1_000;
+
 /**
- * Tells each time that a file may have changed, at the latest so many ms after the last of a burst. Its folder is
- * watched, as most editors save by putting another file in its place; of a link also the folder that holds its target.
+ * Tells each time that a file may have changed, so many ms after the last of a burst. Its folder is watched, as most
+ * editors save by putting another file in its place; of a link also the folder that holds its target.
  */
 export async function watchFile(path: string, onChange: () => void): Promise<Watching> {
   const { watch } = await import('chokidar');
-  const target = await realPath(path);
-  const names = new Set([basename(path), basename(target)]);
-  // Mounted configs are swapped by a link beside the file, whose name begins with two dots.
-  const isNamed = (name: string): boolean => names.has(name) || name.startsWith('..');
-  const folders = [...new Set([dirname(path), dirname(target)])];
   let timer: NodeJS.Timeout | undefined;
-  const watcher: FSWatcher = watch(folders, {
-    depth: 0,
-    ignoreInitial: true,
-    followSymlinks: true,
-    ignored: (entry) => !folders.includes(entry) && !isNamed(basename(entry)),
-  });
-  watcher.on('all', () => {
-    clearTimeout(timer);
-    timer = setTimeout(onChange, QUIET_MS);
-  });
-  // A folder that cannot be watched any more costs the reload, nothing else.
-  watcher.on('error', () => undefined);
+  let watcher: FSWatcher | undefined;
+  const begin = (usePolling: boolean): FSWatcher => {
+    const begun = watch([], {
+      depth: 0,
+      ignoreInitial: true,
+      followSymlinks: false,
+      usePolling,
+      interval: POLL_MS,
+    });
+    begun.on('all', (_event, changed) => {
+      if (!isOfInterest(changed)) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => void look(), QUIET_MS);
+    });
+    // The system has only so many watches to give.
+    begun.once('error', () => {
+      if (usePolling) return;
+      void begun.close();
+      watcher = begin(true);
+      void look();
+    });
+    return begun;
+  };
+  const names = new Set<string>();
+  // Mounted configs are swapped by a link beside the file, whose name begins with two dots.
+  const isOfInterest = (changed: string): boolean =>
+    names.has(basename(changed)) || basename(changed).startsWith('..');
+  const follow = async (): Promise<void> => {
+    const [folder, target] = await Promise.all([realPath(dirname(path)), realPath(path)]);
+    for (const name of [path, target]) names.add(basename(name));
+    watcher?.add([folder, dirname(target)]);
+  };
+  const look = async (): Promise<void> => {
+    await follow();
+    onChange();
+  };
+  watcher = begin(false);
+  await follow();
   return {
     close: async () => {
       clearTimeout(timer);
-      await watcher.close();
+      await watcher?.close();
     },
   };
 }
