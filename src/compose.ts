@@ -1,11 +1,19 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { announceServe, withdrawServe } from './adapters/store/running-serve.ts';
 import { EXIT, type Refusal } from './core/errors.ts';
 import { VERSION } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
 import { runCommandLine } from './edges/cli/program.ts';
-import type { CommonOptions, OpenCatalog, OpenServe, Runtime, ServeOptions } from './edges/cli/runtime.ts';
-import { openHttpDoor } from './edges/mcp/http-door.ts';
-import { runStdioDoor } from './edges/mcp/stdio-door.ts';
-import { openCatalog, setting } from './opening.ts';
+import type {
+  CommonOptions,
+  OpenCatalog,
+  OpenServe,
+  Runtime,
+  ServeOptions,
+  StdioOptions,
+} from './edges/cli/runtime.ts';
+import { openAttached, openCatalog, SERVE_FILE, setting } from './opening.ts';
 
 /** Largest message in bytes that a client may send, where the environment says nothing else. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -42,29 +50,39 @@ async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refus
   if (!limit.ok) return limit;
   const opened = await openCatalog({ ...options, isQuiet: false });
   if (!opened.ok) return opened;
-  const { catalog, log, configPath } = opened.value;
+  const { catalog, log, home, configPath } = opened.value;
   const { host, port } = options;
   const token = setting('ASSAY_TOKEN');
+  const { openHttpDoor } = await import('./edges/mcp/http-door.ts');
   const door = await openHttpDoor({ host, port, token, maxBodyBytes: limit.value, catalog, log });
   if (!door.ok) return door;
   opened.value.start();
+  const { url } = door.value;
+  const word = join(home, SERVE_FILE);
+  const unsaid = await announceServe(word, { url, pid: process.pid, token: randomUUID() });
+  if (unsaid !== undefined)
+    log.warn('`assay stdio --attach` will not find this', { path: word, cause: unsaid });
   const close = async (): Promise<void> => {
+    await withdrawServe(word, process.pid);
     await Promise.all([door.value.close(), opened.value.close()]);
   };
-  return ok({ catalog, configPath, url: door.value.url, close });
+  return ok({ catalog, configPath, url, close });
 }
 
-async function runStdio(options: CommonOptions): Promise<Result<undefined, Refusal>> {
+async function runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>> {
   const limit = maxBodyBytes();
   if (!limit.ok) return limit;
-  const opened = await openCatalog({ ...options, isQuiet: false });
+  const opened = await (options.attach === true
+    ? openAttached(options)
+    : openCatalog({ ...options, isQuiet: false }));
   if (!opened.ok) return opened;
-  const { catalog, log, start, close } = opened.value;
+  const { view, log, start, close } = opened.value;
+  const { runStdioDoor } = await import('./edges/mcp/stdio-door.ts');
   start();
   const door = runStdioDoor({
     input: process.stdin,
     output: process.stdout,
-    view: catalog.all,
+    view,
     maxBodyBytes: limit.value,
     log,
   });

@@ -1,21 +1,28 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig, type Config, type ConfigSurroundings } from './adapters/config/load-config.ts';
+import { attachedView, followServe, planOfServe } from './attach.ts';
+import { loadConfig, type ConfigSurroundings } from './adapters/config/load-config.ts';
 import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
-import { watchFile, type Watching } from './adapters/config/watch-file.ts';
+import type { Watching } from './adapters/config/watch-file.ts';
 import { downstream } from './adapters/downstream/connect.ts';
 import { openCatalogFile } from './adapters/store/catalog-file.ts';
 import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
-import { sentenceOf, type Refusal } from './core/errors.ts';
+import type { Refusal } from './core/errors.ts';
 import { OWN_INFO } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
-import type { CommonOptions, OpenCatalog } from './edges/cli/runtime.ts';
-import { Catalog } from './gateway/catalog.ts';
+import type { CommonOptions, OpenCatalog, StdioOptions } from './edges/cli/runtime.ts';
+import { followConfig, report } from './follow-config.ts';
+import { Catalog, type Plan } from './gateway/catalog.ts';
 import type { Log } from './gateway/ports.ts';
+import type { View } from './gateway/view.ts';
 
 export interface Opened extends OpenCatalog {
   readonly log: Log;
-  /** Starts the servers, and lets them follow the config file where the command lasts. */
+  /** The folder of what Assay keeps. */
+  readonly home: string;
+  /** What the clients of the process see. */
+  readonly view: View;
+  /** Starts the servers, and lets them follow the config where the command lasts. */
   readonly start: () => void;
 }
 
@@ -24,11 +31,46 @@ export interface OpeningOptions extends CommonOptions {
   readonly isQuiet: boolean;
 }
 
+/** Where Assay runs, and its log. */
+export interface Ground {
+  readonly around: ConfigSurroundings;
+  /** The folder of what it keeps. */
+  readonly home: string;
+  readonly log: Log;
+}
+
+/** Where in its home a running `serve` leaves word. */
+export const SERVE_FILE = 'serve.json';
+
 /** Reads the config and what is remembered of its servers. Nothing is started yet. */
 export async function openCatalog(options: OpeningOptions): Promise<Result<Opened, Refusal>> {
-  const { isQuiet } = options;
-  const around = surroundings(options);
-  const level = setting('ASSAY_LOG_LEVEL') ?? (isQuiet ? 'error' : 'info');
+  const ground = await openGround(options);
+  return ground.ok ? openConfigured(options, ground.value) : ground;
+}
+
+/** The servers of a running `serve` through it; where none runs, those of the config. */
+export async function openAttached(options: StdioOptions): Promise<Result<Opened, Refusal>> {
+  const ground = await openGround({ ...options, isQuiet: false });
+  if (!ground.ok) return ground;
+  const { home, log } = ground.value;
+  const path = join(home, SERVE_FILE);
+  const plan = await planOfServe(path);
+  if (plan === undefined) {
+    log.warn('no `assay serve` of this home is running, so the servers are started here', { home });
+    return openConfigured({ ...options, isQuiet: false }, ground.value);
+  }
+  const opened = await openPlan(plan, {
+    ground: ground.value,
+    follow: (catalog) => followServe(path, catalog),
+  });
+  return ok({ ...opened, view: attachedView(opened.catalog), configPath: path });
+}
+
+async function openGround(options: OpeningOptions): Promise<Result<Ground, Refusal>> {
+  // `--home` stands before the variable wherever that is asked for.
+  const env = options.home === undefined ? process.env : { ...process.env, ASSAY_HOME: options.home };
+  const around = { env, cwd: process.cwd(), home: homedir() };
+  const level = setting('ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
   if (!LOG_LEVELS.includes(level))
     return err({
       code: 'SETTING_INVALID',
@@ -36,79 +78,64 @@ export async function openCatalog(options: OpeningOptions): Promise<Result<Opene
       reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
     });
   const log = await openLog({ level, isPretty: process.stderr.isTTY });
+  return ok({ around, home: locateHome(around), log });
+}
+
+async function openConfigured(options: OpeningOptions, ground: Ground): Promise<Result<Opened, Refusal>> {
+  const { around, log } = ground;
   const { path } = locateConfig({ flag: options.config, ...around });
   const config = await loadConfig(path, around);
   if (!config.ok) return config;
   report(config.value, log);
-  if (isQuiet && config.value.servers.length === 0)
-    return err({ code: 'SERVERS_ABSENT', path: config.value.path });
-  const memory = await openCatalogFile({
-    path: join(locateHome(around), 'catalog.json'),
-    log,
-    onNews: () => undefined,
-  });
+  const configPath = config.value.path;
+  if (options.isQuiet && config.value.servers.length === 0)
+    return err({ code: 'SERVERS_ABSENT', path: configPath });
+  const follow = options.isQuiet
+    ? undefined
+    : (catalog: Catalog) => followConfig(configPath, { around, catalog, log });
+  const opened = await openPlan(config.value, { ground, follow });
+  return ok({ ...opened, view: opened.catalog.all, configPath });
+}
+
+/** The watching of files begins so many ms after the start, which others need more. */
+const FOLLOW_AFTER_MS = 500;
+
+interface Planning {
+  readonly ground: Ground;
+  readonly follow: ((catalog: Catalog) => Promise<Watching>) | undefined;
+}
+
+async function openPlan(
+  plan: Plan,
+  { ground: { home, log }, follow }: Planning,
+): Promise<Omit<Opened, 'view' | 'configPath'>> {
+  const memory = await openCatalogFile({ path: join(home, 'catalog.json'), log, onNews: () => undefined });
   const connect = downstream({
     log,
     recallEra: (spec) => memory.recall(spec)?.era,
     ownInfo: JSON.stringify(OWN_INFO),
   });
-  const catalog = new Catalog(config.value, { connect, memory, log, chance: Math.random });
+  const catalog = new Catalog(plan, { connect, memory, log, chance: Math.random });
   let watching: Promise<Watching> | undefined;
+  let timer: NodeJS.Timeout | undefined;
   const start = (): void => {
     catalog.start();
-    if (!isQuiet) watching = followFile(config.value.path, { around, catalog, log });
+    if (follow !== undefined)
+      timer = setTimeout(() => {
+        watching = follow(catalog);
+      }, FOLLOW_AFTER_MS).unref();
   };
   const close = async (): Promise<void> => {
+    clearTimeout(timer);
     await (await watching)?.close();
     await catalog.stop();
     await memory.flush();
   };
-  return ok({ catalog, configPath: config.value.path, log, start, close });
-}
-
-/** `--home` stands before the variable wherever that is asked for. */
-function surroundings({ home }: CommonOptions): ConfigSurroundings {
-  const env = home === undefined ? process.env : { ...process.env, ASSAY_HOME: home };
-  return { env, cwd: process.cwd(), home: homedir() };
+  return { catalog, log, home, start, close };
 }
 
 /** A variable of the environment; an empty one counts as unset. */
 export function setting(name: string): string | undefined {
   const value = process.env[name];
   return value === '' ? undefined : value;
-}
-
-function report({ problems, warnings }: Config, log: Log): void {
-  for (const { file, line, column, key, reason, remedy } of problems)
-    log.error(`config: ${key}: ${reason}. ${remedy}`, { file, line, column });
-  for (const { file, line, key, reason } of warnings) log.info(`config: ${key}: ${reason}`, { file, line });
-}
-
-interface Following {
-  readonly around: ConfigSurroundings;
-  readonly catalog: Catalog;
-  readonly log: Log;
-}
-
-/** Lets the catalog follow the config file as it is edited. A file that cannot be used leaves all as it was. */
-function followFile(path: string, { around, catalog, log }: Following): Promise<Watching> {
-  let reading: Promise<void> = Promise.resolve();
-  const read = async (): Promise<void> => {
-    const config = await loadConfig(path, around);
-    const fault = config.ok ? undefined : sentenceOf(config.error);
-    if (fault !== undefined && fault !== catalog.configFault)
-      log.error(`config: ${fault} What it said before stays in force.`);
-    catalog.configFault = fault;
-    if (!config.ok) return;
-    const before = JSON.stringify(catalog.rejected);
-    const { added, changed, removed } = catalog.follow(config.value);
-    const isNews = added.length + changed.length + removed.length > 0;
-    if (isNews || JSON.stringify(catalog.rejected) !== before) {
-      report(config.value, log);
-      log.info('config: the file has changed', { added, changed, removed });
-    }
-  };
-  return watchFile(path, () => {
-    reading = reading.then(read);
-  });
 }

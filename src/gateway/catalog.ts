@@ -97,8 +97,9 @@ export class Catalog {
       this.#views.delete(name);
       void this.#end(before.get(name), REMOVED);
     }
+    const isNews = added.length + changed.length + removed.length > 0;
+    if (isNews || JSON.stringify(this.#rejected) !== JSON.stringify(plan.rejected)) this.#changed();
     this.#rejected = plan.rejected;
-    this.#changed();
     return { added, changed, removed };
   }
 

@@ -51,6 +51,11 @@ export function realPath(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
+/** Takes a file away; one that is not there is no trouble. */
+export async function removeFile(path: string): Promise<void> {
+  await rm(path, { force: true }).catch(() => undefined);
+}
+
 /** Makes a folder, and those above it, for this user alone; one that is there stays as it is. */
 export async function ensureFolder(path: string): Promise<Outcome<undefined>> {
   try {

@@ -1,87 +1,20 @@
-import type { Refusal } from '../../core/errors.ts';
-import { err, ok, type Result } from '../../core/result.ts';
-import type { Transport } from '../../core/server-spec.ts';
-import type { Ending } from '../../core/supervision.ts';
-import type { Ask, Connect, Link, Reply } from '../../gateway/ports.ts';
-import type { Era } from '../../protocol/eras.ts';
-import { Attempt } from './attempt.ts';
-import { discover, endingOf, initialize, type Facts } from './handshake.ts';
-import { HttpLink } from './http-link.ts';
-import { openSse } from './sse-link.ts';
-import { openStdio, type DownstreamDeps, type Opening } from './stdio-link.ts';
-
-/** Makes the port through which the gateway reaches servers of every kind. */
-export function downstream(given: Omit<DownstreamDeps, 'suspects'>): Connect {
-  const deps: DownstreamDeps = { ...given, suspects: new Map() };
-  return (spec, events, signal) => {
-    const opening: Opening = { spec, events, deps, signal };
-    const { transport } = spec;
-    if (transport.kind === 'stdio') return openStdio(opening, transport);
-    return transport.flavour === 'sse' ? openSse(opening, transport) : openHttp(opening, transport);
-  };
-}
-
-type HttpTransport = Extract<Transport, { kind: 'http' }>;
+import type { Connect } from '../../gateway/ports.ts';
+import type { DownstreamDeps, Opening } from './opening.ts';
 
 /**
- * Streamable HTTP in the era that the server turns out to speak, else the older transport, in the order that
- * 2026-07-28, basic/transports/streamable-http#backward-compatibility, gives.
+ * Makes the port through which the gateway reaches servers of every kind. What one kind needs is loaded with the first
+ * server of that kind: the HTTP client alone takes as long as all the rest of a start.
  */
-async function openHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Ending>> {
-  const { spec, deps, events, signal } = opening;
-  const attempt = new Attempt(events);
-  const link = new HttpLink({
-    server: spec.name,
-    url: transport.url,
-    headers: transport.headers,
-    events: attempt,
-    log: deps.log,
-    ownInfo: deps.ownInfo,
-  });
-  const facts = await shakeHands(link, opening);
-  if (facts.ok) {
-    attempt.succeeded();
-    link.begin(facts.value);
-    return ok(link);
-  }
-  await link.close('it never stood');
-  if (transport.flavour === 'auto' && facts.error.mayBeOlder && !signal.aborted) {
-    const older = await openSse(opening, transport);
-    if (older.ok) return older;
-  }
-  const { cause, isHopeless } = facts.error;
-  return err({ cause, isHopeless });
-}
-
-interface Failure extends Ending {
-  /** The answer was one that a server of the older transport gives. */
-  readonly mayBeOlder: boolean;
-}
-
-async function shakeHands(link: HttpLink, { spec, deps, signal }: Opening): Promise<Result<Facts, Failure>> {
-  const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => link.ask(ask, to);
-  const recalled = deps.recallEra(spec);
-  if (recalled === 'legacy') {
-    const facts = await initialize(probe, deps, signal);
-    if (facts.ok) return facts;
-  }
-  const discovery = await discover(probe, signal);
-  if (discovery.kind === 'modern') return ok(discovery.facts);
-  if (discovery.kind === 'failed' && !isEraEvidence(discovery.refusal))
-    return err({ ...endingOf(discovery.refusal), mayBeOlder: false });
-  const facts = await initialize(probe, deps, signal);
-  if (facts.ok) return facts;
-  const { cause, isHopeless, httpStatus } = facts.error;
-  return err({ cause, isHopeless, mayBeOlder: httpStatus !== undefined && OLDER_ANSWERS.has(httpStatus) });
-}
-
-/** What a server of 2024-11-05 answers to a POST where it expects none. */
-const OLDER_ANSWERS: ReadonlySet<number> = new Set([400, 404, 405]);
-
-/** No connection, no right to speak, or a server in trouble tells nothing of its era. */
-function isEraEvidence(refusal: Refusal): boolean {
-  if (refusal.code === 'SERVER_ENDED') return true;
-  if (refusal.code !== 'SERVER_UNAVAILABLE' || refusal.httpStatus === undefined) return false;
-  const { httpStatus } = refusal;
-  return httpStatus >= 400 && httpStatus < 500 && httpStatus !== 401 && httpStatus !== 403;
+export function downstream(given: Omit<DownstreamDeps, 'suspects'>): Connect {
+  const deps: DownstreamDeps = { ...given, suspects: new Map() };
+  return async (spec, events, signal) => {
+    const opening: Opening = { spec, events, deps, signal };
+    const { transport } = spec;
+    if (transport.kind === 'stdio') {
+      const { openStdio } = await import('./stdio-link.ts');
+      return openStdio(opening, transport);
+    }
+    const { connectHttp } = await import('./http-connect.ts');
+    return connectHttp(opening, transport);
+  };
 }

@@ -9,7 +9,7 @@ import { Attempt } from './attempt.ts';
 import { Conversation } from './conversation.ts';
 import { initialize, type Facts } from './handshake.ts';
 import { exchangeHttp, isSuccess } from './http-exchange.ts';
-import type { Opening } from './stdio-link.ts';
+import type { Opening } from './opening.ts';
 
 /**
  * The older HTTP+SSE transport of 2024-11-05: the server speaks on one long GET stream, whose first event names the

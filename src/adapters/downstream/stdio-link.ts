@@ -1,6 +1,6 @@
 import type { Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { ServerSpec, Transport } from '../../core/server-spec.ts';
+import type { Transport } from '../../core/server-spec.ts';
 import type { Ending } from '../../core/supervision.ts';
 import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -13,22 +13,7 @@ import { onOneLine } from '../../protocol/splice.ts';
 import { discover, initialize, type Facts, type HandshakeFault } from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import { listen } from './listening.ts';
-
-export interface DownstreamDeps {
-  readonly log: Log;
-  /** The era that a server spoke when it last stood. */
-  readonly recallEra: (spec: ServerSpec) => Era | undefined;
-  readonly ownInfo: string;
-  /** Servers, by name, that are not probed any more because they never lived long enough to answer. */
-  readonly suspects: Map<string, Era>;
-}
-
-export interface Opening {
-  readonly spec: ServerSpec;
-  readonly events: LinkEvents;
-  readonly deps: DownstreamDeps;
-  readonly signal: AbortSignal;
-}
+import type { Opening } from './opening.ts';
 
 /**
  * Time in ms after which `initialize` is sent too when `server/discover` is not answered. A server that merely starts

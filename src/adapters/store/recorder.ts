@@ -1,9 +1,9 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { digestOfJson } from '../../core/digest.ts';
 import { sentenceOf } from '../../core/errors.ts';
 import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ListKind, Log, SeenDefinition, SeenServer, Snapshot, Store } from '../../gateway/ports.ts';
+import { pause } from '../../platform/waiting.ts';
 
 export interface Recorder {
   /** Writes to the store, soon, how a server was seen. */
@@ -58,7 +58,7 @@ async function seen(spec: ServerSpec, snapshot: Snapshot): Promise<SeenServer> {
       const text = bytes.toString();
       const digest = digestOfJson(text);
       if (digest !== undefined) definitions.push({ kind, key, text, digest });
-      if (definitions.length % DIGESTS_A_TURN === 0) await turn();
+      if (definitions.length % DIGESTS_A_TURN === 0) await pause(0);
     }
   return { ...facts, name: spec.name, identity: identityOf(spec), seenMs: Date.now(), definitions };
 }

@@ -3,7 +3,7 @@ import { EXIT } from '../../core/errors.ts';
 import { callTool } from './call.ts';
 import { consoleToStderr } from './console-to-stderr.ts';
 import { complain } from './complain.ts';
-import type { CommonOptions, Runtime, ServeOptions } from './runtime.ts';
+import type { CommonOptions, Runtime, ServeOptions, StdioOptions } from './runtime.ts';
 import { serve } from './serve.ts';
 import { listTools } from './tools.ts';
 
@@ -35,7 +35,11 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     });
   withCommon(program.command('stdio'))
     .description('the same on stdin and stdout, for a client that starts Assay itself')
-    .action(async (options: CommonOptions) => {
+    .option(
+      '--attach',
+      'through a running `assay serve` of the same home, instead of starting the servers again',
+    )
+    .action(async (options: StdioOptions) => {
       consoleToStderr();
       const ended = await runtime.runStdio(options);
       exit = ended.ok ? EXIT.done : complain(ended.error);

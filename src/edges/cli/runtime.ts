@@ -13,6 +13,11 @@ export interface ServeOptions extends CommonOptions {
   readonly port: number;
 }
 
+export interface StdioOptions extends CommonOptions {
+  /** Speak through a running `serve` of the same home instead of starting the servers. */
+  readonly attach?: boolean;
+}
+
 /** A catalog whose servers are starting. */
 export interface OpenCatalog {
   readonly catalog: Catalog;
@@ -35,7 +40,7 @@ export interface Runtime {
   openCatalog(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
   /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
-  runStdio(options: CommonOptions): Promise<Result<undefined, Refusal>>;
+  runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>>;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
   untilStopped(): Promise<void>;
 }

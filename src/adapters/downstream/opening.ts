@@ -1,0 +1,20 @@
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { LinkEvents, Log } from '../../gateway/ports.ts';
+import type { Era } from '../../protocol/eras.ts';
+
+export interface DownstreamDeps {
+  readonly log: Log;
+  /** The era that a server spoke when it last stood. */
+  readonly recallEra: (spec: ServerSpec) => Era | undefined;
+  readonly ownInfo: string;
+  /** Servers, by name, that are not probed any more because they never lived long enough to answer. */
+  readonly suspects: Map<string, Era>;
+}
+
+/** One attempt to open a link. */
+export interface Opening {
+  readonly spec: ServerSpec;
+  readonly events: LinkEvents;
+  readonly deps: DownstreamDeps;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,44 @@
+import { dirname } from 'node:path';
+import { ensureFolder, readText, removeFile, writeAtomically } from '../../platform/files.ts';
+import { isAlive } from '../../platform/liveness.ts';
+
+/** Where a running `assay serve` is reached by the processes of its user. */
+export interface RunningServe {
+  /** Origin and port. */
+  readonly url: string;
+  readonly pid: number;
+  /** Lets processes that can read this file in, whether the MCP endpoints are open or not. */
+  readonly token: string;
+}
+
+/** Leaves word in a file that only this user can read. The phrase tells why it could not be done. */
+export async function announceServe(path: string, serve: RunningServe): Promise<string | undefined> {
+  const folder = await ensureFolder(dirname(path));
+  const written = folder.ok ? await writeAtomically(path, `${JSON.stringify(serve)}\n`, 0o600) : folder;
+  return written.ok ? undefined : written.error.reason;
+}
+
+/** Takes the word back, unless another `serve` has left its own since. */
+export async function withdrawServe(path: string, pid: number): Promise<void> {
+  const serve = await readServe(path);
+  if (serve?.pid === pid) await removeFile(path);
+}
+
+/** The `serve` that runs; undefined where none does, whatever an earlier one left behind. */
+export async function findServe(path: string): Promise<RunningServe | undefined> {
+  const serve = await readServe(path);
+  return serve !== undefined && isAlive(serve.pid) ? serve : undefined;
+}
+
+async function readServe(path: string): Promise<RunningServe | undefined> {
+  const text = await readText(path);
+  if (!text.ok) return undefined;
+  try {
+    const { url, pid, token } = JSON.parse(text.value) as Readonly<Record<string, unknown>>;
+    const isWhole =
+      typeof url === 'string' && URL.canParse(url) && Number.isInteger(pid) && typeof token === 'string';
+    return isWhole ? { url, pid: Number(pid), token } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import { findServe, type RunningServe } from './adapters/store/running-serve.ts';
+import { watchFile, type Watching } from './adapters/config/watch-file.ts';
+import type { ServerSpec } from './core/server-spec.ts';
+import type { Catalog, Plan } from './gateway/catalog.ts';
+
+/** The name under which a running `serve` stands where Assay is its client. */
+const NAME = 'serve';
+/** Each server behind it has its own limit; none of ours comes before it. */
+const NO_LIMIT_MS = 2 ** 31 - 1;
+
+/** A plan whose only server is the running `serve` itself; undefined where none runs. */
+export async function planOfServe(path: string): Promise<Plan | undefined> {
+  const serve = await findServe(path);
+  return serve && { servers: [specOf(serve)], rejected: [] };
+}
+
+/** Lets the catalog follow where `serve` is, as it ends and is started again. While none runs the last one counts. */
+export function followServe(path: string, catalog: Catalog): Promise<Watching> {
+  return watchFile(path, () => {
+    void planOfServe(path).then((plan) => plan && catalog.follow(plan));
+  });
+}
+
+/** What it serves comes from one gateway already: names stay as they are. */
+export function attachedView(catalog: Catalog): Catalog['all'] {
+  return catalog.of(NAME) ?? catalog.all;
+}
+
+function specOf({ url, token }: RunningServe): ServerSpec {
+  return {
+    name: NAME,
+    transport: {
+      kind: 'http',
+      flavour: 'streamable',
+      url: new URL('/mcp', url),
+      headers: { authorization: `Bearer ${token}` },
+    },
+    timeoutMs: NO_LIMIT_MS,
+    prefix: false,
+  };
+}

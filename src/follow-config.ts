@@ -1,0 +1,44 @@
+import { loadConfig, type Config, type ConfigSurroundings } from './adapters/config/load-config.ts';
+import { watchFile, type Watching } from './adapters/config/watch-file.ts';
+import { sentenceOf } from './core/errors.ts';
+import type { Catalog } from './gateway/catalog.ts';
+import type { Log } from './gateway/ports.ts';
+
+interface Following {
+  readonly around: ConfigSurroundings;
+  readonly catalog: Catalog;
+  readonly log: Log;
+}
+
+/** Lets the catalog follow the config file as it is edited. A file that cannot be used leaves all as it was. */
+export async function followConfig(path: string, { around, catalog, log }: Following): Promise<Watching> {
+  let reading: Promise<void> = Promise.resolve();
+  const read = async (): Promise<void> => {
+    const config = await loadConfig(path, around);
+    const fault = config.ok ? undefined : sentenceOf(config.error);
+    if (fault !== undefined && fault !== catalog.configFault)
+      log.error(`config: ${fault} What it said before stays in force.`);
+    catalog.configFault = fault;
+    if (!config.ok) return;
+    const before = JSON.stringify(catalog.rejected);
+    const { added, changed, removed } = catalog.follow(config.value);
+    const isNews = added.length + changed.length + removed.length > 0;
+    if (!isNews && JSON.stringify(catalog.rejected) === before) return;
+    report(config.value, log);
+    log.info('config: the file has changed', { added, changed, removed });
+  };
+  const readSoon = (): void => {
+    reading = reading.then(read);
+  };
+  const watching = await watchFile(path, readSoon);
+  // It may have changed before it was watched.
+  readSoon();
+  return watching;
+}
+
+/** Tells the log what is wrong in a config. */
+export function report({ problems, warnings }: Config, log: Log): void {
+  for (const { file, line, column, key, reason, remedy } of problems)
+    log.error(`config: ${key}: ${reason}. ${remedy}`, { file, line, column });
+  for (const { file, line, key, reason } of warnings) log.info(`config: ${key}: ${reason}`, { file, line });
+}

@@ -1,0 +1,84 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startAssay } from '../support/assay.ts';
+import { kill, sleep, until } from '../support/endings.ts';
+import { at, namesAt, type Json } from '../support/json.ts';
+import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
+import { openStdio, type Pipe } from '../support/stdio.ts';
+
+/** As a client starts it, whose home is that of the running serve. */
+function attach(home: string, config: string): Pipe {
+  return openStdio({ home, config, args: ['--attach'] });
+}
+
+describe('assay stdio --attach', () => {
+  it('speaks through the running serve: three clients, one process of each server', async () => {
+    const home = tempDir();
+    const diary = openDiary();
+    const config = writeConfig({
+      plain: fixture('plain', [], { env: diary.env }),
+      changer: fixture('changer'),
+    });
+    const assay = await startAssay({ config, home });
+    await assay.settled();
+    const pipes = [attach(home, config), attach(home, config), attach(home, config)];
+    for (const pipe of pipes) {
+      await pipe.initialize();
+      expect(namesAt(await pipe.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
+      expect(await pipe.call('plain_echo', { big: 1 })).toBe('{"big":1}');
+    }
+    expect(await Promise.all(pipes.map((pipe) => pipe.call('plain_counter')))).toEqual(
+      expect.arrayContaining(['1', '2', '3']),
+    );
+    expect(diary.read('start')).toHaveLength(1);
+    const [first, second] = pipes;
+    await first?.call('changer_grow');
+    await second?.next('the change', (one: Json) => at(one, 'method') === 'notifications/tools/list_changed');
+    expect(await second?.call('changer_extra_0')).toBe('extra_0');
+    await Promise.all(pipes.map((pipe) => pipe.stop()));
+    expect(at(await assay.health(), 'status')).toBe('ok');
+  });
+
+  it('follows a serve that is started anew, at another address', async () => {
+    const home = tempDir();
+    const config = writeConfig({ plain: fixture('plain') });
+    const before = await startAssay({ config, home });
+    await before.settled();
+    const pipe = attach(home, config);
+    await pipe.initialize();
+    expect(await pipe.call('plain_label')).toBe('plain');
+    await before.stop();
+    expect(existsSync(join(home, 'serve.json'))).toBe(false);
+    const after = await startAssay({ config, home });
+    await after.settled();
+    await until(
+      'it works again',
+      async () => ((await pipe.call('plain_label').catch(() => '')) === 'plain' ? true : undefined),
+      15_000,
+    );
+    expect(after.port).not.toBe(before.port);
+  });
+
+  it('starts the servers itself where no serve runs, also where one left its word and died; and says so', async () => {
+    const home = tempDir();
+    const config = writeConfig({ plain: fixture('plain') });
+    const dead = await startAssay({ config, home });
+    kill(dead.pid, 'SIGKILL');
+    await sleep(200);
+    expect(existsSync(join(home, 'serve.json'))).toBe(true);
+    const pipe = attach(home, config);
+    await pipe.initialize();
+    expect(await pipe.call('plain_label')).toBe('plain');
+    expect(pipe.stderr()).toContain('no `assay serve` of this home is running');
+  });
+
+  it('finds it by a file that only its user can read', async () => {
+    const home = tempDir();
+    await startAssay({ servers: { plain: fixture('plain') }, home });
+    const word = join(home, 'serve.json');
+    await until('the word is there', () => (existsSync(word) ? true : undefined));
+    expect(statSync(word).mode & 0o777).toBe(0o600);
+    expect(Object.keys(JSON.parse(readFileSync(word, 'utf8')) as object)).toEqual(['url', 'pid', 'token']);
+  });
+});
