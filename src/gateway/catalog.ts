@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerSpec } from '../core/server-spec.ts';
 import { LIST_KINDS } from './inventory.ts';
+import type { Telemetry } from './ports.ts';
 import { Server, type ServerDeps } from './server.ts';
 import { View } from './view.ts';
 
@@ -9,6 +10,10 @@ const FIRST_LIST_WAIT_MS = 5_000;
 /** Changes within this many ms are announced once. */
 const ANNOUNCE_AFTER_MS = 50;
 
+export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
+  readonly telemetry?: Telemetry;
+}
+
 /** All servers of a config, in its order, and the views that endpoints show of them. */
 export class Catalog {
   readonly servers: readonly Server[];
@@ -16,19 +21,21 @@ export class Catalog {
   readonly all: View;
   readonly #views = new Map<string, View>();
   readonly #log: ServerDeps['log'];
+  readonly #mask: Telemetry['mask'];
   #announcing: NodeJS.Timeout | undefined;
   #started: Promise<void> = Promise.resolve();
   readonly #reported = new Set<string>();
 
-  constructor(specs: readonly ServerSpec[], deps: Omit<ServerDeps, 'onChange'>) {
+  constructor(specs: readonly ServerSpec[], { telemetry, ...deps }: CatalogDeps) {
     this.#log = deps.log;
+    this.#mask = telemetry?.mask ?? ((text) => text);
     this.servers = specs.map((spec) => new Server(spec, { ...deps, onChange: () => this.#changed() }));
     const settled = (): Promise<void> => this.#started;
-    this.all = new View({ servers: this.servers, isAggregated: true, settled });
+    this.all = new View({ servers: this.servers, isAggregated: true, settled, telemetry });
     for (const server of this.servers)
       this.#views.set(
         server.spec.name,
-        new View({ servers: [server], isAggregated: false, settled: () => this.#within(server) }),
+        new View({ servers: [server], isAggregated: false, settled: () => this.#within(server), telemetry }),
       );
   }
 
@@ -50,7 +57,7 @@ export class Catalog {
 
   /** What is shown otherwise than its server wrote it, or not at all, with the reason. */
   reports(): readonly string[] {
-    return LIST_KINDS.flatMap((kind) => this.all.listing(kind).reports);
+    return LIST_KINDS.flatMap((kind) => this.all.listing(kind).reports).map(this.#mask);
   }
 
   async stop(): Promise<void> {
