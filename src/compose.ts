@@ -5,6 +5,11 @@ import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
 import { downstream } from './adapters/downstream/connect.ts';
 import { openEraFile } from './adapters/store/era-file.ts';
 import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
+import { maskedConnect } from './adapters/telemetry/masked-connect.ts';
+import { openMeter } from './adapters/telemetry/metrics.ts';
+import { secretsOfEnvironment, secretsOfServer } from './adapters/telemetry/secret-values.ts';
+import { Secrets } from './adapters/telemetry/secrets.ts';
+import { openTracer, type TracerOptions } from './adapters/telemetry/tracer.ts';
 import { EXIT, type Refusal } from './core/errors.ts';
 import { OWN_INFO, VERSION } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
@@ -13,7 +18,7 @@ import type { CommonOptions, OpenCatalog, OpenServe, Runtime, ServeOptions } fro
 import { openHttpDoor } from './edges/mcp/http-door.ts';
 import { runStdioDoor } from './edges/mcp/stdio-door.ts';
 import { Catalog } from './gateway/catalog.ts';
-import type { Log } from './gateway/ports.ts';
+import type { Log, Meter } from './gateway/ports.ts';
 
 /** Largest message in bytes that a client may send, where the environment says nothing else. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -36,7 +41,16 @@ interface Opened extends OpenCatalog {
   readonly log: Log;
 }
 
-async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Result<Opened, Refusal>> {
+interface Manner {
+  /** Only what went wrong is logged. */
+  readonly isQuiet: boolean;
+  /** How clients come in. */
+  readonly transport: TracerOptions['transport'];
+  readonly meter?: Meter;
+}
+
+async function openCatalog(options: CommonOptions, manner: Manner): Promise<Result<Opened, Refusal>> {
+  const { isQuiet, transport, meter } = manner;
   // `--home` stands before the variable wherever that is asked for.
   const env = options.home === undefined ? process.env : { ...process.env, ASSAY_HOME: options.home };
   const around = { env, cwd: process.cwd(), home: homedir() };
@@ -47,10 +61,14 @@ async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Re
       name: 'ASSAY_LOG_LEVEL',
       reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
     });
-  const log = await openLog({ level, isPretty: process.stderr.isTTY });
+  const secrets = new Secrets();
+  secrets.add(secretsOfEnvironment(env));
+  const mask = (text: string): string => secrets.mask(text);
+  const log = await openLog({ level, isPretty: process.stderr.isTTY, mask });
   const location = locateConfig({ flag: options.config, ...around });
   const config = await loadConfig(location.path, around);
   if (!config.ok) return config;
+  secrets.add(config.value.servers.flatMap(secretsOfServer));
   for (const { file, line, column, key, reason, remedy } of config.value.problems)
     log.error(`config: ${key}: ${reason}. ${remedy}`, { file, line, column });
   for (const { file, line, key, reason } of config.value.warnings)
@@ -58,14 +76,15 @@ async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Re
   if (isQuiet && config.value.servers.length === 0)
     return err({ code: 'SERVERS_ABSENT', path: config.value.path });
   const eras = await openEraFile(join(locateHome(around), 'eras.json'), log);
-  const connect = downstream({ log, eras, ownInfo: JSON.stringify(OWN_INFO) });
-  const catalog = new Catalog(config.value.servers, { connect, log, chance: Math.random });
+  const telemetry = { meter, tracer: await openTracer({ version: VERSION, transport }), mask };
+  const connect = maskedConnect(downstream({ log, eras, ownInfo: JSON.stringify(OWN_INFO) }), telemetry);
+  const catalog = new Catalog(config.value.servers, { connect, log, chance: Math.random, telemetry });
   return ok({ catalog, configPath: config.value.path, log, close: () => catalog.stop() });
 }
 
 /** A catalog that starts at once, for commands that use it and end. */
 async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>> {
-  const opened = await openCatalog(options, true);
+  const opened = await openCatalog(options, { isQuiet: true, transport: 'pipe' });
   if (!opened.ok) return opened;
   const { catalog } = opened.value;
   catalog.start();
@@ -79,12 +98,13 @@ async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalo
 async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>> {
   const limit = maxBodyBytes();
   if (!limit.ok) return limit;
-  const opened = await openCatalog(options, false);
+  const meter = openMeter(VERSION);
+  const opened = await openCatalog(options, { isQuiet: false, transport: 'tcp', meter });
   if (!opened.ok) return opened;
   const { catalog, log, configPath } = opened.value;
   const { host, port } = options;
   const token = setting('ASSAY_TOKEN');
-  const door = await openHttpDoor({ host, port, token, maxBodyBytes: limit.value, catalog, log });
+  const door = await openHttpDoor({ host, port, token, maxBodyBytes: limit.value, catalog, log, meter });
   if (!door.ok) return door;
   catalog.start();
   const close = async (): Promise<void> => {
@@ -96,7 +116,7 @@ async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refus
 async function runStdio(options: CommonOptions): Promise<Result<undefined, Refusal>> {
   const limit = maxBodyBytes();
   if (!limit.ok) return limit;
-  const opened = await openCatalog(options, false);
+  const opened = await openCatalog(options, { isQuiet: false, transport: 'pipe' });
   if (!opened.ok) return opened;
   const { catalog, log } = opened.value;
   catalog.start();
