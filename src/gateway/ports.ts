@@ -172,13 +172,13 @@ export interface Log {
 }
 
 /** How a relayed request ended: the server's result, the server's error, or a refusal of ours. */
-export type Ending = 'ok' | 'error' | RefusalCode;
+export type RelayEnding = 'ok' | 'error' | RefusalCode;
 
 /** What is counted of one method of one server. Asked for once per request, so that it must cost next to nothing. */
 export interface Tally {
   /** Gives the moment, for `end`. */
   begin(): number;
-  end(ending: Ending, beganMs: number): void;
+  end(ending: RelayEnding, beganMs: number): void;
 }
 
 /** Counts what is relayed, and tells it to whoever collects such numbers. */
@@ -226,7 +226,7 @@ export interface TracedRequest {
 
 /** How a request ended, as its span tells it. */
 export interface TracedEnd {
-  readonly ending: Ending;
+  readonly ending: RelayEnding;
   /** Of a JSON-RPC error, the server's or ours. */
   readonly error: { readonly code: string; readonly message: string } | undefined;
   /** The tool ran, and its result says `isError`. */

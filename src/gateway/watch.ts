@@ -2,7 +2,7 @@ import { rpcErrorOf, type Refusal } from '../core/errors.ts';
 import type { RequestMessage, ResponseMessage } from '../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../protocol/spans.ts';
 import { nameOf } from '../protocol/translate.ts';
-import type { Ending, Reply, Telemetry, TracedEnd, TracedRequest } from './ports.ts';
+import type { RelayEnding, Reply, Telemetry, TracedEnd, TracedRequest } from './ports.ts';
 
 export interface Watched {
   readonly server: string;
@@ -32,7 +32,7 @@ export function maskedRefusal(refusal: Refusal, mask: Telemetry['mask']): Refusa
   return 'cause' in refusal ? { ...refusal, cause: mask(refusal.cause) } : refusal;
 }
 
-function endingOf(ended: Ended): Ending {
+function endingOf(ended: Ended): RelayEnding {
   if (ended.kind === 'refused') return ended.refusal.code;
   return ended.kind === 'relayed' && ended.reply.message.isError ? 'error' : 'ok';
 }

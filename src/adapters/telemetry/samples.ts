@@ -1,4 +1,4 @@
-import type { Ending, Readings } from '../../gateway/ports.ts';
+import type { RelayEnding, Readings } from '../../gateway/ports.ts';
 import { BUCKETS_S, type MethodTally } from './tally.ts';
 
 export interface Metric {
@@ -108,7 +108,7 @@ function requestsOf({ server, method, endings }: MethodTally): readonly Sample[]
   return [...endings].map(([ending, value]) => ({ labels: { server, method, ...labelsOf(ending) }, value }));
 }
 
-function labelsOf(ending: Ending): Readonly<Record<string, string>> {
+function labelsOf(ending: RelayEnding): Readonly<Record<string, string>> {
   return ending === 'ok' || ending === 'error' ? { outcome: ending } : { outcome: 'refused', code: ending };
 }
 

@@ -1,4 +1,4 @@
-import type { Ending, Tally } from '../../gateway/ports.ts';
+import type { RelayEnding, Tally } from '../../gateway/ports.ts';
 
 /** Upper bounds of the buckets of durations, in seconds. */
 export const BUCKETS_S: readonly number[] = [
@@ -10,7 +10,7 @@ const BUCKETS_MS = Float64Array.from(BUCKETS_S, (bound) => bound * 1_000);
 export class MethodTally implements Tally {
   readonly server: string;
   readonly method: string;
-  readonly endings: Map<Ending, number> = new Map<Ending, number>([['ok', 0]]);
+  readonly endings: Map<RelayEnding, number> = new Map<RelayEnding, number>([['ok', 0]]);
   /** How many ended within each bucket alone; the last one has no bound. */
   readonly buckets: Float64Array = new Float64Array(BUCKETS_MS.length + 1);
   sumMs = 0;
@@ -26,7 +26,7 @@ export class MethodTally implements Tally {
     return performance.now();
   }
 
-  end(ending: Ending, beganMs: number): void {
+  end(ending: RelayEnding, beganMs: number): void {
     const durationMs = performance.now() - beganMs;
     this.inFlight -= 1;
     this.endings.set(ending, (this.endings.get(ending) ?? 0) + 1);
