@@ -2,31 +2,34 @@ import { pino, type DestinationStream } from 'pino';
 import { printable } from '../../core/printable.ts';
 import type { Log } from '../../gateway/ports.ts';
 import { Stderr } from '../../platform/stderr.ts';
+import { maskedFields } from './masked-fields.ts';
 
 export interface LogOptions {
   /** One of pino's levels, or `silent`. */
   readonly level: string;
   /** For people at a terminal rather than for machines. */
   readonly isPretty: boolean;
+  /** Takes secrets out of a text. */
+  readonly mask: (text: string) => string;
 }
 
 export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /**
  * The log, always on stderr: stdout belongs to results and, with stdio, to JSON-RPC alone. Nobody has to read it: what
- * is not read is dropped beyond a bound, and a line says how much.
+ * is not read is dropped beyond a bound, and a line says how much. No secret is in it, whoever said the line.
  */
-export async function openLog({ level, isPretty }: LogOptions): Promise<Log> {
+export async function openLog({ level, isPretty, mask }: LogOptions): Promise<Log> {
   const inForm = isPretty ? await prettyForm() : (line: string): string => line;
   const stderr = new Stderr({ onDropped: (count) => inForm(droppedLine(count)) });
   const destination: DestinationStream = { write: (line) => stderr.write(inForm(line)) };
   const logger = pino({ level, base: null }, destination);
-  return {
-    debug: (message, fields) => logger.debug(fields, message),
-    info: (message, fields) => logger.info(fields, message),
-    warn: (message, fields) => logger.warn(fields, message),
-    error: (message, fields) => logger.error(fields, message),
+  const say = (level: keyof Log): Log[keyof Log] => {
+    return (message, fields = {}) => {
+      if (logger.isLevelEnabled(level)) logger[level](maskedFields(fields, mask), mask(message));
+    };
   };
+  return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
 }
 
 /** As pino would write it. */
