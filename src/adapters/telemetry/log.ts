@@ -1,4 +1,5 @@
-import { pino, type DestinationStream } from 'pino';
+import { createRequire } from 'node:module';
+import type { DestinationStream, Logger, pino as Pino } from 'pino';
 import { printable } from '../../core/printable.ts';
 import type { Log } from '../../gateway/ports.ts';
 import { Stderr } from '../../platform/stderr.ts';
@@ -23,19 +24,31 @@ export async function openLog({ level, isPretty, mask }: LogOptions): Promise<Lo
   const inForm = isPretty ? await prettyForm() : (line: string): string => line;
   const stderr = new Stderr({ onDropped: (count) => inForm(droppedLine(count)) });
   const destination: DestinationStream = { write: (line) => stderr.write(inForm(line)) };
-  const logger = pino({ level, base: null }, destination);
-  const say = (level: keyof Log): Log[keyof Log] => {
-    return (message, fields = {}) => {
-      if (logger.isLevelEnabled(level)) logger[level](maskedFields(fields, mask), mask(message));
-    };
+  let opened: Logger | undefined;
+  const logger = (): Logger => (opened ??= pino()({ level, base: null }, destination));
+  const least = LOG_LEVELS.indexOf(level);
+  const say = (wanted: keyof Log): Log[keyof Log] => {
+    if (LOG_LEVELS.indexOf(wanted) < least) return () => undefined;
+    return (message, fields = {}) => logger()[wanted](maskedFields(fields, mask), mask(message));
   };
+  setTimeout(logger, LOAD_AFTER_MS).unref();
   return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
+}
+
+/**
+ * The library is loaded at once when there is something to say, and otherwise so many ms after the start, which has no
+ * time for it. A line must be said before its process ends, so it cannot wait for an import.
+ */
+const LOAD_AFTER_MS = 100;
+
+function pino(): typeof Pino {
+  return (createRequire(import.meta.url)('pino') as { readonly pino: typeof Pino }).pino;
 }
 
 /** As pino would write it. */
 function droppedLine(dropped: number): string {
   let text = '';
-  pino({ base: null }, { write: (line) => (text = line) }).warn(
+  pino()({ base: null }, { write: (line) => (text = line) }).warn(
     { dropped },
     'log lines were dropped, as nobody read them',
   );
