@@ -5,6 +5,7 @@ import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
 import { downstream } from './adapters/downstream/connect.ts';
 import { openEraFile } from './adapters/store/era-file.ts';
 import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
+import { neighbourPorts } from './compose-neighbours.ts';
 import { EXIT, type Refusal } from './core/errors.ts';
 import { OWN_INFO, VERSION } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
@@ -23,9 +24,12 @@ export function runProgram(argv: readonly string[]): Promise<number> {
   return runCommandLine(argv, RUNTIME);
 }
 
+const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1] ?? ''];
+
 const RUNTIME: Runtime = {
+  ...neighbourPorts(OWN_COMMAND),
   version: VERSION,
-  ownCommand: [process.execPath, process.argv[1] ?? ''],
+  ownCommand: OWN_COMMAND,
   openCatalog: openForCommand,
   openServe,
   runStdio,
