@@ -81,7 +81,7 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
-describe.concurrent.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio, http }) => {
+describe.each(SHAPES)('assay connect $client', ({ client, file, text, key, stdio, http }) => {
   const before = text.replace(/«[^»]*»/g, '');
 
   it('adds one entry, leaves all other bytes, and undoes it byte for byte', async () => {
@@ -173,7 +173,7 @@ describe.concurrent.each(SHAPES)('assay connect $client', ({ client, file, text,
   });
 });
 
-describe.concurrent('assay connect', () => {
+describe('assay connect', () => {
   it('writes what leads the client to the same home and config', async () => {
     const user = newUser({ ASSAY_CONFIG: 'own.json' });
     mkdirSync(user.at('.cursor'));
@@ -250,6 +250,21 @@ describe.concurrent('assay connect', () => {
     await connected(user, 'cursor', '--http');
     await user.assay('connect', 'cursor', '--undo');
     expect(user.read(...CURSOR)).toBe('{\n  "mcpServers": {\n    "a": { "command": "b" }\n  }\n}\n');
+  });
+
+  it('leaves alone what somebody put in the place of its entry', async () => {
+    const user = newUser();
+    user.write('{}', ...CURSOR);
+    await connected(user, 'cursor', '--http', 'https://assay.example/mcp');
+    const theirs = '{"mcpServers": {"assay": {"command": "another"}}}';
+    user.write(theirs, ...CURSOR);
+    expect((await user.assay('connect', 'cursor')).stderr).toContain('another server called "assay"');
+    expect((await user.assay('connect', 'cursor', '--undo')).code).toBe(2);
+    expect(user.read(...CURSOR)).toBe(theirs);
+    const tweaked = '{"mcpServers": {"assay": {"url": "https://assay.example/mcp", "headers": {}}}}';
+    user.write(tweaked, ...CURSOR);
+    expect((await user.assay('connect', 'cursor', '--undo')).code).toBe(0);
+    expect(user.read(...CURSOR)).toBe('{"mcpServers": {}}');
   });
 
   it('has nothing to undo where it wrote nothing', async () => {

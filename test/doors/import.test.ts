@@ -21,7 +21,7 @@ function fates(report: Json): Readonly<Record<string, string>> {
   );
 }
 
-describe.concurrent('assay import', () => {
+describe('assay import', () => {
   it('copies the servers of Claude Desktop, which then answer through Assay', async () => {
     const user = newUser();
     const { command, args } = fixture('plain');

@@ -59,18 +59,18 @@ export async function connectClient(
   if (JSON.stringify(former) === JSON.stringify(entry)) return ok({ ...report, change: 'same' });
   const key = { assayHome: around.assayHome, client: client.id, path: file.path };
   const record = await readRecord(key);
-  const isOurs = former === undefined || isAssay(former, around.ownCommand) || isRecorded(record, name);
+  const isOurs = former === undefined || isOwn(former, record?.entries.get(name), around.ownCommand);
   if (!isOurs && !request.force) return err({ code: 'ENTRY_TAKEN', name, path: file.path });
   const edited = withMember(settings.text, [client.key, name], entry);
   if (!edited.ok) return err(invalidSettings(file.path, settings.text, edited.error));
   const done = ok({ ...report, preview: previewOf(edited.value, isNew, name) });
   if (request.dryRun) return done;
-  const kept = formerOf(record, isNew ? undefined : settings, client.key);
+  const kept = formerOf(record, isNew ? undefined : settings, { client, around });
   const saved = await saveRecord(
     {
       client: client.id,
       path: file.path,
-      names: [...new Set([...kept.names, name])],
+      entries: new Map([...kept.entries, [name, entry]]),
       former: kept.former,
       written: hashOf({ mark: settings.mark, text: edited.value.text }),
       savedMs: around.nowMs,
@@ -164,8 +164,26 @@ function entriesIn(text: string, key: string): readonly (readonly [string, Json]
   ]);
 }
 
-function isRecorded(record: ConnectRecord | undefined, name: string): boolean {
-  return record?.names.includes(name) ?? false;
+/** Whether an entry is what Assay wrote, also where somebody added to it: under its name may stand another by now. */
+function isOwn(present: Json, written: Json | undefined, ownCommand: OwnCommand): boolean {
+  const address = addressOf(written ?? {});
+  return isAssay(present, ownCommand) || (address !== undefined && addressOf(present) === address);
+}
+
+function addressOf(entry: Json): unknown {
+  return entry['url'] ?? entry['serverUrl'];
+}
+
+/** A text without the entries that Assay wrote into it. */
+export function withoutOwn(
+  text: string,
+  { entries }: ConnectRecord,
+  { client, around }: { readonly client: Client; readonly around: ConnectSurroundings },
+): string {
+  const own = entriesIn(text, client.key).filter(
+    ([name, entry]) => entries.has(name) && isOwn(entry, entries.get(name), around.ownCommand),
+  );
+  return own.reduce((rest, [name]) => withoutMember(rest, [client.key, name]) ?? rest, text);
 }
 
 /**
@@ -175,15 +193,12 @@ function isRecorded(record: ConnectRecord | undefined, name: string): boolean {
 function formerOf(
   record: ConnectRecord | undefined,
   present: SettingsFile | undefined,
-  key: string,
-): Pick<ConnectRecord, 'former' | 'names'> {
-  if (present === undefined) return { former: undefined, names: [] };
+  whose: { readonly client: Client; readonly around: ConnectSurroundings },
+): Pick<ConnectRecord, 'former' | 'entries'> {
+  if (present === undefined) return { former: undefined, entries: new Map() };
   if (record?.written === hashOf(present)) return record;
-  const text = (record?.names ?? []).reduce(
-    (rest, name) => withoutMember(rest, [key, name]) ?? rest,
-    present.text,
-  );
-  return { former: present.mark + text, names: [] };
+  const text = record === undefined ? present.text : withoutOwn(present.text, record, whose);
+  return { former: present.mark + text, entries: new Map() };
 }
 
 interface Asked {

@@ -5,12 +5,14 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { ensureFolder, readText, removeFile, writeAtomically } from '../../../platform/files.ts';
 import { unwritable, type SettingsFile } from './settings-file.ts';
 
+type Json = Readonly<Record<string, unknown>>;
+
 /** What Assay did to one file of a client, so that it can be undone. */
 export interface ConnectRecord {
   readonly client: string;
   readonly path: string;
-  /** The entries that were written. */
-  readonly names: readonly string[];
+  /** The entries that were written, by name. */
+  readonly entries: ReadonlyMap<string, Json>;
   /** The file as it was before the first of them; undefined where there was none. */
   readonly former: string | undefined;
   /** Hash of the file as Assay wrote it. */
@@ -41,9 +43,10 @@ export async function saveRecord(
   record: ConnectRecord,
   assayHome: string,
 ): Promise<Result<undefined, Refusal>> {
-  const { former, savedMs, written, ...rest } = record;
+  const { former, savedMs, written, entries, client, path } = record;
   const bytes = former === undefined ? ABSENT : Buffer.from(former, 'utf8').toString('base64');
-  const stored = { ...rest, savedAt: new Date(savedMs).toISOString(), written, former: bytes };
+  const savedAt = new Date(savedMs).toISOString();
+  const stored = { client, path, entries: Object.fromEntries(entries), savedAt, written, former: bytes };
   const file = fileOf({ ...record, assayHome });
   const folder = await ensureFolder(folderOf(assayHome));
   const saved = folder.ok
@@ -70,20 +73,29 @@ function fileOf({ assayHome, client, path }: RecordKey): string {
 
 function parsed(text: string, { path }: RecordKey): ConnectRecord | undefined {
   try {
-    const { client, names, former, written, savedAt, ...rest } = JSON.parse(text) as Readonly<
-      Record<string, unknown>
-    >;
+    const stored = JSON.parse(text) as Json;
+    const { client, entries, former, written, savedAt } = stored;
     const isWhole =
       typeof client === 'string' &&
-      Array.isArray(names) &&
-      names.every((name) => typeof name === 'string') &&
+      isRecord(entries) &&
+      Object.values(entries).every(isRecord) &&
       typeof former === 'string' &&
       typeof written === 'string' &&
-      rest['path'] === path;
+      stored['path'] === path;
     if (!isWhole) return undefined;
-    const bytes = former === ABSENT ? undefined : Buffer.from(former, 'base64').toString('utf8');
-    return { client, path, names, former: bytes, written, savedMs: Date.parse(String(savedAt)) };
+    return {
+      client,
+      path,
+      entries: new Map(Object.entries(entries as Readonly<Record<string, Json>>)),
+      former: former === ABSENT ? undefined : Buffer.from(former, 'base64').toString('utf8'),
+      written,
+      savedMs: Date.parse(String(savedAt)),
+    };
   } catch {
     return undefined;
   }
+}
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

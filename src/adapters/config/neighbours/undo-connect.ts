@@ -2,8 +2,8 @@ import type { Refusal } from '../../../core/errors.ts';
 import type { Change, ConnectReport, UndoRequest } from '../../../core/neighbours.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { removeFile } from '../../../platform/files.ts';
-import { withoutMember } from '../json-edit.ts';
-import { targetsOf, type ConnectSurroundings, type Target } from './connect-client.ts';
+import { targetsOf, withoutOwn, type ConnectSurroundings, type Target } from './connect-client.ts';
+import type { Client } from './clients.ts';
 import { forgetRecord, hashOf, readRecord, type ConnectRecord } from './connect-record.ts';
 import { readSettings, unwritable, writeSettings, type SettingsFile } from './settings-file.ts';
 
@@ -24,7 +24,7 @@ export async function undoConnect(
     if (record === undefined) continue;
     const present = await readSettings(path);
     if (!present.ok) return present;
-    const step = present.value && stepFor(target, record, present.value);
+    const step = present.value && stepFor(record, present.value, { client: target.client, around });
     if (step === undefined) break;
     const done = dryRun ? ok(undefined) : await take(step);
     if (!done.ok) return done;
@@ -39,15 +39,16 @@ type Step =
   | { readonly change: 'restored' | 'taken out'; readonly settings: SettingsFile; readonly text: string };
 
 /** Undefined where nothing of Assay's is left in the file. */
-function stepFor({ client }: Target, record: ConnectRecord, settings: SettingsFile): Step | undefined {
+function stepFor(
+  record: ConnectRecord,
+  settings: SettingsFile,
+  whose: { readonly client: Client; readonly around: ConnectSurroundings },
+): Step | undefined {
   if (record.written === hashOf(settings)) {
     if (record.former === undefined) return { change: 'removed', path: settings.path };
     return { change: 'restored', settings: { ...settings, mark: '' }, text: record.former };
   }
-  const text = record.names.reduce(
-    (rest, name) => withoutMember(rest, [client.key, name]) ?? rest,
-    settings.text,
-  );
+  const text = withoutOwn(settings.text, record, whose);
   return text === settings.text ? undefined : { change: 'taken out', settings, text };
 }
 
@@ -64,10 +65,11 @@ interface Done {
 
 function reportOf(
   { client, file }: Target,
-  { names }: ConnectRecord,
+  { entries }: ConnectRecord,
   { change, isDryRun }: Done,
 ): ConnectReport {
   const { label, next } = client;
   const { path } = file;
+  const names = [...entries.keys()];
   return { client: label, path, change, isDryRun, names, preview: [], warnings: [], others: [], next };
 }
