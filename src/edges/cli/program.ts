@@ -3,6 +3,7 @@ import { EXIT } from '../../core/errors.ts';
 import { callTool } from './call.ts';
 import { consoleToStderr } from './console-to-stderr.ts';
 import { complain } from './complain.ts';
+import { neighbourCommands } from './neighbour-commands.ts';
 import type { CommonOptions, Runtime, ServeOptions, StdioOptions } from './runtime.ts';
 import { serve } from './serve.ts';
 import { listTools } from './tools.ts';
@@ -56,6 +57,8 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     .action(async (name: string, args: string | undefined, options: CommonOptions & Json) => {
       exit = await callTool(runtime, { name, args: args ?? '{}', options });
     });
+  for (const command of neighbourCommands(runtime, (code) => (exit = code)))
+    program.addCommand(withCommon(command).copyInheritedSettings(program));
   try {
     await program.parseAsync([...argv]);
   } catch (error) {
