@@ -13,7 +13,7 @@ export function saysDamaged(error: unknown): boolean {
 
 /** Somebody else has it at the moment; asking again later may do. */
 export function saysLocked(error: unknown): boolean {
-  return /^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error));
+  return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(codeOf(error));
 }
 
 /** SQLite cannot do this on a connection that only reads. */
@@ -30,7 +30,7 @@ const DAMAGED = 'its file is damaged, and the next start sets it aside';
 
 /** By the code of SQLite, of PostgreSQL (SQLSTATE or its class), or of the system; the first that fits counts. */
 const PHRASES: readonly (readonly [code: RegExp, phrase: string])[] = [
-  [/^SQLITE_(?:BUSY|LOCKED)/, LOCKED],
+  [/^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/, LOCKED],
   [/^SQLITE_FULL$/, FULL],
   [/^SQLITE_READONLY/, 'it is read-only'],
   [/^SQLITE_(?:CANTOPEN|PERM|AUTH)/, 'its file cannot be opened'],

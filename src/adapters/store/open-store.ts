@@ -1,7 +1,7 @@
 import type { Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log, Store } from '../../gateway/ports.ts';
-import { withHost } from './with-host.ts';
+import { postgresUrl } from './postgres-url.ts';
 import { SqliteStore } from './sqlite-store.ts';
 
 export interface StoreOptions {
@@ -18,11 +18,11 @@ export interface StoreOptions {
  */
 export async function openStore({ home, databaseUrl, log }: StoreOptions): Promise<Result<Store, Refusal>> {
   if (databaseUrl === undefined) return openSqlite(home, log);
-  if (!/^postgres(?:ql)?:\/\//.test(databaseUrl) || !URL.canParse(withHost(databaseUrl)))
+  if (postgresUrl(databaseUrl) === undefined)
     return err({
       code: 'SETTING_INVALID',
       name: 'ASSAY_DATABASE_URL',
-      reason: 'it must be a URL that begins with postgres:// or postgresql://',
+      reason: 'it must be a URL that begins with postgres:// or postgresql://, with % as %25',
     });
   // Loaded only where it is used: it takes longer than all else at a start.
   const { openPostgresStore } = await import('./postgres-store.ts');

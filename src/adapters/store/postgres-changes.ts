@@ -19,6 +19,7 @@ export class PostgresChanges {
   readonly #log: Log;
   #stop: AbortController | undefined;
   #isStanding = false;
+  #over: Promise<void> = Promise.resolve();
 
   constructor(config: pg.ClientConfig, listeners: Listeners, log: Log) {
     this.#config = config;
@@ -31,10 +32,15 @@ export class PostgresChanges {
     return this.#isStanding;
   }
 
+  /** Resolves after `stop`, when its connection is closed. */
+  get over(): Promise<void> {
+    return this.#over;
+  }
+
   start(): void {
     this.stop();
     this.#stop = new AbortController();
-    void this.#run(this.#stop.signal);
+    this.#over = this.#run(this.#stop.signal);
   }
 
   stop(): void {

@@ -3,12 +3,13 @@ import pg from 'pg';
 import type { Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log, Store } from '../../gateway/ports.ts';
+import { atMost } from '../../platform/waiting.ts';
 import type { Dialect, Writable } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { Listeners } from './listeners.ts';
 import { migrate } from './migrations.ts';
-import { withHost } from './with-host.ts';
 import { PostgresChanges } from './postgres-changes.ts';
+import { postgresUrl } from './postgres-url.ts';
 import { SqlStore } from './sql-store.ts';
 import type { Tables } from './tables.ts';
 
@@ -48,6 +49,7 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
       listeners.end();
       changes.stop();
       await calls.settled();
+      await atMost(changes.over, CONNECT_MS);
       await db.destroy();
     }),
   );
@@ -95,8 +97,8 @@ function configOf(databaseUrl: string): pg.ClientConfig {
 
 /** Host and database, and nothing of who connects to it. */
 function placeOf(databaseUrl: string): string {
-  const { host, pathname } = new URL(withHost(databaseUrl));
-  return `${decodeURIComponent(host)}${pathname}`;
+  const url = postgresUrl(databaseUrl);
+  return url === undefined ? 'PostgreSQL' : decodeURIComponent(`${url.host}${url.pathname}`);
 }
 
 async function opening(

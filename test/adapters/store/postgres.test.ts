@@ -12,6 +12,19 @@ const CUT = `
 const SECRET = 'a-secret-of-the-operator';
 
 describe('a store in PostgreSQL', () => {
+  it('keeps its tables in the first schema of the search path, under names of its own', async () => {
+    const url = new URL(await (await postgres()).newDatabase());
+    await rowsOf(url.href, 'create schema own');
+    url.searchParams.set('options', '-c search_path=own,public');
+    const place = { home: '', databaseUrl: url.href };
+    valueOf(await (await openAt(place)).saveSetting('a', 1));
+    const names = await rowsOf(
+      url.href,
+      "select distinct schemaname from pg_tables where tablename like 'assay\\_%' order by 1",
+    );
+    expect(names).toEqual([{ schemaname: 'own' }]);
+  });
+
   const unusable: readonly (readonly [what: string, url: string, told: RegExp])[] = [
     [
       'a port where nothing listens',
@@ -25,6 +38,7 @@ describe('a store in PostgreSQL', () => {
     ],
     ['a port that is none', `postgres://me:${SECRET}@127.0.0.1:99999/assay`, /ASSAY_DATABASE_URL/],
     ['another kind of database', `mysql://me:${SECRET}@127.0.0.1/assay`, /ASSAY_DATABASE_URL.*postgres:\/\//],
+    ['a password with a bare %', `postgres://me:${SECRET}%x@127.0.0.1/assay`, /ASSAY_DATABASE_URL.*%25/],
     ['no URL', `postgres://[${SECRET}`, /ASSAY_DATABASE_URL/],
   ];
   it.each(unusable)('is refused for %s, without the password', async (_what, databaseUrl, told) => {
