@@ -2,6 +2,8 @@ import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/errors.ts';
 import type { Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
+import type { Identity, Scope } from '../core/subject.ts';
+import type { MintedToken } from '../core/token.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../protocol/message.ts';
 
@@ -106,9 +108,6 @@ export interface SeenServer {
   readonly definitions: readonly SeenDefinition[];
 }
 
-/** What a token allows. `admin` includes `read` and `mcp`; nothing includes `execute`. */
-export type Scope = 'admin' | 'execute' | 'read' | 'mcp';
-
 /** A token as it is kept: never the token itself. */
 export interface StoredToken {
   /** The public part of the token, by which it is found. */
@@ -161,6 +160,20 @@ export interface Store {
   /** Told within a second what any process changed, this one included. The returned function ends it. */
   onChange(listener: (parts: readonly StorePart[]) => void): () => void;
   close(): Promise<void>;
+}
+
+/** Makes a token that nobody else has. */
+export type Mint = () => MintedToken;
+
+/** Knows who may come in by a token. It stands on the path of every request, so nothing in it waits. */
+export interface Gate {
+  /**
+   * Who brings this Authorization header from this address. TOKEN_REQUIRED where it holds no valid token;
+   * TOO_MANY_FAILURES, whatever it holds, where too many before it did not.
+   */
+  admit(authorization: string | undefined, address: string, nowMs: number): Result<Identity, Refusal>;
+  /** Whether somebody has a token for MCP endpoints, and none can be guessed. */
+  isFitForNetwork(nowMs: number): boolean;
 }
 
 /** Where events go that people may want to read. `fields` never hold secrets. */
