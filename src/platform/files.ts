@@ -1,6 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
-import { mkdir, open, readFile, realpath, rename, rm, type FileHandle } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  type FileHandle,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Why a file could not be read or written, as the end of a sentence: "there is no such file". */
@@ -53,6 +64,47 @@ export async function ensureFolder(path: string): Promise<Outcome<undefined>> {
     return { ok: true, value: undefined };
   } catch (error) {
     return failed(reasonOf(error));
+  }
+}
+
+/** Makes an empty file that this user alone may read and write; of one that is there, others lose their rights. */
+export async function ensurePrivateFile(path: string): Promise<Outcome<undefined>> {
+  try {
+    await using(await open(path, 'wx', 0o600), () => Promise.resolve());
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') return failed(reasonOf(error));
+  }
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) return failed('it is a folder');
+    if ((found.mode & 0o077) !== 0) await chmod(path, 0o600);
+    return { ok: true, value: undefined };
+  } catch (error) {
+    return failed(reasonOf(error));
+  }
+}
+
+/** What tells a file from others that have its name later. */
+export interface FileFacts {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** Undefined where there is no such file. */
+export async function fileFacts(path: string): Promise<FileFacts | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined ? undefined : { id: `${found.dev}:${found.ino}`, bytes: found.size };
+}
+
+/** Gives a file another name, but never that of one that is there. Where there is no such file, nothing is done. */
+export async function moveFile(from: string, to: string): Promise<Outcome<undefined>> {
+  try {
+    if ((await lstat(to).catch(() => undefined)) !== undefined)
+      return failed(`${JSON.stringify(to)} is there already`);
+    await rename(from, to);
+    return { ok: true, value: undefined };
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? { ok: true, value: undefined } : failed(reasonOf(error));
   }
 }
 
