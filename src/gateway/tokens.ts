@@ -20,7 +20,11 @@ export interface NewToken {
 /** Makes a token and keeps what proves it. ARGUMENTS_INVALID for a name that no token can have. */
 export async function createToken(
   wish: TokenWish,
-  { store, mint, nowMs }: { readonly store: Store; readonly mint: Mint; readonly nowMs: number },
+  {
+    store,
+    mint,
+    nowMs,
+  }: { readonly store: Pick<Store, 'addToken'>; readonly mint: Mint; readonly nowMs: number },
 ): Promise<Result<NewToken, Refusal>> {
   const reason = tokenNameFault(wish.name);
   if (reason !== undefined) return err({ code: 'ARGUMENTS_INVALID', reason });
@@ -41,7 +45,7 @@ export async function createToken(
 /** By name, by id, or by the token itself, as whoever finds a leaked one has it at hand. */
 export function revokeToken(
   what: string,
-  { store, nowMs }: { readonly store: Store; readonly nowMs: number },
+  { store, nowMs }: { readonly store: Pick<Store, 'revokeToken'>; readonly nowMs: number },
 ): Promise<Result<StoredToken, Refusal>> {
   return store.revokeToken(parseToken(what)?.id ?? what, nowMs);
 }
