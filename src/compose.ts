@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { mintToken } from './adapters/auth/mint-token.ts';
 import { loadConfig } from './adapters/config/load-config.ts';
 import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
 import { downstream } from './adapters/downstream/connect.ts';
@@ -13,7 +14,7 @@ import type { CommonOptions, OpenCatalog, OpenServe, Runtime, ServeOptions } fro
 import { openHttpDoor } from './edges/mcp/http-door.ts';
 import { runStdioDoor } from './edges/mcp/stdio-door.ts';
 import { Catalog } from './gateway/catalog.ts';
-import type { Log } from './gateway/ports.ts';
+import type { Log, Store } from './gateway/ports.ts';
 
 /** Largest message in bytes that a client may send, where the environment says nothing else. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -28,6 +29,8 @@ const RUNTIME: Runtime = {
   ownCommand: [process.execPath, process.argv[1] ?? ''],
   openCatalog: openForCommand,
   openServe,
+  openStore: openStoreForCommand,
+  mintToken,
   runStdio,
   untilStopped,
 };
@@ -37,17 +40,10 @@ interface Opened extends OpenCatalog {
 }
 
 async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Result<Opened, Refusal>> {
-  // `--home` stands before the variable wherever that is asked for.
-  const env = options.home === undefined ? process.env : { ...process.env, ASSAY_HOME: options.home };
-  const around = { env, cwd: process.cwd(), home: homedir() };
-  const level = setting('ASSAY_LOG_LEVEL') ?? (isQuiet ? 'error' : 'info');
-  if (!LOG_LEVELS.includes(level))
-    return err({
-      code: 'SETTING_INVALID',
-      name: 'ASSAY_LOG_LEVEL',
-      reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
-    });
-  const log = await openLog({ level, isPretty: process.stderr.isTTY });
+  const around = aroundOf(options);
+  const opened = await openOwnLog(isQuiet);
+  if (!opened.ok) return opened;
+  const log = opened.value;
   const location = locateConfig({ flag: options.config, ...around });
   const config = await loadConfig(location.path, around);
   if (!config.ok) return config;
@@ -61,6 +57,38 @@ async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Re
   const connect = downstream({ log, eras, ownInfo: JSON.stringify(OWN_INFO) });
   const catalog = new Catalog(config.value.servers, { connect, log, chance: Math.random });
   return ok({ catalog, configPath: config.value.path, log, close: () => catalog.stop() });
+}
+
+function aroundOf({ home }: CommonOptions): {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly home: string;
+} {
+  // `--home` stands before the variable wherever that is asked for.
+  const env = home === undefined ? process.env : { ...process.env, ASSAY_HOME: home };
+  return { env, cwd: process.cwd(), home: homedir() };
+}
+
+async function openOwnLog(isQuiet: boolean): Promise<Result<Log, Refusal>> {
+  const level = setting('ASSAY_LOG_LEVEL') ?? (isQuiet ? 'error' : 'info');
+  if (LOG_LEVELS.includes(level)) return ok(await openLog({ level, isPretty: process.stderr.isTTY }));
+  return err({
+    code: 'SETTING_INVALID',
+    name: 'ASSAY_LOG_LEVEL',
+    reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
+  });
+}
+
+/** The store of the home. Whoever opens it closes it. What it needs is loaded only where it is opened. */
+async function openHomeStore(options: CommonOptions, log: Log): Promise<Result<Store, Refusal>> {
+  const { openStore } = await import('./adapters/store/open-store.ts');
+  const home = locateHome(aroundOf(options));
+  return openStore({ home, databaseUrl: setting('ASSAY_DATABASE_URL'), log });
+}
+
+async function openStoreForCommand(options: CommonOptions): Promise<Result<Store, Refusal>> {
+  const log = await openOwnLog(true);
+  return log.ok ? openHomeStore(options, log.value) : log;
 }
 
 /** A catalog that starts at once, for commands that use it and end. */

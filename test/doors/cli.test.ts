@@ -95,7 +95,8 @@ describe.concurrent('assay', () => {
   it('--help names all commands, on stdout', async () => {
     const done = await runAssay(['--help']);
     expect(done.code).toBe(0);
-    for (const command of ['serve', 'stdio', 'tools', 'call']) expect(done.stdout).toContain(command);
+    for (const command of ['serve', 'stdio', 'tools', 'call', 'token'])
+      expect(done.stdout).toContain(command);
   });
 
   it.each([

@@ -5,6 +5,7 @@ import { consoleToStderr } from './console-to-stderr.ts';
 import { complain } from './complain.ts';
 import type { CommonOptions, Runtime, ServeOptions } from './runtime.ts';
 import { serve } from './serve.ts';
+import { defineTokenCommands } from './token-command.ts';
 import { listTools } from './tools.ts';
 
 interface Json {
@@ -52,6 +53,8 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     .action(async (name: string, args: string | undefined, options: CommonOptions & Json) => {
       exit = await callTool(runtime, { name, args: args ?? '{}', options });
     });
+  const token = program.command('token').description('make, list and revoke tokens for clients');
+  defineTokenCommands(token, runtime, (code) => (exit = code));
   try {
     await program.parseAsync([...argv]);
   } catch (error) {

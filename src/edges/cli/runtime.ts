@@ -1,6 +1,7 @@
 import type { Refusal } from '../../core/errors.ts';
 import type { Result } from '../../core/result.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
+import type { Mint, Store } from '../../gateway/ports.ts';
 
 /** What all commands that reach servers have in common. */
 export interface CommonOptions {
@@ -34,6 +35,9 @@ export interface Runtime {
   /** For commands that end by themselves: only what went wrong is logged, as their own output says the rest. */
   openCatalog(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
+  /** The store of the home, for a command that uses it and closes it. */
+  openStore(options: CommonOptions): Promise<Result<Store, Refusal>>;
+  readonly mintToken: Mint;
   /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
   runStdio(options: CommonOptions): Promise<Result<undefined, Refusal>>;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
