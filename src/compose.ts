@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { mintToken } from './adapters/auth/mint-token.ts';
+import type { TokenGate } from './adapters/auth/token-gate.ts';
 import { loadConfig } from './adapters/config/load-config.ts';
 import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
 import { downstream } from './adapters/downstream/connect.ts';
@@ -9,8 +10,10 @@ import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
 import { EXIT, type Refusal } from './core/errors.ts';
 import { OWN_INFO, VERSION } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
+import { resolveSettings } from './core/settings.ts';
 import { runCommandLine } from './edges/cli/program.ts';
 import type { CommonOptions, OpenCatalog, OpenServe, Runtime, ServeOptions } from './edges/cli/runtime.ts';
+import { isLoopback } from './edges/mcp/guard.ts';
 import { openHttpDoor } from './edges/mcp/http-door.ts';
 import { runStdioDoor } from './edges/mcp/stdio-door.ts';
 import { Catalog } from './gateway/catalog.ts';
@@ -110,15 +113,45 @@ async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refus
   const opened = await openCatalog(options, false);
   if (!opened.ok) return opened;
   const { catalog, log, configPath } = opened.value;
+  const store = await openHomeStore(options, log);
+  if (!store.ok) return store;
+  const access = await openAccess(store.value, log);
+  if (!access.ok) {
+    await store.value.close();
+    return access;
+  }
+  const { gate, isOpen } = access.value;
   const { host, port } = options;
-  const token = setting('ASSAY_TOKEN');
-  const door = await openHttpDoor({ host, port, token, maxBodyBytes: limit.value, catalog, log });
-  if (!door.ok) return door;
-  catalog.start();
+  const door = await openHttpDoor({ host, port, gate, isOpen, maxBodyBytes: limit.value, catalog, log });
+  if (door.ok) catalog.start();
   const close = async (): Promise<void> => {
-    await Promise.all([door.value.close(), catalog.stop()]);
+    await Promise.all([door.ok ? door.value.close() : undefined, catalog.stop()]);
+    gate.close();
+    await store.value.close();
   };
-  return ok({ catalog, configPath, url: door.value.url, close });
+  const needsToken = !isOpen || !isLoopback(host);
+  if (door.ok) return ok({ catalog, configPath, url: door.value.url, needsToken, close });
+  await close();
+  return door;
+}
+
+interface Access {
+  readonly gate: TokenGate;
+  readonly isOpen: boolean;
+}
+
+/** Who may come in over HTTP. Whoever sets ASSAY_TOKEN wants it to be asked for, also on loopback. */
+async function openAccess(store: Store, log: Log): Promise<Result<Access, Refusal>> {
+  const stored = await store.settings();
+  if (!stored.ok) return stored;
+  const resolved = resolveSettings({ env: process.env, file: new Map(), stored: stored.value });
+  if (!resolved.ok) return resolved;
+  const { 'mcp.access': access, 'limits.tokenFailures': mostFailures } = resolved.value.settings;
+  const operatorToken = setting('ASSAY_TOKEN');
+  // Loaded here alone: it takes longer to load than `assay stdio`, which has no gate, should wait.
+  const { TokenGate } = await import('./adapters/auth/token-gate.ts');
+  const gate = await TokenGate.open({ store, operatorToken, mostFailures, log });
+  return ok({ gate, isOpen: access === 'open' && operatorToken === undefined });
 }
 
 async function runStdio(options: CommonOptions): Promise<Result<undefined, Refusal>> {

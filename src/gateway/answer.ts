@@ -15,6 +15,8 @@ export interface Exchange {
   readonly view: View;
   readonly message: RequestMessage;
   readonly era: Era;
+  /** Whose request it is. */
+  readonly subject: string;
   /** JSON text of the client's name and version, where the message does not carry it. */
   readonly clientInfo: string | undefined;
   /** Cancelled when the client wants no answer any more. */

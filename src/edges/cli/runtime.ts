@@ -25,6 +25,8 @@ export interface OpenCatalog {
 export interface OpenServe extends OpenCatalog {
   /** Origin and port of the HTTP door. */
   readonly url: string;
+  /** Whether every client must bring a token. */
+  readonly needsToken: boolean;
 }
 
 /** What the command line needs from the rest of the program. */
