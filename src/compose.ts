@@ -1,23 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { announceServe, withdrawServe } from './adapters/store/running-serve.ts';
+import { mintToken } from './adapters/auth/mint-token.ts';
 import { neighbourPorts } from './compose-neighbours.ts';
 import { EXIT, type Refusal } from './core/errors.ts';
 import { VERSION } from './core/identity.ts';
-import { err, ok, type Result } from './core/result.ts';
+import { ok, type Result } from './core/result.ts';
 import { runCommandLine } from './edges/cli/program.ts';
-import type {
-  CommonOptions,
-  OpenCatalog,
-  OpenServe,
-  Runtime,
-  ServeOptions,
-  StdioOptions,
-} from './edges/cli/runtime.ts';
-import { openAttached, openCatalog, SERVE_FILE, setting } from './opening.ts';
-
-/** Largest message in bytes that a client may send, where the environment says nothing else. */
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
+import type { CommonOptions, OpenCatalog, Runtime, StdioOptions } from './edges/cli/runtime.ts';
+import type { Store } from './gateway/ports.ts';
+import { openGround, openHomeStore } from './ground.ts';
+import { openAttached, openCatalog } from './opening.ts';
 
 /** Runs the program with the implementations of all ports; resolves with the exit code. */
 export function runProgram(argv: readonly string[]): Promise<number> {
@@ -31,7 +21,9 @@ const RUNTIME: Runtime = {
   version: VERSION,
   ownCommand: OWN_COMMAND,
   openCatalog: openForCommand,
-  openServe,
+  openServe: async (options) => (await import('./serving.ts')).openServe(options),
+  openStore: openStoreForCommand,
+  mintToken,
   runStdio,
   untilStopped,
 };
@@ -49,47 +41,18 @@ async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalo
   return opened;
 }
 
-async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>> {
-  const limit = maxBodyBytes();
-  if (!limit.ok) return limit;
-  const { openMeter } = await import('./adapters/telemetry/metrics.ts');
-  const meter = openMeter(VERSION);
-  const opened = await openCatalog({ ...options, isQuiet: false, transport: 'tcp', meter });
-  if (!opened.ok) return opened;
-  const { catalog, log, home, configPath } = opened.value;
-  const { host, port } = options;
-  const token = setting('ASSAY_TOKEN');
-  const { openHttpDoor } = await import('./edges/mcp/http-door.ts');
-  const door = await openHttpDoor({ host, port, token, maxBodyBytes: limit.value, catalog, log, meter });
-  if (!door.ok) return door;
-  opened.value.start();
-  const { url } = door.value;
-  const word = join(home, SERVE_FILE);
-  const unsaid = await announceServe(word, { url, pid: process.pid, token: randomUUID() });
-  if (unsaid !== undefined)
-    log.warn('`assay stdio --attach` will not find this', { path: word, cause: unsaid });
-  const close = async (): Promise<void> => {
-    await withdrawServe(word, process.pid);
-    await Promise.all([door.value.close(), opened.value.close()]);
-  };
-  return ok({ catalog, configPath, url, close });
-}
-
 async function runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>> {
-  const limit = maxBodyBytes();
-  if (!limit.ok) return limit;
-  const opened = await (options.attach === true
-    ? openAttached(options)
-    : openCatalog({ ...options, isQuiet: false, transport: 'pipe' }));
+  const ground = { ...options, isQuiet: false, transport: 'pipe' } as const;
+  const opened = await (options.attach === true ? openAttached(ground) : openCatalog(ground));
   if (!opened.ok) return opened;
-  const { view, log, start, close } = opened.value;
+  const { view, log, settings, start, close } = opened.value;
   const { runStdioDoor } = await import('./edges/mcp/stdio-door.ts');
   start();
   const door = runStdioDoor({
     input: process.stdin,
     output: process.stdout,
     view,
-    maxBodyBytes: limit.value,
+    maxBodyBytes: settings['limits.bodyBytes'],
     log,
   });
   await Promise.race([door, untilStopped()]);
@@ -100,15 +63,9 @@ async function runStdio(options: StdioOptions): Promise<Result<undefined, Refusa
   return ok(undefined);
 }
 
-function maxBodyBytes(): Result<number, Refusal> {
-  const given = setting('ASSAY_MAX_BODY_BYTES');
-  if (given === undefined) return ok(MAX_BODY_BYTES);
-  if (/^[1-9]\d{0,9}$/.test(given)) return ok(Number(given));
-  return err({
-    code: 'SETTING_INVALID',
-    name: 'ASSAY_MAX_BODY_BYTES',
-    reason: 'it must be a whole number of bytes',
-  });
+async function openStoreForCommand(options: CommonOptions): Promise<Result<Store, Refusal>> {
+  const ground = await openGround({ ...options, isQuiet: true, transport: 'pipe' });
+  return ground.ok ? openHomeStore(ground.value) : ground;
 }
 
 /** Exit code of a program that a signal ended, by the custom of shells. */

@@ -259,7 +259,7 @@ const SENTENCES: Sentences = {
   CONFIG_INVALID: (r) => `The config file ${quote(r.path)} is not valid: ${r.reason}.`,
   SETTING_INVALID: (r) => `The setting ${r.name} is not valid: ${r.reason}.`,
   ADDRESS_NEEDS_TOKEN: (r) =>
-    `Listening on ${quote(r.host)} lets other machines in. Set ASSAY_TOKEN to a secret of at least 16 characters, or use --host 127.0.0.1.`,
+    `Listening on ${quote(r.host)} lets other machines in, so it needs a token: make one with \`assay token create NAME\`, or set ASSAY_TOKEN to a secret of at least 16 characters (a shorter one is never enough). Or use --host 127.0.0.1.`,
   ADDRESS_UNUSABLE: (r) => `Cannot listen on ${r.address}: ${r.reason}.`,
   ARGUMENTS_INVALID: (r) => `The arguments are not valid: ${r.reason}.`,
   SERVERS_ABSENT: (r) => `The config file ${quote(r.path)} names no server that can be used.`,

@@ -18,6 +18,8 @@ export interface Exchange {
   readonly era: Era;
   /** The revision that a legacy client negotiated. */
   readonly version?: string | undefined;
+  /** Whose request it is. */
+  readonly subject: string;
   /** JSON text of the client's name and version, where the message does not carry it. */
   readonly clientInfo: string | undefined;
   /** Cancelled when the client wants no answer any more. */

@@ -1,5 +1,6 @@
 import { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/errors.ts';
+import { LOCAL } from '../core/subject.ts';
 import { ownRequest } from '../protocol/message.ts';
 import { answer } from './answer.ts';
 import type { View } from './view.ts';
@@ -24,6 +25,7 @@ export async function answerOwn(view: View, { method, params, onProgress }: OwnR
     view,
     message: ownRequest(method, { ...params, _meta: { progressToken: 0 } }),
     era: 'legacy',
+    subject: LOCAL.subject,
     clientInfo: undefined,
     cancellation: new Cancellation(),
     isRelayed: false,

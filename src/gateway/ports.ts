@@ -3,6 +3,8 @@ import type { Refusal, RefusalCode } from '../core/errors.ts';
 import type { Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Ending } from '../core/supervision.ts';
+import type { Identity, Scope } from '../core/subject.ts';
+import type { MintedToken } from '../core/token.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { listable } from '../protocol/listable.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../protocol/message.ts';
@@ -131,9 +133,6 @@ export interface SeenServer {
   readonly definitions: readonly SeenDefinition[];
 }
 
-/** What a token allows. `admin` includes `read` and `mcp`; nothing includes `execute`. */
-export type Scope = 'admin' | 'execute' | 'read' | 'mcp';
-
 /** A token as it is kept: never the token itself. */
 export interface StoredToken {
   /** The public part of the token, by which it is found. */
@@ -192,6 +191,20 @@ export interface Store {
   onChange(listener: (parts: readonly StorePart[]) => void): () => void;
   /** What was asked for before is done. */
   close(): Promise<void>;
+}
+
+/** Makes a token that nobody else has. */
+export type Mint = () => MintedToken;
+
+/** Knows who may come in by a token. It stands on the path of every request, so nothing in it waits. */
+export interface Gate {
+  /**
+   * Who brings this Authorization header from this address. TOKEN_REQUIRED where it holds no valid token;
+   * TOO_MANY_FAILURES, whatever it holds, where too many before it did not.
+   */
+  admit(authorization: string | undefined, address: string, nowMs: number): Result<Identity, Refusal>;
+  /** Whether somebody has a token for MCP endpoints, and none can be guessed. */
+  isFitForNetwork(nowMs: number): boolean;
 }
 
 /** Where events go that people may want to read. Known secrets are masked on the way. */

@@ -82,3 +82,13 @@ describe('assay stdio --attach', () => {
     expect(Object.keys(JSON.parse(readFileSync(word, 'utf8')) as object)).toEqual(['url', 'pid', 'token']);
   });
 });
+
+it('a serve whose endpoints need a token lets in who can read its file', async () => {
+  const home = tempDir();
+  const config = writeConfig({ plain: fixture('plain') });
+  await startAssay({ config, home, env: { ASSAY_MCP_ACCESS: 'token' } });
+  const pipe = attach(home, config);
+  await pipe.initialize();
+  expect(await pipe.call('plain_label')).toBe('plain');
+  expect(pipe.stderr()).not.toContain('no `assay serve`');
+});

@@ -95,7 +95,7 @@ describe.concurrent('assay', () => {
   it('--help names all commands, on stdout', async () => {
     const done = await runAssay(['--help']);
     expect(done.code).toBe(0);
-    for (const command of ['serve', 'stdio', 'tools', 'call', 'import', 'connect'])
+    for (const command of ['serve', 'stdio', 'tools', 'call', 'import', 'connect', 'token'])
       expect(done.stdout).toContain(command);
   });
 

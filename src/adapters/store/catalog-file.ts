@@ -5,6 +5,7 @@ import { VERSION } from '../../core/identity.ts';
 import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Definition, Inventory, ListKind, Log, Memory, Snapshot } from '../../gateway/ports.ts';
+import type { Sighting } from './recorder.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
 
 /** A memory that lies in a file, so that the next start can answer before any server stands. */
@@ -16,8 +17,7 @@ export interface CatalogFile extends Memory {
 export interface CatalogFileOptions {
   readonly path: string;
   readonly log: Log;
-  /** Told what differs from what was known. */
-  readonly onNews: (spec: ServerSpec, snapshot: Snapshot) => void;
+  readonly onSeen: (seen: Sighting) => void;
 }
 
 /** Changes within this many ms are written once. */
@@ -82,9 +82,10 @@ class WrittenMemory implements CatalogFile {
     const key = keyOf(spec.name, identity);
     const before = this.recall(spec);
     this.#snapshots.set(key, snapshot);
-    if (before !== undefined && isSame(before, snapshot)) return;
+    const isNews = before === undefined || !isSame(before, snapshot);
+    this.#options.onSeen({ spec, snapshot, isNews });
+    if (!isNews) return;
     this.#learnt.set(key, { name: spec.name, identity, snapshot });
-    this.#options.onNews(spec, snapshot);
     this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
   }
 

@@ -1,15 +1,32 @@
 import { digestOfJson } from '../../core/digest.ts';
-import { sentenceOf } from '../../core/errors.ts';
+import { sentenceOf, type Refusal } from '../../core/errors.ts';
+import type { Result } from '../../core/result.ts';
 import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ListKind, Log, SeenDefinition, SeenServer, Snapshot, Store } from '../../gateway/ports.ts';
 import { pause } from '../../platform/waiting.ts';
 
+/** How a server was seen when it stood, or when its lists changed. */
+export interface Sighting {
+  readonly spec: ServerSpec;
+  readonly snapshot: Snapshot;
+  /** Whether that differs from what was known of it. */
+  readonly isNews: boolean;
+}
+
+/** Tells the store how servers were seen. */
 export interface Recorder {
-  /** Writes to the store, soon, how a server was seen. */
-  record(spec: ServerSpec, snapshot: Snapshot): void;
-  /** Writes what is not yet written. */
-  flush(): Promise<void>;
+  record(seen: Sighting): void;
+  /** Writes what is not yet written, and closes the store if it was opened for that. */
+  close(): Promise<void>;
+}
+
+export interface RecorderOptions {
+  /** One that is open, and may know nothing yet of servers that are no news. */
+  readonly store: Store | undefined;
+  /** Asked for one, where none is open, when there is something to write. */
+  readonly open: () => Promise<Result<Store, Refusal>>;
+  readonly log: Log;
 }
 
 /** What is seen within this many ms of one server is written once. */
@@ -17,23 +34,30 @@ const RECORD_AFTER_MS = 1_000;
 /** After so many digests other work gets its turn. */
 const DIGESTS_A_TURN = 50;
 
-/** `open` is asked for the store when there is something to write, not before. */
-export function recorder(open: () => Promise<Store | undefined>, log: Log): Recorder {
-  const waiting = new Map<string, readonly [ServerSpec, Snapshot]>();
+export function recorder({ store, open, log }: RecorderOptions): Recorder {
+  const waiting = new Map<string, Sighting>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
+  const known = store === undefined ? undefined : knownIn(store);
+  const complain = (server: string, refusal: Refusal): void =>
+    log.warn('how a server was seen could not be saved', { server, cause: sentenceOf(refusal) });
   const write = async (): Promise<void> => {
-    const entries = [...waiting.values()];
+    const sightings = [...waiting.values()];
     waiting.clear();
-    const store = entries.length === 0 ? undefined : await open();
-    for (const [spec, snapshot] of store === undefined ? [] : entries) {
-      const saved = await store?.saveServer(await seen(spec, snapshot));
-      if (saved?.ok === false)
-        log.warn('how a server was seen could not be saved', {
-          server: spec.name,
-          cause: sentenceOf(saved.error),
-        });
+    const wanted: Sighting[] = [];
+    for (const seen of sightings)
+      if (seen.isNews || (await known)?.has(keyOf(seen.spec)) === false) wanted.push(seen);
+    const [first] = wanted;
+    if (first === undefined) return;
+    const opened = store === undefined ? await open() : undefined;
+    if (opened?.ok === false) complain(first.spec.name, opened.error);
+    const target = opened?.ok === true ? opened.value : store;
+    for (const seen of target === undefined ? [] : wanted) {
+      const saved = await target?.saveServer(await asSeen(seen));
+      if (saved?.ok === false) complain(seen.spec.name, saved.error);
+      else (await known)?.add(keyOf(seen.spec));
     }
+    if (opened?.ok === true) await opened.value.close();
   };
   const flush = (): Promise<void> => {
     clearTimeout(timer);
@@ -42,15 +66,26 @@ export function recorder(open: () => Promise<Store | undefined>, log: Log): Reco
     return writing;
   };
   return {
-    record(spec, snapshot) {
-      waiting.set(spec.name, [spec, snapshot]);
+    record(seen) {
+      const before = waiting.get(seen.spec.name);
+      waiting.set(seen.spec.name, { ...seen, isNews: seen.isNews || before?.isNews === true });
       timer ??= setTimeout(() => void flush(), RECORD_AFTER_MS).unref();
     },
-    flush,
+    close: flush,
   };
 }
 
-async function seen(spec: ServerSpec, snapshot: Snapshot): Promise<SeenServer> {
+/** What the store knows; undefined where it cannot be asked. */
+async function knownIn(store: Store): Promise<Set<string> | undefined> {
+  const servers = await store.servers();
+  return servers.ok ? new Set(servers.value.map(({ name, identity }) => `${identity} ${name}`)) : undefined;
+}
+
+function keyOf(spec: ServerSpec): string {
+  return `${identityOf(spec)} ${spec.name}`;
+}
+
+async function asSeen({ spec, snapshot }: Sighting): Promise<SeenServer> {
   const { inventory, ...facts } = snapshot;
   const definitions: SeenDefinition[] = [];
   for (const kind of Object.keys(inventory) as readonly ListKind[])

@@ -6,6 +6,7 @@ import { complain } from './complain.ts';
 import { neighbourCommands } from './neighbour-commands.ts';
 import type { CommonOptions, Runtime, ServeOptions, StdioOptions } from './runtime.ts';
 import { serve } from './serve.ts';
+import { defineTokenCommands } from './token-command.ts';
 import { listTools } from './tools.ts';
 
 interface Json {
@@ -59,6 +60,8 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     });
   for (const command of neighbourCommands(runtime, (code) => (exit = code)))
     program.addCommand(withCommon(command).copyInheritedSettings(program));
+  const token = program.command('token').description('make, list and revoke tokens for clients');
+  defineTokenCommands(token, runtime, (code) => (exit = code));
   try {
     await program.parseAsync([...argv]);
   } catch (error) {

@@ -8,6 +8,7 @@ import type {
 } from '../../core/neighbours.ts';
 import type { Result } from '../../core/result.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
+import type { Mint, Store } from '../../gateway/ports.ts';
 
 /** What all commands that reach servers have in common. */
 export interface CommonOptions {
@@ -36,6 +37,8 @@ export interface OpenCatalog {
 export interface OpenServe extends OpenCatalog {
   /** Origin and port of the HTTP door. */
   readonly url: string;
+  /** Whether every client must bring a token. */
+  readonly needsToken: boolean;
 }
 
 /** What the commands around other clients need. */
@@ -55,6 +58,9 @@ export interface Runtime extends NeighbourPorts {
   /** For commands that end by themselves: only what went wrong is logged, as their own output says the rest. */
   openCatalog(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
+  /** The store of the home, for a command that uses it and closes it. */
+  openStore(options: CommonOptions): Promise<Result<Store, Refusal>>;
+  readonly mintToken: Mint;
   /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
   runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>>;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */

@@ -10,7 +10,7 @@ import { tableOf } from './table.ts';
 export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {
   const opened = await runtime.openServe(options);
   if (!opened.ok) return complain(opened.error);
-  const { url, catalog, configPath } = opened.value;
+  const { url, catalog, configPath, needsToken } = opened.value;
   const endpoint = `${url}/mcp`;
   console.log(`${style.bold(`Assay ${runtime.version}`)} serves ${configPath}\n`);
   console.log(`  endpoint  ${style.cyan(endpoint)}\n  health    ${url}/health\n`);
@@ -19,6 +19,11 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   if (!isStopped) {
     console.log(serversTable(catalog));
     console.log(clientLines(endpoint, [...runtime.ownCommand, 'stdio', '--config', configPath]));
+    if (needsToken)
+      console.log(
+        'Over HTTP each client needs a token, as the header "Authorization: Bearer <token>":\n' +
+          '`assay token create NAME` makes one.\n',
+      );
     await stopped;
   }
   // Only where somebody reads: a pipe that nobody empties would hold the end up.

@@ -14,6 +14,8 @@ import { discovery } from './self.ts';
 export interface Caller {
   readonly era: Era;
   readonly view: View;
+  /** The name under which it is answerable for what it does. */
+  readonly subject: string;
   /** JSON text of the client's name and version, as a legacy client gave it at its handshake. */
   readonly clientInfo: string | undefined;
   /** The revision that a legacy client negotiated. */
@@ -56,6 +58,7 @@ export async function conduct({ caller, message, cancellation, notify }: Conduct
     message,
     era,
     version: caller.version,
+    subject: caller.subject,
     clientInfo: caller.clientInfo,
     cancellation,
     isRelayed: true,

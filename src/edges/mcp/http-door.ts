@@ -7,15 +7,18 @@ import {
 import type { AddressInfo } from 'node:net';
 import { facesOf, rpcErrorOf, type Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { allows, type Identity } from '../../core/subject.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
-import type { Log, Meter } from '../../gateway/ports.ts';
+import type { Gate, Log, Meter } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import * as headers from '../../protocol/headers.ts';
 import { errorMessage } from '../../protocol/reply.ts';
+import { challengeOf } from './challenge.ts';
 import { guard, isLoopback, type Guard } from './guard.ts';
 import { healthOf } from './health.ts';
 import { sendJson } from './http-answer.ts';
 import { answerPost } from './http-post.ts';
+import type { Post } from './http-request.ts';
 import { HttpStream } from './http-stream.ts';
 import { sessionOf } from './legacy-post.ts';
 import { readBody } from './read-body.ts';
@@ -27,7 +30,9 @@ export interface HttpDoorOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  readonly token: string | undefined;
+  /** Whether MCP endpoints need no token; beyond loopback they always do. */
+  readonly isOpen: boolean;
+  readonly gate: Gate;
   readonly maxBodyBytes: number;
   readonly catalog: Catalog;
   readonly log: Log;
@@ -42,7 +47,6 @@ export interface HttpDoor {
 }
 
 const MOST_SESSIONS = 10_000;
-const SHORTEST_TOKEN = 16;
 /** A request must have arrived whole within this many ms, whatever trickles in. */
 const REQUEST_LIMIT_MS = 60_000;
 const HEADERS_LIMIT_MS = 20_000;
@@ -51,8 +55,8 @@ const IDLE_CONNECTION_MS = 65_000;
 
 /** Opens the HTTP door; it answers from then on, whether servers stand or not. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<HttpDoor, Refusal>> {
-  const { host, port, token, log } = options;
-  if (!isLoopback(host) && (token === undefined || token.length < SHORTEST_TOKEN))
+  const { host, port, gate, log } = options;
+  if (!isLoopback(host) && !gate.isFitForNetwork(Date.now()))
     return err({ code: 'ADDRESS_NEEDS_TOKEN', host });
   const door = new Door(options, () => server);
   const server: HttpServer = createServer(
@@ -118,26 +122,25 @@ class Door {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request);
-    const refused = this.#guard(request);
-    if (
-      path === '/health' &&
-      request.method === 'GET' &&
-      (refused === undefined || refused.code === 'TOKEN_REQUIRED')
-    ) {
-      this.#answerHealth(response, refused === undefined);
+    const admitted = this.#guard(request);
+    if (path === '/health' && request.method === 'GET' && (admitted.ok || isAboutTokens(admitted.error))) {
+      this.#answerHealth(response, admitted.ok && allows(admitted.value, 'read'));
       return;
     }
-    if (refused !== undefined) {
-      sendRefusal(response, refused);
+    if (!admitted.ok) {
+      sendRefusal(response, admitted.error);
       return;
     }
+    const { subject } = admitted.value;
+    this.#options.log.debug('a request came in', { subject, path });
     const view = this.#viewAt(path);
-    if (path === '/metrics') await this.#answerMetrics(request, response);
+    if (path === '/metrics') await this.#answerMetrics(request, response, admitted.value);
+    else if (!allows(admitted.value, 'mcp')) sendRefusal(response, { code: 'SCOPE_MISSING', scope: 'mcp' });
     else if (view === undefined)
       sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: this.#paths() });
-    else if (request.method === 'POST') await this.#post(request, response, view);
-    else if (request.method === 'GET') this.#get(request, response, view);
-    else if (request.method === 'DELETE') this.#delete(request, response, view);
+    else if (request.method === 'POST') await this.#post(request, response, { view, subject });
+    else if (request.method === 'GET') this.#get(request, response, { view, subject });
+    else if (request.method === 'DELETE') this.#delete(request, response, { view, subject });
     else
       sendRefusal(response, {
         code: 'HTTP_METHOD_UNKNOWN',
@@ -165,7 +168,7 @@ class Door {
     return ['/mcp', '/mcp/all', ...names, '/health', '/metrics'];
   }
 
-  async #post(request: IncomingMessage, response: ServerResponse, view: View): Promise<void> {
+  async #post(request: IncomingMessage, response: ServerResponse, visit: Visit): Promise<void> {
     const type = request.headers['content-type'] ?? '';
     const { accept } = request.headers;
     if (!/^application\/json\s*(?:;|$)/i.test(type)) {
@@ -183,7 +186,8 @@ class Door {
           request,
           response,
           body: body.value,
-          view,
+          view: visit.view,
+          subject: visit.subject,
           sessions: this.#sessions,
           subscriptions: this.#subscriptions,
         });
@@ -192,7 +196,7 @@ class Door {
   }
 
   /** The stream on which a legacy client hears what belongs to none of its requests. */
-  #get(request: IncomingMessage, response: ServerResponse, view: View): void {
+  #get(request: IncomingMessage, response: ServerResponse, visit: Visit): void {
     if (!headers.accepts(request.headers.accept, 'text/event-stream')) {
       sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
       return;
@@ -205,7 +209,7 @@ class Door {
       });
       return;
     }
-    const session = sessionOf({ request, response, view, sessions: this.#sessions }, undefined);
+    const session = sessionOf({ request, response, ...visit, sessions: this.#sessions }, undefined);
     if (session === undefined) return;
     // A client that lost its connection may be back before the old stream is known to be dead: the newer one counts.
     session.closeStream();
@@ -213,7 +217,7 @@ class Door {
     session.attach(stream.send, stream.close);
   }
 
-  #delete(request: IncomingMessage, response: ServerResponse, view: View): void {
+  #delete(request: IncomingMessage, response: ServerResponse, visit: Visit): void {
     if (request.headers[headers.SESSION_ID] === undefined) {
       sendRefusal(response, {
         code: 'HTTP_METHOD_UNKNOWN',
@@ -222,21 +226,22 @@ class Door {
       });
       return;
     }
-    const session = sessionOf({ request, response, view, sessions: this.#sessions }, undefined);
+    const session = sessionOf({ request, response, ...visit, sessions: this.#sessions }, undefined);
     if (session === undefined) return;
     this.#sessions.end(session);
     response.writeHead(204).end();
   }
 
-  async #answerMetrics({ method }: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answerMetrics({ method }: IncomingMessage, response: ServerResponse, who: Identity): Promise<void> {
     const { size: sessions } = this.#sessions;
     const { size: subscriptions } = this.#subscriptions;
-    if (method === 'GET')
+    if (!allows(who, 'read')) sendRefusal(response, { code: 'SCOPE_MISSING', scope: 'read' });
+    else if (method === 'GET')
       await sendMetrics(response, { ...this.#options, door: this.#server(), sessions, subscriptions });
     else sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: method ?? '', allowed: 'GET' });
   }
 
-  /** Without the token, where one is needed, only that the door is open. */
+  /** To who may not read more, only that the door is open. */
   #answerHealth(response: ServerResponse, isFull: boolean): void {
     const health = healthOf(this.#options.catalog, Date.now() - this.#startedMs);
     const shown = isFull ? health : { status: health.status };
@@ -245,6 +250,14 @@ class Door {
       pieces: [Buffer.from(JSON.stringify(shown))],
     });
   }
+}
+
+/** Who comes to which endpoint. */
+type Visit = Pick<Post, 'view' | 'subject'>;
+
+/** Anybody may know whether the door is open, with whatever token. */
+function isAboutTokens({ code }: Refusal): boolean {
+  return code === 'TOKEN_REQUIRED' || code === 'TOO_MANY_FAILURES';
 }
 
 function pathOf(request: IncomingMessage): string {
@@ -283,7 +296,9 @@ function refuseLarge(request: IncomingMessage, response: ServerResponse, what: R
 /** A refusal before the message was looked at; it carries no id. */
 function sendRefusal(response: ServerResponse, what: Refusal): void {
   const extra: Record<string, string> = {};
-  if (what.code === 'TOKEN_REQUIRED') extra['www-authenticate'] = 'Bearer';
+  if (what.code === 'TOKEN_REQUIRED' || what.code === 'SCOPE_MISSING')
+    extra['www-authenticate'] = challengeOf(what, response.req.headers.authorization);
+  if (what.code === 'TOO_MANY_FAILURES') extra['retry-after'] = String(what.waitSeconds);
   if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = what.allowed;
   // What is left of a body that was not read would be taken for the next request.
   extra['connection'] = 'close';

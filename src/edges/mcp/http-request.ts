@@ -17,6 +17,8 @@ export interface Post {
   readonly response: ServerResponse;
   readonly body: Buffer;
   readonly view: View;
+  /** Whose request it is. */
+  readonly subject: string;
   readonly sessions: Sessions;
   /** Subscriptions that are open, to be ended in good order. */
   readonly subscriptions: Set<Subscription>;

@@ -49,6 +49,8 @@ export function sessionOf(
     readonly sessions: Sessions;
     /** A session belongs to the endpoint at which it began. */
     readonly view: View;
+    /** And to who began it. */
+    readonly subject: string;
   },
   idText: string | undefined,
 ): Session | undefined {
@@ -62,14 +64,16 @@ export function sessionOf(
 type HeaderValue = string | readonly string[] | undefined;
 
 function find(
-  { sessions, view }: { readonly sessions: Sessions; readonly view: View },
+  { sessions, view, subject }: Pick<Post, 'sessions' | 'view' | 'subject'>,
   { id, version }: { readonly id: HeaderValue; readonly version: HeaderValue },
 ): Result<Session, Refusal> {
   if (typeof version === 'string' && eraOf(version) === undefined)
     return err({ code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS });
   if (typeof id !== 'string') return err({ code: 'SESSION_MISSING' });
   const session = sessions.find(id);
-  return session?.view === view ? ok(session) : err({ code: 'SESSION_UNKNOWN' });
+  return session?.view === view && session.subject === subject
+    ? ok(session)
+    : err({ code: 'SESSION_UNKNOWN' });
 }
 
 function beginSession(post: Post, message: RequestMessage): void {
@@ -83,6 +87,7 @@ function beginSession(post: Post, message: RequestMessage): void {
   const info = memberOf(params, 'clientInfo');
   const session = post.sessions.begin({
     view: post.view,
+    subject: post.subject,
     version: version.value,
     clientInfo: info && rawOf(bytes, info),
   });

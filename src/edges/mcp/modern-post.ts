@@ -16,7 +16,8 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
     openSubscription(post, message);
     return;
   }
-  const caller = { era: 'modern', view: post.view, clientInfo: undefined, logLevel: undefined } as const;
+  const { view, subject } = post;
+  const caller = { era: 'modern', view, subject, clientInfo: undefined, logLevel: undefined } as const;
   const answer = openAnswer(post, undefined);
   await answerRequest({ response: post.response, answer }, message, { caller, inFlight: undefined });
 }

@@ -15,6 +15,7 @@ export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {
 
 export interface SessionOptions {
   readonly view: View;
+  readonly subject: string;
   readonly version: string;
   readonly clientInfo: string | undefined;
 }
@@ -24,6 +25,7 @@ export class Session implements Caller {
   readonly id: string = randomUUID();
   readonly era = 'legacy';
   readonly view: View;
+  readonly subject: string;
   readonly version: string;
   readonly clientInfo: string | undefined;
   readonly inFlight: InFlight = new InFlight();
@@ -34,8 +36,9 @@ export class Session implements Caller {
   readonly #unheard = new Set<string>();
   readonly #unsubscribe: () => void;
 
-  constructor({ view, version, clientInfo }: SessionOptions) {
+  constructor({ view, subject, version, clientInfo }: SessionOptions) {
     this.view = view;
+    this.subject = subject;
     this.version = version;
     this.clientInfo = clientInfo;
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));

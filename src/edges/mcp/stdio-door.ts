@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Refusal } from '../../core/errors.ts';
+import { LOCAL } from '../../core/subject.ts';
 import type { ListKind, Log } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { LineSplitter } from '../../platform/lines.ts';
@@ -42,6 +43,9 @@ export async function runStdioDoor(options: StdioDoorOptions): Promise<void> {
   const door = new StdioDoor(options);
   await door.run();
 }
+
+/** Whoever started Assay: what is known of it before it says anything. */
+const LOCAL_CALLER = { subject: LOCAL.subject, clientInfo: undefined, logLevel: undefined } as const;
 
 class StdioDoor {
   readonly #options: StdioDoorOptions;
@@ -133,7 +137,7 @@ class StdioDoor {
       const fault = envelopeFault(message);
       if (fault !== undefined) return refusal(idText, 'modern', fault);
       if (message.method === 'subscriptions/listen') return this.#listen(message);
-      return this.#conduct(message, { era: 'modern', view, clientInfo: undefined, logLevel: undefined });
+      return this.#conduct(message, { ...LOCAL_CALLER, era: 'modern', view });
     }
     if (message.method === 'initialize') return this.#initialize(message);
     // Both sides may ping before the handshake (2025-11-25, basic/lifecycle#initialization).
@@ -150,7 +154,7 @@ class StdioDoor {
     if (!version.ok) return refusal(message.idText, 'legacy', version.error);
     const info = memberOf(message.params, 'clientInfo');
     const clientInfo = info && rawOf(message.bytes, info);
-    this.#legacy = { era: 'legacy', view, clientInfo, logLevel: undefined, version: version.value };
+    this.#legacy = { ...LOCAL_CALLER, era: 'legacy', view, clientInfo, version: version.value };
     const result = resultText('initialize', 'legacy', initialization(view, version.value));
     return { pieces: [resultMessage(message.idText, result)], status: 200 };
   }

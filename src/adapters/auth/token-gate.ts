@@ -1,0 +1,168 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { sentenceOf, type Refusal } from '../../core/errors.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { allows, LOCAL, OPERATOR, type Identity } from '../../core/subject.ts';
+import { bearerOf, parseToken, tokenState, type MintedToken } from '../../core/token.ts';
+import type { Gate, Log, Store, StoredToken } from '../../gateway/ports.ts';
+import { Failures } from './failures.ts';
+import { secretDigest } from './mint-token.ts';
+
+export interface TokenGateOptions {
+  readonly store: Pick<Store, 'tokens' | 'onChange'>;
+  /** ASSAY_TOKEN: allows everything, and is in no store. */
+  readonly operatorToken: string | undefined;
+  /** Minted for processes of the user who runs this; it is in no store and lasts no longer than the gate. */
+  readonly ownToken: MintedToken;
+  /** Invalid tokens within a minute after which no more are looked at. */
+  readonly mostFailures: number;
+  readonly log: Log;
+}
+
+/** A token that the gate knows, with the answer that its holder gets. */
+interface Known {
+  readonly id: string | undefined;
+  readonly digest: Buffer;
+  readonly expiresMs: number | undefined;
+  readonly revokedMs: number | undefined;
+  readonly admission: { readonly ok: true; readonly value: Identity };
+}
+
+const WINDOW_MS = 60_000;
+const RETRY_MS = 1_000;
+const DIGEST_BYTES = 32;
+const SHORTEST_OPERATOR_TOKEN = 16;
+const REQUIRED: Result<never, Refusal> = err({ code: 'TOKEN_REQUIRED' });
+
+/** Compared with where there is nothing to compare with, so that an id which is known takes no longer than another. */
+const NOBODY: Buffer = randomBytes(DIGEST_BYTES);
+
+/**
+ * Holds the tokens of the store in memory, so that a request waits for no database, and follows its changes. While the
+ * store cannot be read the tokens last read hold. Whoever opens it closes it, before the store.
+ */
+export class TokenGate implements Gate {
+  readonly #options: TokenGateOptions;
+  /** The operator's token, where it is in no form that has an id. */
+  readonly #unnamed: Known | undefined;
+  readonly #named: Known | undefined;
+  readonly #failures: Failures;
+  readonly #unsubscribe: () => void;
+  /** By id; revoked and expired ones too, as their holders fail under their own names. */
+  #known: ReadonlyMap<string, Known> = new Map();
+  #reading: Promise<void> | undefined;
+  #isStale = false;
+  #isClosed = false;
+  /** Set while the tokens that hold may not be the latest. */
+  #retry: NodeJS.Timeout | undefined;
+
+  private constructor(options: TokenGateOptions) {
+    this.#options = options;
+    const operator = options.operatorToken === undefined ? undefined : operatorOf(options.operatorToken);
+    this.#unnamed = operator?.id === undefined ? operator : undefined;
+    this.#named = operator?.id === undefined ? undefined : operator;
+    this.#known = this.#index([]);
+    this.#failures = new Failures({ most: options.mostFailures, windowMs: WINDOW_MS });
+    this.#unsubscribe = options.store.onChange((parts) => {
+      if (parts.includes('tokens')) void this.#read();
+    });
+  }
+
+  /** Resolves when the tokens were read once, or could not be. */
+  static async open(options: TokenGateOptions): Promise<TokenGate> {
+    const gate = new TokenGate(options);
+    await gate.#read();
+    return gate;
+  }
+
+  admit(authorization: string | undefined, address: string, nowMs: number): Result<Identity, Refusal> {
+    const given = bearerOf(authorization);
+    if (given === undefined) return REQUIRED;
+    const parts = parseToken(given);
+    const named = parts === undefined ? undefined : this.#known.get(parts.id);
+    const failing = { address, id: named?.id };
+    const waitMs = this.#failures.waitMs(failing, nowMs);
+    if (waitMs !== undefined)
+      return err({ code: 'TOO_MANY_FAILURES', waitSeconds: Math.ceil(waitMs / 1000) });
+    const known = parts === undefined ? this.#unnamed : named;
+    const isRight = timingSafeEqual(secretDigest(parts?.secret ?? given), known?.digest ?? NOBODY);
+    if (isRight && known !== undefined && tokenState(known, nowMs) === 'valid') return known.admission;
+    this.#failures.note(failing, nowMs);
+    return REQUIRED;
+  }
+
+  isFitForNetwork(nowMs: number): boolean {
+    const { operatorToken } = this.#options;
+    if (operatorToken !== undefined) return operatorToken.length >= SHORTEST_OPERATOR_TOKEN;
+    return [...this.#known.values()].some(
+      ({ id, ...known }) =>
+        id !== this.#options.ownToken.id &&
+        tokenState(known, nowMs) === 'valid' &&
+        allows(known.admission.value, 'mcp'),
+    );
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#unsubscribe();
+    clearTimeout(this.#retry);
+  }
+
+  /** Reads the tokens, and once more where they changed meanwhile. */
+  #read(): Promise<void> {
+    this.#isStale = true;
+    this.#reading ??= this.#readUntilFresh().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #readUntilFresh(): Promise<void> {
+    clearTimeout(this.#retry);
+    while (this.#isStale && !this.#isClosed) {
+      this.#isStale = false;
+      const tokens = await this.#options.store.tokens();
+      if (tokens.ok) this.#take(tokens.value);
+      else this.#retryLater(tokens.error);
+    }
+  }
+
+  #take(tokens: readonly StoredToken[]): void {
+    if (this.#retry !== undefined) this.#options.log.info('the tokens could be read again');
+    this.#retry = undefined;
+    this.#known = this.#index(tokens);
+  }
+
+  #retryLater(refusal: Refusal): void {
+    const { log } = this.#options;
+    if (this.#retry === undefined)
+      log.warn('the tokens cannot be read; those last read hold', { cause: sentenceOf(refusal) });
+    if (!this.#isClosed) this.#retry = setTimeout(() => void this.#read(), RETRY_MS).unref();
+  }
+
+  #index(tokens: readonly StoredToken[]): ReadonlyMap<string, Known> {
+    const known = tokens.map(knownOf).filter(({ digest }) => digest.length === DIGEST_BYTES);
+    const own = ownOf(this.#options.ownToken);
+    const all = this.#named === undefined ? [...known, own] : [...known, own, this.#named];
+    return new Map(all.flatMap((one) => (one.id === undefined ? [] : [[one.id, one] as const])));
+  }
+}
+
+function knownOf({ id, name, scopes, hash, expiresMs, revokedMs }: StoredToken): Known {
+  const admission = ok({ subject: name, scopes });
+  return { id, digest: Buffer.from(hash, 'hex'), expiresMs, revokedMs, admission };
+}
+
+function ownOf({ id, hash }: MintedToken): Known {
+  const lasting = { expiresMs: undefined, revokedMs: undefined };
+  return { id, digest: Buffer.from(hash, 'hex'), ...lasting, admission: ok(LOCAL) };
+}
+
+/** The operator's may be any text; one in the form of our tokens has an id, and so failures of its own. */
+function operatorOf(text: string): Known {
+  const parts = parseToken(text);
+  return {
+    id: parts?.id,
+    digest: secretDigest(parts?.secret ?? text),
+    expiresMs: undefined,
+    revokedMs: undefined,
+    admission: ok(OPERATOR),
+  };
+}

@@ -1,0 +1,95 @@
+import { printable } from './printable.ts';
+import { err, ok, type Result } from './result.ts';
+import { LOCAL, OPERATOR, SCOPES, type Scope } from './subject.ts';
+
+/** What all tokens begin with, so that a leaked one is found by searching for it. */
+const PREFIX = 'assay_';
+const SHAPE = /^assay_([0-9a-f]{12})_([0-9A-Za-z]{43})$/;
+const ID = /^[0-9a-f]{12}$/;
+
+/** A token taken apart: `id` is public and finds it, `secret` proves it. */
+export interface TokenParts {
+  /** 12 hexadecimal digits. */
+  readonly id: string;
+  /** 43 characters of base 62, which hold 256 bits. */
+  readonly secret: string;
+}
+
+/** A token just made: `text` is shown once, the rest is kept. */
+export interface MintedToken {
+  readonly text: string;
+  readonly id: string;
+  /** SHA-256 of the secret, in hexadecimal. */
+  readonly hash: string;
+}
+
+export function tokenText({ id, secret }: TokenParts): string {
+  return `${PREFIX}${id}_${secret}`;
+}
+
+/** Undefined for what is no token of Assay, or only a part of one. */
+export function parseToken(text: string): TokenParts | undefined {
+  const [, id, secret] = SHAPE.exec(text) ?? [];
+  return id === undefined || secret === undefined ? undefined : { id, secret };
+}
+
+/** Whether a text is meant to be a token of Assay, whole or not. */
+export function looksLikeToken(text: string): boolean {
+  return text.startsWith(PREFIX);
+}
+
+/** What stands after `Bearer`; the name of the scheme may be written in any case (RFC 9110, section 11.1). */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : /^bearer +(.+)$/i.exec(authorization)?.[1];
+}
+
+export type TokenState = 'valid' | 'expired' | 'revoked';
+
+/** A token holds up to, and not at, the moment at which it expires. */
+export function tokenState(
+  token: { readonly expiresMs: number | undefined; readonly revokedMs: number | undefined },
+  nowMs: number,
+): TokenState {
+  if (token.revokedMs !== undefined) return 'revoked';
+  return token.expiresMs !== undefined && token.expiresMs <= nowMs ? 'expired' : 'valid';
+}
+
+const LONGEST_NAME = 64;
+
+/** Why a token cannot have this name, as the end of a sentence. */
+export function tokenNameFault(name: string): string | undefined {
+  if (name === '' || name.length > LONGEST_NAME) return `a token's name has 1 to ${LONGEST_NAME} characters`;
+  if (printable(name) !== name) return "a token's name holds no control characters";
+  if (name.trim() !== name) return "a token's name neither begins nor ends with a space";
+  if ([LOCAL.subject, OPERATOR.subject].includes(name.toLowerCase()))
+    return `a token cannot be called ${JSON.stringify(name)}: that is who comes without one, or with ASSAY_TOKEN`;
+  // Tokens are revoked by name or by id, and a token that was given for a name would be listed for all to see.
+  if (ID.test(name) || looksLikeToken(name)) return "a token's name does not look like a token or its id";
+  return undefined;
+}
+
+/** Scopes as people write them, `mcp,read`; the error is the end of a sentence. */
+export function scopesOf(text: string): Result<readonly Scope[], string> {
+  const names = text.split(',').map((name) => name.trim());
+  const wrong = names.find((name) => !SCOPES.some((scope) => scope === name));
+  return wrong === undefined
+    ? ok(SCOPES.filter((scope) => names.includes(scope)))
+    : err(`there is no scope ${JSON.stringify(wrong)}; there are ${SCOPES.join(', ')}`);
+}
+
+const MINUTE_MS = 60_000;
+const UNITS_MS: ReadonlyMap<string, number> = new Map([
+  ['m', MINUTE_MS],
+  ['h', 60 * MINUTE_MS],
+  ['d', 24 * 60 * MINUTE_MS],
+  ['w', 7 * 24 * 60 * MINUTE_MS],
+]);
+
+/** How long a token is to hold in ms, as people write it: `90m`, `12h`, `30d`, `4w`. The error is the end of a sentence. */
+export function lifetimeMsOf(text: string): Result<number, string> {
+  const [, count, unit = ''] = /^([1-9]\d{0,4})([mhdw])$/.exec(text) ?? [];
+  const unitMs = UNITS_MS.get(unit);
+  return count === undefined || unitMs === undefined
+    ? err(`${JSON.stringify(text)} is no time; write 90m, 12h, 30d or 4w`)
+    : ok(Number(count) * unitMs);
+}

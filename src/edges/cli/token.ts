@@ -1,0 +1,114 @@
+import { EXIT, type Refusal } from '../../core/errors.ts';
+import { printable } from '../../core/printable.ts';
+import type { Result } from '../../core/result.ts';
+import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/token.ts';
+import type { Store, StoredToken } from '../../gateway/ports.ts';
+import { createToken as create, revokeToken as revoke } from '../../gateway/tokens.ts';
+import { complain } from './complain.ts';
+import type { Runtime } from './runtime.ts';
+import { style } from './style.ts';
+import { tableOf } from './table.ts';
+
+export interface TokenOptions {
+  readonly home?: string;
+  readonly json?: boolean;
+}
+
+export interface CreateTokenOptions extends TokenOptions {
+  readonly scope: string;
+  readonly expires?: string;
+}
+
+/** `assay token create`: the token alone on stdout, so that `$(assay token create ci)` is it; what to know on stderr. */
+export async function createToken(
+  runtime: Runtime,
+  name: string,
+  options: CreateTokenOptions,
+): Promise<number> {
+  const scopes = scopesOf(options.scope);
+  if (!scopes.ok) return complain({ code: 'ARGUMENTS_INVALID', reason: scopes.error });
+  const lifetime = options.expires === undefined ? undefined : lifetimeMsOf(options.expires);
+  if (lifetime?.ok === false) return complain({ code: 'ARGUMENTS_INVALID', reason: lifetime.error });
+  const wish = { name, scopes: scopes.value, lifetimeMs: lifetime?.value };
+  return withStore(runtime, options, async (store) => {
+    const created = await create(wish, { store, mint: runtime.mintToken, nowMs: Date.now() });
+    if (!created.ok) return created;
+    const { text, kept } = created.value;
+    const { expires = 'never' } = shown(kept);
+    console.log(options.json === true ? JSON.stringify({ token: text, ...shown(kept) }, undefined, 2) : text);
+    console.error(
+      `Token ${printable(JSON.stringify(name))} (id ${kept.id}): scopes ${kept.scopes.join(', ')}; expires ${expires}.\n` +
+        'It is shown this once. Clients send it as "Authorization: Bearer <token>".',
+    );
+    return created;
+  });
+}
+
+/** `assay token list`: all tokens ever made, without what proves them. */
+export function listTokens(runtime: Runtime, options: TokenOptions): Promise<number> {
+  return withStore(runtime, options, async (store) => {
+    const tokens = await store.tokens();
+    if (!tokens.ok) return tokens;
+    const rows = tokens.value.map(shown);
+    if (options.json === true) console.log(JSON.stringify({ tokens: rows }, undefined, 2));
+    else console.log(tableOf(['NAME', 'ID', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES'], rows.map(row)));
+    if (rows.length === 0) console.error('There are no tokens. `assay token create NAME` makes one.');
+    return tokens;
+  });
+}
+
+/** `assay token revoke`: from now on the token is refused, also by a server that runs. */
+export function revokeToken(runtime: Runtime, what: string, options: TokenOptions): Promise<number> {
+  return withStore(runtime, options, async (store) => {
+    const revoked = await revoke(what, { store, nowMs: Date.now() });
+    if (!revoked.ok) return revoked;
+    const { name, id } = revoked.value;
+    if (options.json === true) console.log(JSON.stringify(shown(revoked.value), undefined, 2));
+    else console.log(`Revoked ${printable(JSON.stringify(name))} (id ${id}).`);
+    return revoked;
+  });
+}
+
+async function withStore(
+  runtime: Runtime,
+  options: TokenOptions,
+  work: (store: Store) => Promise<Result<unknown, Refusal>>,
+): Promise<number> {
+  const opened = await runtime.openStore(options);
+  if (!opened.ok) return complain(opened.error);
+  try {
+    const done = await work(opened.value);
+    return done.ok ? EXIT.done : complain(done.error);
+  } finally {
+    await opened.value.close();
+  }
+}
+
+interface ShownToken {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly created: string;
+  readonly expires?: string;
+  readonly revoked?: string;
+  readonly state: TokenState;
+}
+
+/** A token for people and scripts: times in ISO 8601, and absent where there is none; never its hash. */
+function shown(token: StoredToken): ShownToken {
+  const { id, name, scopes, createdMs, expiresMs, revokedMs } = token;
+  return {
+    id,
+    name,
+    scopes,
+    created: new Date(createdMs).toISOString(),
+    ...(expiresMs === undefined ? {} : { expires: new Date(expiresMs).toISOString() }),
+    ...(revokedMs === undefined ? {} : { revoked: new Date(revokedMs).toISOString() }),
+    state: tokenState(token, Date.now()),
+  };
+}
+
+function row({ id, name, scopes, created, expires, state }: ShownToken): readonly string[] {
+  const colour = state === 'valid' ? style.green : style.red;
+  return [name, id, colour(state), created, expires ?? 'never', scopes.join(', ')];
+}

@@ -1,0 +1,51 @@
+import type { Refusal } from '../core/errors.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import type { Scope } from '../core/subject.ts';
+import { parseToken, tokenNameFault } from '../core/token.ts';
+import type { Mint, Store, StoredToken } from './ports.ts';
+
+export interface TokenWish {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Undefined: it holds until it is revoked. */
+  readonly lifetimeMs: number | undefined;
+}
+
+export interface NewToken {
+  /** The token itself, which is known here and nowhere else. */
+  readonly text: string;
+  readonly kept: StoredToken;
+}
+
+/** Makes a token and keeps what proves it. ARGUMENTS_INVALID for a name that no token can have. */
+export async function createToken(
+  wish: TokenWish,
+  {
+    store,
+    mint,
+    nowMs,
+  }: { readonly store: Pick<Store, 'addToken'>; readonly mint: Mint; readonly nowMs: number },
+): Promise<Result<NewToken, Refusal>> {
+  const reason = tokenNameFault(wish.name);
+  if (reason !== undefined) return err({ code: 'ARGUMENTS_INVALID', reason });
+  const { text, id, hash } = mint();
+  const kept: StoredToken = {
+    id,
+    name: wish.name,
+    scopes: wish.scopes,
+    hash,
+    createdMs: nowMs,
+    expiresMs: wish.lifetimeMs === undefined ? undefined : nowMs + wish.lifetimeMs,
+    revokedMs: undefined,
+  };
+  const added = await store.addToken(kept);
+  return added.ok ? ok({ text, kept }) : added;
+}
+
+/** By name, by id, or by the token itself, as whoever finds a leaked one has it at hand. */
+export function revokeToken(
+  what: string,
+  { store, nowMs }: { readonly store: Pick<Store, 'revokeToken'>; readonly nowMs: number },
+): Promise<Result<StoredToken, Refusal>> {
+  return store.revokeToken(parseToken(what)?.id ?? what, nowMs);
+}

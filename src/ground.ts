@@ -1,0 +1,67 @@
+import { homedir } from 'node:os';
+import type { ConfigSurroundings } from './adapters/config/load-config.ts';
+import { locateHome } from './adapters/config/locate-config.ts';
+import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
+import { secretsOfEnvironment } from './adapters/telemetry/secret-values.ts';
+import { Secrets } from './adapters/telemetry/secrets.ts';
+import { openTracer, type TracerOptions } from './adapters/telemetry/tracer.ts';
+import type { Refusal } from './core/errors.ts';
+import { VERSION } from './core/identity.ts';
+import { err, ok, type Result } from './core/result.ts';
+import type { CommonOptions } from './edges/cli/runtime.ts';
+import type { Log, Meter, Store, Telemetry } from './gateway/ports.ts';
+
+export interface GroundOptions extends CommonOptions {
+  /** A command that ends by itself: only what went wrong is logged. */
+  readonly isQuiet: boolean;
+  /** How clients come in. */
+  readonly transport: TracerOptions['transport'];
+  readonly meter?: Meter;
+}
+
+/** Where Assay runs, its log, and what watches: what every command stands on. */
+export interface Ground {
+  readonly around: ConfigSurroundings;
+  /** The folder of what it keeps. */
+  readonly home: string;
+  readonly log: Log;
+  /** What is never told, as it becomes known. */
+  readonly secrets: Secrets;
+  readonly telemetry: Telemetry;
+}
+
+export async function openGround(options: GroundOptions): Promise<Result<Ground, Refusal>> {
+  const around = surroundings(options);
+  const level = setting('ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
+  if (!LOG_LEVELS.includes(level))
+    return err({
+      code: 'SETTING_INVALID',
+      name: 'ASSAY_LOG_LEVEL',
+      reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
+    });
+  const secrets = new Secrets();
+  secrets.add(secretsOfEnvironment(around.env));
+  const mask = (text: string): string => secrets.mask(text);
+  const log = await openLog({ level, isPretty: process.stderr.isTTY, mask });
+  const { transport, meter } = options;
+  const telemetry = { meter, tracer: await openTracer({ version: VERSION, transport }), mask };
+  return ok({ around, home: locateHome(around), log, secrets, telemetry });
+}
+
+/** `--home` stands before the variable wherever that is asked for. */
+export function surroundings({ home }: CommonOptions): ConfigSurroundings {
+  const env = home === undefined ? process.env : { ...process.env, ASSAY_HOME: home };
+  return { env, cwd: process.cwd(), home: homedir() };
+}
+
+/** The store of the home. Whoever opens it closes it. What it needs is loaded only where it is opened. */
+export async function openHomeStore({ home, log }: Ground): Promise<Result<Store, Refusal>> {
+  const { openStore } = await import('./adapters/store/open-store.ts');
+  return openStore({ home, databaseUrl: setting('ASSAY_DATABASE_URL'), log });
+}
+
+/** A variable of the environment; an empty one counts as unset. */
+export function setting(name: string): string | undefined {
+  const value = process.env[name];
+  return value === '' ? undefined : value;
+}

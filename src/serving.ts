@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { mintToken } from './adapters/auth/mint-token.ts';
+import { TokenGate } from './adapters/auth/token-gate.ts';
+import { announceServe, withdrawServe } from './adapters/store/running-serve.ts';
+import { openMeter } from './adapters/telemetry/metrics.ts';
+import type { Refusal } from './core/errors.ts';
+import { VERSION } from './core/identity.ts';
+import { ok, type Result } from './core/result.ts';
+import type { MintedToken } from './core/token.ts';
+import type { OpenServe, ServeOptions } from './edges/cli/runtime.ts';
+import { isLoopback } from './edges/mcp/guard.ts';
+import { openHttpDoor } from './edges/mcp/http-door.ts';
+import type { Meter, Store } from './gateway/ports.ts';
+import { openGround, openHomeStore, setting, type Ground, type GroundOptions } from './ground.ts';
+import { openConfigured, SERVE_FILE } from './opening.ts';
+
+/** Opens the HTTP door of a catalog, with all that stands behind it: store, tokens, metrics. */
+export async function openServe(given: ServeOptions): Promise<Result<OpenServe, Refusal>> {
+  const meter = openMeter(VERSION);
+  const options = { ...given, isQuiet: false, transport: 'tcp', meter } as const;
+  const ground = await openGround(options);
+  if (!ground.ok) return ground;
+  const store = await openHomeStore(ground.value);
+  if (!store.ok) return store;
+  const served = await serveFrom(options, ground.value, store.value);
+  if (!served.ok) await store.value.close();
+  return served;
+}
+
+type Options = ServeOptions & GroundOptions & { readonly meter: Meter };
+
+async function serveFrom(
+  options: Options,
+  ground: Ground,
+  store: Store,
+): Promise<Result<OpenServe, Refusal>> {
+  const { host, port, meter } = options;
+  const { log } = ground;
+  const opened = await openConfigured(options, ground, store);
+  if (!opened.ok) return opened;
+  const { catalog, configPath, settings } = opened.value;
+  const operatorToken = setting('ASSAY_TOKEN');
+  const ownToken = mintToken();
+  const mostFailures = settings['limits.tokenFailures'];
+  const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
+  // Whoever sets ASSAY_TOKEN wants it to be asked for, also on loopback.
+  const isOpen = settings['mcp.access'] === 'open' && operatorToken === undefined;
+  const maxBodyBytes = settings['limits.bodyBytes'];
+  const door = await openHttpDoor({ host, port, gate, isOpen, maxBodyBytes, catalog, log, meter });
+  if (!door.ok) {
+    gate.close();
+    await opened.value.close();
+    return door;
+  }
+  opened.value.start();
+  const { url } = door.value;
+  const withdraw = await announce(ground, url, ownToken);
+  const close = async (): Promise<void> => {
+    await withdraw();
+    await Promise.all([door.value.close(), opened.value.close()]);
+    gate.close();
+    await store.close();
+  };
+  return ok({ catalog, configPath, url, needsToken: !isOpen || !isLoopback(host), close });
+}
+
+/** Leaves word where this is reached, for `assay stdio --attach`. To be called when it no longer is. */
+async function announce(
+  { home, log }: Ground,
+  url: string,
+  { text: token }: MintedToken,
+): Promise<() => Promise<void>> {
+  const { pid } = process;
+  const path = join(home, SERVE_FILE);
+  const cause = await announceServe(path, { url, pid, token });
+  if (cause !== undefined) log.warn('`assay stdio --attach` will not find this', { path, cause });
+  return () => withdrawServe(path, pid);
+}

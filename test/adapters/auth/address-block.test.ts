@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { addressBlock } from '../../../src/adapters/auth/address-block.ts';
+
+it('an address of IPv4 stands for itself, also where IPv6 carries it', () => {
+  for (const [address, block] of [
+    ['10.0.0.1', '10.0.0.1'],
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['::FFFF:10.0.0.1', '10.0.0.1'],
+    ['', ''],
+  ] as const)
+    expect([address, addressBlock(address)]).toEqual([address, block]);
+});
+
+it('an address of IPv6 stands for the network of which one machine may have all', () => {
+  for (const [address, block] of [
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8:1:2::6', '2001:db8:1:2'],
+    ['2001:db8::6', '2001:db8:0:0'],
+    ['2001:db8:0:0:ffff::', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+    ['::', '0:0:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['64:ff9b::10.0.0.1', '64:ff9b:0:0'],
+  ] as const)
+    expect([address, addressBlock(address)]).toEqual([address, block]);
+});

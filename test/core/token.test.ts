@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { allows, SCOPES } from '../../src/core/subject.ts';
+import {
+  bearerOf,
+  lifetimeMsOf,
+  looksLikeToken,
+  parseToken,
+  scopesOf,
+  tokenNameFault,
+  tokenState,
+  tokenText,
+} from '../../src/core/token.ts';
+
+const ID = '0123456789ab';
+const SECRET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJ0123456';
+
+describe('a token', () => {
+  it('is assay_, an id and a secret, and nothing else', () => {
+    expect(tokenText({ id: ID, secret: SECRET })).toBe(`assay_${ID}_${SECRET}`);
+    expect(parseToken(`assay_${ID}_${SECRET}`)).toEqual({ id: ID, secret: SECRET });
+    for (const text of [
+      '',
+      'assay_',
+      `assay_${ID}`,
+      `assay_${ID}_`,
+      `assay_${ID}_${SECRET.slice(1)}`,
+      `assay_${ID}_${SECRET}x`,
+      `assay_${ID}_${SECRET}\n`,
+      ` assay_${ID}_${SECRET}`,
+      `ASSAY_${ID}_${SECRET}`,
+      `assay_${ID.toUpperCase()}_${SECRET}`,
+      `assay_${ID}_${SECRET.slice(1)}_`,
+      `assay_${ID}_${SECRET.slice(1)}-`,
+      `assay-${ID}-${SECRET}`,
+      `${ID}_${SECRET}`,
+    ])
+      expect([text, parseToken(text)]).toEqual([text, undefined]);
+  });
+
+  it('is known by its beginning also where a part of it is lost', () => {
+    expect(['assay_x', 'assay_', 'assay', 'ghp_x', 'xassay_'].map(looksLikeToken)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('stands after Bearer, however that is spelt, and after nothing else', () => {
+    for (const header of ['Bearer x', 'bearer x', 'BEARER   x']) expect(bearerOf(header)).toBe('x');
+    for (const header of [undefined, '', 'Bearer', 'Bearer ', 'Basic x', 'x', ' Bearer x', 'Bearerx'])
+      expect(bearerOf(header)).toBeUndefined();
+  });
+
+  it('holds until the moment at which it expires, or is revoked', () => {
+    const state = (expiresMs: number | undefined, revokedMs: number | undefined): string =>
+      tokenState({ expiresMs, revokedMs }, 1_000);
+    expect(state(undefined, undefined)).toBe('valid');
+    expect(state(1_001, undefined)).toBe('valid');
+    expect(state(1_000, undefined)).toBe('expired');
+    expect(state(999, undefined)).toBe('expired');
+    expect(state(1_001, 0)).toBe('revoked');
+    expect(state(999, 0)).toBe('revoked');
+  });
+});
+
+describe('a scope', () => {
+  it('is allowed by itself; admin allows read and mcp too, and nothing else allows execute', () => {
+    const allowed = SCOPES.map((own) =>
+      SCOPES.filter((scope) => allows({ subject: 's', scopes: [own] }, scope)).join(' '),
+    );
+    expect(allowed).toEqual(['admin read mcp', 'execute', 'read', 'mcp']);
+    expect(SCOPES.some((scope) => allows({ subject: 's', scopes: [] }, scope))).toBe(false);
+  });
+
+  it('is written in a list, in any order and as often as one likes', () => {
+    expect(scopesOf('mcp')).toEqual({ ok: true, value: ['mcp'] });
+    expect(scopesOf('mcp, read,mcp')).toEqual({ ok: true, value: ['read', 'mcp'] });
+    expect(scopesOf('admin,execute')).toEqual({ ok: true, value: ['admin', 'execute'] });
+  });
+
+  it('that nobody knows is named, beside those that there are', () => {
+    for (const [text, wrong] of [
+      ['write', 'write'],
+      ['mcp,Read', 'Read'],
+      ['', ''],
+      ['mcp,', ''],
+      ['mcp read', 'mcp read'],
+    ] as const)
+      expect(scopesOf(text)).toEqual({
+        ok: false,
+        error: `there is no scope "${wrong}"; there are admin, execute, read, mcp`,
+      });
+  });
+});
+
+describe('the name of a token', () => {
+  it('is what people call things', () => {
+    for (const name of ['ci', 'Anna’s laptop', 'x'.repeat(64), '🦊'.repeat(32), 'build-7', 'locally', 'a b'])
+      expect([name, tokenNameFault(name)]).toEqual([name, undefined]);
+  });
+
+  it('is neither empty nor long, holds no controls, and does not look like something else', () => {
+    for (const [name, fault] of [
+      ['', /1 to 64/],
+      ['x'.repeat(65), /1 to 64/],
+      ['a\nb', /control/],
+      ['a\u001b[31m', /control/],
+      ['a\u202eb', /control/],
+      [' ci', /space/],
+      ['ci ', /space/],
+      ['local', /without one/],
+      ['Operator', /ASSAY_TOKEN/],
+      [ID, /look like/],
+      [`assay_${ID}_${SECRET}`, /look like/],
+    ] as const)
+      expect([name, tokenNameFault(name)]).toEqual([name, expect.stringMatching(fault)]);
+  });
+});
+
+describe('the lifetime of a token', () => {
+  it('is a number of minutes, hours, days or weeks', () => {
+    const minute = 60_000;
+    for (const [text, value] of [
+      ['90m', 90 * minute],
+      ['12h', 720 * minute],
+      ['30d', 43_200 * minute],
+      ['4w', 40_320 * minute],
+    ] as const)
+      expect(lifetimeMsOf(text)).toEqual({ ok: true, value });
+  });
+
+  it('is nothing else', () => {
+    for (const text of [
+      '',
+      '0d',
+      '-1d',
+      '1.5h',
+      '30',
+      'd',
+      '30 d',
+      '30D',
+      '1y',
+      '100000w',
+      'tomorrow',
+      '30d12h',
+    ])
+      expect(lifetimeMsOf(text)).toEqual({
+        ok: false,
+        error: `${JSON.stringify(text)} is no time; write 90m, 12h, 30d or 4w`,
+      });
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { runAssay } from '../support/assay.ts';
+import { at, listAt, parseJson } from '../support/json.ts';
+import { tempDir } from '../support/place.ts';
+import { createToken } from '../support/tokens.ts';
+
+const TOKEN = /^assay_[0-9a-f]{12}_[0-9A-Za-z]{43}$/;
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+function tokenCommands(home: string): (...args: readonly string[]) => ReturnType<typeof runAssay> {
+  return (...args) => runAssay(['token', ...args, '--home', home]);
+}
+
+describe('assay token create', () => {
+  it('prints the token alone on stdout, and what to know of it on stderr', async () => {
+    const { code, stdout, stderr } = await tokenCommands(tempDir())('create', 'ci');
+    expect(code).toBe(0);
+    expect(stdout.trim()).toMatch(TOKEN);
+    expect(stdout.endsWith('\n')).toBe(true);
+    expect(stderr).toContain('"ci"');
+    expect(stderr).toContain('mcp');
+    expect(stderr).not.toContain(stdout.trim());
+  });
+
+  it('--json prints it with all that is kept of it, but for its hash', async () => {
+    const { stdout } = await tokenCommands(tempDir())(
+      ...['create', 'ci', '--scope', 'mcp,read', '--expires', '30d', '--json'],
+    );
+    const made = parseJson(stdout);
+    const token = String(at(made, 'token'));
+    expect(token).toMatch(TOKEN);
+    expect(made).toEqual({
+      token,
+      id: token.split('_')[1],
+      name: 'ci',
+      scopes: ['read', 'mcp'],
+      created: TIME,
+      expires: TIME,
+      state: 'valid',
+    });
+    const days =
+      (Date.parse(String(at(made, 'expires'))) - Date.parse(String(at(made, 'created')))) / 86_400_000;
+    expect(days).toBe(30);
+  });
+
+  it('refuses a name that is taken, until its token is revoked', async () => {
+    const token = tokenCommands(tempDir());
+    await token('create', 'ci');
+    const again = await token('create', 'ci');
+    expect([again.code, again.stdout]).toEqual([2, '']);
+    expect(again.stderr).toContain('"ci"');
+    await token('revoke', 'ci');
+    expect((await token('create', 'ci')).code).toBe(0);
+  });
+});
+
+describe('assay token', () => {
+  const home = tempDir();
+
+  it.each([
+    ['an empty name', ['create', '']],
+    ['a name with a line break', ['create', 'a\nb']],
+    ['the name of who needs no token', ['create', 'local']],
+    ['an unknown scope', ['create', 'ci', '--scope', 'write']],
+    ['a lifetime that is none', ['create', 'ci', '--expires', 'soon']],
+    ['no name', ['create']],
+    ['no such command', ['renew', 'ci']],
+  ])('refuses %s: code 2, a sentence, nothing on stdout', async (_what, args) => {
+    const { code, stdout, stderr } = await tokenCommands(home)(...args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).not.toBe('');
+    expect(stderr).not.toMatch(/at .*\.js:\d+/);
+  });
+
+  it('makes nothing of what it refuses', async () => {
+    const listed = await tokenCommands(home)('list', '--json');
+    expect([listed.code, parseJson(listed.stdout)]).toEqual([0, { tokens: [] }]);
+    expect(listed.stderr).toContain('assay token create');
+  });
+});
+
+describe('assay token list', () => {
+  it('shows what there is, without what proves it', async () => {
+    const home = tempDir();
+    const token = tokenCommands(home);
+    const valid = await createToken(home, 'ci', '--scope', 'admin');
+    const gone = await createToken(home, 'old');
+    await token('revoke', 'old');
+    const { code, stdout } = await token('list');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/ci +[0-9a-f]{12} +valid +\S+ +never +admin/);
+    expect(stdout).toMatch(/old +[0-9a-f]{12} +revoked +\S+ +never +mcp/);
+    const listed = await token('list', '--json');
+    const tokens = listAt(parseJson(listed.stdout), 'tokens');
+    expect([...tokens].sort((a, b) => String(at(a, 'name')).localeCompare(String(at(b, 'name'))))).toEqual([
+      { id: valid.split('_')[1], name: 'ci', scopes: ['admin'], created: TIME, state: 'valid' },
+      {
+        id: gone.split('_')[1],
+        name: 'old',
+        scopes: ['mcp'],
+        created: TIME,
+        revoked: TIME,
+        state: 'revoked',
+      },
+    ]);
+    for (const text of [stdout, listed.stdout]) expect(text).not.toMatch(/[0-9A-Za-z]{43}/);
+  });
+});
+
+describe('assay token revoke', () => {
+  it('takes a name or an id, and says which token it was', async () => {
+    const home = tempDir();
+    const token = tokenCommands(home);
+    const id = (await createToken(home, 'one')).split('_')[1] ?? '';
+    await createToken(home, 'two');
+    const byId = await token('revoke', id);
+    expect([byId.code, byId.stdout]).toEqual([0, `Revoked "one" (id ${id}).\n`]);
+    const byName = await token('revoke', 'two', '--json');
+    expect([byName.code, at(parseJson(byName.stdout), 'state')]).toEqual([0, 'revoked']);
+  });
+
+  it('refuses what is no valid token: code 2, and how to see them', async () => {
+    const home = tempDir();
+    const token = tokenCommands(home);
+    await createToken(home, 'ci');
+    await token('revoke', 'ci');
+    for (const what of ['ci', 'nobody', '0123456789ab']) {
+      const { code, stdout, stderr } = await token('revoke', what);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain('assay token list');
+    }
+  });
+});

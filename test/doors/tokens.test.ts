@@ -1,0 +1,231 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { runAssay, startAssay, type Assay } from '../support/assay.ts';
+import { OFFICIAL } from '../support/clients.ts';
+import { until } from '../support/endings.ts';
+import { openStream, send, type Answer, type Headers } from '../support/http.ts';
+import { at } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernSend } from '../support/modern.ts';
+import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { bearer, createToken, forged, keepToken, revokeToken } from '../support/tokens.ts';
+
+const NOBODYS = `assay_0123456789ab_${'x'.repeat(43)}`;
+const servers = { plain: fixture('plain') };
+
+function ask(assay: Assay, headers: Headers = {}): Promise<Answer> {
+  return modernSend(assay.url, 'tools/list', { headers });
+}
+
+/** Status, and the code where there is an error. */
+async function verdict(assay: Assay, headers: Headers = {}): Promise<string> {
+  const answer = await ask(assay, headers);
+  return `${answer.status} ${String(at(answer.json(), 'error', 'data', 'code') ?? '')}`.trim();
+}
+
+/** What `/health` shows: everything, or its status alone. */
+async function seen(assay: Assay, headers: Headers = {}): Promise<string> {
+  const answer = await send(`http://127.0.0.1:${assay.port}/health`, { method: 'GET', headers });
+  const members = Object.keys(answer.json() as object);
+  return `${answer.status} ${members.includes('servers') ? 'all' : members.join(' ')}`;
+}
+
+describe('an open door', () => {
+  let assay: Assay;
+  beforeAll(async () => {
+    assay = await startAssay({ servers });
+    await assay.settled();
+  });
+
+  it.each(OFFICIAL)('serves the client $label with a token until the token is revoked', async (official) => {
+    const name = `laptop ${official.label}`;
+    const token = await createToken(assay.home, name);
+    await until('the new token holds', async () =>
+      (await verdict(assay, bearer(token))) === '200' ? true : undefined,
+    );
+    const client = await official.connect({ url: assay.url, headers: bearer(token) });
+    expect(await client.call('plain_label')).toBe('plain');
+    await revokeToken(assay.home, name);
+    await until('the revoked token is refused', async () =>
+      (await verdict(assay, bearer(token))) === '401 TOKEN_REQUIRED' ? true : undefined,
+    );
+    await expect(client.call('plain_label')).rejects.toThrow();
+  });
+
+  it('takes who brings nothing, or what was meant for others, for a local client', async () => {
+    for (const headers of [
+      {},
+      { authorization: 'Basic dXNlcjpwYXNzd29yZA==' },
+      { authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' },
+    ]) {
+      expect(await verdict(assay, headers)).toBe('200');
+      expect(await seen(assay, headers)).toBe('200 all');
+    }
+  });
+
+  it('never takes who brings a token that does not hold for one who brings none', async () => {
+    const expired = await keepToken(assay.home, 'guest', { lifetimeMs: 0 });
+    for (const token of [NOBODYS, expired, 'assay_', 'assay_cut']) {
+      expect(await verdict(assay, bearer(token))).toBe('401 TOKEN_REQUIRED');
+      expect(await seen(assay, bearer(token))).toBe('200 status');
+    }
+  });
+});
+
+describe('a closed door', () => {
+  let assay: Assay;
+  let clients: string;
+  let readers: string;
+  let admins: string;
+  beforeAll(async () => {
+    const home = tempDir();
+    clients = await keepToken(home, 'clients');
+    readers = await keepToken(home, 'readers', { scopes: ['read'] });
+    admins = await keepToken(home, 'admins', { scopes: ['admin'] });
+    assay = await startAssay({
+      servers,
+      home,
+      env: { ASSAY_MCP_ACCESS: 'token', ASSAY_LOG_LEVEL: 'trace' },
+    });
+  });
+
+  it('asks for a token: 401, and how to bring it', async () => {
+    const none = await ask(assay);
+    expect([none.status, none.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+    for (const headers of [bearer(NOBODYS), bearer('x'), { authorization: 'Basic dXNlcjpwYXNz' }]) {
+      const answer = await ask(assay, headers);
+      expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+        401,
+        'Bearer error="invalid_token"',
+      ]);
+    }
+  });
+
+  it('lets in who may use MCP, and tells others which scope they lack', async () => {
+    expect(await verdict(assay, bearer(clients))).toBe('200');
+    expect(await verdict(assay, bearer(admins))).toBe('200');
+    const lacking = await ask(assay, bearer(readers));
+    expect([
+      lacking.status,
+      lacking.headers['www-authenticate'],
+      at(lacking.json(), 'error', 'data'),
+    ]).toEqual([
+      403,
+      'Bearer error="insufficient_scope", scope="mcp"',
+      { code: 'SCOPE_MISSING', scope: 'mcp' },
+    ]);
+  });
+
+  it('shows the state of servers to who may read, and to all others that it is there', async () => {
+    expect(await seen(assay)).toBe('200 status');
+    expect(await seen(assay, bearer(NOBODYS))).toBe('200 status');
+    expect(await seen(assay, bearer(clients))).toBe('200 status');
+    expect(await seen(assay, bearer(readers))).toBe('200 all');
+    expect(await seen(assay, bearer(admins))).toBe('200 all');
+  });
+
+  it('logs whose a request is, and no token', async () => {
+    await ask(assay, bearer(clients));
+    await ask(assay, bearer(forged(clients)));
+    await until('the request stands in the log', () =>
+      assay.stderr().includes('"subject":"clients"') ? true : undefined,
+    );
+    const health = await send(`http://127.0.0.1:${assay.port}/health`, {
+      method: 'GET',
+      headers: bearer(readers),
+    });
+    const told = health.text + assay.stderr() + assay.stdout();
+    for (const token of [clients, readers, admins, forged(clients)]) {
+      expect(told).not.toContain(token);
+      expect(told).not.toContain(token.slice(-43));
+    }
+  });
+});
+
+describe('a session', () => {
+  it('belongs to who began it: for another there is no such session', async () => {
+    const home = tempDir();
+    const anna = await keepToken(home, 'anna');
+    const ben = await keepToken(home, 'ben');
+    const assay = await startAssay({ servers, home });
+    const session = await openSession(assay.url, { headers: bearer(anna) });
+    const ping = '{"jsonrpc":"2.0","id":9,"method":"ping"}';
+    const { authorization: _, ...nameless } = session.headers;
+    for (const headers of [{ ...nameless, ...bearer(ben) }, nameless]) {
+      const posted = await send(assay.url, { headers, body: ping });
+      expect([posted.status, at(posted.json(), 'error', 'data', 'code')]).toEqual([404, 'SESSION_UNKNOWN']);
+      const listened = await openStream(assay.url, {
+        method: 'GET',
+        headers: { ...headers, accept: 'text/event-stream' },
+      });
+      expect(listened.status).toBe(404);
+      expect((await send(assay.url, { method: 'DELETE', headers })).status).toBe(404);
+    }
+    expect((await session.post(ping)).status).toBe(200);
+    expect((await session.end()).status).toBe(204);
+  });
+});
+
+describe('too many invalid tokens', () => {
+  const env = { ASSAY_LIMITS_TOKEN_FAILURES: '3' };
+
+  it('are answered with 429 and a time to wait; other tokens at the same address still hold', async () => {
+    const home = tempDir();
+    const anna = await keepToken(home, 'anna');
+    const ben = await keepToken(home, 'ben');
+    const assay = await startAssay({ servers, home, env: { ...env, ASSAY_MCP_ACCESS: 'token' } });
+    for (let count = 0; count < 3; count += 1)
+      expect(await verdict(assay, bearer(forged(anna)))).toBe('401 TOKEN_REQUIRED');
+    const flooded = await ask(assay, bearer(forged(anna)));
+    expect([flooded.status, at(flooded.json(), 'error', 'data', 'code')]).toEqual([429, 'TOO_MANY_FAILURES']);
+    expect(Number(flooded.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(flooded.headers['retry-after'])).toBeLessThanOrEqual(60);
+    // Not even the right one is looked at, or guessing would go on.
+    expect(await verdict(assay, bearer(anna))).toBe('429 TOO_MANY_FAILURES');
+    expect(await verdict(assay, bearer(ben))).toBe('200');
+    expect(await seen(assay, bearer(anna))).toBe('200 status');
+  });
+
+  it('that nobody has shut out more of them, and nobody who has one', async () => {
+    const home = tempDir();
+    const anna = await keepToken(home, 'anna');
+    const assay = await startAssay({ servers, home, env });
+    for (let count = 0; count < 3; count += 1)
+      expect(await verdict(assay, bearer(NOBODYS))).toBe('401 TOKEN_REQUIRED');
+    expect(await verdict(assay, bearer(NOBODYS))).toBe('429 TOO_MANY_FAILURES');
+    expect(await verdict(assay, bearer(anna))).toBe('200');
+    expect(await verdict(assay)).toBe('200');
+  });
+});
+
+describe('another address', () => {
+  const listen = (home: string, env: Record<string, string> = {}): ReturnType<typeof runAssay> =>
+    runAssay(
+      ['serve', '--config', writeConfig(servers), '--host', '0.0.0.0', '--port', '0', '--home', home],
+      { env },
+    );
+
+  it('is listened on where a token for MCP holds, and every request needs one', async () => {
+    const home = tempDir();
+    const anna = await keepToken(home, 'anna');
+    const assay = await startAssay({ servers, home, args: ['--host', '0.0.0.0'] });
+    expect(await verdict(assay)).toBe('401 TOKEN_REQUIRED');
+    expect(await verdict(assay, bearer(anna))).toBe('200');
+  });
+
+  it('is refused where no token opens anything', async () => {
+    const home = tempDir();
+    await keepToken(home, 'reader', { scopes: ['read'] });
+    await keepToken(home, 'old', { lifetimeMs: 0 });
+    const { code, stdout, stderr } = await listen(home);
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toContain('assay token create');
+  });
+
+  it('is refused where ASSAY_TOKEN can be guessed, whatever other tokens there are', async () => {
+    const home = tempDir();
+    await keepToken(home, 'anna');
+    const { code, stderr } = await listen(home, { ASSAY_TOKEN: 'secret-of-15-ch' });
+    expect(code).toBe(3);
+    expect(stderr).not.toContain('secret-of-15-ch');
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { createToken, revokeToken, type TokenWish } from '../../src/gateway/tokens.ts';
+import { mintToken } from '../../src/adapters/auth/mint-token.ts';
+import { MemoryTokens } from '../support/memory-store.ts';
+
+const NOW = 1_000_000;
+const WISH: TokenWish = { name: 'ci', scopes: ['read', 'mcp'], lifetimeMs: undefined };
+
+function create(store: MemoryTokens, wish: Partial<TokenWish> = {}): ReturnType<typeof createToken> {
+  return createToken({ ...WISH, ...wish }, { store, mint: mintToken, nowMs: NOW });
+}
+
+describe('a token', () => {
+  it('is kept with all that was asked for, and without what it is', async () => {
+    const store = new MemoryTokens();
+    const created = await create(store, { lifetimeMs: 500 });
+    if (!created.ok) throw new Error(created.error.code);
+    const { text, kept } = created.value;
+    expect(await store.tokens()).toEqual({ ok: true, value: [kept] });
+    expect(kept).toEqual({
+      id: text.split('_')[1],
+      name: 'ci',
+      scopes: ['read', 'mcp'],
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      createdMs: NOW,
+      expiresMs: NOW + 500,
+      revokedMs: undefined,
+    });
+    expect(JSON.stringify(kept)).not.toContain(text.split('_')[2]);
+  });
+
+  it('that cannot be called so is not made, nor is one that could not be kept', async () => {
+    const store = new MemoryTokens();
+    expect(await create(store, { name: 'local' })).toMatchObject({ error: { code: 'ARGUMENTS_INVALID' } });
+    expect(await store.tokens()).toEqual({ ok: true, value: [] });
+    await create(store);
+    expect(await create(store)).toEqual({ ok: false, error: { code: 'TOKEN_NAME_TAKEN', name: 'ci' } });
+    store.isAvailable = false;
+    expect(await create(store, { name: 'other' })).toMatchObject({ error: { code: 'STORE_UNAVAILABLE' } });
+  });
+
+  it('is revoked by its name, by its id, or by itself', async () => {
+    const store = new MemoryTokens();
+    for (const by of ['name', 'id', 'text'] as const) {
+      const created = await create(store);
+      if (!created.ok) throw new Error(created.error.code);
+      const { text, kept } = created.value;
+      const revoked = await revokeToken({ name: 'ci', id: kept.id, text }[by], { store, nowMs: NOW + 1 });
+      expect(revoked).toEqual({ ok: true, value: { ...kept, revokedMs: NOW + 1 } });
+    }
+    expect(await revokeToken('ci', { store, nowMs: NOW })).toEqual({
+      ok: false,
+      error: { code: 'TOKEN_UNKNOWN', name: 'ci' },
+    });
+  });
+
+  it('that is revoked already is not repeated in the refusal', async () => {
+    const store = new MemoryTokens();
+    const { text, id } = mintToken();
+    expect(await revokeToken(text, { store, nowMs: NOW })).toEqual({
+      ok: false,
+      error: { code: 'TOKEN_UNKNOWN', name: id },
+    });
+  });
+});

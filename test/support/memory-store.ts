@@ -1,0 +1,58 @@
+import type { Refusal } from '../../src/core/errors.ts';
+import { err, ok, type Result } from '../../src/core/result.ts';
+import type { Store, StorePart, StoredToken } from '../../src/gateway/ports.ts';
+
+/** The tokens of a store, in memory; it can be made unavailable, as a database can. */
+export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revokeToken' | 'onChange'> {
+  #tokens: readonly StoredToken[] = [];
+  readonly #listeners = new Set<(parts: readonly StorePart[]) => void>();
+  isAvailable = true;
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  addToken(token: StoredToken): Promise<Result<undefined, Refusal>> {
+    return this.#answer(() => {
+      const isTaken = this.#tokens.some((one) => one.name === token.name && one.revokedMs === undefined);
+      if (isTaken) return err({ code: 'TOKEN_NAME_TAKEN', name: token.name });
+      this.#set([...this.#tokens, token]);
+      return ok(undefined);
+    });
+  }
+
+  tokens(): Promise<Result<readonly StoredToken[], Refusal>> {
+    return this.#answer(() => ok(this.#tokens));
+  }
+
+  revokeToken(idOrName: string, revokedMs: number): Promise<Result<StoredToken, Refusal>> {
+    return this.#answer(() => {
+      const found = this.#tokens.find(
+        ({ id, name, revokedMs: at }) => at === undefined && (id === idOrName || name === idOrName),
+      );
+      if (found === undefined) return err({ code: 'TOKEN_UNKNOWN', name: idOrName });
+      const revoked = { ...found, revokedMs };
+      this.#set(this.#tokens.map((one) => (one === found ? revoked : one)));
+      return ok(revoked);
+    });
+  }
+
+  onChange(listener: (parts: readonly StorePart[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** What a store may announce although no token changed. */
+  announce(parts: readonly StorePart[]): void {
+    for (const listener of this.#listeners) listener(parts);
+  }
+
+  #set(tokens: readonly StoredToken[]): void {
+    this.#tokens = tokens;
+    this.announce(['tokens']);
+  }
+
+  async #answer<T>(work: () => Result<T, Refusal>): Promise<Result<T, Refusal>> {
+    return this.isAvailable ? work() : err({ code: 'STORE_UNAVAILABLE', reason: 'the test says so' });
+  }
+}
