@@ -65,6 +65,7 @@ async function checkTransport(entry: unknown, expected: Transport, env: Env = {}
     value: {
       path: file,
       servers: [{ name: 'x', transport: expected, timeoutMs: 60_000, prefix: true }],
+      settings: new Map(),
       problems: [],
       warnings: [],
     },
@@ -109,7 +110,10 @@ describe('the file', () => {
   it('may be named relative to the working directory', async () => {
     await writeFile(file, '{}');
     const config = await loadConfig('mcp.json', { env: {}, cwd: folder, home: HOME });
-    expect(config).toEqual({ ok: true, value: { path: file, servers: [], problems: [], warnings: [] } });
+    expect(config).toEqual({
+      ok: true,
+      value: { path: file, servers: [], settings: new Map(), problems: [], warnings: [] },
+    });
   });
   it('keeps the order of its servers, and VS Code may call them "servers"', async () => {
     const text =
@@ -117,7 +121,7 @@ describe('the file', () => {
     expect(await complaints(text)).toEqual({ servers: ['b', 'c', 'a'], problems: [], warnings: [] });
   });
   it('may hold settings and feature flags; another key is a warning', async () => {
-    const text = '{"$schema": "x", "settings": {"a": 1}, "featureFlags": {},\n "mcpservers": {"a": {}}}';
+    const text = '{"$schema": "x", "settings": {}, "featureFlags": {},\n "mcpservers": {"a": {}}}';
     expect(await complaints(text)).toEqual({
       servers: [],
       problems: [],
@@ -306,6 +310,7 @@ describe('an entry', () => {
       value: {
         path: file,
         servers: [{ name: 'x', transport: stdio({ command: 'x' }), timeoutMs: 5, prefix: false }],
+        settings: new Map(),
         problems: [],
         warnings: [],
       },
@@ -414,6 +419,7 @@ describe('a problem', () => {
       value: {
         path: file,
         servers: [],
+        settings: new Map(),
         problems: [
           {
             file,
