@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from './adapters/config/load-config.ts';
+import { loadConfig, type Config } from './adapters/config/load-config.ts';
 import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
 import { downstream } from './adapters/downstream/connect.ts';
 import { openEraFile } from './adapters/store/era-file.ts';
@@ -8,15 +8,20 @@ import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
 import { EXIT, type Refusal } from './core/errors.ts';
 import { OWN_INFO, VERSION } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
+import { resolveSettings, type Resolved, type Settings } from './core/settings.ts';
 import { runCommandLine } from './edges/cli/program.ts';
-import type { CommonOptions, OpenCatalog, OpenServe, Runtime, ServeOptions } from './edges/cli/runtime.ts';
+import type {
+  CommonOptions,
+  OpenCatalog,
+  OpenServe,
+  Runtime,
+  ServeOptions,
+  ShownSettings,
+} from './edges/cli/runtime.ts';
 import { openHttpDoor } from './edges/mcp/http-door.ts';
 import { runStdioDoor } from './edges/mcp/stdio-door.ts';
 import { Catalog } from './gateway/catalog.ts';
 import type { Log } from './gateway/ports.ts';
-
-/** Largest message in bytes that a client may send, where the environment says nothing else. */
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** Runs the program with the implementations of all ports; resolves with the exit code. */
 export function runProgram(argv: readonly string[]): Promise<number> {
@@ -28,19 +33,24 @@ const RUNTIME: Runtime = {
   ownCommand: [process.execPath, process.argv[1] ?? ''],
   openCatalog: openForCommand,
   openServe,
+  readSettings,
   runStdio,
   untilStopped,
 };
 
-interface Opened extends OpenCatalog {
+interface Prepared {
+  readonly config: Config;
+  readonly resolved: Resolved;
+  readonly home: string;
   readonly log: Log;
 }
 
-async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Result<Opened, Refusal>> {
+/** What stands before all else: the log, the config file, and the settings, which hold from now on. */
+async function prepare(options: CommonOptions, leastLevel: string): Promise<Result<Prepared, Refusal>> {
   // `--home` stands before the variable wherever that is asked for.
   const env = options.home === undefined ? process.env : { ...process.env, ASSAY_HOME: options.home };
   const around = { env, cwd: process.cwd(), home: homedir() };
-  const level = setting('ASSAY_LOG_LEVEL') ?? (isQuiet ? 'error' : 'info');
+  const level = setting('ASSAY_LOG_LEVEL') ?? leastLevel;
   if (!LOG_LEVELS.includes(level))
     return err({
       code: 'SETTING_INVALID',
@@ -55,12 +65,34 @@ async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Re
     log.error(`config: ${key}: ${reason}. ${remedy}`, { file, line, column });
   for (const { file, line, key, reason } of config.value.warnings)
     log.info(`config: ${key}: ${reason}`, { file, line });
-  if (isQuiet && config.value.servers.length === 0)
-    return err({ code: 'SERVERS_ABSENT', path: config.value.path });
-  const eras = await openEraFile(join(locateHome(around), 'eras.json'), log);
-  const connect = downstream({ log, eras, ownInfo: JSON.stringify(OWN_INFO) });
-  const catalog = new Catalog(config.value.servers, { connect, log, chance: Math.random });
-  return ok({ catalog, configPath: config.value.path, log, close: () => catalog.stop() });
+  const resolved = resolveSettings({ env, file: config.value.settings, stored: new Map() });
+  if (!resolved.ok) return resolved;
+  return ok({ config: config.value, resolved: resolved.value, home: locateHome(around), log });
+}
+
+async function readSettings(options: CommonOptions): Promise<Result<ShownSettings, Refusal>> {
+  const prepared = await prepare(options, 'info');
+  if (!prepared.ok) return prepared;
+  const { config, resolved } = prepared.value;
+  return ok({ ...resolved, configPath: config.path });
+}
+
+interface Opened extends OpenCatalog {
+  readonly settings: Settings;
+  readonly log: Log;
+}
+
+async function openCatalog(options: CommonOptions, isQuiet: boolean): Promise<Result<Opened, Refusal>> {
+  const prepared = await prepare(options, isQuiet ? 'error' : 'info');
+  if (!prepared.ok) return prepared;
+  const { config, resolved, home, log } = prepared.value;
+  const { settings } = resolved;
+  if (isQuiet && config.servers.length === 0) return err({ code: 'SERVERS_ABSENT', path: config.path });
+  const eras = await openEraFile(join(home, 'eras.json'), log);
+  const ownInfo = JSON.stringify(OWN_INFO);
+  const connect = downstream({ log, eras, ownInfo, backlogBytes: settings['limits.backlogBytes'] });
+  const catalog = new Catalog(config.servers, { connect, log, limits: settings, chance: Math.random });
+  return ok({ catalog, configPath: config.path, settings, log, close: () => catalog.stop() });
 }
 
 /** A catalog that starts at once, for commands that use it and end. */
@@ -77,14 +109,19 @@ async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalo
 }
 
 async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>> {
-  const limit = maxBodyBytes();
-  if (!limit.ok) return limit;
   const opened = await openCatalog(options, false);
   if (!opened.ok) return opened;
-  const { catalog, log, configPath } = opened.value;
+  const { catalog, settings, log, configPath } = opened.value;
   const { host, port } = options;
   const token = setting('ASSAY_TOKEN');
-  const door = await openHttpDoor({ host, port, token, maxBodyBytes: limit.value, catalog, log });
+  const door = await openHttpDoor({
+    host,
+    port,
+    token,
+    maxBodyBytes: settings['limits.bodyBytes'],
+    catalog,
+    log,
+  });
   if (!door.ok) return door;
   catalog.start();
   const close = async (): Promise<void> => {
@@ -94,17 +131,15 @@ async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refus
 }
 
 async function runStdio(options: CommonOptions): Promise<Result<undefined, Refusal>> {
-  const limit = maxBodyBytes();
-  if (!limit.ok) return limit;
   const opened = await openCatalog(options, false);
   if (!opened.ok) return opened;
-  const { catalog, log } = opened.value;
+  const { catalog, settings, log } = opened.value;
   catalog.start();
   const door = runStdioDoor({
     input: process.stdin,
     output: process.stdout,
     view: catalog.all,
-    maxBodyBytes: limit.value,
+    maxBodyBytes: settings['limits.bodyBytes'],
     log,
   });
   await Promise.race([door, untilStopped()]);
@@ -113,17 +148,6 @@ async function runStdio(options: CommonOptions): Promise<Result<undefined, Refus
   // What a client does not read would keep the process alive for ever.
   if (process.stdout.writableLength > 0) process.exit(EXIT.done);
   return ok(undefined);
-}
-
-function maxBodyBytes(): Result<number, Refusal> {
-  const given = setting('ASSAY_MAX_BODY_BYTES');
-  if (given === undefined) return ok(MAX_BODY_BYTES);
-  if (/^[1-9]\d{0,9}$/.test(given)) return ok(Number(given));
-  return err({
-    code: 'SETTING_INVALID',
-    name: 'ASSAY_MAX_BODY_BYTES',
-    reason: 'it must be a whole number of bytes',
-  });
 }
 
 /** A variable of the environment; an empty one counts as unset. */

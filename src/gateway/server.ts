@@ -7,7 +7,8 @@ import type { ServerSpec } from '../core/server-spec.ts';
 import { restartDelayMs, STABLE_AFTER_MS } from '../core/supervision.ts';
 import { ownRequest } from '../protocol/message.ts';
 import { EMPTY_INVENTORY, LIST_KINDS, readList, type Inventory } from './inventory.ts';
-import { ownAsk, type Connect, type Link, type ListKind, type Log } from './ports.ts';
+import { ownAsk, type Connect, type Link, type LinkEvents, type ListKind, type Log } from './ports.ts';
+import { Turnstile, type TurnstileLimits } from './turnstile.ts';
 
 /** `failed`: it never stood yet. `restarting`: it stood, and is being brought back. Both go on trying. */
 export type ServerState =
@@ -25,6 +26,7 @@ interface Ending {
 export interface ServerDeps {
   readonly connect: Connect;
   readonly log: Log;
+  readonly limits: TurnstileLimits;
   /** Called after the server's lists or its state may have changed. */
   readonly onChange: () => void;
   /** A number from 0 to 1. */
@@ -42,6 +44,8 @@ const REREAD_AFTER_MS = 50;
 /** One downstream server: keeps it running, and keeps its lists as last seen also while it is away. */
 export class Server {
   readonly spec: ServerSpec;
+  /** Requests of clients go through it; those of our own do not. */
+  readonly turnstile: Turnstile;
   inventory: Inventory = EMPTY_INVENTORY;
   instructions: string | undefined;
   #state: ServerState = { state: 'starting' };
@@ -58,6 +62,8 @@ export class Server {
   constructor(spec: ServerSpec, deps: ServerDeps) {
     this.spec = spec;
     this.#deps = deps;
+    const untaken = (): number => this.link?.untakenBytes ?? 0;
+    this.turnstile = new Turnstile({ server: spec.name, limits: deps.limits, untaken });
   }
 
   get state(): ServerState {
@@ -78,6 +84,7 @@ export class Server {
     this.#endLife(STOPPED);
     clearTimeout(this.#reread);
     // Whoever waits for the server is told now, not when its process is gone.
+    this.turnstile.stop({ code: 'SHUTTING_DOWN' });
     this.#become({ state: 'stopped' });
     await this.#life;
   }
@@ -141,7 +148,11 @@ export class Server {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = Promise.withResolvers<string>();
     this.#endLife = end.resolve;
-    const events = { changed: (kind: ListKind) => this.#listChanged(kind), ended: end.resolve };
+    const events: LinkEvents = {
+      changed: (kind) => this.#listChanged(kind),
+      drained: () => this.turnstile.advance(),
+      ended: end.resolve,
+    };
     const opened = await this.#deps
       .connect(this.spec, events, limit)
       .catch((error: unknown) => err(this.#mistake('it could not be started', error)));
@@ -225,6 +236,7 @@ export class Server {
     this.#state = state;
     this.#deps.onChange();
     for (const watcher of [...this.#watchers]) watcher();
+    this.turnstile.advance();
   }
 
   #nextChange(signal: AbortSignal | undefined): Promise<void> {

@@ -44,7 +44,17 @@ export function listed(name: string, lists: Lists = {}, given: Given = {}): Serv
   const transport = { kind: 'stdio', command: 'none', args: [], env: {}, cwd: '/' } as const;
   const server = new Server(
     { name, transport, timeoutMs: 60_000, prefix: given.prefix ?? true },
-    { connect: given.connect ?? (() => new Promise(() => {})), log: SILENT, onChange() {}, chance: () => 0 },
+    {
+      connect: given.connect ?? (() => new Promise(() => {})),
+      log: SILENT,
+      limits: {
+        'limits.requestsPerServer': 10,
+        'limits.queuePerServer': 10,
+        'limits.backlogBytes': 1_000,
+      },
+      onChange() {},
+      chance: () => 0,
+    },
   );
   server.inventory = { ...EMPTY_INVENTORY, ...inventoryOf(lists) };
   return server;
@@ -68,6 +78,7 @@ export function standing(capabilities: Link['capabilities'], instructions?: stri
         version: '2025-11-25',
         capabilities,
         instructions,
+        untakenBytes: 0,
         ask: () => Promise.resolve(ok({ era: 'legacy', message: NOTHING_LISTED })),
         close: () => Promise.resolve(),
       }),

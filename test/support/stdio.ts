@@ -19,6 +19,8 @@ export interface Pipe {
   call(name: string, args?: JsonObject): Promise<string>;
   initialize(version?: string): Promise<Json>;
   closeStdin(): void;
+  /** From now on nobody takes what it writes to stdout. */
+  stopReading(): void;
   readonly ended: Promise<number | null>;
   stop(): Promise<number | null>;
 }
@@ -78,6 +80,9 @@ export function openPipe(args: readonly string[], env: Readonly<Record<string, s
     },
     closeStdin: () => {
       child.stdin.end();
+    },
+    stopReading: () => {
+      child.stdout.pause();
     },
     ended: watched.ended,
     stop: watched.stop,

@@ -5,6 +5,7 @@ import { consoleToStderr } from './console-to-stderr.ts';
 import { complain } from './complain.ts';
 import type { CommonOptions, Runtime, ServeOptions } from './runtime.ts';
 import { serve } from './serve.ts';
+import { showSettings } from './settings.ts';
 import { listTools } from './tools.ts';
 
 interface Json {
@@ -51,6 +52,12 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     .option('--json', 'the whole result as JSON')
     .action(async (name: string, args: string | undefined, options: CommonOptions & Json) => {
       exit = await callTool(runtime, { name, args: args ?? '{}', options });
+    });
+  withCommon(program.command('settings'))
+    .description('show every setting, its value and who set it')
+    .option('--json', 'as JSON')
+    .action(async (options: CommonOptions & Json) => {
+      exit = await showSettings(runtime, options);
     });
   try {
     await program.parseAsync([...argv]);

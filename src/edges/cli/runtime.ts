@@ -1,5 +1,6 @@
 import type { Refusal } from '../../core/errors.ts';
 import type { Result } from '../../core/result.ts';
+import type { Resolved } from '../../core/settings.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 
 /** What all commands that reach servers have in common. */
@@ -26,6 +27,12 @@ export interface OpenServe extends OpenCatalog {
   readonly url: string;
 }
 
+/** All settings with whose word each is. */
+export interface ShownSettings extends Resolved {
+  /** The config file that was read. */
+  readonly configPath: string;
+}
+
 /** What the command line needs from the rest of the program. */
 export interface Runtime {
   readonly version: string;
@@ -34,6 +41,7 @@ export interface Runtime {
   /** For commands that end by themselves: only what went wrong is logged, as their own output says the rest. */
   openCatalog(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
+  readSettings(options: CommonOptions): Promise<Result<ShownSettings, Refusal>>;
   /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
   runStdio(options: CommonOptions): Promise<Result<undefined, Refusal>>;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
