@@ -114,14 +114,7 @@ async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refus
   const { catalog, settings, log, configPath } = opened.value;
   const { host, port } = options;
   const token = setting('ASSAY_TOKEN');
-  const door = await openHttpDoor({
-    host,
-    port,
-    token,
-    maxBodyBytes: settings['limits.bodyBytes'],
-    catalog,
-    log,
-  });
+  const door = await openHttpDoor({ host, port, token, settings, catalog, log });
   if (!door.ok) return door;
   catalog.start();
   const close = async (): Promise<void> => {
@@ -139,7 +132,7 @@ async function runStdio(options: CommonOptions): Promise<Result<undefined, Refus
     input: process.stdin,
     output: process.stdout,
     view: catalog.all,
-    maxBodyBytes: settings['limits.bodyBytes'],
+    settings,
     log,
   });
   await Promise.race([door, untilStopped()]);

@@ -2,16 +2,20 @@ import {
   createServer,
   type IncomingMessage,
   type Server as HttpServer,
+  type ServerOptions,
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { facesOf, rpcErrorOf, type Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Log } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import * as headers from '../../protocol/headers.ts';
 import { errorMessage } from '../../protocol/reply.ts';
+import { ClientLoads } from './client-load.ts';
+import { Connections } from './connections.ts';
 import { guard, isLoopback, type Guard } from './guard.ts';
 import { healthOf } from './health.ts';
 import { sendJson } from './http-answer.ts';
@@ -27,7 +31,7 @@ export interface HttpDoorOptions {
   /** 0: any free one. */
   readonly port: number;
   readonly token: string | undefined;
-  readonly maxBodyBytes: number;
+  readonly settings: Settings;
   readonly catalog: Catalog;
   readonly log: Log;
 }
@@ -38,37 +42,25 @@ export interface HttpDoor {
   close(): Promise<void>;
 }
 
-const MOST_SESSIONS = 10_000;
 const SHORTEST_TOKEN = 16;
-/** A request must have arrived whole within this many ms, whatever trickles in. */
-const REQUEST_LIMIT_MS = 60_000;
-const HEADERS_LIMIT_MS = 20_000;
+/** How often in ms Node looks for requests that take too long; more often where they may take less. */
 const CHECK_EVERY_MS = 5_000;
-const IDLE_CONNECTION_MS = 65_000;
 
 /** Opens the HTTP door; it answers from then on, whether servers stand or not. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<HttpDoor, Refusal>> {
-  const { host, port, token, log } = options;
+  const { host, port, token, settings, log } = options;
   if (!isLoopback(host) && (token === undefined || token.length < SHORTEST_TOKEN))
     return err({ code: 'ADDRESS_NEEDS_TOKEN', host });
   const door = new Door(options);
-  const server = createServer(
-    {
-      requestTimeout: REQUEST_LIMIT_MS,
-      headersTimeout: HEADERS_LIMIT_MS,
-      connectionsCheckingInterval: CHECK_EVERY_MS,
-      keepAliveTimeout: IDLE_CONNECTION_MS,
-      noDelay: true,
-    },
-    (request, response) => {
-      door.answer(request, response).catch((error: unknown) => {
-        log.error('a request failed inside Assay', {
-          error: error instanceof Error ? error.stack : String(error),
-        });
-        sendRefusal(response, { code: 'INTERNAL' });
+  const server = createServer({ ...timeLimits(settings), noDelay: true }, (request, response) => {
+    door.answer(request, response).catch((error: unknown) => {
+      log.error('a request failed inside Assay', {
+        error: error instanceof Error ? error.stack : String(error),
       });
-    },
-  );
+      sendRefusal(response, { code: 'INTERNAL' });
+    });
+  });
+  new Connections({ limits: settings, log }).watch(server);
   const listening = await listen(server, host, port);
   if (!listening.ok) return listening;
   const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
@@ -83,6 +75,18 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<Htt
       });
     },
   });
+}
+
+/** Node refuses to start where headers may take longer than the whole. */
+function timeLimits(settings: Settings): ServerOptions {
+  const requestTimeout = settings['limits.requestMs'];
+  const headersTimeout = Math.min(settings['limits.headersMs'], requestTimeout);
+  return {
+    requestTimeout,
+    headersTimeout,
+    connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, headersTimeout),
+    keepAliveTimeout: settings['limits.idleConnectionMs'],
+  };
 }
 
 function listen(server: HttpServer, host: string, port: number): Promise<Result<number, Refusal>> {
@@ -102,13 +106,16 @@ function listen(server: HttpServer, host: string, port: number): Promise<Result<
 class Door {
   readonly #options: HttpDoorOptions;
   readonly #guard: Guard;
-  readonly #sessions = new Sessions(MOST_SESSIONS);
+  readonly #sessions: Sessions;
+  readonly #loads: ClientLoads;
   readonly #subscriptions = new Set<Subscription>();
   readonly #startedMs = Date.now();
 
   constructor(options: HttpDoorOptions) {
     this.#options = options;
     this.#guard = guard(options);
+    this.#sessions = new Sessions(options.settings);
+    this.#loads = new ClientLoads(options.settings['limits.requestsPerClient']);
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -169,7 +176,8 @@ class Door {
     ) {
       sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
     } else {
-      const body = await readBody(request, this.#options.maxBodyBytes);
+      const { settings } = this.#options;
+      const body = await readBody(request, settings['limits.bodyBytes']);
       if (body === undefined) return;
       if (body.ok)
         await answerPost({
@@ -177,7 +185,9 @@ class Door {
           response,
           body: body.value,
           view,
+          settings,
           sessions: this.#sessions,
+          loads: this.#loads,
           subscriptions: this.#subscriptions,
         });
       else refuseLarge(request, response, body.error);
@@ -202,7 +212,9 @@ class Door {
     if (session === undefined) return;
     // A client that lost its connection may be back before the old stream is known to be dead: the newer one counts.
     session.closeStream();
-    const stream: HttpStream = new HttpStream(response, () => session.detach(stream.send));
+    const mostUnreadBytes = this.#options.settings['limits.unreadBytes'];
+    const onClose = (): void => session.detach(stream.send);
+    const stream: HttpStream = new HttpStream(response, { mostUnreadBytes, onClose });
     session.attach(stream.send, stream.close);
   }
 
