@@ -43,8 +43,8 @@ export interface HttpDoor {
 }
 
 const SHORTEST_TOKEN = 16;
-/** How often in ms Node looks for requests that take too long; more often where they may take less. */
-const CHECK_EVERY_MS = 5_000;
+/** How often in ms Node looks for requests that take too long: more often where they may take less, within reason. */
+const CHECK_EVERY_MS = { least: 100, most: 5_000 };
 
 /** Opens the HTTP door; it answers from then on, whether servers stand or not. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<HttpDoor, Refusal>> {
@@ -84,7 +84,10 @@ function timeLimits(settings: Settings): ServerOptions {
   return {
     requestTimeout,
     headersTimeout,
-    connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, headersTimeout),
+    connectionsCheckingInterval: Math.max(
+      CHECK_EVERY_MS.least,
+      Math.min(CHECK_EVERY_MS.most, headersTimeout),
+    ),
     keepAliveTimeout: settings['limits.idleConnectionMs'],
   };
 }
