@@ -4,10 +4,16 @@ import { EXIT, type Refusal } from './core/errors.ts';
 import { VERSION } from './core/identity.ts';
 import { ok, type Result } from './core/result.ts';
 import { runCommandLine } from './edges/cli/program.ts';
-import type { CommonOptions, OpenCatalog, Runtime, StdioOptions } from './edges/cli/runtime.ts';
+import type {
+  CommonOptions,
+  OpenCatalog,
+  Runtime,
+  ShownSettings,
+  StdioOptions,
+} from './edges/cli/runtime.ts';
 import type { Store } from './gateway/ports.ts';
 import { openGround, openHomeStore } from './ground.ts';
-import { openAttached, openCatalog } from './opening.ts';
+import { openAttached, openCatalog, readConfig } from './opening.ts';
 
 /** Runs the program with the implementations of all ports; resolves with the exit code. */
 export function runProgram(argv: readonly string[]): Promise<number> {
@@ -24,6 +30,7 @@ const RUNTIME: Runtime = {
   openServe: async (options) => (await import('./serving.ts')).openServe(options),
   openStore: openStoreForCommand,
   mintToken,
+  readSettings,
   runStdio,
   untilStopped,
 };
@@ -42,6 +49,7 @@ async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalo
 }
 
 async function runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>> {
+  const stopped = untilStopped();
   const ground = { ...options, isQuiet: false, transport: 'pipe' } as const;
   const opened = await (options.attach === true ? openAttached(ground) : openCatalog(ground));
   if (!opened.ok) return opened;
@@ -52,15 +60,26 @@ async function runStdio(options: StdioOptions): Promise<Result<undefined, Refusa
     input: process.stdin,
     output: process.stdout,
     view,
-    maxBodyBytes: settings['limits.bodyBytes'],
+    settings,
     log,
   });
-  await Promise.race([door, untilStopped()]);
+  await Promise.race([door, stopped]);
   await close();
   process.stdin.destroy();
   // What a client does not read would keep the process alive for ever.
   if (process.stdout.writableLength > 0) process.exit(EXIT.done);
   return ok(undefined);
+}
+
+async function readSettings(options: CommonOptions): Promise<Result<ShownSettings, Refusal>> {
+  const given = { ...options, isQuiet: true, transport: 'pipe' } as const;
+  const ground = await openGround(given);
+  if (!ground.ok) return ground;
+  const store = await openHomeStore(ground.value);
+  if (!store.ok) return store;
+  const read = await readConfig(given, ground.value, store.value);
+  await store.value.close();
+  return read.ok ? ok({ ...read.value, configPath: read.value.config.path }) : read;
 }
 
 async function openStoreForCommand(options: CommonOptions): Promise<Result<Store, Refusal>> {

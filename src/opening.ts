@@ -12,7 +12,7 @@ import type { Refusal } from './core/errors.ts';
 import { OWN_INFO } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
 import type { ServerSpec } from './core/server-spec.ts';
-import { resolveSettings, type Resolved, type Settings } from './core/settings.ts';
+import { isFitting, resolveSettings, type Resolved, type Settings } from './core/settings.ts';
 import type { OpenCatalog } from './edges/cli/runtime.ts';
 import { followConfig, report } from './follow-config.ts';
 import { Catalog, type Plan } from './gateway/catalog.ts';
@@ -55,7 +55,7 @@ export async function openConfigured(
     ? undefined
     : (catalog: Catalog) => followConfig(config.path, { around, catalog, log, learn });
   const isRecorded = !options.isQuiet;
-  const opened = await openPlan(config, { ground, follow, store, isRecorded });
+  const opened = await openPlan(config, { ground, settings, follow, store, isRecorded });
   return ok({ ...opened, settings, view: opened.catalog.all, configPath: config.path });
 }
 
@@ -73,8 +73,14 @@ export async function openAttached(options: GroundOptions): Promise<Result<Opene
   const resolved = resolveSettings({ env: around.env, file: new Map(), stored: new Map() });
   if (!resolved.ok) return resolved;
   const follow = (catalog: Catalog): Promise<Watching> => followServe(path, catalog);
-  const opened = await openPlan(plan, { ground: ground.value, follow, store: undefined, isRecorded: false });
   const { settings } = resolved.value;
+  const opened = await openPlan(plan, {
+    ground: ground.value,
+    settings,
+    follow,
+    store: undefined,
+    isRecorded: false,
+  });
   return ok({ ...opened, settings, view: attachedView(opened.catalog), configPath: path });
 }
 
@@ -98,7 +104,12 @@ export async function readConfig(
   report(config.value, log);
   const stored = store === undefined ? ok(new Map<string, unknown>()) : await store.settings();
   if (!stored.ok) return stored;
-  const resolved = resolveSettings({ env: around.env, file: new Map(), stored: stored.value });
+  const resolved = resolveSettings({
+    env: around.env,
+    file: config.value.settings,
+    // One that an older or newer Assay stored must not keep this one from starting.
+    stored: new Map([...stored.value].filter(([key, value]) => isFitting(key, value))),
+  });
   return resolved.ok ? ok({ ...resolved.value, config: config.value, learn }) : resolved;
 }
 
@@ -107,6 +118,7 @@ const FOLLOW_AFTER_MS = 500;
 
 interface Planning {
   readonly ground: Ground;
+  readonly settings: Settings;
   readonly follow: ((catalog: Catalog) => Promise<Watching>) | undefined;
   /** One that is open already; otherwise it is opened when there is something to record. */
   readonly store: Store | undefined;
@@ -116,7 +128,7 @@ interface Planning {
 
 async function openPlan(
   plan: Plan,
-  { ground, follow, store, isRecorded }: Planning,
+  { ground, settings, follow, store, isRecorded }: Planning,
 ): Promise<Pick<Opened, 'catalog' | 'log' | 'start' | 'close'>> {
   const { home, log, telemetry } = ground;
   const record = isRecorded ? recorder({ store, open: () => openHomeStore(ground), log }) : undefined;
@@ -126,11 +138,17 @@ async function openPlan(
     onSeen: (seen) => record?.record(seen),
   });
   const recallEra = (spec: ServerSpec): Era | undefined => memory.recall(spec)?.era;
-  const connect = downstream({ log, recallEra, ownInfo: JSON.stringify(OWN_INFO) });
+  const connect = downstream({
+    log,
+    recallEra,
+    ownInfo: JSON.stringify(OWN_INFO),
+    backlogBytes: settings['limits.backlogBytes'],
+  });
   const catalog = new Catalog(plan, {
     connect: maskedConnect(connect, telemetry),
     memory,
     log,
+    limits: settings,
     chance: Math.random,
     telemetry,
   });

@@ -45,8 +45,7 @@ async function serveFrom(
   const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
   // Whoever sets ASSAY_TOKEN wants it to be asked for, also on loopback.
   const isOpen = settings['mcp.access'] === 'open' && operatorToken === undefined;
-  const maxBodyBytes = settings['limits.bodyBytes'];
-  const door = await openHttpDoor({ host, port, gate, isOpen, maxBodyBytes, catalog, log, meter });
+  const door = await openHttpDoor({ host, port, gate, isOpen, settings, catalog, log, meter });
   if (!door.ok) {
     gate.close();
     await opened.value.close();

@@ -67,7 +67,7 @@ export type Refusal =
   | { readonly code: 'SCOPE_MISSING'; readonly scope: string }
   | { readonly code: 'TOO_MANY_FAILURES'; readonly waitSeconds: number }
   | { readonly code: 'CLIENT_BUSY'; readonly limit: number }
-  | { readonly code: 'SERVER_BUSY'; readonly server: string; readonly limit: number }
+  | { readonly code: 'SERVER_BUSY'; readonly server: string; readonly cause: string }
   | { readonly code: 'CLIENT_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
   | { readonly code: 'CLIENT_ABSENT'; readonly client: string; readonly folder: string }
   | { readonly code: 'CLIENT_NEEDS_COMMAND'; readonly client: string }
@@ -276,7 +276,7 @@ const SENTENCES: Sentences = {
   CLIENT_BUSY: (r) =>
     `This client has ${r.limit} requests under way, which is the most that it may. Wait for answers, or raise limits.requestsPerClient.`,
   SERVER_BUSY: (r) =>
-    `Server ${quote(r.server)} has ${r.limit} requests waiting, which is the most that it may. Try again later, or raise limits.queuePerServer. The request was not carried out.`,
+    `Server ${quote(r.server)} is busy: ${r.cause}. The request was not carried out; try again later.`,
   CLIENT_UNKNOWN: (r) =>
     `No client called ${quote(r.name)} is known. Known: ${r.known.join(', ')}. To import, a file will do too.`,
   CLIENT_ABSENT: (r) =>

@@ -32,6 +32,7 @@ export interface Settings {
   readonly 'limits.queuePerServer': number;
   readonly 'limits.backlogBytes': number;
   readonly 'limits.unreadBytes': number;
+  readonly 'limits.unreadMs': number;
   readonly 'limits.headersMs': number;
   readonly 'limits.requestMs': number;
   readonly 'limits.idleConnectionMs': number;
@@ -56,7 +57,8 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'limits.connections': {
     env: 'ASSAY_LIMITS_CONNECTIONS',
     kind: whole(1_000, 1, 100_000),
-    about: 'Most connections of clients; a new one takes the place of the one that was idle longest.',
+    about:
+      'Most connections of clients; a new one takes the place of the one that was idle longest, and is refused where none is idle.',
   },
   'limits.sessions': {
     env: 'ASSAY_LIMITS_SESSIONS',
@@ -67,7 +69,8 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'limits.requestsPerClient': {
     env: 'ASSAY_LIMITS_REQUESTS_PER_CLIENT',
     kind: whole(256, 1, 65_536),
-    about: 'Most requests of one client that are under way; more are refused.',
+    about:
+      'Most requests of one client that are under way, answers that it has not read included; more are refused.',
   },
   'limits.requestsPerServer': {
     env: 'ASSAY_LIMITS_REQUESTS_PER_SERVER',
@@ -82,12 +85,20 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'limits.backlogBytes': {
     env: 'ASSAY_LIMITS_BACKLOG_BYTES',
     kind: whole(64 * MiB, 1, 9_999_999_999),
-    about: 'Most bytes that wait for a server which does not read; more requests wait until it does.',
+    about:
+      'Most bytes of requests that wait for one server, what it has not read included; more are refused.',
   },
   'limits.unreadBytes': {
     env: 'ASSAY_LIMITS_UNREAD_BYTES',
     kind: whole(8 * MiB, 1, 9_999_999_999),
-    about: 'Most bytes on a stream that wait for a client which does not read; then the stream is closed.',
+    about:
+      'Most bytes on a stream that wait for a client which does not read. Then the stream is closed; on stdio notifications are left out.',
+  },
+  'limits.unreadMs': {
+    env: 'ASSAY_LIMITS_UNREAD_MS',
+    kind: whole(60_000, 1, LONGEST_MS),
+    about:
+      'Longest time in ms that a client may take nothing of what waits for it; then its connection is closed, at the latest after twice that.',
   },
   'limits.headersMs': {
     env: 'ASSAY_LIMITS_HEADERS_MS',
@@ -148,6 +159,12 @@ export function settingFault({ kind }: SettingFacts, value: unknown): string | u
   const isFit =
     typeof value === 'number' && Number.isInteger(value) && value >= kind.least && value <= kind.most;
   return isFit ? undefined : `it must be a whole number from ${kind.least} to ${kind.most}`;
+}
+
+/** Whether there is such a setting and it takes the value. */
+export function isFitting(key: string, value: unknown): boolean {
+  const facts = Object.hasOwn(SETTINGS, key) ? SETTINGS[key as SettingKey] : undefined;
+  return facts !== undefined && settingFault(facts, value) === undefined;
 }
 
 interface Said {

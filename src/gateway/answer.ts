@@ -122,13 +122,26 @@ async function relayWatched(exchange: Exchange, server: Server, name: string | u
   }
 }
 
-/** Hands the request to its server and the answer back, as it came. */
+/** Hands the request to its server, when it is its turn, and the answer back, as it came. */
 async function relay(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
-  const reply = await askOf(exchange, server, name);
-  if (!reply.ok) return refused(reply.error);
-  if (exchange.era === 'legacy' && reply.value.era === 'modern' && asksForInput(reply.value.message))
-    return refused({ code: 'SERVER_ASKS', server: server.spec.name });
-  return { kind: 'relayed', reply: reply.value };
+  const { turnstile, spec } = server;
+  const refusal = turnstile.enter()
+    ? undefined
+    : await turnstile.wait({
+        bytes: exchange.message.bytes.length,
+        timeoutMs: spec.timeoutMs,
+        cancellation: exchange.cancellation,
+      });
+  if (refusal !== undefined) return refused(refusal);
+  try {
+    const reply = await askOf(exchange, server, name);
+    if (!reply.ok) return refused(reply.error);
+    if (exchange.era === 'legacy' && reply.value.era === 'modern' && asksForInput(reply.value.message))
+      return refused({ code: 'SERVER_ASKS', server: spec.name });
+    return { kind: 'relayed', reply: reply.value };
+  } finally {
+    turnstile.leave();
+  }
 }
 
 /** What did not reach its server had no effect, so it is sent again, once, when the server is back. */

@@ -56,6 +56,8 @@ export interface Link {
   readonly version: string;
   readonly capabilities: Capabilities;
   readonly instructions: string | undefined;
+  /** Bytes that were sent and that its server has not taken; 0 as long as it takes what comes. */
+  readonly untakenBytes: number;
   ask(ask: Ask): Promise<Result<Reply, Refusal>>;
   /** Ends the conversation in good order, and its process with all that it started. Requests under way are told the cause. */
   close(cause: string): Promise<void>;
@@ -67,6 +69,8 @@ export type ListKind = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
 /** What a link says without being asked. */
 export interface LinkEvents {
   changed(kind: ListKind): void;
+  /** The server has taken what it had left; perhaps not all of it. */
+  drained(): void;
   /** The conversation is over; said once, with its first cause as a phrase ("exited with code 7"). */
   ended(cause: string): void;
 }

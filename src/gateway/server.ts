@@ -22,15 +22,19 @@ import {
   type Connect,
   type Inventory,
   type Link,
+  type LinkEvents,
   type ListKind,
   type Log,
   type Memory,
 } from './ports.ts';
+import { Turnstile, type TurnstileLimits } from './turnstile.ts';
+import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
 
 export interface ServerDeps {
   readonly connect: Connect;
   readonly memory: Memory;
   readonly log: Log;
+  readonly limits: TurnstileLimits;
   /** Called after the server's lists or its state may have changed. */
   readonly onChange: () => void;
   /** A number from 0 to 1. */
@@ -41,13 +45,13 @@ export interface ServerDeps {
 const START_LIMIT_MS = 60_000;
 /** A server whose lists take longer than this, in ms, stands without them; they are shown when they come. */
 const LISTS_LIMIT_MS = 5_000;
-/** Why all servers stop at the end. */
-export const SHUTDOWN = 'Assay is shutting down';
 /** Bursts of `list_changed` within this many ms are read once. */
 const REREAD_AFTER_MS = 50;
 
 /** One downstream server: keeps it running, and keeps its lists as last seen also while it is away. */
 export class Server {
+  /** Requests of clients go through it; those of our own do not. */
+  readonly turnstile: Turnstile;
   inventory: Inventory;
   instructions: string | undefined;
   /** How often it was started anew. */
@@ -75,6 +79,8 @@ export class Server {
     this.inventory = known?.inventory ?? EMPTY_INVENTORY;
     this.instructions = known?.instructions;
     this.#capabilities = known?.capabilities;
+    const untaken = (): number => this.link?.untakenBytes ?? 0;
+    this.turnstile = new Turnstile({ server: spec.name, limits: deps.limits, untaken });
   }
 
   get spec(): ServerSpec {
@@ -104,6 +110,7 @@ export class Server {
     this.#endLife({ cause, isHopeless: false });
     clearTimeout(this.#reread);
     // Whoever waits for the server is told now, not when its process is gone.
+    this.turnstile.stop(stopRefusal(this.spec.name, cause));
     this.#become({ kind: 'stopped', cause });
     await this.#running;
   }
@@ -128,7 +135,8 @@ export class Server {
     for (;;) {
       const link = this.#link;
       if (link !== undefined && link !== butNot) return ok(link);
-      const refusal = this.#refusal(giveUp.aborted);
+      const patience = { isLate: giveUp.aborted, nowMs: Date.now() };
+      const refusal = whyNotWait(this.spec.name, this.#life, patience);
       if (refusal !== undefined) return err(refusal);
       this.#wake();
       await this.#news.next(giveUp);
@@ -145,17 +153,6 @@ export class Server {
     if (this.#logLevel !== undefined && !isSevereEnough(this.#logLevel, level)) return;
     this.#logLevel = level;
     if (this.#link !== undefined) void this.#sendLogLevel(this.#link);
-  }
-
-  /** Why a call need not wait, or no longer; undefined: it may. */
-  #refusal(isLate: boolean): Refusal | undefined {
-    const life = this.#life;
-    const server = this.spec.name;
-    if (life.state === 'stopped' && life.cause === SHUTDOWN) return { code: 'SHUTTING_DOWN' };
-    const isHopeful = 'nextMs' in life ? isWorthWaiting(life, Date.now()) : life.state !== 'stopped';
-    if (isHopeful && !isLate) return undefined;
-    const cause = ('cause' in life ? life.cause : undefined) ?? 'it has not started yet';
-    return { code: 'SERVER_UNAVAILABLE', server, cause };
   }
 
   async #run(): Promise<void> {
@@ -200,9 +197,10 @@ export class Server {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = Promise.withResolvers<Ending>();
     this.#endLife = end.resolve;
-    const events = {
-      changed: (kind: ListKind) => this.#listChanged(kind),
-      ended: (cause: string) => end.resolve({ cause, isHopeless: false }),
+    const events: LinkEvents = {
+      changed: (kind) => this.#listChanged(kind),
+      drained: () => this.turnstile.advance(),
+      ended: (cause) => end.resolve({ cause, isHopeless: false }),
     };
     const opened = await this.#deps
       .connect(this.spec, events, limit)
@@ -295,5 +293,6 @@ export class Server {
     if (life.state !== 'up') this.#link = undefined;
     this.#deps.onChange();
     this.#news.tell();
+    this.turnstile.advance();
   }
 }

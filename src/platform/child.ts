@@ -75,6 +75,17 @@ export class Child {
     stdin.uncork();
   }
 
+  /** Bytes that were written and not taken; 0 as long as it takes what comes. */
+  get untakenBytes(): number {
+    const stdin = this.#process?.stdin;
+    return stdin?.writableNeedDrain === true ? stdin.writableLength : 0;
+  }
+
+  /** Called when all is taken, after some of it was not. */
+  onDrain(handler: () => void): void {
+    this.#process?.stdin?.on('drain', handler);
+  }
+
   onOutput(handler: (chunk: Buffer) => void): void {
     this.#process?.stdout?.on('data', handler);
   }

@@ -63,7 +63,7 @@ const REFUSALS: Examples = {
   SCOPE_MISSING: ['-32600 403 2', { scope: 'mcp' }],
   TOO_MANY_FAILURES: ['-32600 429 4', { waitSeconds: 60 }],
   CLIENT_BUSY: ['-32603 429 4', { limit: 256 }],
-  SERVER_BUSY: ['-32603 200 4', { server: HOSTILE, limit: 4096 }],
+  SERVER_BUSY: ['-32603 200 4', { server: HOSTILE, cause: HOSTILE }],
   CLIENT_UNKNOWN: ['-32602 400 2', { name: HOSTILE, known: ['cursor', 'vscode'] }],
   CLIENT_ABSENT: ['-32603 500 3', { client: 'Cursor', folder: HOSTILE }],
   CLIENT_NEEDS_COMMAND: ['-32602 400 2', { client: 'Claude Desktop' }],

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { resolveSettings, SETTINGS, type SettingSources } from '../../src/core/settings.ts';
+import { ROOT } from '../support/place.ts';
 
 const NOTHING: SettingSources = { env: {}, file: new Map(), stored: new Map() };
 
@@ -51,4 +54,21 @@ describe('a setting', () => {
     const result = resolveSettings({ ...NOTHING, env });
     expect(result).toMatchObject({ ok: true });
   });
+});
+
+it('all settings stand in docs/SETTINGS.md as they are', () => {
+  const written = readFileSync(join(ROOT, 'docs', 'SETTINGS.md'), 'utf8')
+    .split('\n')
+    .filter((line) => /^\| `[a-z]+\.\w+` \| `ASSAY_/.test(line))
+    .map((line) =>
+      line
+        .split('|')
+        .map((cell) => cell.trim().replaceAll('`', ''))
+        .slice(1, -1),
+    );
+  const rows = Object.entries(SETTINGS).map(([key, { env, kind, about }]) => {
+    const range = kind.type === 'whole' ? `${kind.least} to ${kind.most}` : kind.of.join(', ');
+    return [key, env, String(kind.otherwise), range, about];
+  });
+  expect(written).toEqual(rows);
 });

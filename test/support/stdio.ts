@@ -19,6 +19,8 @@ export interface Pipe {
   call(name: string, args?: JsonObject): Promise<string>;
   initialize(version?: string): Promise<Json>;
   closeStdin(): void;
+  /** From now on nobody takes what it writes to stdout. */
+  stopReading(): void;
   readonly ended: Promise<number | null>;
   stop(): Promise<number | null>;
 }
@@ -86,6 +88,9 @@ export function openPipe(
     },
     closeStdin: () => {
       child.stdin.end();
+    },
+    stopReading: () => {
+      child.stdout.pause();
     },
     ended: watched.ended,
     stop: watched.stop,

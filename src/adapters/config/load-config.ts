@@ -6,6 +6,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import { readText } from '../../platform/files.ts';
 import { Complaints, type ConfigProblem } from './complaints.ts';
 import { membersOf, parseJsonTree, positionOf } from './json-tree.ts';
+import { readSettings } from './read-settings.ts';
 import { readServer, type ServerEntry } from './server-entry.ts';
 
 /** The servers that a config file names, in its order, and what is wrong with the rest. */
@@ -15,6 +16,8 @@ export interface Config {
   readonly servers: readonly ServerSpec[];
   /** The entries that are so bad that no server can be made of them, each with its first problem. */
   readonly rejected: readonly { readonly name: string; readonly cause: string }[];
+  /** `settings`, by key; only what is known and fits. */
+  readonly settings: ReadonlyMap<string, unknown>;
   /** Each cost its entry, or one key outside the entries. */
   readonly problems: readonly ConfigProblem[];
   /** Cost nothing. */
@@ -49,7 +52,7 @@ function readConfig(file: string, text: string, around: ConfigSurroundings): Res
   if (tree.value.type !== 'object') return invalid(tree.value.offset, 'the file must hold one JSON object');
 
   const complaints = new Complaints(file, text);
-  const entries = readTopLevel(tree.value, complaints);
+  const { entries, settings } = readTopLevel(tree.value, complaints);
   const here = { ...around, configDir: dirname(file) };
   const servers: ServerSpec[] = [];
   const rejected: Config['rejected'][number][] = [];
@@ -60,7 +63,8 @@ function readConfig(file: string, text: string, around: ConfigSurroundings): Res
     if (server !== undefined) servers.push(server);
     else if (first !== undefined) rejected.push({ name: entry.key, cause: causeOf(first) });
   }
-  return ok({ path: file, servers, rejected, problems: complaints.problems, warnings: complaints.warnings });
+  const { problems, warnings } = complaints;
+  return ok({ path: file, servers, rejected, settings, problems, warnings });
 }
 
 function causeOf({ line, key, reason, remedy }: ConfigProblem): string {
@@ -73,8 +77,14 @@ const OBJECTS: ReadonlySet<string> = new Set([...SERVERS, 'settings', 'featureFl
 /** Other programs keep these in the same file. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['$schema', 'inputs']);
 
-function readTopLevel(root: Node, complaints: Complaints): readonly ServerEntry[] {
+interface TopLevel {
+  readonly entries: readonly ServerEntry[];
+  readonly settings: ReadonlyMap<string, unknown>;
+}
+
+function readTopLevel(root: Node, complaints: Complaints): TopLevel {
   const entries: ServerEntry[] = [];
+  let settings: TopLevel['settings'] = new Map();
   const seen = new Set<string>();
   for (const { key, keyNode, value } of membersOf(root)) {
     const atKey = { node: keyNode, path: [key] };
@@ -85,11 +95,12 @@ function readTopLevel(root: Node, complaints: Complaints): readonly ServerEntry[
       complaints.problem({ node: value, path: [key] }, 'this is no object', 'Write an object in braces.');
     else if (SERVERS.has(key))
       entries.push(...membersOf(value).map((member) => ({ ...member, path: [key, member.key] })));
+    else if (key === 'settings') settings = readSettings(value, complaints);
     else if (!isKnown && !PASSED_OVER.has(key))
       complaints.warn(atKey, 'this key is not known and has no effect', 'Servers belong under "mcpServers".');
     seen.add(key);
   }
-  return withoutTwins(entries, complaints);
+  return { entries: withoutTwins(entries, complaints), settings };
 }
 
 /** Of two servers with one name the first has it. */

@@ -14,6 +14,10 @@ export class Attempt implements LinkEvents {
     if (this.#stands) this.#events.changed(kind);
   }
 
+  drained(): void {
+    if (this.#stands) this.#events.drained();
+  }
+
   ended(cause: string): void {
     this.#cause ??= cause;
     if (this.#stands) this.#events.ended(cause);

@@ -14,6 +14,7 @@ import {
 } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
+import { Asides } from './asides.ts';
 import type { Facts } from './handshake.ts';
 import { exchangeHttp, isSuccess, statusCause, type HttpEnd } from './http-exchange.ts';
 import { answerTo, heard, ownIdOf, progressIdOf } from './incoming.ts';
@@ -42,6 +43,8 @@ interface Open {
 const SESSION_OVER = 'its session is over (HTTP 404)';
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
 const DELETE_LIMIT_MS = 1_000;
+/** Most messages beside requests that are on their way at a time. */
+const MOST_POSTS = 1_024;
 
 /** Streamable HTTP towards a server of either era: a request, and its answer on the same exchange. */
 export class HttpLink implements Link {
@@ -55,9 +58,13 @@ export class HttpLink implements Link {
   #session: string | undefined;
   #ending: string | undefined;
   #isClosing = false;
+  #posts = 0;
+  readonly #asides: Asides;
+  readonly untakenBytes = 0;
 
   constructor(options: HttpLinkOptions) {
     this.#options = options;
+    this.#asides = new Asides({ ...options, isTaken: () => this.#posts < MOST_POSTS });
     this.#client = new HttpClient(options.url.origin);
     this.#path = options.url.pathname + options.url.search;
     this.#fixedHeaders = [
@@ -156,7 +163,8 @@ export class HttpLink implements Link {
     this.#isClosing = true;
     if (this.#ending === undefined) {
       this.#end(cause);
-      this.#failAll(cause);
+      const { server } = this.#options;
+      for (const pending of this.#open.all()) pending.fail({ code: 'SERVER_ENDED', server, cause: cause });
       // A server may refuse to end sessions, or be gone: nothing depends on the answer.
       if (this.#session !== undefined) await atMost(this.#delete(), DELETE_LIMIT_MS);
     }
@@ -228,6 +236,8 @@ export class HttpLink implements Link {
   /** Sends what needs no answer: a notification or a response. */
   #post(body: Buffer): void {
     const { server, log } = this.#options;
+    if (!this.#asides.mayGo()) return;
+    this.#posts += 1;
     exchangeHttp({
       client: this.#client,
       request: this.#request([body], this.#legacyHeaders()),
@@ -237,6 +247,7 @@ export class HttpLink implements Link {
       log,
       onMessage: () => undefined,
       onEnd: (end) => {
+        this.#posts -= 1;
         if (end.kind !== 'answered') log.debug('a notification did not arrive', { server, cause: end.cause });
       },
     });
@@ -282,10 +293,5 @@ export class HttpLink implements Link {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
     this.#options.events.ended(cause);
-  }
-
-  #failAll(cause: string): void {
-    for (const pending of this.#open.all())
-      pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
   }
 }

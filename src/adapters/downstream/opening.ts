@@ -7,6 +7,8 @@ export interface DownstreamDeps {
   /** The era that a server spoke when it last stood. */
   readonly recallEra: (spec: ServerSpec) => Era | undefined;
   readonly ownInfo: string;
+  /** Most bytes that wait for one server. */
+  readonly backlogBytes: number;
   /** Servers, by name, that are not probed any more because they never lived long enough to answer. */
   readonly suspects: Map<string, Era>;
 }

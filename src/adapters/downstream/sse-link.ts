@@ -5,6 +5,7 @@ import { passing, type Ending } from '../../core/supervision.ts';
 import type { Ask, Capabilities, Link, Reply } from '../../gateway/ports.ts';
 import { HttpClient } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
+import { Asides } from './asides.ts';
 import { Attempt } from './attempt.ts';
 import { Conversation } from './conversation.ts';
 import { initialize, type Facts } from './handshake.ts';
@@ -46,13 +47,18 @@ class SseWire {
   readonly #opening: Opening;
   readonly #headers: readonly string[];
   readonly #abort: () => void;
+  readonly #asides: Asides;
   #path = '';
+  /** A POST that is never answered is not taken; it is in nobody's hands any more when its request is given up. */
+  untakenBytes = 0;
 
   constructor(opening: Opening, { url, headers }: Extract<Transport, { kind: 'http' }>) {
     const { spec, deps, events, signal } = opening;
     this.#opening = opening;
     this.#client = new HttpClient(url.origin);
     this.#headers = Object.entries(headers).flat();
+    const isTaken = (): boolean => this.untakenBytes < deps.backlogBytes;
+    this.#asides = new Asides({ server: spec.name, log: deps.log, isTaken });
     this.conversation = new Conversation({
       server: spec.name,
       ownInfo: deps.ownInfo,
@@ -108,7 +114,10 @@ class SseWire {
   }
 
   #send(body: readonly Buffer[], id: number | undefined): void {
-    const { spec, deps } = this.#opening;
+    const { spec, deps, events } = this.#opening;
+    if (id === undefined && !this.#asides.mayGo()) return;
+    const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
+    this.untakenBytes += bytes;
     exchangeHttp({
       client: this.#client,
       request: {
@@ -123,6 +132,8 @@ class SseWire {
       log: deps.log,
       onMessage: (message) => this.conversation.hear(message),
       onEnd: (end) => {
+        this.untakenBytes -= bytes;
+        events.drained();
         if (end.kind === 'answered' && isSuccess(end.status)) return;
         const cause = end.kind === 'answered' ? `it answers HTTP ${end.status}` : end.cause;
         if (id !== undefined) this.conversation.failed(id, cause);
@@ -143,6 +154,10 @@ class SseLink implements Link {
     this.version = facts.version;
     this.capabilities = facts.capabilities;
     this.instructions = facts.instructions;
+  }
+
+  get untakenBytes(): number {
+    return this.#wire.untakenBytes;
   }
 
   ask(ask: Ask): Promise<Result<Reply, Refusal>> {

@@ -7,6 +7,7 @@ import type { Era } from '../../protocol/eras.ts';
 import { Child } from '../../platform/child.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/waiting.ts';
+import { Asides } from './asides.ts';
 import { Attempt } from './attempt.ts';
 import { Conversation } from './conversation.ts';
 import { onOneLine } from '../../protocol/splice.ts';
@@ -51,14 +52,19 @@ async function attempt(
 ): Promise<Result<Link, Failure>> {
   const child = new Child(transport);
   const attempted = new Attempt(events);
+  const isTaken = (): boolean => child.untakenBytes < deps.backlogBytes;
+  const asides = new Asides({ server: spec.name, log: deps.log, isTaken });
   const conversation = new Conversation({
     server: spec.name,
     ownInfo: deps.ownInfo,
     events: attempted,
     log: deps.log,
-    send: (pieces) => child.write([...pieces.map(onOneLine), LINE_FEED]),
+    send: (pieces, id) => {
+      if (id !== undefined || asides.mayGo()) child.write([...pieces.map(onOneLine), LINE_FEED]);
+    },
   });
   connectStreams(child, conversation, { server: spec.name, log: deps.log });
+  child.onDrain(() => attempted.drained());
   void child.ended.then((cause) => conversation.end(cause));
   const facts = await shakeHands(conversation, { recalled, ownInfo: deps.ownInfo, signal });
   if (!facts.ok) {
@@ -143,6 +149,10 @@ class StdioLink implements Link {
     this.#conversation = conversation;
     if (facts.era === 'modern')
       void listen({ facts, events, signal: this.#closing.signal, ask: (ask) => conversation.ask(ask) });
+  }
+
+  get untakenBytes(): number {
+    return this.#child.untakenBytes;
   }
 
   ask(ask: Ask): Promise<Result<Reply, Refusal>> {

@@ -81,12 +81,19 @@ class WrittenMemory implements CatalogFile {
     const identity = identityOf(spec);
     const key = keyOf(spec.name, identity);
     const before = this.recall(spec);
+    this.#forgetNamesakes(spec.name, key);
     this.#snapshots.set(key, snapshot);
     const isNews = before === undefined || !isSame(before, snapshot);
     this.#options.onSeen({ spec, snapshot, isNews });
     if (!isNews) return;
     this.#learnt.set(key, { name: spec.name, identity, snapshot });
     this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
+  }
+
+  /** Of a name whose command was edited again and again only the last server stays in memory. */
+  #forgetNamesakes(name: string, but: string): void {
+    for (const key of this.#snapshots.keys())
+      if (key !== but && key.endsWith(` ${name}`)) this.#snapshots.delete(key);
   }
 
   flush(): Promise<void> {

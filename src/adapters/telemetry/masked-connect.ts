@@ -10,6 +10,7 @@ export function maskedConnect(connect: Connect, { meter, mask }: Telemetry): Con
     meter?.starting(spec.name);
     const heard = {
       changed: (kind: Parameters<typeof events.changed>[0]) => events.changed(kind),
+      drained: () => events.drained(),
       ended: (cause: string) => events.ended(mask(cause)),
     };
     const opened = await connect(spec, heard, signal);

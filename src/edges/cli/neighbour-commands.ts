@@ -1,10 +1,12 @@
 import { Command } from 'commander';
-import { connect, type ConnectOptions } from './connect.ts';
-import { importFrom, type ImportOptions } from './import.ts';
+import { withConfig } from './common-options.ts';
+import type { ConnectOptions } from './connect.ts';
+import type { ImportOptions } from './import.ts';
+import type { Done } from './program.ts';
 import type { NeighbourPorts } from './runtime.ts';
 
 /** The commands that deal with the config files of other clients. `done` gets the exit code. */
-export function neighbourCommands(runtime: NeighbourPorts, done: (exit: number) => void): readonly Command[] {
+export function neighbourCommands(runtime: NeighbourPorts, done: Done): readonly Command[] {
   return [
     new Command('import')
       .argument('<client|file>', `${runtime.clientIds.join(', ')}, or a config file`)
@@ -14,6 +16,7 @@ export function neighbourCommands(runtime: NeighbourPorts, done: (exit: number) 
       .option('--dry-run', 'show what would happen, write nothing')
       .option('--json', 'as JSON')
       .action(async (from: string, options: ImportOptions) => {
+        const { importFrom } = await import('./import.ts');
         done(await importFrom(runtime, from, options));
       }),
     new Command('connect')
@@ -27,7 +30,8 @@ export function neighbourCommands(runtime: NeighbourPorts, done: (exit: number) 
       .option('--dry-run', 'show what would be written, write nothing')
       .option('--json', 'as JSON')
       .action(async (client: string, options: ConnectOptions) => {
+        const { connect } = await import('./connect.ts');
         done(await connect(runtime, client, options));
       }),
-  ];
+  ].map(withConfig);
 }

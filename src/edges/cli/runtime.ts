@@ -7,6 +7,7 @@ import type {
   UndoRequest,
 } from '../../core/neighbours.ts';
 import type { Result } from '../../core/result.ts';
+import type { Resolved } from '../../core/settings.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Mint, Store } from '../../gateway/ports.ts';
 
@@ -50,6 +51,12 @@ export interface NeighbourPorts {
   undoConnect(request: UndoRequest, options: CommonOptions): Promise<Result<ConnectReport, Refusal>>;
 }
 
+/** All settings with whose word each is. */
+export interface ShownSettings extends Resolved {
+  /** The config file that was read. */
+  readonly configPath: string;
+}
+
 /** What the command line needs from the rest of the program. */
 export interface Runtime extends NeighbourPorts {
   readonly version: string;
@@ -61,6 +68,7 @@ export interface Runtime extends NeighbourPorts {
   /** The store of the home, for a command that uses it and closes it. */
   openStore(options: CommonOptions): Promise<Result<Store, Refusal>>;
   readonly mintToken: Mint;
+  readSettings(options: CommonOptions): Promise<Result<ShownSettings, Refusal>>;
   /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
   runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>>;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */

@@ -1,28 +1,35 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
+import { withHome } from './common-options.ts';
+import type { Done } from './program.ts';
 import type { Runtime } from './runtime.ts';
-import { createToken, listTokens, revokeToken, type CreateTokenOptions, type TokenOptions } from './token.ts';
+import type { CreateTokenOptions, TokenOptions } from './token.ts';
 
-/** Gives `assay token` its three commands; `ended` is told the exit code. */
-export function defineTokenCommands(token: Command, runtime: Runtime, ended: (exit: number) => void): void {
-  const withCommon = (command: Command): Command =>
-    command
-      .option('--home <folder>', 'where Assay keeps its tokens (default: $ASSAY_HOME, then ~/.assay)')
-      .option('--json', 'as JSON');
-  withCommon(token.command('create <name>'))
+/** `assay token` with its three commands. */
+export function tokenCommand(runtime: Runtime, done: Done): Command {
+  const token = new Command('token').description('make, list and revoke tokens for clients');
+  const create = new Command('create')
+    .argument('<name>')
     .description('make a token and show it, once, on stdout')
     .option('--scope <list>', 'what it allows, of admin, execute, read, mcp', 'mcp')
     .option('--expires <time>', 'how long it holds: 90m, 12h, 30d, 4w (default: until it is revoked)')
     .action(async (name: string, options: CreateTokenOptions) => {
-      ended(await createToken(runtime, name, options));
+      const { createToken } = await import('./token.ts');
+      done(await createToken(runtime, name, options));
     });
-  withCommon(token.command('list'))
+  const list = new Command('list')
     .description('list all tokens, without what proves them')
     .action(async (options: TokenOptions) => {
-      ended(await listTokens(runtime, options));
+      const { listTokens } = await import('./token.ts');
+      done(await listTokens(runtime, options));
     });
-  withCommon(token.command('revoke <name-or-id>'))
+  const revoke = new Command('revoke')
+    .argument('<name-or-id>')
     .description('refuse a token from now on')
     .action(async (what: string, options: TokenOptions) => {
-      ended(await revokeToken(runtime, what, options));
+      const { revokeToken } = await import('./token.ts');
+      done(await revokeToken(runtime, what, options));
     });
+  for (const command of [create, list, revoke])
+    token.addCommand(withHome(command).option('--json', 'as JSON'));
+  return token;
 }

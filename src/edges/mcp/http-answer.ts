@@ -10,14 +10,13 @@ export interface HttpAnswerOptions {
   /** Responses to come: one, or as many as a batch has requests. */
   readonly expected: number;
   readonly isBatch: boolean;
+  /** A client that lets this many bytes pile up does not read; its stream is closed. */
+  readonly mostUnreadBytes: number;
 }
 
 /** Silence in ms after which an answer becomes a stream, so that nobody on the way gives up. */
 const QUIET_MS = 10_000;
 const KEEP_ALIVE_MS = 15_000;
-
-/** A client that lets this many bytes pile up does not read; its stream is closed. */
-export const MOST_UNREAD_BYTES: number = 8 * 1024 * 1024;
 
 /** Above this size in bytes a response is written in pieces instead of being copied into one. */
 const COPY_LIMIT = 16 * 1024;
@@ -44,10 +43,11 @@ export class HttpAnswer {
 
   /** Says something before the response. Lost for a client that accepts no streams, as it has no place for it. */
   notify(bytes: Buffer): void {
-    if (!this.#options.sse || this.#response.writableEnded) return;
+    const response = this.#response;
+    if (!this.#options.sse || response.writableEnded || response.destroyed) return;
     this.openStream();
     this.#event([bytes]);
-    if (this.#response.writableLength > MOST_UNREAD_BYTES) this.#response.destroy();
+    if (response.writableLength > this.#options.mostUnreadBytes) response.destroy();
   }
 
   respond(outcome: Outcome, headers: OutgoingHttpHeaders = {}): void {

@@ -2,22 +2,25 @@ import {
   createServer,
   type IncomingMessage,
   type Server as HttpServer,
+  type ServerOptions,
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { facesOf, rpcErrorOf, type Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Identity } from '../../core/subject.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Gate, Log, Meter } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import * as headers from '../../protocol/headers.ts';
-import { errorMessage } from '../../protocol/reply.ts';
-import { challengeOf } from './challenge.ts';
+import { ClientLoads } from './client-load.ts';
+import { Connections } from './connections.ts';
 import { guard, isLoopback, type Guard } from './guard.ts';
 import { healthOf } from './health.ts';
 import { sendJson } from './http-answer.ts';
 import { answerPost } from './http-post.ts';
+import { refuseLarge, sendRefusal } from './http-refusal.ts';
 import type { Post } from './http-request.ts';
 import { HttpStream } from './http-stream.ts';
 import { sessionOf } from './legacy-post.ts';
@@ -33,7 +36,7 @@ export interface HttpDoorOptions {
   /** Whether MCP endpoints need no token; beyond loopback they always do. */
   readonly isOpen: boolean;
   readonly gate: Gate;
-  readonly maxBodyBytes: number;
+  readonly settings: Settings;
   readonly catalog: Catalog;
   readonly log: Log;
   /** What `/metrics` shows. */
@@ -46,36 +49,24 @@ export interface HttpDoor {
   close(): Promise<void>;
 }
 
-const MOST_SESSIONS = 10_000;
-/** A request must have arrived whole within this many ms, whatever trickles in. */
-const REQUEST_LIMIT_MS = 60_000;
-const HEADERS_LIMIT_MS = 20_000;
-const CHECK_EVERY_MS = 5_000;
-const IDLE_CONNECTION_MS = 65_000;
+/** How often in ms Node looks for requests that take too long: more often where they may take less, within reason. */
+const CHECK_EVERY_MS = { least: 100, most: 5_000 };
 
 /** Opens the HTTP door; it answers from then on, whether servers stand or not. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<HttpDoor, Refusal>> {
-  const { host, port, gate, log } = options;
+  const { host, port, gate, settings, log } = options;
   if (!isLoopback(host) && !gate.isFitForNetwork(Date.now()))
     return err({ code: 'ADDRESS_NEEDS_TOKEN', host });
   const door = new Door(options, () => server);
-  const server: HttpServer = createServer(
-    {
-      requestTimeout: REQUEST_LIMIT_MS,
-      headersTimeout: HEADERS_LIMIT_MS,
-      connectionsCheckingInterval: CHECK_EVERY_MS,
-      keepAliveTimeout: IDLE_CONNECTION_MS,
-      noDelay: true,
-    },
-    (request, response) => {
-      door.answer(request, response).catch((error: unknown) => {
-        log.error('a request failed inside Assay', {
-          error: error instanceof Error ? error.stack : String(error),
-        });
-        sendRefusal(response, { code: 'INTERNAL' });
+  const server: HttpServer = createServer({ ...timeLimits(settings), noDelay: true }, (request, response) => {
+    door.answer(request, response).catch((error: unknown) => {
+      log.error('a request failed inside Assay', {
+        error: error instanceof Error ? error.stack : String(error),
       });
-    },
-  );
+      sendRefusal(response, { code: 'INTERNAL' });
+    });
+  });
+  new Connections({ limits: settings, log }).watch(server);
   const listening = await listen(server, host, port);
   if (!listening.ok) return listening;
   const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
@@ -90,6 +81,21 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<Htt
       });
     },
   });
+}
+
+/** Node refuses to start where headers may take longer than the whole. */
+function timeLimits(settings: Settings): ServerOptions {
+  const requestTimeout = settings['limits.requestMs'];
+  const headersTimeout = Math.min(settings['limits.headersMs'], requestTimeout);
+  return {
+    requestTimeout,
+    headersTimeout,
+    connectionsCheckingInterval: Math.max(
+      CHECK_EVERY_MS.least,
+      Math.min(CHECK_EVERY_MS.most, headersTimeout),
+    ),
+    keepAliveTimeout: settings['limits.idleConnectionMs'],
+  };
 }
 
 function listen(server: HttpServer, host: string, port: number): Promise<Result<number, Refusal>> {
@@ -110,7 +116,8 @@ class Door {
   readonly #options: HttpDoorOptions;
   readonly #server: () => HttpServer;
   readonly #guard: Guard;
-  readonly #sessions = new Sessions(MOST_SESSIONS);
+  readonly #sessions: Sessions;
+  readonly #loads: ClientLoads;
   readonly #subscriptions = new Set<Subscription>();
   readonly #startedMs = Date.now();
 
@@ -118,6 +125,8 @@ class Door {
     this.#options = options;
     this.#server = server;
     this.#guard = guard(options);
+    this.#sessions = new Sessions(options.settings);
+    this.#loads = new ClientLoads(options.settings['limits.requestsPerClient']);
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -179,7 +188,8 @@ class Door {
     ) {
       sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
     } else {
-      const body = await readBody(request, this.#options.maxBodyBytes);
+      const { settings } = this.#options;
+      const body = await readBody(request, settings['limits.bodyBytes']);
       if (body === undefined) return;
       if (body.ok)
         await answerPost({
@@ -188,7 +198,9 @@ class Door {
           body: body.value,
           view: visit.view,
           subject: visit.subject,
+          settings,
           sessions: this.#sessions,
+          loads: this.#loads,
           subscriptions: this.#subscriptions,
         });
       else refuseLarge(request, response, body.error);
@@ -213,7 +225,9 @@ class Door {
     if (session === undefined) return;
     // A client that lost its connection may be back before the old stream is known to be dead: the newer one counts.
     session.closeStream();
-    const stream: HttpStream = new HttpStream(response, () => session.detach(stream.send));
+    const mostUnreadBytes = this.#options.settings['limits.unreadBytes'];
+    const onClose = (): void => session.detach(stream.send);
+    const stream: HttpStream = new HttpStream(response, { mostUnreadBytes, onClose });
     session.attach(stream.send, stream.close);
   }
 
@@ -273,35 +287,4 @@ function decoded(part: string): string {
   } catch {
     return part;
   }
-}
-
-/** How long in ms a client is listened to that sends more than it may, so that it comes to read why it is refused. */
-const OVERHEAR_MS = 3_000;
-
-/** Says why, and lets the client finish: a connection that is closed while it still sends is lost with the answer. */
-function refuseLarge(request: IncomingMessage, response: ServerResponse, what: Refusal): void {
-  const bytes = errorMessage(undefined, rpcErrorOf(what, true), 'legacy');
-  response.writeHead(facesOf(what).http, {
-    'content-type': 'application/json',
-    'content-length': bytes.length,
-    connection: 'close',
-  });
-  response.write(bytes);
-  const limit = setTimeout(() => response.end(), OVERHEAR_MS);
-  request.once('close', () => clearTimeout(limit));
-  request.once('end', () => response.end());
-  request.resume();
-}
-
-/** A refusal before the message was looked at; it carries no id. */
-function sendRefusal(response: ServerResponse, what: Refusal): void {
-  const extra: Record<string, string> = {};
-  if (what.code === 'TOKEN_REQUIRED' || what.code === 'SCOPE_MISSING')
-    extra['www-authenticate'] = challengeOf(what, response.req.headers.authorization);
-  if (what.code === 'TOO_MANY_FAILURES') extra['retry-after'] = String(what.waitSeconds);
-  if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = what.allowed;
-  // What is left of a body that was not read would be taken for the next request.
-  extra['connection'] = 'close';
-  const bytes = errorMessage(undefined, rpcErrorOf(what, true), 'legacy');
-  sendJson(response, facesOf(what).http, { headers: extra, pieces: [bytes] });
 }

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/errors.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { View } from '../../gateway/view.ts';
 import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
+import type { ClientLoads } from './client-load.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
 import { HttpAnswer, sendJson } from './http-answer.ts';
 import type { InFlight } from './in-flight.ts';
@@ -19,7 +21,10 @@ export interface Post {
   readonly view: View;
   /** Whose request it is. */
   readonly subject: string;
+  readonly settings: Settings;
   readonly sessions: Sessions;
+  /** Of clients without a session. */
+  readonly loads: ClientLoads;
   /** Subscriptions that are open, to be ended in good order. */
   readonly subscriptions: Set<Subscription>;
 }
@@ -38,12 +43,34 @@ export function refuse(
 ): void {
   const { pieces } = refusal(whose.idText, whose.era, what);
   const { status } = refusal(undefined, whose.era, what);
-  sendJson(response, status, { headers: {}, pieces });
+  const headers = what.code === 'CLIENT_BUSY' ? RETRY_SOON : {};
+  sendJson(response, status, { headers, pieces });
+}
+
+/** In seconds; an answer that makes room may come at any moment. */
+const RETRY_SOON = { 'retry-after': '1' };
+
+/** What bounds the requests of one client. */
+export interface Places {
+  readonly limit: number;
+  /** How many of the wanted places were free, and are taken until the response is closed. */
+  take(response: ServerResponse, wanted: number): number;
+}
+
+/** Whether the client may have one more request under way; it has been told where it may not. */
+export function isAdmitted(
+  post: Post,
+  places: Places,
+  whose: { readonly idText: string; readonly era: Era },
+): boolean {
+  if (places.take(post.response, 1) === 1) return true;
+  refuse(post, { code: 'CLIENT_BUSY', limit: places.limit }, whose);
+  return false;
 }
 
 /** An answer to as many requests as the body had. */
 export function openAnswer(
-  { request, response }: Post,
+  { request, response, settings }: Post,
   batch: { readonly size: number } | undefined,
 ): HttpAnswer {
   const { accept } = request.headers;
@@ -52,6 +79,7 @@ export function openAnswer(
     sse: headers.accepts(accept, 'text/event-stream'),
     expected: batch?.size ?? 1,
     isBatch: batch !== undefined,
+    mostUnreadBytes: settings['limits.unreadBytes'],
   });
   response.once('close', () => answer.abandon());
   return answer;

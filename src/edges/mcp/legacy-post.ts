@@ -16,7 +16,7 @@ import { scanWholeArray } from '../../protocol/scan.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { refusal } from './conduct.ts';
 import { sendJson } from './http-answer.ts';
-import { answerRequest, openAnswer, refuse, type Post } from './http-request.ts';
+import { answerRequest, isAdmitted, openAnswer, refuse, type Post } from './http-request.ts';
 import type { InFlight } from './in-flight.ts';
 import { isEnveloped } from './modern-rules.ts';
 import { initialization } from './self.ts';
@@ -32,6 +32,7 @@ export async function answerLegacy(post: Post, message: Message): Promise<void> 
   const session = sessionOf(post, idText);
   if (session === undefined) return;
   if (message.kind === 'request') {
+    if (!isAdmitted(post, session, { idText: message.idText, era: 'legacy' })) return;
     const answer = openAnswer(post, undefined);
     const asking = { caller: session, inFlight: session.inFlight };
     await answerRequest({ response: post.response, answer }, message, asking);
@@ -146,9 +147,13 @@ export async function answerBatch(post: Post): Promise<void> {
   }
   const answer = openAnswer(post, { size: requests.length });
   const asking = { caller: session, inFlight: session.inFlight };
+  const busy = { code: 'CLIENT_BUSY', limit: session.limit } as const;
+  let places = session.take(post.response, requests.length);
   const each = requests.map(async (message) => {
-    if (message.kind === 'request') await answerRequest({ response: post.response, answer }, message, asking);
-    else answer.respond({ ...refusal(message.idText, 'legacy', noMessage(message)), status: 200 });
+    if (message.kind === 'none')
+      answer.respond({ ...refusal(message.idText, 'legacy', noMessage(message)), status: 200 });
+    else if (places-- > 0) await answerRequest({ response: post.response, answer }, message, asking);
+    else answer.respond(refusal(message.idText, 'legacy', busy));
   });
   await Promise.all(each);
 }

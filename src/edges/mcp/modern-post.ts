@@ -1,7 +1,8 @@
 import type { Refusal } from '../../core/errors.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
+import { clientOf } from './client-load.ts';
 import { HttpStream } from './http-stream.ts';
-import { answerRequest, openAnswer, refuse, type Post } from './http-request.ts';
+import { answerRequest, isAdmitted, openAnswer, refuse, type Post } from './http-request.ts';
 import { envelopeFault, headerFault, missingEnvelope } from './modern-rules.ts';
 import { Subscription } from './subscription.ts';
 
@@ -12,6 +13,8 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
     refuse(post, fault, { idText: message.idText, era: 'modern' });
     return;
   }
+  const load = post.loads.of(clientOf(post));
+  if (!isAdmitted(post, load, { idText: message.idText, era: 'modern' })) return;
   if (message.method === 'subscriptions/listen') {
     openSubscription(post, message);
     return;
@@ -48,9 +51,12 @@ function openSubscription(post: Post, message: RequestMessage): void {
   }
   const subscription = opened.value;
   post.subscriptions.add(subscription);
-  const stream = new HttpStream(post.response, () => {
-    post.subscriptions.delete(subscription);
-    subscription.cancel();
+  const stream = new HttpStream(post.response, {
+    mostUnreadBytes: post.settings['limits.unreadBytes'],
+    onClose: () => {
+      post.subscriptions.delete(subscription);
+      subscription.cancel();
+    },
   });
   for (const bytes of early) stream.send(bytes);
   sink.send = stream.send;

@@ -13,10 +13,10 @@ export interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptio
 /** Answers with all numbers of this process, as Prometheus collects them. */
 export async function sendMetrics(response: ServerResponse, sources: MetricsSources): Promise<void> {
   const { catalog, meter, door, sessions, subscriptions } = sources;
-  const servers = catalog.servers.map(({ spec, life }) => ({
+  const servers = catalog.servers.map(({ spec, life, turnstile }) => ({
     name: spec.name,
     state: life.state,
-    waiting: undefined,
+    waiting: turnstile.waiting,
   }));
   const connections = await connectionsOf(door);
   const { type, text } = await meter.expose({

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Settings } from '../../core/settings.ts';
 import type { ListKind } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
+import { ClientLoad } from './client-load.ts';
 import type { Caller } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 
@@ -29,6 +32,9 @@ export class Session implements Caller {
   readonly version: string;
   readonly clientInfo: string | undefined;
   readonly inFlight: InFlight = new InFlight();
+  /** Most requests under way. */
+  readonly limit: number;
+  readonly #load: ClientLoad;
   logLevel: string | undefined;
   lastUsedMs: number = Date.now();
   #send: ((bytes: Buffer) => void) | undefined;
@@ -36,7 +42,9 @@ export class Session implements Caller {
   readonly #unheard = new Set<string>();
   readonly #unsubscribe: () => void;
 
-  constructor({ view, subject, version, clientInfo }: SessionOptions) {
+  constructor({ view, subject, version, clientInfo }: SessionOptions, limit: number) {
+    this.limit = limit;
+    this.#load = new ClientLoad(limit);
     this.view = view;
     this.subject = subject;
     this.version = version;
@@ -50,6 +58,11 @@ export class Session implements Caller {
 
   get isIdle(): boolean {
     return this.inFlight.size === 0 && !this.hasStream;
+  }
+
+  /** Takes places for requests. One whose client has gone away runs on and counts, as in this era nobody cancelled it. */
+  take(response: ServerResponse, wanted: number): number {
+    return this.#load.take(response, Math.min(wanted, this.limit - this.inFlight.size));
   }
 
   /** The client listens from now on; it hears first what changed while it did not. `close` ends the stream from our side. */
@@ -88,13 +101,15 @@ export class Session implements Caller {
   }
 }
 
+export type SessionLimits = Pick<Settings, 'limits.sessions' | 'limits.requestsPerClient'>;
+
 /** All legacy sessions of a door. When the limit is reached the one that was idle longest makes room. */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
-  readonly #limit: number;
+  readonly #limits: SessionLimits;
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  constructor(limits: SessionLimits) {
+    this.#limits = limits;
   }
 
   get size(): number {
@@ -103,7 +118,7 @@ export class Sessions {
 
   /** Undefined when all sessions are in use. */
   begin(options: SessionOptions): Session | undefined {
-    if (this.#sessions.size >= this.#limit) {
+    if (this.#sessions.size >= this.#limits['limits.sessions']) {
       const idle = [...this.#sessions.values()].filter((session) => session.isIdle);
       const oldest = idle.reduce<Session | undefined>(
         (a, b) => (a === undefined || b.lastUsedMs < a.lastUsedMs ? b : a),
@@ -112,7 +127,7 @@ export class Sessions {
       if (oldest === undefined) return undefined;
       this.end(oldest);
     }
-    const session = new Session(options);
+    const session = new Session(options, this.#limits['limits.requestsPerClient']);
     this.#sessions.set(session.id, session);
     return session;
   }

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Refusal } from '../../core/errors.ts';
 import { LOCAL } from '../../core/subject.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { ListKind, Log } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { LineSplitter } from '../../platform/lines.ts';
@@ -18,6 +19,7 @@ import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { onOneLine } from '../../protocol/splice.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
+import { Intake } from './intake.ts';
 import { batchFault, hearNotification, noMessage, versionFor } from './legacy-post.ts';
 import { envelopeFault, isEnveloped } from './modern-rules.ts';
 import { initialization } from './self.ts';
@@ -28,7 +30,7 @@ export interface StdioDoorOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly view: View;
-  readonly maxBodyBytes: number;
+  readonly settings: Settings;
   readonly log: Log;
 }
 
@@ -52,6 +54,7 @@ class StdioDoor {
   readonly #inFlight = new InFlight();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #open = new Set<Promise<void>>();
+  #hasMissed = false;
   /** What a legacy client said at its handshake. */
   #legacy: (Caller & { readonly version: string }) | undefined;
 
@@ -60,14 +63,16 @@ class StdioDoor {
   }
 
   async run(): Promise<void> {
-    const { input, output, maxBodyBytes, view } = this.#options;
+    const { input, output, settings, view } = this.#options;
+    const maxBodyBytes = settings['limits.bodyBytes'];
+    const mostBytes = settings['limits.unreadBytes'];
     const lines = new LineSplitter(maxBodyBytes, {
       line: (line) => this.#hear(line),
       tooLong: () =>
         this.#refuse(undefined, 'legacy', { code: 'MESSAGE_TOO_LARGE', limitBytes: maxBodyBytes }),
     });
     const unsubscribe = view.onChange((kinds) => this.#changed(kinds));
-    const intake = new Intake(this.#options, (chunk) => lines.push(chunk));
+    const intake = new Intake({ input, output, mostBytes }, (chunk) => lines.push(chunk));
     input.on('data', (chunk: Buffer) => intake.take(chunk));
     await new Promise<void>((resolve) => {
       input.once('end', resolve);
@@ -160,6 +165,9 @@ class StdioDoor {
   }
 
   async #conduct(message: RequestMessage, caller: Caller): Promise<Outcome | undefined> {
+    const limit = this.#options.settings['limits.requestsPerClient'];
+    if (this.#inFlight.size >= limit)
+      return refusal(message.idText, caller.era, { code: 'CLIENT_BUSY', limit });
     const cancellation = this.#inFlight.begin(message.idText);
     if (cancellation === undefined)
       return refusal(message.idText, caller.era, {
@@ -230,8 +238,15 @@ class StdioDoor {
     this.#sendPieces(refusal(idText, era, what).pieces);
   }
 
+  /** Sends what is no answer. A client that does not read misses it: nothing else would bound how much of it waits. */
   #send(bytes: Buffer): void {
-    this.#sendPieces([bytes]);
+    const { output, settings, log } = this.#options;
+    if (output.writableLength < settings['limits.unreadBytes']) {
+      this.#sendPieces([bytes]);
+      return;
+    }
+    if (!this.#hasMissed) log.warn('notifications to the client are dropped, as it does not read');
+    this.#hasMissed = true;
   }
 
   #sendPieces(pieces: readonly Buffer[]): void {
@@ -250,46 +265,6 @@ const UNOPENED: Refusal = {
   field: 'params._meta["io.modelcontextprotocol/protocolVersion"]',
   reason: 'it is missing; send it, or "initialize" first',
 };
-
-/** Most bytes of a client that are kept while it does not read what it was answered. */
-const MOST_WAITING_BYTES = 1024 * 1024;
-
-/**
- * A client that does not read gets no new work done until it does. What it sends meanwhile is read but waits, within
- * bounds, so that the end of its stream is seen.
- */
-class Intake {
-  readonly #options: Pick<StdioDoorOptions, 'input' | 'output'>;
-  readonly #process: (chunk: Buffer) => void;
-  #waiting: Buffer[] = [];
-  #waitingBytes = 0;
-
-  constructor(options: Pick<StdioDoorOptions, 'input' | 'output'>, process: (chunk: Buffer) => void) {
-    this.#options = options;
-    this.#process = process;
-    options.output.on('drain', () => this.flush());
-  }
-
-  take(chunk: Buffer): void {
-    const { input, output } = this.#options;
-    if (!output.writableNeedDrain && this.#waiting.length === 0) {
-      this.#process(chunk);
-      return;
-    }
-    this.#waiting.push(chunk);
-    this.#waitingBytes += chunk.length;
-    if (this.#waitingBytes > MOST_WAITING_BYTES) input.pause();
-  }
-
-  /** Does what waits, now that the client reads again, or has closed its side. */
-  flush(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    for (const chunk of waiting) this.#process(chunk);
-    this.#options.input.resume();
-  }
-}
 
 function flushed(output: Writable): Promise<void> {
   return new Promise((resolve) => output.write('', () => resolve()));

@@ -66,6 +66,7 @@ async function checkTransport(entry: unknown, expected: Transport, env: Env = {}
       path: file,
       servers: [{ name: 'x', transport: expected, timeoutMs: 60_000, prefix: true }],
       rejected: [],
+      settings: new Map(),
       problems: [],
       warnings: [],
     },
@@ -112,7 +113,7 @@ describe('the file', () => {
     const config = await loadConfig('mcp.json', { env: {}, cwd: folder, home: HOME });
     expect(config).toEqual({
       ok: true,
-      value: { path: file, servers: [], rejected: [], problems: [], warnings: [] },
+      value: { path: file, servers: [], rejected: [], settings: new Map(), problems: [], warnings: [] },
     });
   });
   it('keeps the order of its servers, and VS Code may call them "servers"', async () => {
@@ -121,7 +122,7 @@ describe('the file', () => {
     expect(await complaints(text)).toEqual({ servers: ['b', 'c', 'a'], problems: [], warnings: [] });
   });
   it('may hold settings and feature flags; another key is a warning', async () => {
-    const text = '{"$schema": "x", "settings": {"a": 1}, "featureFlags": {},\n "mcpservers": {"a": {}}}';
+    const text = '{"$schema": "x", "settings": {}, "featureFlags": {},\n "mcpservers": {"a": {}}}';
     expect(await complaints(text)).toEqual({
       servers: [],
       problems: [],
@@ -311,6 +312,7 @@ describe('an entry', () => {
         path: file,
         servers: [{ name: 'x', transport: stdio({ command: 'x' }), timeoutMs: 5, prefix: false }],
         rejected: [],
+        settings: new Map(),
         problems: [],
         warnings: [],
       },
@@ -426,6 +428,7 @@ describe('a problem', () => {
               'its entry in the config cannot be used: line 4: mcpServers.git.command: the environment variable GIT_SERVER is not set. Set GIT_SERVER, or give it a default: ${GIT_SERVER:-…}.',
           },
         ],
+        settings: new Map(),
         problems: [
           {
             file,

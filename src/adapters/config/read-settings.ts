@@ -1,0 +1,34 @@
+import type { Node } from 'jsonc-parser';
+import { nearest } from '../../core/nearest.ts';
+import { settingFault, SETTINGS, type SettingFacts } from '../../core/settings.ts';
+import { quoted, type Complaints } from './complaints.ts';
+import { membersOf } from './json-tree.ts';
+
+/** `settings` of a config file: those that are known and fit. One that does not fit costs itself alone. */
+export function readSettings(object: Node, complaints: Complaints): ReadonlyMap<string, unknown> {
+  const settings = new Map<string, unknown>();
+  const seen = new Set<string>();
+  for (const { key, keyNode, value } of membersOf(object)) {
+    const path = ['settings', key];
+    const facts = FACTS.get(key);
+    const fault = facts && settingFault(facts, value.value);
+    if (facts === undefined)
+      complaints.warn({ node: keyNode, path }, 'this setting is not known and has no effect', instead(key));
+    else if (seen.has(key))
+      complaints.problem({ node: keyNode, path }, 'this key stands there twice', 'The first counts.');
+    else if (fault !== undefined)
+      complaints.problem({ node: value, path }, fault, 'This one is passed over until then.');
+    else settings.set(key, value.value);
+    seen.add(key);
+  }
+  return settings;
+}
+
+const FACTS: ReadonlyMap<string, SettingFacts> = new Map(Object.entries(SETTINGS));
+
+function instead(key: string): string {
+  const meant = nearest(key, [...FACTS.keys()]);
+  return meant === undefined
+    ? '`assay settings` shows all; each is one key with a dot in it, such as "limits.sessions".'
+    : `Write ${quoted(meant)} if you mean that.`;
+}

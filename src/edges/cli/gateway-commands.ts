@@ -1,0 +1,77 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { EXIT } from '../../core/errors.ts';
+import { withConfig } from './common-options.ts';
+import type { Done } from './program.ts';
+import type { CommonOptions, Runtime, ServeOptions, StdioOptions } from './runtime.ts';
+
+interface Json {
+  readonly json?: boolean;
+}
+
+/** The commands that reach the servers of the config. What one needs is loaded when it is run. */
+export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[] {
+  return [
+    serveCommand(runtime, done),
+    stdioCommand(runtime, done),
+    new Command('tools')
+      .description('list the tools of all servers under their public names')
+      .option('--json', 'as JSON')
+      .action(async (options: CommonOptions & Json) => {
+        const { listTools } = await import('./tools.ts');
+        done(await listTools(runtime, options));
+      }),
+    new Command('call')
+      .argument('<name>')
+      .argument('[arguments]', 'a JSON object', '{}')
+      .description('call one tool')
+      .option('--json', 'the whole result as JSON')
+      .action(async (name: string, args: string, options: CommonOptions & Json) => {
+        const { callTool } = await import('./call.ts');
+        done(await callTool(runtime, { name, args, options }));
+      }),
+    new Command('settings')
+      .description('show every setting, its value and who set it')
+      .option('--json', 'as JSON')
+      .action(async (options: CommonOptions & Json) => {
+        const { showSettings } = await import('./settings.ts');
+        done(await showSettings(runtime, options));
+      }),
+  ].map(withConfig);
+}
+
+function serveCommand(runtime: Runtime, done: Done): Command {
+  return new Command('serve')
+    .description('join all servers of the config behind one HTTP endpoint')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <number>', 'port to listen on, 0 for any free one', portOf, 4444)
+    .action(async (options: ServeOptions) => {
+      const { serve } = await import('./serve.ts');
+      done(await serve(runtime, options));
+    });
+}
+
+function stdioCommand(runtime: Runtime, done: Done): Command {
+  return new Command('stdio')
+    .description('the same on stdin and stdout, for a client that starts Assay itself')
+    .option(
+      '--attach',
+      'through a running `assay serve` of the same home, instead of starting the servers again',
+    )
+    .action(async (options: StdioOptions) => {
+      const { consoleToStderr } = await import('./console-to-stderr.ts');
+      consoleToStderr();
+      const ended = await runtime.runStdio(options);
+      if (ended.ok) done(EXIT.done);
+      else {
+        const { complain } = await import('./complain.ts');
+        done(complain(ended.error));
+      }
+    });
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  return port;
+}

@@ -1,0 +1,41 @@
+import { EXIT } from '../../core/errors.ts';
+import { SETTINGS, type SettingKey, type SettingOrigin } from '../../core/settings.ts';
+import { complain } from './complain.ts';
+import type { CommonOptions, Runtime, ShownSettings } from './runtime.ts';
+import { tableOf } from './table.ts';
+
+/** `assay settings`: every setting, its value, and who said so. */
+export async function showSettings(
+  runtime: Runtime,
+  options: CommonOptions & { readonly json?: boolean },
+): Promise<number> {
+  const read = await runtime.readSettings(options);
+  if (!read.ok) return complain(read.error);
+  const keys = Object.keys(SETTINGS) as SettingKey[]; // the keys of the table itself
+  const shown = keys.map((key) => shownOf(key, read.value));
+  if (options.json === true) console.log(JSON.stringify({ settings: shown }, undefined, 2));
+  else {
+    const rows = shown.map(({ key, value, origin, variable, about }) => [
+      key,
+      String(value),
+      origin === 'environment' ? variable : origin,
+      about,
+    ]);
+    console.log(tableOf(['SETTING', 'VALUE', 'FROM', 'MEANING'], rows));
+  }
+  return EXIT.done;
+}
+
+interface Shown {
+  readonly key: SettingKey;
+  readonly value: string | number;
+  readonly origin: SettingOrigin;
+  readonly default: string | number;
+  readonly variable: string;
+  readonly about: string;
+}
+
+function shownOf(key: SettingKey, { settings, origins }: ShownSettings): Shown {
+  const { env: variable, kind, about } = SETTINGS[key];
+  return { key, value: settings[key], origin: origins[key], default: kind.otherwise, variable, about };
+}

@@ -1,0 +1,155 @@
+import type { Cancellation } from '../core/cancellation.ts';
+import type { Refusal } from '../core/errors.ts';
+import type { Settings } from '../core/settings.ts';
+
+export type TurnstileLimits = Pick<
+  Settings,
+  'limits.requestsPerServer' | 'limits.queuePerServer' | 'limits.backlogBytes'
+>;
+
+export interface TurnstileOptions {
+  readonly server: string;
+  readonly limits: TurnstileLimits;
+  /** Bytes that were sent to the server and that it has not taken. */
+  readonly untaken: () => number;
+}
+
+/** One request that has to wait. */
+export interface Wait {
+  readonly bytes: number;
+  /** Longest wait in ms. */
+  readonly timeoutMs: number;
+  readonly cancellation: Cancellation;
+}
+
+interface Waiter {
+  readonly bytes: number;
+  /** Ends the wait: with a refusal, or without one, where it may go in. */
+  readonly end: (refusal: Refusal | undefined) => void;
+}
+
+/** A server that leaves so many bytes does not read; what is for it waits here, where it can still be withdrawn. */
+const MOST_UNTAKEN_BYTES = 4 * 1024 * 1024;
+
+/**
+ * In front of one server: lets so many requests in at a time, keeps so many more waiting in the order in which they came,
+ * and refuses the rest with SERVER_BUSY (docs/adr/0014). While the server does not read, nobody gets in.
+ */
+export class Turnstile {
+  readonly #options: TurnstileOptions;
+  readonly #mostUntaken: number;
+  #inFlight = 0;
+  readonly #waiting = new Set<Waiter>();
+  #waitingBytes = 0;
+  /** Bytes of those just let in, which the server's link does not count yet. */
+  #admittedBytes = 0;
+  #isSettling = false;
+  #stopped: Refusal | undefined;
+
+  constructor(options: TurnstileOptions) {
+    this.#options = options;
+    this.#mostUntaken = Math.min(MOST_UNTAKEN_BYTES, options.limits['limits.backlogBytes'] / 2);
+  }
+
+  /** Requests that the server works on. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Requests that wait for their turn. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Goes in at once; false where that cannot be. Who is in calls `leave`, once. */
+  enter(): boolean {
+    if (this.#waiting.size > 0 || this.#isFull()) return false;
+    this.#inFlight += 1;
+    return true;
+  }
+
+  /** Waits for its turn. Undefined: it is in, and calls `leave`, once. */
+  wait({ bytes, timeoutMs, cancellation }: Wait): Promise<Refusal | undefined> {
+    const refusal = cancellation.isCancelled ? CANCELLED : (this.#stopped ?? this.#tooMany(bytes));
+    if (refusal !== undefined) return Promise.resolve(refusal);
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        bytes,
+        end: (refused) => {
+          clearTimeout(timer);
+          cancellation.listen(undefined);
+          this.#waiting.delete(waiter);
+          this.#waitingBytes -= bytes;
+          resolve(refused);
+        },
+      };
+      const timer = setTimeout(() => waiter.end(this.#busy(this.#whyLate(timeoutMs))), timeoutMs);
+      cancellation.listen(() => waiter.end(CANCELLED));
+      this.#waiting.add(waiter);
+      this.#waitingBytes += bytes;
+    });
+  }
+
+  leave(): void {
+    this.#inFlight -= 1;
+    if (this.#waiting.size > 0) this.advance();
+  }
+
+  /** Lets in who may; to be called when the server may have begun to read again. */
+  advance(): void {
+    for (const waiter of this.#waiting) {
+      if (this.#isFull()) break;
+      this.#inFlight += 1;
+      this.#admittedBytes += waiter.bytes;
+      waiter.end(undefined);
+    }
+    if (this.#admittedBytes > 0 && !this.#isSettling) setImmediate(() => this.#settled());
+    this.#isSettling = this.#admittedBytes > 0;
+  }
+
+  /** All that waits is told why, and so is whoever comes later. */
+  stop(refusal: Refusal): void {
+    this.#stopped ??= refusal;
+    for (const waiter of this.#waiting) waiter.end(refusal);
+  }
+
+  /** Who was let in has written by now. */
+  #settled(): void {
+    this.#isSettling = false;
+    this.#admittedBytes = 0;
+    this.advance();
+  }
+
+  #isFull(): boolean {
+    const { limits, untaken } = this.#options;
+    return (
+      this.#inFlight >= limits['limits.requestsPerServer'] ||
+      untaken() + this.#admittedBytes >= this.#mostUntaken
+    );
+  }
+
+  /** A request that is alone in waiting may be of any size, or none above the limit could ever be carried out. */
+  #tooMany(bytes: number): Refusal | undefined {
+    const { limits, untaken } = this.#options;
+    const { 'limits.queuePerServer': mostWaiting, 'limits.backlogBytes': mostBytes } = limits;
+    if (this.#waiting.size >= mostWaiting)
+      return this.#busy(
+        `${this.#waiting.size} requests wait for it, and no more may (limits.queuePerServer)`,
+      );
+    if (this.#waiting.size > 0 && untaken() + this.#waitingBytes + bytes > mostBytes)
+      return this.#busy(`the requests that wait for it may not hold more bytes (limits.backlogBytes)`);
+    return undefined;
+  }
+
+  #whyLate(timeoutMs: number): string {
+    return this.#options.untaken() >= this.#mostUntaken
+      ? `it has not read what it was sent, and this request waited for ${timeoutMs} ms`
+      : `${this.#inFlight} requests are under way, and this one waited for ${timeoutMs} ms (limits.requestsPerServer)`;
+  }
+
+  #busy(cause: string): Refusal {
+    return { code: 'SERVER_BUSY', server: this.#options.server, cause };
+  }
+}
+
+const CANCELLED: Refusal = { code: 'CANCELLED' };

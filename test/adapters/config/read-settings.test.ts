@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { Complaints } from '../../../src/adapters/config/complaints.ts';
+import { parseJsonTree } from '../../../src/adapters/config/json-tree.ts';
+import { readSettings } from '../../../src/adapters/config/read-settings.ts';
+
+function read(text: string): {
+  settings: unknown;
+  problems: readonly string[];
+  warnings: readonly string[];
+} {
+  const tree = parseJsonTree(text);
+  if (!tree.ok) throw new Error(tree.error.reason);
+  const complaints = new Complaints('mcp.json', text);
+  const settings = Object.fromEntries(readSettings(tree.value, complaints));
+  const lines = (list: typeof complaints.problems): string[] =>
+    list.map(({ line, column, key, reason, remedy }) => `${line}:${column} ${key}: ${reason}. ${remedy}`);
+  return { settings, problems: lines(complaints.problems), warnings: lines(complaints.warnings) };
+}
+
+it('settings are flat keys with their values', () => {
+  expect(read('{"limits.sessions": 100, "mcp.access": "token"}')).toEqual({
+    settings: { 'limits.sessions': 100, 'mcp.access': 'token' },
+    problems: [],
+    warnings: [],
+  });
+});
+
+it('a wrong value costs that one setting, and is told with its place', () => {
+  const many = 'it must be a whole number from 1 to 1000000. This one is passed over until then.';
+  expect(
+    read(
+      '{"limits.sessions": "many",\n "limits.connections": 7, "mcp.access": ["open"],\n"limits.unreadMs": null}',
+    ),
+  ).toEqual({
+    settings: { 'limits.connections': 7 },
+    problems: [
+      `1:21 settings["limits.sessions"]: ${many}`,
+      '2:41 settings["mcp.access"]: it must be one of open, token. This one is passed over until then.',
+      '3:20 settings["limits.unreadMs"]: it must be a whole number from 1 to 2147483647. This one is passed over until then.',
+    ],
+    warnings: [],
+  });
+});
+
+it('an unknown key is a warning with the nearest one that is known', () => {
+  const warnings = (text: string): readonly string[] => read(text).warnings;
+  const unknown = 'this setting is not known and has no effect';
+  expect(warnings('{"limits.session": 1}')).toEqual([
+    `1:2 settings["limits.session"]: ${unknown}. Write "limits.sessions" if you mean that.`,
+  ]);
+  expect(warnings('{"limits": {"sessions": 1}, "__proto__": 1}')).toEqual(
+    ['1:2 settings.limits', '1:29 settings.__proto__'].map(
+      (at) =>
+        `${at}: ${unknown}. \`assay settings\` shows all; each is one key with a dot in it, such as "limits.sessions".`,
+    ),
+  );
+});
+
+it('of a key that stands there twice the first counts', () => {
+  expect(read('{"limits.sessions": 1,\n"limits.sessions": 2}')).toEqual({
+    settings: { 'limits.sessions': 1 },
+    problems: ['2:1 settings["limits.sessions"]: this key stands there twice. The first counts.'],
+    warnings: [],
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { nearest } from '../../src/core/nearest.ts';
+
+const KNOWN = ['limits.sessions', 'limits.connections', 'mcp.access'];
+
+it.each([
+  ['limits.sesions', 'limits.sessions'],
+  ['Limits.Sessions', 'limits.sessions'],
+  ['limit.connection', 'limits.connections'],
+  ['mcp.acess', 'mcp.access'],
+  ['mcp', undefined],
+  ['', undefined],
+  ['x'.repeat(100_000), undefined],
+])('%s means %s', (word, meant) => {
+  expect(nearest(word, KNOWN)).toBe(meant);
+});
+
+it('nothing is near where nothing is known', () => {
+  expect(nearest('a', [])).toBe(undefined);
+});

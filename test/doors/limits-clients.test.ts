@@ -1,0 +1,248 @@
+import type { Socket } from 'node:net';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { sleep, until } from '../support/endings.ts';
+import { openMany, rawPost, residentMb, untilClosed } from '../support/flood.ts';
+import { startRequest } from '../support/http.ts';
+import { at, type Json } from '../support/json.ts';
+import { messageOf, openSession, type LegacySession } from '../support/legacy.ts';
+import { modernBody, modernCall, modernHeaders, modernSend } from '../support/modern.ts';
+import { fixture, openDiary } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+const SLEEP = { name: 'plain_sleep', arguments: { ms: 600 } };
+
+function sleepingOf(id: Json): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: SLEEP });
+}
+
+const BUSY = {
+  code: -32603,
+  message:
+    'This client has 2 requests under way, which is the most that it may. Wait for answers, or raise limits.requestsPerClient.',
+  data: { code: 'CLIENT_BUSY', limit: 2 },
+};
+
+describe('a client that may have two requests under way', () => {
+  let assay: Assay;
+  const diary = openDiary();
+  const settings = { 'limits.requestsPerClient': 2 };
+  beforeAll(async () => {
+    assay = await startAssay({
+      servers: { plain: fixture('plain', [], { env: diary.env }) },
+      settings: { settings },
+    });
+    await assay.settled();
+  });
+
+  const begun = (before: number): Promise<true> =>
+    until('the calls run', () => (diary.countOf('tools/call') >= before + 2 ? true : undefined));
+
+  it('of an older revision gets 429 with its id for a third, while another session is served; then it may again', async () => {
+    const [session, other] = [await openSession(assay.url), await openSession(assay.url)];
+    const before = diary.countOf('tools/call');
+    const running = [session.post(sleepingOf(1)), session.post(sleepingOf(2))];
+    await begun(before);
+    const third = await session.post(sleepingOf('drei'));
+    expect([third.status, third.headers['retry-after'], third.json()]).toEqual([
+      429,
+      '1',
+      { jsonrpc: '2.0', id: 'drei', error: BUSY },
+    ]);
+    expect(await other.call('plain_label')).toBe('plain');
+    for (const answer of await Promise.all(running)) expect(answer.status).toBe(200);
+    expect(await session.call('plain_label')).toBe('plain');
+  });
+
+  it('of 2026-07-28 gets 429 with its id for a third; then it may again', async () => {
+    const before = diary.countOf('tools/call');
+    const running = [1, 2].map((id) => modernSend(assay.url, 'tools/call', { id, params: SLEEP }));
+    await begun(before);
+    const third = await modernSend(assay.url, 'tools/call', { id: 7, params: SLEEP });
+    expect([third.status, third.headers['retry-after'], third.json()]).toEqual([
+      429,
+      '1',
+      { jsonrpc: '2.0', id: 7, error: BUSY },
+    ]);
+    for (const answer of await Promise.all(running)) expect(answer.status).toBe(200);
+    expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
+  });
+
+  it('gets the error for what is too many in a batch, and answers for the rest', async () => {
+    const session = await openSession(assay.url, { version: '2025-03-26' });
+    const answer = await session.post(`[${sleepingOf(1)},${sleepingOf(2)},${sleepingOf(3)}]`);
+    expect(answer.status).toBe(200);
+    const messages = answer.json() as Json[];
+    expect(messages.find((one) => at(one, 'id') === 3)).toEqual({ jsonrpc: '2.0', id: 3, error: BUSY });
+    expect(messages.filter((one) => at(one, 'result') !== undefined)).toHaveLength(2);
+    expect(await session.call('plain_label')).toBe('plain');
+  });
+
+  it('of an older revision that went away is still counted until its server has answered', async () => {
+    const session = await openSession(assay.url);
+    const before = diary.countOf('tools/call');
+    const gone = [1, 2].map((id) =>
+      startRequest(assay.url, { headers: session.headers, body: sleepingOf(id) }),
+    );
+    await begun(before);
+    for (const one of gone) one.cut();
+    await sleep(100);
+    expect((await session.post(sleepingOf(3))).status).toBe(429);
+    await until('the calls are over', async () =>
+      (await session.post(sleepingOf(4))).status === 200 ? true : undefined,
+    );
+  });
+
+  it.each(['legacy', 'modern'])('on stdio (%s) gets the error for a third', async (era) => {
+    const pipe = openStdio({ servers: { plain: fixture('plain') }, settings: { settings } });
+    if (era === 'legacy') await pipe.initialize();
+    for (const id of [1, 2, 3])
+      pipe.write(`${era === 'legacy' ? sleepingOf(id) : modernBody('tools/call', { id, params: SLEEP })}\n`);
+    const third = await pipe.next('the third answer', (one) => at(one, 'id') === 3);
+    expect(at(third, 'error')).toEqual(BUSY);
+    const first = await pipe.next('the first answer', (one) => at(one, 'id') === 1);
+    expect(at(first, 'result', 'content', 0, 'text')).toBe('slept 600');
+  });
+});
+
+describe('a client that never reads', () => {
+  let assay: Assay;
+  let session: LegacySession;
+  const diary = openDiary();
+  beforeAll(async () => {
+    assay = await startAssay({
+      servers: { plain: fixture('plain'), dozer: fixture('dozer', [], { env: diary.env }) },
+      settings: {
+        settings: {
+          'limits.unreadMs': 1_000,
+          'limits.unreadBytes': 1_000_000,
+          'limits.requestsPerClient': 50,
+        },
+      },
+    });
+    await assay.settled();
+    session = await openSession(assay.url);
+  });
+
+  const big = (id: number): string => {
+    const params = { name: 'plain_big', arguments: { bytes: 4_000_000 } };
+    return rawPost(session.headers, JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params }));
+  };
+
+  it('and sends 300 calls on as many connections loses those with an answer, and its places are free again; others are served', async () => {
+    const beforeMb = residentMb(assay.pid);
+    const opening = Array.from({ length: 300 }, (_, id) => openMany(assay.port, 1, big(id)));
+    const sockets = (await Promise.all(opening)).flat();
+    for (let calls = 0; calls < 20; calls += 1)
+      expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
+    expect(residentMb(assay.pid) - beforeMb).toBeLessThan(600);
+    await sleep(2_500);
+    const heads = await Promise.all(sockets.map(headOf));
+    // A slow machine opens the last ones when the first have been closed already.
+    expect(heads.filter((head) => head === 'HTTP/1.1 429').length).toBeGreaterThan(0);
+    for (const [index, socket] of sockets.entries())
+      if (heads[index] === 'HTTP/1.1 200') await untilClosed(socket, 10_000);
+    expect(await session.call('plain_label')).toBe('plain');
+  }, 60_000);
+
+  it('and sends 300 calls on one connection is not read any further, and loses it', async () => {
+    const beforeMb = residentMb(assay.pid);
+    const calls = Array.from({ length: 300 }, (_, id) => big(1_000 + id)).join('');
+    const [socket] = await openMany(assay.port, 1, calls);
+    expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
+    await sleep(3_500);
+    expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
+    expect(residentMb(assay.pid) - beforeMb).toBeLessThan(600);
+    if (socket !== undefined) await untilClosed(socket);
+  }, 60_000);
+
+  it.each(['legacy', 'modern'])(
+    'loses its stream (%s) when a server floods it, and the server is told where the era says so',
+    async (era) => {
+      const params = { name: 'dozer_flood', arguments: {}, _meta: { progressToken: 'p' } };
+      const headers = era === 'legacy' ? session.headers : modernHeaders('tools/call', params);
+      const body =
+        era === 'legacy'
+          ? JSON.stringify({ jsonrpc: '2.0', id: 'flood', method: 'tools/call', params })
+          : modernBody('tools/call', { params });
+      const beforeMb = residentMb(assay.pid);
+      const [socket] = await openMany(assay.port, 1, rawPost(headers, body));
+      await sleep(500);
+      for (let calls = 0; calls < 20; calls += 1)
+        expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
+      if (socket !== undefined) await untilClosed(socket);
+      const flooded = diary.read('flooded').length;
+      if (era === 'legacy') await session.notify('notifications/cancelled', { requestId: 'flood' });
+      await until('the server is told', () =>
+        diary.read('flooded').length > (era === 'legacy' ? flooded : 0) ? true : undefined,
+      );
+      expect(residentMb(assay.pid) - beforeMb).toBeLessThan(250);
+    },
+  );
+
+  it('is not the one that waits for its answer, or listens', async () => {
+    const stream = await session.listen();
+    expect(await modernCall(assay.url, 'plain_sleep', { ms: 3_000 })).toBe('slept 3000');
+    const hasEnded = await Promise.race([stream.ended.then(() => true), sleep(0).then(() => false)]);
+    expect(hasEnded).toBe(false);
+    stream.cut();
+  });
+
+  it('that reads slowly, but reads, gets its whole answer', async () => {
+    const answer = await slowly(assay.port, big(7));
+    expect(answer.length).toBeGreaterThan(4_000_000);
+    expect(answer.endsWith('}')).toBe(true);
+  }, 30_000);
+
+  it('that reads its answer at last finds it whole, if it does so in time', async () => {
+    const response = await session.post(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 8,
+        method: 'tools/call',
+        params: { name: 'plain_big', arguments: { bytes: 20_000_000 } },
+      }),
+    );
+    expect(String(at(messageOf(response), 'result', 'content', 0, 'text'))).toHaveLength(20_000_000);
+  });
+});
+
+/** The first bytes of what came on a connection. */
+async function headOf(socket: Socket): Promise<string> {
+  const part = await until('something came', () => (socket.read() as Buffer | null) ?? undefined);
+  return part.toString('latin1', 0, 12);
+}
+
+/** Reads 200 kB at a time, with a pause after each. */
+async function slowly(port: number, request: string): Promise<string> {
+  const [socket] = await openMany(port, 1, request);
+  if (socket === undefined) throw new Error('no socket');
+  let text = '';
+  while (!socket.destroyed && !text.endsWith('}]}}')) {
+    let read = 0;
+    for (let part: unknown = socket.read(); part !== null && read < 200_000; part = socket.read()) {
+      text += String(part);
+      read += String(part).length;
+    }
+    await sleep(150);
+  }
+  return text;
+}
+
+describe('assay stdio whose client never reads', () => {
+  it('leaves notifications out instead of keeping them', async () => {
+    const pipe = openStdio({
+      servers: { dozer: fixture('dozer') },
+      settings: { settings: { 'limits.unreadBytes': 200_000 } },
+    });
+    await pipe.initialize();
+    pipe.stopReading();
+    const beforeMb = residentMb(pipe.pid);
+    const params = { name: 'dozer_flood', arguments: {}, _meta: { progressToken: 1 } };
+    pipe.send({ jsonrpc: '2.0', id: 'flood', method: 'tools/call', params });
+    await until('the loss is told', () => (pipe.stderr().includes('are dropped') ? true : undefined));
+    await sleep(1_500);
+    expect(residentMb(pipe.pid) - beforeMb).toBeLessThan(250);
+    expect(pipe.stderr().match(/are dropped/g)).toHaveLength(1);
+  });
+});

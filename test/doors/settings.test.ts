@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { runAssay } from '../support/assay.ts';
+import { at, listAt, parseJson } from '../support/json.ts';
+import { fixture, tempDir, writeConfig } from '../support/place.ts';
+
+describe('assay settings', () => {
+  const config = writeConfig(
+    { plain: fixture('plain') },
+    { settings: { 'limits.sessions': 7, 'limits.connections': 0, 'limits.session': 1 } },
+  );
+  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    runAssay(['settings', '--config', config, '--home', tempDir(), ...args], { env });
+
+  it('shows each setting with its value and whose word it is, and what is wrong on stderr', async () => {
+    const { code, stdout, stderr } = await run(['--json'], { ASSAY_LIMITS_UNREAD_MS: '9' });
+    expect(code).toBe(0);
+    const shown = (key: string) =>
+      listAt(parseJson(stdout), 'settings')
+        .filter((one) => at(one, 'key') === key)
+        .map((one) => [at(one, 'value'), at(one, 'origin')]);
+    expect(shown('limits.sessions')).toEqual([[7, 'config file']]);
+    expect(shown('limits.unreadMs')).toEqual([[9, 'environment']]);
+    expect(shown('limits.connections')).toEqual([[1_000, 'default']]);
+    expect(stderr).toContain('it must be a whole number from 1 to 100000');
+    expect(stderr).toContain('this setting is not known and has no effect');
+  });
+
+  it('shows people a table that names the variable', async () => {
+    const { stdout } = await run([], { ASSAY_LIMITS_UNREAD_MS: '9' });
+    expect(stdout).toMatch(/^SETTING +VALUE +FROM +MEANING$/m);
+    expect(stdout).toMatch(/^limits\.unreadMs +9 +ASSAY_LIMITS_UNREAD_MS +Longest time/m);
+    expect(stdout).toMatch(/^limits\.sessions +7 +config file +Most sessions/m);
+  });
+});
+
+it('a wrong setting in the environment is refused by every command: exit code 3, and its range', async () => {
+  const config = writeConfig({ plain: fixture('plain') });
+  for (const command of ['serve', 'stdio', 'tools', 'settings']) {
+    const run = await runAssay([command, '--config', config, '--home', tempDir()], {
+      env: { ASSAY_LIMITS_SESSIONS: 'many' },
+    });
+    expect(run.code).toBe(3);
+    expect(run.stdout).toBe('');
+    expect(run.stderr).toContain(
+      'The setting ASSAY_LIMITS_SESSIONS is not valid: it must be a whole number from 1 to 1000000.',
+    );
+  }
+});
