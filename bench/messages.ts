@@ -25,8 +25,9 @@ export interface Ask {
 /** One request of either era; without an id, one notification. */
 export function outgoing(ask: Ask): Outgoing {
   const { era, method, id } = ask;
-  const params = era === 'modern' ? { _meta: envelope(), ...ask.params } : ask.params;
-  const name = ask.params['name'];
+  const more = ask.params['_meta'] as object | undefined;
+  const params = era === 'modern' ? { ...ask.params, _meta: { ...envelope(), ...more } } : ask.params;
+  const name = ask.params['name'] ?? ask.params['uri'];
   return {
     headers: {
       'content-type': 'application/json',
@@ -40,9 +41,14 @@ export function outgoing(ask: Ask): Outgoing {
   };
 }
 
+export const INITIALIZE_PARAMS: Readonly<Record<string, unknown>> = {
+  protocolVersion: VERSION.legacy,
+  capabilities: {},
+  clientInfo: CLIENT_INFO,
+};
+
 export function initialize(): Outgoing {
-  const params = { protocolVersion: VERSION.legacy, capabilities: {}, clientInfo: CLIENT_INFO };
-  return outgoing({ era: 'legacy', method: 'initialize', params, id: 1 });
+  return outgoing({ era: 'legacy', method: 'initialize', params: INITIALIZE_PARAMS, id: 1 });
 }
 
 /** A call whose id is rewritten in place: ids have ten digits and stand at `idAt` of `body`. */
@@ -99,11 +105,18 @@ export function textMember(text: string): Buffer {
   return Buffer.from(`"text":${JSON.stringify(text)}`);
 }
 
-/** The JSON message of an answer that may be plain JSON or the last event of an SSE stream. */
+/** The JSON messages of an answer that may be plain JSON or an SSE stream. */
+export function messagesOf(body: string): readonly unknown[] {
+  if (body.startsWith('{')) return [JSON.parse(body)];
+  return body
+    .split('\n')
+    .filter((line) => line.startsWith('data:') && line.includes('{'))
+    .map((line) => JSON.parse(line.slice('data:'.length)) as unknown);
+}
+
+/** The last of them, which is the response. */
 export function messageOf(body: string): unknown {
-  if (body.startsWith('{')) return JSON.parse(body);
-  const data = body.split('\n').findLast((line) => line.startsWith('data:') && line.includes('{'));
-  return data === undefined ? undefined : JSON.parse(data.slice('data:'.length));
+  return messagesOf(body).at(-1);
 }
 
 function envelope(): object {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const EXTRAS = ['list', 'idle', 'growth'] as const;
+export const EXTRAS = ['start', 'list', 'idle', 'growth'] as const;
 
 export type Extra = (typeof EXTRAS)[number];
 
@@ -15,7 +15,7 @@ const HELP = `npm run bench -- [--quick] [--only NAMES] [--json]
 Measures Assay beside a plain reverse proxy, mcp-proxy and a proxy made of the official SDK.
 The table goes to stdout, progress to stderr, and both JSON and Markdown to bench/results/.
 
-  --quick       about a minute; the numbers are rough
+  --quick       about two minutes; the numbers are rough
   --only NAMES  some of what is measured, with commas between:
                 NAMES_HERE
   --json        the JSON instead of the table on stdout

@@ -12,6 +12,7 @@ export interface Plan {
   readonly warmUpMs: number;
   readonly cellMs: number;
   readonly listPasses: number;
+  readonly startRounds: number;
   readonly idleSettleMs: number;
   /** Memory growth is the difference between these two calls. */
   readonly growth: { readonly fromCall: number; readonly toCall: number };
@@ -23,6 +24,7 @@ export const FULL: Plan = {
   warmUpMs: 200,
   cellMs: 1_200,
   listPasses: 12,
+  startRounds: 15,
   idleSettleMs: 5_000,
   growth: { fromCall: 100_000, toCall: 400_000 },
 };
@@ -33,6 +35,7 @@ export const QUICK: Plan = {
   warmUpMs: 80,
   cellMs: 240,
   listPasses: 3,
+  startRounds: 5,
   idleSettleMs: 1_500,
   growth: { fromCall: 4_000, toCall: 16_000 },
 };

@@ -1,6 +1,6 @@
 // What Linux says of running processes; elsewhere everything here is `undefined`.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 const TICK_MS = 1000 / ticksPerSecond();
 
@@ -30,7 +30,20 @@ export function rssMbOf(pid: number): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
 }
 
-function treeOf(pid: number): number[] {
+/** The processes whose command line holds this text. */
+export function pidsNaming(text: string): readonly number[] {
+  return list('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => (read(`/proc/${name}/cmdline`) ?? '').includes(text))
+    .map(Number);
+}
+
+export function commandLineOf(pid: number): string {
+  return (read(`/proc/${String(pid)}/cmdline`) ?? '').replaceAll('\0', ' ').trim();
+}
+
+/** The process and all that it started, with what those started. */
+export function treeOf(pid: number): number[] {
   const children = read(`/proc/${String(pid)}/task/${String(pid)}/children`) ?? '';
   const pids = children.split(' ').filter((child) => child !== '');
   return [pid, ...pids.flatMap((child) => treeOf(Number(child)))];
@@ -41,6 +54,14 @@ function read(path: string): string | undefined {
     return readFileSync(path, 'utf8');
   } catch {
     return undefined;
+  }
+}
+
+function list(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
   }
 }
 

@@ -1,5 +1,5 @@
 // Every process that the bench starts, so that all of them end with it, however it ends.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -16,15 +16,30 @@ export interface Running {
   readonly end: () => void;
 }
 
+export interface SpawnOptions {
+  readonly cwd?: string | undefined;
+  /** More variables than the bench itself has. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 export class Processes {
   readonly #children = new Set<ChildProcess>();
 
-  /** Starts `node` with these arguments, on the Node that runs the bench. */
-  start(args: readonly string[], cwd?: string): Running {
+  /** `node` with these arguments, on the Node that runs the bench, its streams left to the caller. */
+  spawn(args: readonly string[], { cwd, env }: SpawnOptions = {}): ChildProcessWithoutNullStreams {
     // A group of its own: an interrupt at the terminal reaches the bench alone, which ends its
     // children in order, and one signal reaches a child with all that it started.
-    const child = spawn(process.execPath, args, { cwd, detached: true, stdio: 'pipe' });
+    const options = { cwd, env: { ...process.env, ...env }, detached: true };
+    const child = spawn(process.execPath, args, { ...options, stdio: 'pipe' });
     this.#children.add(child);
+    child.once('exit', () => this.#children.delete(child));
+    child.stdin.on('error', () => undefined);
+    return child;
+  }
+
+  /** The same, with what it says kept. */
+  start(args: readonly string[], cwd?: string): Running {
+    const child = this.spawn(args, { cwd });
     const { pid } = child;
     if (pid === undefined) throw new Error(`cannot start node ${args.join(' ')}`);
     let heard = '';
@@ -34,7 +49,6 @@ export class Processes {
     child.stderr.on('data', (chunk: Buffer) => {
       stderr = (stderr + String(chunk)).slice(-STDERR_KEPT);
     });
-    child.stdin.on('error', () => undefined);
     child.on('error', (error) => (ending ??= error.message));
     child.on('exit', (code, signal) => {
       ending ??= `ended with ${signal ?? String(code)}. ${stderr.trim()}`;
@@ -90,7 +104,7 @@ export async function freePort(): Promise<number> {
   });
 }
 
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);

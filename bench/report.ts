@@ -12,6 +12,8 @@ import {
   ratioOf,
   type Results,
 } from './results.ts';
+import type { StartRound } from './start.ts';
+import { median } from './statistics.ts';
 import { drawBox, drawMarkdown, type Table } from './table.ts';
 import { verdictsOf } from './verdicts.ts';
 
@@ -76,7 +78,7 @@ function matrixOf(results: Results, title: string, at: (target: string, workload
 }
 
 function notesOf(results: Results): readonly string[] {
-  const { targets, samples, list, idle, growth } = results;
+  const { targets, samples, start, list, idle, growth } = results;
   const absences = targets.flatMap(({ name, absence }) =>
     absence === undefined ? [] : [`${name} was not measured: ${absence}`],
   );
@@ -87,6 +89,12 @@ function notesOf(results: Results): readonly string[] {
     ...flaws,
     ...absences,
     ...saturationNote(results),
+    told('start to tools/list', start, ({ tools, rounds }) => {
+      const ms = (value: (round: StartRound) => number): string =>
+        `${wholeNumber(median(rounds.map(value)) ?? NaN)} ms`;
+      const assay = `assay stdio ${ms((one) => one.warmMs)} with a warm catalog and ${ms((one) => one.coldMs)} without`;
+      return `${assay}, the server alone ${ms((one) => one.directMs)}, bare \`node -e 0\` ${ms((one) => one.bareMs)}; ${String(tools)} tools, medians of ${String(rounds.length)} rounds`;
+    }),
     told('tools/list', list, (found) => {
       const size = `${String(found.pages)} pages of ${wholeNumber(found.bytesPerPage / 1000)} kB`;
       const { listedP50Ms, plainP50Ms, listedP99Ms } = found;

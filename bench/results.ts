@@ -2,6 +2,7 @@
 import type { Sample } from './cells.ts';
 import type { ListCost } from './lists.ts';
 import type { Growth, Idle } from './memory.ts';
+import type { Start } from './start.ts';
 import { median } from './statistics.ts';
 
 /** What was found, or why it was not. */
@@ -26,6 +27,7 @@ export interface Results {
     readonly absence: string | undefined;
   }[];
   readonly samples: readonly Sample[];
+  readonly start: Finding<Start>;
   readonly list: Finding<ListCost>;
   readonly idle: Finding<Idle>;
   readonly growth: Finding<Growth>;

@@ -6,11 +6,12 @@ import { type Contender, measureCells } from './cells.ts';
 import { measureList } from './lists.ts';
 import { LoadProcess } from './load-process.ts';
 import { measureGrowth, measureIdle } from './memory.ts';
-import { type Extra, type Options, readOptions } from './options.ts';
+import { type Extra, EXTRAS, type Options, readOptions } from './options.ts';
 import { FULL, type Plan, QUICK } from './plan.ts';
 import { Processes } from './processes.ts';
 import { forMarkdown, forTerminal } from './report.ts';
 import type { Finding, Results } from './results.ts';
+import { measureStart } from './start.ts';
 import { Place, ROOT, startTarget, type Target, TARGETS } from './targets.ts';
 
 const VERSIONED = ['undici', 'mcp-proxy', '@modelcontextprotocol/server', '@modelcontextprotocol/client'];
@@ -87,7 +88,7 @@ async function measureAll(options: Options, tools: { load: LoadProcess; place: P
 async function measureExtras(
   options: Options,
   bench: { load: LoadProcess; place: Place; plan: Plan; contenders: readonly Contender[] },
-): Promise<Pick<Results, 'list' | 'idle' | 'growth'>> {
+): Promise<Pick<Results, Extra>> {
   const { load, place, plan } = bench;
   const ifWanted = async <T>(extra: Extra, measure: () => Promise<T>): Promise<Finding<T>> => {
     if (!options.wants(extra)) return { kind: 'missing', reason: 'not asked for' };
@@ -95,6 +96,7 @@ async function measureExtras(
     return await find(measure);
   };
   return {
+    start: await ifWanted('start', () => measureStart(place, plan.startRounds)),
     idle: await ifWanted('idle', () => measureIdle(place, plan)),
     growth: await ifWanted('growth', () => measureGrowth(place, { load, plan })),
     list: await ifWanted('list', async () => {
@@ -119,12 +121,11 @@ async function find<T>(look: () => Promise<T>): Promise<Finding<T>> {
 }
 
 function isComplete(results: Results, options: Options): boolean {
-  const { targets, samples, list, idle, growth } = results;
-  const extras = { list, idle, growth };
+  const { targets, samples } = results;
   return (
     targets.every(({ absence }) => absence === undefined) &&
     samples.every(({ flaw }) => flaw === undefined) &&
-    Object.entries(extras).every(([name, { kind }]) => kind === 'found' || !options.wants(name))
+    EXTRAS.every((name) => results[name].kind === 'found' || !options.wants(name))
   );
 }
 

@@ -11,3 +11,16 @@ export function quantile(values: readonly number[], share: number): number | und
   if (below === undefined || above === undefined) return undefined;
   return below + (above - below) * (at - Math.floor(at));
 }
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The median of the slopes between all pairs (Theil and Sen): a third of the points may be off without moving it much. */
+export function slopeOf(points: readonly Point[]): number | undefined {
+  const slopes = points.flatMap((a, index) =>
+    points.slice(index + 1).flatMap((b) => (a.x === b.x ? [] : [(b.y - a.y) / (b.x - a.x)])),
+  );
+  return median(slopes);
+}

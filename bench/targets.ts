@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import type { Era } from './messages.ts';
+import { PipeClient } from './pipe-client.ts';
 import { freePort, type Processes, type Running } from './processes.ts';
 import { flawOfOneCall } from './session.ts';
 
@@ -125,10 +126,14 @@ export class Place {
     return this.#processes.start(args, cwd);
   }
 
+  /** A client on the pipes of such a process. */
+  pipe(args: readonly string[]): PipeClient {
+    return new PipeClient(this.#processes.spawn(args, { cwd: ROOT }));
+  }
+
   /** Assay as built, on a config of the bench (an object) or of the repository (a file). */
   async assay(name: string, config: object | string): Promise<{ endpoint: string; running: Running }> {
-    const main = join(ROOT, 'dist', 'main.js');
-    if (!existsSync(main)) throw new Error('there is no dist/main.js; `npm run build` makes it');
+    const main = builtMain();
     const home = join(this.scratch, name);
     mkdirSync(home, { recursive: true });
     let file = config;
@@ -147,6 +152,13 @@ export class Place {
     });
     return { endpoint: `${origin}/mcp`, running };
   }
+}
+
+/** Where Assay's program is, once built. */
+export function builtMain(): string {
+  const main = join(ROOT, 'dist', 'main.js');
+  if (!existsSync(main)) throw new Error('there is no dist/main.js; `npm run build` makes it');
+  return main;
 }
 
 export function echoCommand(): { command: string; args: string[] } {
@@ -176,7 +188,7 @@ export async function waitFor(
   }
 }
 
-function peerFile(file: string): string {
+export function peerFile(file: string): string {
   return fileURLToPath(new URL(`peers/${file}`, import.meta.url));
 }
 

@@ -10,6 +10,7 @@ import {
   ratioOf,
   type Results,
 } from './results.ts';
+import { startRatio } from './start.ts';
 
 export interface Verdict {
   readonly what: string;
@@ -83,11 +84,25 @@ function goalsOf(results: Results): readonly Goal[] {
   ];
 }
 
-function otherGoals({ list, idle, growth }: Results): readonly Goal[] {
+function otherGoals({ start, list, idle, growth }: Results): readonly Goal[] {
   const calls = growth.kind === 'found' ? growth.value : undefined;
   const stretch =
     calls === undefined ? '' : ` between call ${thousands(calls.fromCall)} and ${thousands(calls.toCall)}`;
   return [
+    {
+      what: 'start to tools/list through assay stdio, of the server alone (warm catalog)',
+      sign: '≤',
+      bound: 0.6,
+      unit: '×',
+      cell: cellOfFinding(start, ({ rounds }) => startRatio(rounds, 'warmMs')),
+    },
+    {
+      what: 'start to tools/list through assay stdio, of the server alone (no catalog)',
+      sign: '≤',
+      bound: 1.3,
+      unit: '×',
+      cell: cellOfFinding(start, ({ rounds }) => startRatio(rounds, 'coldMs')),
+    },
     {
       what: 'tools/list of 10,000 tools, per page: p50 beyond writing the bytes',
       sign: '≤',

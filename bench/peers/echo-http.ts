@@ -1,11 +1,16 @@
-// A lean MCP server over Streamable HTTP: node echo-http.ts [--tools 10]
+// A lean MCP server over Streamable HTTP: node echo-http.ts [--tools 10] [--keep-alive-ms 120000]
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
 import { type Answer, echoServer } from './echo-answers.ts';
 import { listen } from './listen.ts';
 
-const { values } = parseArgs({ options: { tools: { type: 'string', default: '10' } } });
+const { values } = parseArgs({
+  options: {
+    tools: { type: 'string', default: '10' },
+    'keep-alive-ms': { type: 'string', default: '120000' },
+  },
+});
 const answer = echoServer(Number(values.tools));
 
 listen((request, response) => {
@@ -16,7 +21,7 @@ listen((request, response) => {
   collect(request, (body) => {
     reply(response, answer(body));
   });
-});
+}, Number(values['keep-alive-ms']));
 
 function collect(request: IncomingMessage, done: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];

@@ -1,0 +1,151 @@
+// npm run soak: one Assay under a load of all kinds for a long time; at the end it must hold what it held at the start.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { commandLineOf, pidsNaming } from './proc.ts';
+import { Processes } from './processes.ts';
+import { Census, type Sample } from './soak/census.ts';
+import { Chance } from './soak/chance.ts';
+import { CROWD } from './soak/crowd.ts';
+import { Gateway } from './soak/gateway.ts';
+import { actOn, type Ground, pause, seek } from './soak/ground.ts';
+import { Household } from './soak/household.ts';
+import { judgementsOf, type Soaked } from './soak/judgement.ts';
+import { readSoakOptions, type SoakOptions } from './soak/options.ts';
+import { pipeClients } from './soak/pipes.ts';
+import { soakForMarkdown, soakForTerminal, type SoakResults } from './soak/report.ts';
+import { Tally } from './soak/tally.ts';
+import { mend, troublemakers } from './soak/trouble.ts';
+import { Place, ROOT } from './targets.ts';
+
+const UP_WITHIN_MS = 60_000;
+/** A server that crashed too often rests for a minute. */
+const MENDED_WITHIN_MS = 120_000;
+const CALM_MS = 5_000;
+const SETTLE_MS = 30_000;
+const GONE_WITHIN_MS = 10_000;
+const SAMPLE_EVERY_MS = 10_000;
+const QUICK_SAMPLE_EVERY_MS = 4_000;
+
+const startedAt = new Date();
+const processes = new Processes();
+const read = readSoakOptions(process.argv.slice(2));
+if ('text' in read) {
+  (read.exitCode === 0 ? process.stdout : process.stderr).write(read.text);
+  process.exitCode = read.exitCode;
+} else {
+  process.exitCode = await soakOnce(read.options);
+}
+
+async function soakOnce(options: SoakOptions): Promise<number> {
+  const scratch = mkdtempSync(join(tmpdir(), 'assay-soak-'));
+  process.once('exit', () => {
+    processes.killAll();
+    rmSync(scratch, { recursive: true, force: true });
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void processes.endAll().then(() => process.exit(130)));
+  }
+  tell(`seed ${String(options.seed)}`);
+  const tally = new Tally();
+  const place = new Place(processes, scratch);
+  try {
+    const soaked = await soak(place, { options, tally });
+    const results: SoakResults = {
+      startedAt: startedAt.toISOString(),
+      ...options,
+      node: process.versions.node,
+      platform: `${process.platform} ${process.arch}, ${String(availableParallelism())} cores`,
+      counts: tally.counts,
+      objections: tally.unexpected,
+      ...soaked,
+    };
+    const file = keep(results);
+    process.stdout.write(soakForTerminal(results));
+    tell(`kept as ${file}.json and .md`);
+    return judgementsOf(results).every(({ holds }) => holds) ? 0 : 1;
+  } finally {
+    await processes.endAll();
+  }
+}
+
+async function soak(
+  place: Place,
+  { options, tally }: { options: SoakOptions; tally: Tally },
+): Promise<Soaked> {
+  const household = await Household.open(place);
+  const { configFile: config, home } = household;
+  const gateway = await Gateway.start(processes, { config, home, tally });
+  const missing = await gateway.untilUp(household.names, UP_WITHIN_MS);
+  if (missing !== undefined) throw new Error(missing);
+  await sleep(CALM_MS);
+  const census = new Census(gateway, tally);
+  const before = await census.take();
+  const over = new AbortController();
+  const ground: Ground = { gateway, tally, over: over.signal };
+  // Whatever ends it early ends the load, and the samples that can no longer be taken end the run.
+  void gateway.ended.then(() => over.abort());
+  const actors = [...CROWD, ...troublemakers(household, options.isQuick), ...pipeClients(place, home)];
+  const chance = new Chance(options.seed);
+  const acting = actors.map((actor) => actOn(ground, actor, chance.fork(actor.name)));
+  const samples = await sampleFor(options, { census, over: over.signal });
+  over.abort();
+  await Promise.all(acting);
+  tell('the load has ended, all is mended');
+  await mend(ground, household);
+  const down = await gateway.untilUp(household.names, MENDED_WITHIN_MS);
+  if (down !== undefined) tally.object('mended', down);
+  tell('settling');
+  await sleep(SETTLE_MS);
+  const settled = await census.take();
+  const how = await gateway.end();
+  const ending = { how, left: await leftAfter(census, place) };
+  return { before, samples, settled, ending, unexpected: tally.unexpectedCount };
+}
+
+async function sampleFor(
+  { minutes, isQuick }: SoakOptions,
+  { census, over }: { readonly census: Census; readonly over: AbortSignal },
+): Promise<readonly Sample[]> {
+  const samples: Sample[] = [];
+  const untilMs = performance.now() + minutes * 60_000;
+  while (performance.now() < untilMs) {
+    await pause(isQuick ? QUICK_SAMPLE_EVERY_MS : SAMPLE_EVERY_MS, over);
+    if (over.aborted) throw new Error('Assay ended under the load');
+    const sample = await census.take();
+    samples.push(sample);
+    const { rssMb, fds, processes: below, calls, unexpected } = sample;
+    tell(
+      `${rssMb.toFixed(1)} MB, ${String(fds)} handles, ${String(below)} processes, ${String(calls)} calls, ${String(unexpected)} unexpected`,
+    );
+  }
+  return samples;
+}
+
+/** Command lines of what outlived Assay; the reaper ends a moment later by design. */
+async function leftAfter(census: Census, place: Place): Promise<readonly string[]> {
+  const left = (): readonly number[] => [
+    ...new Set([...census.leftOver(), ...pidsNaming(`--soak=${place.scratch}`)]),
+  ];
+  await seek(GONE_WITHIN_MS, () => Promise.resolve(left().length === 0 ? true : undefined));
+  return left().map((pid) => `${String(pid)} ${commandLineOf(pid)}`);
+}
+
+/** Writes both files; their path without the extension, from the root of the repository. */
+function keep(results: SoakResults): string {
+  const minute = results.startedAt.slice(0, 16).replace(':', '');
+  const length = results.isQuick ? '-quick' : '';
+  const name = `soak-${minute}-node${results.node}-${String(availableParallelism())}cores${length}`;
+  const folder = join(ROOT, 'bench', 'results');
+  mkdirSync(folder, { recursive: true });
+  const withoutPaths = (text: string): string => text.replaceAll(ROOT, '').replaceAll(tmpdir(), '<tmp>');
+  writeFileSync(join(folder, `${name}.json`), `${withoutPaths(JSON.stringify(results, null, 2))}\n`);
+  writeFileSync(join(folder, `${name}.md`), withoutPaths(soakForMarkdown(results)));
+  return `bench/results/${name}`;
+}
+
+function tell(line: string): void {
+  const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
+  process.stderr.write(`${String(seconds).padStart(4)} s  ${line}\n`);
+}

@@ -1,0 +1,41 @@
+// Chance that repeats itself: the same seed makes the same choices, each actor its own.
+
+export class Chance {
+  readonly #seed: number;
+  #state: number;
+
+  constructor(seed: number) {
+    this.#seed = seed;
+    this.#state = seed;
+  }
+
+  /** A stream of choices that no other one shifts. */
+  fork(name: string): Chance {
+    let hash = this.#seed;
+    for (const letter of name) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);
+    return new Chance(hash);
+  }
+
+  /** A whole number, both ends included. */
+  between(least: number, most: number): number {
+    return least + Math.floor(this.#next() * (most - least + 1));
+  }
+
+  happens(share: number): boolean {
+    return this.#next() < share;
+  }
+
+  pick<T>(list: readonly T[]): T {
+    const picked = list[this.between(0, list.length - 1)];
+    if (picked === undefined) throw new Error('nothing to pick from');
+    return picked;
+  }
+
+  /** From 0 to below 1 (mulberry32). */
+  #next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+}

@@ -1,0 +1,218 @@
+// Clients over HTTP: those who stay, those who go away in the middle, those who only listen, those who never finish.
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Call, judge, someCall, tool } from './calls.ts';
+import type { Chance } from './chance.ts';
+import type { Act, Actor, Ground } from './ground.ts';
+import { GUESTS } from './household.ts';
+import { Talk } from './talk.ts';
+
+/** Of all sessions so many are left behind without a word. */
+const ABANDONED_SHARE = 0.1;
+/** What a DELETE is answered with. */
+const ENDED = 204;
+
+export const CROWD: readonly Actor[] = [
+  ...['1', '2', '3'].map((one): Actor => ({ name: `modern ${one}`, pauseMs: [0, 300], act: visitModern })),
+  ...['1', '2'].map((one): Actor => ({ name: `legacy ${one}`, pauseMs: [0, 300], act: visitLegacy })),
+  { name: 'fresh', pauseMs: [20, 200], act: callFresh },
+  { name: 'leaver modern', pauseMs: [20, 300], act: leaveModern },
+  { name: 'leaver legacy', pauseMs: [20, 300], act: leaveLegacy },
+  { name: 'canceller', pauseMs: [50, 400], act: cancel },
+  { name: 'half request', pauseMs: [200, 1_500], act: sendHalf },
+  { name: 'door of one', pauseMs: [200, 1_000], act: visitDoorOfOne },
+  ...['1', '2'].map((one): Actor => ({ name: `GET stream ${one}`, pauseMs: [50, 500], act: holdStream })),
+  ...['1', '2'].map((one): Actor => ({ name: `subscriber ${one}`, pauseMs: [50, 500], act: subscribe })),
+];
+
+/** Some calls over connections that are kept meanwhile. */
+async function visitModern({ gateway, tally, over }: Ground, chance: Chance): Promise<void> {
+  await withTalk(gateway.endpoint, async (talk) => {
+    for (let left = chance.between(1, 200); left > 0 && !over.aborted; left -= 1) {
+      await callOnce({ talk, tally }, someCall(chance));
+      await sleep(chance.between(5, 80));
+    }
+  });
+}
+
+async function visitLegacy(ground: Ground, chance: Chance): Promise<void> {
+  const { tally, over } = ground;
+  await withSession(ground, chance, async (talk, session) => {
+    for (let left = chance.between(1, 100); left > 0 && !over.aborted; left -= 1) {
+      await callOnce({ talk, tally, session }, someCall(chance));
+      await sleep(chance.between(5, 80));
+    }
+  });
+}
+
+async function callFresh({ gateway, tally }: Ground, chance: Chance): Promise<void> {
+  const isFresh = true;
+  await withTalk(gateway.endpoint, (talk) => callOnce({ talk, tally, isFresh }, someCall(chance)));
+}
+
+/** A call whose client goes away while it runs, which in the modern era cancels it. */
+async function leaveModern({ gateway, tally }: Ground, chance: Chance): Promise<void> {
+  await withTalk(gateway.endpoint, async (talk) => {
+    const signal = AbortSignal.timeout(chance.between(1, 500));
+    await callOnce({ talk, tally, signal }, longCall(chance));
+  });
+}
+
+/** In the legacy era the call goes on, and its answer finds nobody. */
+async function leaveLegacy(ground: Ground, chance: Chance): Promise<void> {
+  const { tally } = ground;
+  await withSession(ground, chance, async (talk, session) => {
+    const signal = AbortSignal.timeout(chance.between(1, 500));
+    await callOnce({ talk, tally, session, signal }, longCall(chance));
+  });
+}
+
+/** A cancelled request gets no response; one that was faster than its cancellation gets it. */
+async function cancel(ground: Ground, chance: Chance): Promise<void> {
+  const { tally } = ground;
+  await withSession(ground, chance, async (talk, session) => {
+    const id = talk.nextId();
+    const { method, params } = longCall(chance);
+    const answering = talk.post({ era: 'legacy', method, params, id, session });
+    await sleep(chance.between(1, 200));
+    const told = { requestId: id, reason: 'soaked' };
+    await talk.post({ era: 'legacy', method: 'notifications/cancelled', params: told, session });
+    const { messages } = await answering;
+    const isAnswered = messages.some((message) => message.id === id);
+    tally.count('canceller', isAnswered ? 'was answered before' : 'got no response');
+  });
+}
+
+async function sendHalf({ gateway, tally }: Ground, chance: Chance): Promise<void> {
+  const { port, pathname } = new URL(gateway.endpoint);
+  const head = `POST ${pathname} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n`;
+  const text = `${head}Content-Length: 100000\r\n\r\n{"jsonrpc":"2.0","id":1,${' '.repeat(50_000)}`;
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(text.slice(0, chance.between(1, text.length)));
+  await sleep(chance.between(1, 1_000));
+  socket.destroy();
+  tally.count('half request', 'sent');
+}
+
+/** The endpoint of a single server, which an edit may take away at any moment, with all its sessions. */
+async function visitDoorOfOne({ gateway, tally, over }: Ground, chance: Chance): Promise<void> {
+  const guest = chance.pick(GUESTS);
+  await withTalk(`${gateway.endpoint}/servers/${guest}`, async (talk) => {
+    const opened = await talk.initialize();
+    if (opened.session === undefined) {
+      tally.count('door of one', `closed, status ${String(opened.status)}`);
+      return;
+    }
+    const { session } = opened;
+    const signal = AbortSignal.any([over, AbortSignal.timeout(chance.between(10, 2_000))]);
+    await talk.listen({ session }, signal).catch(unlessCut(signal));
+    const id = talk.nextId();
+    const { status } = await talk.post({ era: 'legacy', method: 'tools/list', params: {}, id, session });
+    const ended = chance.happens(ABANDONED_SHARE) ? undefined : await talk.endSession(session);
+    const how = ended === undefined ? 'left behind' : `ended with status ${String(ended)}`;
+    tally.count('door of one', `listed with status ${String(status)}, ${how}`);
+  });
+}
+
+async function holdStream(ground: Ground, chance: Chance): Promise<void> {
+  const { tally, over } = ground;
+  await withSession(ground, chance, async (talk, session) => {
+    const signal = AbortSignal.any([over, AbortSignal.timeout(chance.between(50, 8_000))]);
+    const first = await talk.listen({ session }, signal).catch(unlessCut(signal));
+    tally.count('GET stream', first === undefined ? 'held' : 'held, and heard of a change');
+  });
+}
+
+async function subscribe({ gateway, tally, over }: Ground, chance: Chance): Promise<void> {
+  await withTalk(gateway.endpoint, async (talk) => {
+    const signal = AbortSignal.any([over, AbortSignal.timeout(chance.between(500, 8_000))]);
+    const params = { notifications: { toolsListChanged: true, promptsListChanged: true } };
+    const ask = { era: 'modern', method: 'subscriptions/listen', params, id: talk.nextId() } as const;
+    const first = await talk.listen(ask, signal).catch(unlessCut(signal));
+    const isRight = first === undefined || first.method === 'notifications/subscriptions/acknowledged';
+    if (isRight) tally.count('subscriber', first === undefined ? 'left at once' : 'acknowledged');
+    else tally.object('subscriber', JSON.stringify(first));
+  });
+}
+
+interface Caller {
+  readonly talk: Talk;
+  readonly tally: Ground['tally'];
+  /** Of the legacy era, where there is one. */
+  readonly session?: string;
+  readonly isFresh?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Calls and judges the answer, unless the client went away before. */
+export async function callOnce(caller: Caller, call: Call): Promise<void> {
+  const { talk, tally, session, signal, isFresh = false } = caller;
+  const { method, params } = call;
+  const era = session === undefined ? 'modern' : 'legacy';
+  const id = talk.nextId();
+  tally.calls += 1;
+  const came = await talk
+    .post({ era, method, params, id, session }, { isFresh, ...(signal === undefined ? {} : { signal }) })
+    .catch(unlessCut(signal));
+  if (came === undefined) {
+    tally.count(`${era} ${call.what}`, 'left');
+    return;
+  }
+  const judged = judge(call, came.messages, id);
+  if (judged.kind === 'wrong') tally.object(`${era} ${call.what}`, judged.reason);
+  else tally.count(`${era} ${call.what}`, judged.kind === 'right' ? 'right' : judged.code);
+}
+
+function longCall(chance: Chance): Call {
+  const ms = chance.between(100, 1_500);
+  return chance.pick([
+    tool('plain_sleep', { ms }, `slept ${String(ms)}`),
+    tool('talker_wait', { ms }, 'waited'),
+    tool('modern_wait', { steps: Math.ceil(ms / 30) }, 'done'),
+    tool('new_wait', { steps: Math.ceil(ms / 30) }, 'done'),
+    tool('plain_big', { bytes: 5_000_000 }, 'x'.repeat(5_000_000)),
+  ]);
+}
+
+/** What a client that went away is told by its own side is no news. */
+function unlessCut(signal: AbortSignal | undefined): (error: unknown) => undefined {
+  return (error) => {
+    if (signal?.aborted !== true) throw error;
+    return undefined;
+  };
+}
+
+async function withTalk(endpoint: string, use: (talk: Talk) => Promise<void>): Promise<void> {
+  const talk = new Talk(endpoint);
+  try {
+    await use(talk);
+  } finally {
+    await talk.close();
+  }
+}
+
+async function withSession(
+  { gateway, tally }: Ground,
+  chance: Chance,
+  use: (talk: Talk, session: string) => Promise<void>,
+): Promise<void> {
+  await withTalk(gateway.endpoint, async (talk) => {
+    const session = await talk.openSession();
+    try {
+      await use(talk, session);
+    } finally {
+      const isLeft = chance.happens(ABANDONED_SHARE);
+      const status = isLeft ? ENDED : await talk.endSession(session);
+      if (status !== ENDED) tally.object('session', `its DELETE got status ${String(status)}`);
+      else tally.count('session', isLeft ? 'left behind' : 'ended');
+    }
+  });
+}
+
+/** One act of a client who does this alone. */
+export const callOf =
+  (choose: (chance: Chance) => Call): Act =>
+  async ({ gateway, tally }, chance) => {
+    await withTalk(gateway.endpoint, (talk) => callOnce({ talk, tally, isFresh: true }, choose(chance)));
+  };

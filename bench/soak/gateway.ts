@@ -1,0 +1,108 @@
+// The one Assay that is soaked: how it is started, what it says of itself, and how it ends.
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
+import { signalGroup, type Processes } from '../processes.ts';
+import { builtMain, ROOT } from '../targets.ts';
+import { seek } from './ground.ts';
+import type { Tally } from './tally.ts';
+
+const START_WITHIN_MS = 60_000;
+const END_WITHIN_MS = 20_000;
+/** Far fewer than are left behind in a long run, so that the oldest of them make room. */
+const SESSIONS = '200';
+const ERROR_LEVEL = 50;
+const WARN_LEVEL = 40;
+
+export interface Health {
+  readonly configFault?: string;
+  readonly servers: readonly { readonly name: string; readonly state: string; readonly cause?: string }[];
+}
+
+export class Gateway {
+  readonly endpoint: string;
+  readonly pid: number;
+  /** Resolves with the exit code or the signal. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  readonly #child: ChildProcessWithoutNullStreams;
+
+  private constructor(child: ChildProcessWithoutNullStreams, endpoint: string) {
+    this.#child = child;
+    this.endpoint = endpoint;
+    this.pid = child.pid ?? 0;
+    this.ended = once(child, 'exit').then(
+      ([code, signal]) => (signal as NodeJS.Signals | null) ?? (code as number),
+    );
+  }
+
+  static async start(
+    processes: Processes,
+    options: { readonly config: string; readonly home: string; readonly tally: Tally },
+  ): Promise<Gateway> {
+    const { config, home, tally } = options;
+    const args = [builtMain(), 'serve', '--config', config, '--port', '0', '--home', home];
+    const child = processes.spawn(args, { cwd: ROOT, env: { ASSAY_LIMITS_SESSIONS: SESSIONS } });
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => (said = (said + String(chunk)).slice(-2_000)));
+    readLog(child, tally);
+    const endpoint = await seek(START_WITHIN_MS, () => {
+      if (child.exitCode !== null) throw new Error(`Assay ended at its start: ${said}`);
+      return Promise.resolve(/endpoint +(http:\S+)\n/.exec(said)?.[1]);
+    });
+    if (endpoint === undefined) throw new Error('Assay did not say where it listens');
+    return new Gateway(child, endpoint);
+  }
+
+  async health(): Promise<Health> {
+    const { statusCode, body } = await request(new URL('/health', this.endpoint), { reset: true });
+    const text = await body.text();
+    if (statusCode !== 200) throw new Error(`/health got status ${String(statusCode)}`);
+    return JSON.parse(text) as Health;
+  }
+
+  /** Why not all of these servers are up, if so. */
+  async untilUp(names: readonly string[], withinMs: number): Promise<string | undefined> {
+    const isUp = await seek(withinMs, async () => {
+      const { servers } = await this.health();
+      const up = servers.filter(({ state }) => state === 'up').map(({ name }) => name);
+      return names.every((name) => up.includes(name)) ? true : undefined;
+    });
+    return isUp === true ? undefined : `not all are up: ${JSON.stringify((await this.health()).servers)}`;
+  }
+
+  /** Asks it to end; how it did. */
+  async end(): Promise<number | NodeJS.Signals> {
+    this.#child.kill('SIGTERM');
+    const patience = new AbortController();
+    const kill = sleep(END_WITHIN_MS, undefined, patience).then(
+      () => signalGroup(this.#child, 'SIGKILL'),
+      () => undefined,
+    );
+    const how = await this.ended;
+    patience.abort();
+    await kill;
+    return how;
+  }
+}
+
+/** Counts what it warns of. An error, or a line that is no log line, is a defect; only the editor breaks the config. */
+function readLog(child: ChildProcessWithoutNullStreams, tally: Tally): void {
+  let unfinished = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (unfinished + text).split('\n');
+    unfinished = lines.pop() ?? '';
+    for (const line of lines.filter((one) => one !== '')) readLine(line, tally);
+  });
+}
+
+function readLine(line: string, tally: Tally): void {
+  if (!line.startsWith('{')) {
+    tally.object('stderr', line.slice(0, 500));
+    return;
+  }
+  const { level, msg } = JSON.parse(line) as { level: number; msg: string };
+  if (level < WARN_LEVEL) return;
+  if (level >= ERROR_LEVEL && !msg.startsWith('config:')) tally.object('log', line.slice(0, 800));
+  else tally.count('log', msg.replace(/".*?"/g, '"…"').slice(0, 80));
+}

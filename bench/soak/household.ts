@@ -1,0 +1,104 @@
+// The servers behind the soaked Assay, and the config file that names them.
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Running } from '../processes.ts';
+import { peerFile, type Place, ROOT } from '../targets.ts';
+
+/** Less than Node's default, so that idle connections are gone when all has settled. */
+const KEEP_ALIVE_MS = '5000';
+/** How long a call waits for a server that restarts. */
+const TIMEOUT_MS = 10_000;
+
+export type Entry = Readonly<Record<string, unknown>>;
+
+/** Servers that an edit may take away, with the label that each answers with. */
+export const GUESTS = ['guest_a', 'guest_b'] as const;
+export const WEB_GUEST = 'guest_web';
+
+export class Household {
+  readonly configFile: string;
+  readonly home: string;
+  /** What stands in the command line of every process behind this Assay. */
+  readonly mark: string;
+  /** What the config holds, in its order; edits change it. */
+  readonly entries: Map<string, Entry>;
+  readonly #place: Place;
+  #webGuest: Running | undefined;
+  #edits = 0;
+
+  private constructor(place: Place, entries: Map<string, Entry>) {
+    this.#place = place;
+    this.entries = entries;
+    this.mark = markIn(place);
+    this.home = join(place.scratch, 'home');
+    const folder = join(place.scratch, 'config');
+    mkdirSync(folder, { recursive: true });
+    this.configFile = join(folder, 'mcp.json');
+  }
+
+  static async open(place: Place): Promise<Household> {
+    const peer = await place.peer('echo-http.ts', ['--keep-alive-ms', KEEP_ALIVE_MS]);
+    const httpOf = async (mode: string): Promise<Entry> => {
+      const running = place.node([join(ROOT, 'test', 'fixtures', 'http.ts'), `--mode=${mode}`]);
+      const [url] = await running.saying(/http:\S+/);
+      return { url, ...(mode === 'sse' ? { type: 'sse' } : {}), timeoutMs: TIMEOUT_MS };
+    };
+    const mark = markIn(place);
+    const entries = new Map<string, Entry>([
+      ['pipe', { command: process.execPath, args: [peerFile('echo-stdio.ts'), mark] }],
+      ['web', { url: peer.endpoint }],
+      ['plain', fixture('plain', mark)],
+      ['modern', fixture('modern', mark)],
+      ['talker', fixture('cancellable', mark)],
+      ['old', await httpOf('legacy')],
+      ['new', await httpOf('modern')],
+      ['sse', await httpOf('sse')],
+      ['crasher', fixture('crasher', mark)],
+      ['victim', fixture('plain', mark, '--label=victim')],
+    ]);
+    const household = new Household(place, entries);
+    for (const guest of GUESTS) household.label(guest, guest);
+    await household.moveWebGuest();
+    household.write(false);
+    return household;
+  }
+
+  get names(): readonly string[] {
+    return [...this.entries.keys()];
+  }
+
+  label(guest: string, label: string): void {
+    this.entries.set(guest, fixture('plain', this.mark, `--label=${label}`));
+  }
+
+  /** The same server at another port; the old one is gone at once. */
+  async moveWebGuest(): Promise<void> {
+    this.#webGuest?.end();
+    const peer = await this.#place.peer('echo-http.ts', ['--keep-alive-ms', KEEP_ALIVE_MS]);
+    this.#webGuest = peer.running;
+    this.entries.set(WEB_GUEST, { url: peer.endpoint, timeoutMs: TIMEOUT_MS });
+  }
+
+  /** Writes the config in place, or beside it and over it, as most editors do; `text` is for one that is broken. */
+  write(isInPlace: boolean, text?: string): void {
+    const written = text ?? JSON.stringify({ mcpServers: Object.fromEntries(this.entries) }, null, 2);
+    if (isInPlace) {
+      writeFileSync(this.configFile, written);
+      return;
+    }
+    this.#edits += 1;
+    const beside = `${this.configFile}.${String(this.#edits)}`;
+    writeFileSync(beside, written);
+    renameSync(beside, this.configFile);
+  }
+}
+
+function markIn({ scratch }: Place): string {
+  return `--soak=${join(scratch, 'served')}`;
+}
+
+/** A server of the tests; it passes over the arguments that it does not know. */
+export function fixture(name: string, mark: string, ...more: readonly string[]): Entry {
+  const file = join(ROOT, 'test', 'fixtures', `${name}.ts`);
+  return { command: process.execPath, args: [file, ...more, mark], timeoutMs: TIMEOUT_MS };
+}

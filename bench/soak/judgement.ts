@@ -1,0 +1,84 @@
+// Whether a run was flat: a pure function of what was seen.
+import { median, slopeOf } from '../statistics.ts';
+import type { Sample } from './census.ts';
+
+export interface Soaked {
+  /** All servers up, no client yet. */
+  readonly before: Sample;
+  /** Under load. */
+  readonly samples: readonly Sample[];
+  /** All clients gone, and time to settle. */
+  readonly settled: Sample;
+  readonly ending: {
+    readonly how: number | string;
+    /** Processes that outlived Assay. */
+    readonly left: readonly string[];
+  };
+  readonly unexpected: number;
+}
+
+export interface Judged {
+  readonly what: string;
+  readonly bound: string;
+  readonly seen: string;
+  readonly holds: boolean;
+}
+
+/** The first part of a run warms up and is not judged. */
+const WARM_UP_SHARE = 1 / 3;
+const FEWEST_SAMPLES = 4;
+const RSS_SHARE = 0.1;
+const RSS_SLACK_MB = 15;
+/** Handles that Node opens when it first needs them, and one connection or two that are still idle. */
+const HANDLE_SLACK = 8;
+
+export function judgementsOf({ before, samples, settled, ending, unexpected }: Soaked): readonly Judged[] {
+  const judged = samples.slice(Math.floor(samples.length * WARM_UP_SHARE));
+  const rssMb = median(judged.map((sample) => sample.rssMb)) ?? NaN;
+  const fds = median(judged.map((sample) => sample.fds)) ?? NaN;
+  return [
+    growth('memory under load', judged, (sample) => sample.rssMb, {
+      bound: Math.max(RSS_SLACK_MB, RSS_SHARE * rssMb),
+      unit: ' MB',
+    }),
+    growth('handles under load', judged, (sample) => sample.fds, {
+      bound: Math.max(HANDLE_SLACK, RSS_SHARE * fds),
+      unit: '',
+    }),
+    atMost('handles when settled', settled.fds, before.fds + HANDLE_SLACK),
+    atMost('sockets when settled', settled.sockets, before.sockets + HANDLE_SLACK),
+    atMost('threads when settled', settled.threads, before.threads + HANDLE_SLACK),
+    atMost('processes when settled', settled.processes, before.processes),
+    atMost('zombies when settled', settled.zombies, 0),
+    {
+      what: 'end after SIGTERM',
+      bound: '0',
+      seen: String(ending.how),
+      holds: ending.how === 0,
+    },
+    atMost('processes left after that', ending.left.length, 0),
+    atMost('unexpected answers', unexpected, 0),
+  ];
+}
+
+function growth(
+  what: string,
+  samples: readonly Sample[],
+  value: (sample: Sample) => number,
+  { bound, unit }: { readonly bound: number; readonly unit: string },
+): Judged {
+  const points = samples.map((sample) => ({ x: sample.atSeconds, y: value(sample) }));
+  const slope = samples.length < FEWEST_SAMPLES ? undefined : slopeOf(points);
+  const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
+  const grown = slope === undefined ? NaN : slope * span;
+  return {
+    what: `${what}, growth over the last ${String(span)} s`,
+    bound: `≤ ${bound.toFixed(0)}${unit}`,
+    seen: slope === undefined ? 'too few samples' : `${grown.toFixed(1)}${unit}`,
+    holds: grown <= bound,
+  };
+}
+
+function atMost(what: string, seen: number, bound: number): Judged {
+  return { what, bound: `≤ ${String(bound)}`, seen: String(seen), holds: seen <= bound };
+}

@@ -1,0 +1,107 @@
+// A client over HTTP, of either era, on connections that it keeps or opens anew for each request.
+import { Agent, Client, request } from 'undici';
+import { type Ask, INITIALIZE_PARAMS, messagesOf, outgoing } from '../messages.ts';
+import type { Heard } from '../pipe-client.ts';
+
+const ANSWER_WITHIN_MS = 60_000;
+
+export interface Came {
+  readonly status: number;
+  readonly session: string | undefined;
+  /** What was said before the response, and the response; none where the request was withdrawn. */
+  readonly messages: readonly Heard[];
+}
+
+export class Talk {
+  readonly endpoint: string;
+  readonly #agent = new Agent({ headersTimeout: ANSWER_WITHIN_MS, bodyTimeout: ANSWER_WITHIN_MS });
+  #lastId = 0;
+
+  constructor(endpoint: string) {
+    this.endpoint = endpoint;
+  }
+
+  nextId(): number {
+    this.#lastId += 1;
+    return this.#lastId;
+  }
+
+  /** One POST; `signal` makes the client go away in the middle. */
+  async post(ask: Ask, how: { signal?: AbortSignal; isFresh?: boolean } = {}): Promise<Came> {
+    const { headers, body } = outgoing(ask);
+    const { origin } = new URL(this.endpoint);
+    const fresh = how.isFresh === true ? new Client(origin) : undefined;
+    try {
+      const response = await request(this.endpoint, {
+        method: 'POST',
+        headers,
+        body,
+        dispatcher: fresh ?? this.#agent,
+        signal: how.signal ?? null,
+      });
+      const text = await response.body.text();
+      const session = response.headers['mcp-session-id'];
+      return {
+        status: response.statusCode,
+        session: typeof session === 'string' ? session : undefined,
+        messages: messagesOf(text) as readonly Heard[],
+      };
+    } finally {
+      await fresh?.destroy();
+    }
+  }
+
+  /** An event stream, read until the signal cuts it; gives its first message. */
+  async listen(ask: Ask | { session: string }, signal: AbortSignal): Promise<Heard | undefined> {
+    const asked = 'method' in ask ? outgoing(ask) : undefined;
+    const headers = asked?.headers ?? streamHeaders(ask.session ?? '');
+    const { statusCode, body } = await request(this.endpoint, {
+      method: asked === undefined ? 'GET' : 'POST',
+      headers,
+      body: asked?.body ?? null,
+      dispatcher: this.#agent,
+      signal,
+    });
+    let heard = '';
+    try {
+      for await (const chunk of body) heard += String(chunk);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    if (statusCode !== 200) throw new Error(`status ${String(statusCode)}: ${heard.slice(0, 200)}`);
+    return messagesOf(heard.slice(0, heard.lastIndexOf('\n\n') + 1))[0] as Heard | undefined;
+  }
+
+  /** Begins a session of the legacy era and gives its id. */
+  async openSession(): Promise<string> {
+    const { status, session } = await this.initialize();
+    if (session === undefined) throw new Error(`no session, status ${String(status)}`);
+    await this.post({ era: 'legacy', method: 'notifications/initialized', params: {}, session });
+    return session;
+  }
+
+  async initialize(): Promise<Came> {
+    const id = this.nextId();
+    return await this.post({ era: 'legacy', method: 'initialize', params: INITIALIZE_PARAMS, id });
+  }
+
+  /** The status that the DELETE got. */
+  async endSession(session: string): Promise<number> {
+    const options = { method: 'DELETE', headers: streamHeaders(session), dispatcher: this.#agent } as const;
+    const { statusCode, body } = await request(this.endpoint, options);
+    await body.dump();
+    return statusCode;
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+}
+
+function streamHeaders(session: string): Readonly<Record<string, string>> {
+  return {
+    accept: 'text/event-stream',
+    'mcp-session-id': session,
+    'mcp-protocol-version': String(INITIALIZE_PARAMS['protocolVersion']),
+  };
+}

@@ -1,0 +1,35 @@
+// What came of all that was tried, counted, with the first of what must not have happened word by word.
+
+const MOST_KEPT = 40;
+
+export class Tally {
+  readonly #counts = new Map<string, number>();
+  readonly #unexpected: string[] = [];
+  #unexpectedCount = 0;
+  calls = 0;
+
+  get counts(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#counts].sort(([a], [b]) => a.localeCompare(b)));
+  }
+
+  get unexpected(): readonly string[] {
+    return this.#unexpected;
+  }
+
+  get unexpectedCount(): number {
+    return this.#unexpectedCount;
+  }
+
+  count(what: string, result: string): void {
+    const key = `${what}: ${result}`;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+
+  /** Something that fails the run. */
+  object(what: string, reason: string): void {
+    this.count(what, 'UNEXPECTED');
+    this.#unexpectedCount += 1;
+    if (this.#unexpected.length < MOST_KEPT)
+      this.#unexpected.push(`${new Date().toISOString().slice(11, 19)} ${what}: ${reason}`);
+  }
+}
