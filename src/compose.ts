@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { announceServe, withdrawServe } from './adapters/store/running-serve.ts';
 import { EXIT, type Refusal } from './core/errors.ts';
 import { VERSION } from './core/identity.ts';
+import type { Diagnosis } from './core/finding.ts';
 import { err, ok, type Result } from './core/result.ts';
 import { runCommandLine } from './edges/cli/program.ts';
 import type {
   CommonOptions,
+  ExamineOptions,
   OpenCatalog,
   OpenServe,
   Runtime,
@@ -29,6 +31,7 @@ const RUNTIME: Runtime = {
   openCatalog: openForCommand,
   openServe,
   runStdio,
+  examine: examineForCommand,
   untilStopped,
 };
 
@@ -92,6 +95,16 @@ async function runStdio(options: StdioOptions): Promise<Result<undefined, Refusa
   // What a client does not read would keep the process alive for ever.
   if (process.stdout.writableLength > 0) process.exit(EXIT.done);
   return ok(undefined);
+}
+
+/** A signal ends the servers that were started, and then the program. */
+async function examineForCommand(options: ExamineOptions): Promise<Diagnosis> {
+  const interrupted = new AbortController();
+  void untilStopped().then(() => interrupted.abort());
+  const { examine } = await import('./examining.ts');
+  const diagnosis = await examine(options, interrupted.signal);
+  if (interrupted.signal.aborted) process.exit(INTERRUPTED);
+  return diagnosis;
 }
 
 function maxBodyBytes(): Result<number, Refusal> {

@@ -67,9 +67,7 @@ export async function openAttached(options: StdioOptions): Promise<Result<Opened
 }
 
 async function openGround(options: OpeningOptions): Promise<Result<Ground, Refusal>> {
-  // `--home` stands before the variable wherever that is asked for.
-  const env = options.home === undefined ? process.env : { ...process.env, ASSAY_HOME: options.home };
-  const around = { env, cwd: process.cwd(), home: homedir() };
+  const around = surroundings(options);
   const level = setting('ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
   if (!LOG_LEVELS.includes(level))
     return err({
@@ -132,6 +130,12 @@ async function openPlan(
     await memory.flush();
   };
   return { catalog, log, home, start, close };
+}
+
+/** `--home` stands before the variable wherever that is asked for. */
+export function surroundings({ home }: CommonOptions): ConfigSurroundings {
+  const env = home === undefined ? process.env : { ...process.env, ASSAY_HOME: home };
+  return { env, cwd: process.cwd(), home: homedir() };
 }
 
 /** A variable of the environment; an empty one counts as unset. */

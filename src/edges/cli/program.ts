@@ -3,6 +3,7 @@ import { EXIT } from '../../core/errors.ts';
 import { callTool } from './call.ts';
 import { consoleToStderr } from './console-to-stderr.ts';
 import { complain } from './complain.ts';
+import { diagnose, type DoctorOptions } from './doctor.ts';
 import type { CommonOptions, Runtime, ServeOptions, StdioOptions } from './runtime.ts';
 import { serve } from './serve.ts';
 import { listTools } from './tools.ts';
@@ -56,6 +57,9 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     .action(async (name: string, args: string | undefined, options: CommonOptions & Json) => {
       exit = await callTool(runtime, { name, args: args ?? '{}', options });
     });
+  withDoctor(withCommon(program.command('doctor'))).action(async (options: DoctorOptions) => {
+    exit = await diagnose(runtime, options);
+  });
   try {
     await program.parseAsync([...argv]);
   } catch (error) {
@@ -63,6 +67,14 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
   return exit;
+}
+
+function withDoctor(command: Command): Command {
+  return command
+    .description('look at config, servers and machine, and say what is wrong and what to do')
+    .option('--json', 'as JSON')
+    .option('--offline', 'start no server')
+    .option('--strict', 'let warnings fail, too');
 }
 
 function portOf(text: string): number {
