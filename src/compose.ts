@@ -37,7 +37,7 @@ const RUNTIME: Runtime = {
 
 /** A catalog that starts at once, for commands that use it and end. */
 async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>> {
-  const opened = await openCatalog({ ...options, isQuiet: true });
+  const opened = await openCatalog({ ...options, isQuiet: true, transport: 'pipe' });
   if (!opened.ok) return opened;
   const { start, close } = opened.value;
   start();
@@ -51,13 +51,15 @@ async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalo
 async function openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>> {
   const limit = maxBodyBytes();
   if (!limit.ok) return limit;
-  const opened = await openCatalog({ ...options, isQuiet: false });
+  const { openMeter } = await import('./adapters/telemetry/metrics.ts');
+  const meter = openMeter(VERSION);
+  const opened = await openCatalog({ ...options, isQuiet: false, transport: 'tcp', meter });
   if (!opened.ok) return opened;
   const { catalog, log, home, configPath } = opened.value;
   const { host, port } = options;
   const token = setting('ASSAY_TOKEN');
   const { openHttpDoor } = await import('./edges/mcp/http-door.ts');
-  const door = await openHttpDoor({ host, port, token, maxBodyBytes: limit.value, catalog, log });
+  const door = await openHttpDoor({ host, port, token, maxBodyBytes: limit.value, catalog, log, meter });
   if (!door.ok) return door;
   opened.value.start();
   const { url } = door.value;
@@ -77,7 +79,7 @@ async function runStdio(options: StdioOptions): Promise<Result<undefined, Refusa
   if (!limit.ok) return limit;
   const opened = await (options.attach === true
     ? openAttached(options)
-    : openCatalog({ ...options, isQuiet: false }));
+    : openCatalog({ ...options, isQuiet: false, transport: 'pipe' }));
   if (!opened.ok) return opened;
   const { view, log, start, close } = opened.value;
   const { runStdioDoor } = await import('./edges/mcp/stdio-door.ts');

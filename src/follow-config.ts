@@ -8,10 +8,15 @@ interface Following {
   readonly around: ConfigSurroundings;
   readonly catalog: Catalog;
   readonly log: Log;
+  /** Told of each good config before anything is made of it. */
+  readonly learn: (config: Config) => void;
 }
 
 /** Lets the catalog follow the config file as it is edited. A file that cannot be used leaves all as it was. */
-export async function followConfig(path: string, { around, catalog, log }: Following): Promise<Watching> {
+export async function followConfig(
+  path: string,
+  { around, catalog, log, learn }: Following,
+): Promise<Watching> {
   let reading: Promise<void> = Promise.resolve();
   const read = async (): Promise<void> => {
     const config = await loadConfig(path, around);
@@ -20,6 +25,7 @@ export async function followConfig(path: string, { around, catalog, log }: Follo
       log.error(`config: ${fault} What it said before stays in force.`);
     catalog.configFault = fault;
     if (!config.ok) return;
+    learn(config.value);
     const before = JSON.stringify(catalog.rejected);
     const { added, changed, removed } = catalog.follow(config.value);
     const isNews = added.length + changed.length + removed.length > 0;

@@ -7,14 +7,20 @@ import type { Watching } from './adapters/config/watch-file.ts';
 import { downstream } from './adapters/downstream/connect.ts';
 import { openCatalogFile } from './adapters/store/catalog-file.ts';
 import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
+import { maskedConnect } from './adapters/telemetry/masked-connect.ts';
+import { secretsOfEnvironment, secretsOfServer } from './adapters/telemetry/secret-values.ts';
+import { Secrets } from './adapters/telemetry/secrets.ts';
+import { openTracer, type TracerOptions } from './adapters/telemetry/tracer.ts';
 import type { Refusal } from './core/errors.ts';
-import { OWN_INFO } from './core/identity.ts';
+import { OWN_INFO, VERSION } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
+import type { ServerSpec } from './core/server-spec.ts';
 import type { CommonOptions, OpenCatalog, StdioOptions } from './edges/cli/runtime.ts';
 import { followConfig, report } from './follow-config.ts';
 import { Catalog, type Plan } from './gateway/catalog.ts';
-import type { Log } from './gateway/ports.ts';
+import type { Log, Meter, Telemetry } from './gateway/ports.ts';
 import type { View } from './gateway/view.ts';
+import type { Era } from './protocol/eras.ts';
 
 export interface Opened extends OpenCatalog {
   readonly log: Log;
@@ -29,14 +35,20 @@ export interface Opened extends OpenCatalog {
 export interface OpeningOptions extends CommonOptions {
   /** A command that ends by itself: only what went wrong is logged, and a config without servers is refused. */
   readonly isQuiet: boolean;
+  /** How clients come in. */
+  readonly transport: TracerOptions['transport'];
+  readonly meter?: Meter;
 }
 
-/** Where Assay runs, and its log. */
+/** Where Assay runs, its log, and what watches. */
 export interface Ground {
   readonly around: ConfigSurroundings;
   /** The folder of what it keeps. */
   readonly home: string;
   readonly log: Log;
+  /** What is never told, as it becomes known. */
+  readonly secrets: Secrets;
+  readonly telemetry: Telemetry;
 }
 
 /** Where in its home a running `serve` leaves word. */
@@ -50,14 +62,15 @@ export async function openCatalog(options: OpeningOptions): Promise<Result<Opene
 
 /** The servers of a running `serve` through it; where none runs, those of the config. */
 export async function openAttached(options: StdioOptions): Promise<Result<Opened, Refusal>> {
-  const ground = await openGround({ ...options, isQuiet: false });
+  const opening = { ...options, isQuiet: false, transport: 'pipe' } as const;
+  const ground = await openGround(opening);
   if (!ground.ok) return ground;
   const { home, log } = ground.value;
   const path = join(home, SERVE_FILE);
   const plan = await planOfServe(path);
   if (plan === undefined) {
     log.warn('no `assay serve` of this home is running, so the servers are started here', { home });
-    return openConfigured({ ...options, isQuiet: false }, ground.value);
+    return openConfigured(opening, ground.value);
   }
   const opened = await openPlan(plan, {
     ground: ground.value,
@@ -75,22 +88,29 @@ async function openGround(options: OpeningOptions): Promise<Result<Ground, Refus
       name: 'ASSAY_LOG_LEVEL',
       reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
     });
-  const log = await openLog({ level, isPretty: process.stderr.isTTY });
-  return ok({ around, home: locateHome(around), log });
+  const secrets = new Secrets();
+  secrets.add(secretsOfEnvironment(env));
+  const mask = (text: string): string => secrets.mask(text);
+  const log = await openLog({ level, isPretty: process.stderr.isTTY, mask });
+  const { transport, meter } = options;
+  const telemetry = { meter, tracer: await openTracer({ version: VERSION, transport }), mask };
+  return ok({ around, home: locateHome(around), log, secrets, telemetry });
 }
 
 async function openConfigured(options: OpeningOptions, ground: Ground): Promise<Result<Opened, Refusal>> {
-  const { around, log } = ground;
+  const { around, log, secrets } = ground;
   const { path } = locateConfig({ flag: options.config, ...around });
   const config = await loadConfig(path, around);
   if (!config.ok) return config;
+  const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
+  learn(config.value);
   report(config.value, log);
   const configPath = config.value.path;
   if (options.isQuiet && config.value.servers.length === 0)
     return err({ code: 'SERVERS_ABSENT', path: configPath });
   const follow = options.isQuiet
     ? undefined
-    : (catalog: Catalog) => followConfig(configPath, { around, catalog, log });
+    : (catalog: Catalog) => followConfig(configPath, { around, catalog, log, learn });
   const opened = await openPlan(config.value, { ground, follow });
   return ok({ ...opened, view: opened.catalog.all, configPath });
 }
@@ -105,15 +125,18 @@ interface Planning {
 
 async function openPlan(
   plan: Plan,
-  { ground: { home, log }, follow }: Planning,
+  { ground: { home, log, telemetry }, follow }: Planning,
 ): Promise<Omit<Opened, 'view' | 'configPath'>> {
   const memory = await openCatalogFile({ path: join(home, 'catalog.json'), log, onNews: () => undefined });
-  const connect = downstream({
+  const recallEra = (spec: ServerSpec): Era | undefined => memory.recall(spec)?.era;
+  const connect = downstream({ log, recallEra, ownInfo: JSON.stringify(OWN_INFO) });
+  const catalog = new Catalog(plan, {
+    connect: maskedConnect(connect, telemetry),
+    memory,
     log,
-    recallEra: (spec) => memory.recall(spec)?.era,
-    ownInfo: JSON.stringify(OWN_INFO),
+    chance: Math.random,
+    telemetry,
   });
-  const catalog = new Catalog(plan, { connect, memory, log, chance: Math.random });
   let watching: Promise<Watching> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const start = (): void => {

@@ -211,7 +211,7 @@ const SENTENCES: Sentences = {
   ORIGIN_FORBIDDEN: (r) => `Requests from the origin ${quote(r.origin)} are not allowed.`,
   TOKEN_REQUIRED: () => 'A valid token is needed: send "Authorization: Bearer <token>".',
   HTTP_METHOD_UNKNOWN: (r) =>
-    `HTTP method ${quote(r.method)} is not allowed here. Allowed: ${r.allowed}; of the older revisions also GET and DELETE, with an Mcp-Session-Id.`,
+    `HTTP method ${quote(r.method)} is not allowed here. Allowed: ${r.allowed}${r.allowed === 'GET' ? '' : '; of the older revisions also GET and DELETE, with an Mcp-Session-Id'}.`,
   MEDIA_TYPE_UNKNOWN: (r) => `Content-Type ${quote(r.type)} is not understood. Send application/json.`,
   NOT_ACCEPTABLE: () =>
     'The Accept header allows neither application/json nor text/event-stream. Accept both.',

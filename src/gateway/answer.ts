@@ -9,12 +9,15 @@ import { LIST_KINDS, LISTS } from './inventory.ts';
 import type { Ask, ListKind, Reply } from './ports.ts';
 import type { Server } from './server.ts';
 import type { View } from './view.ts';
+import { maskedRefusal, watch } from './watch.ts';
 
 /** One request on its way through the gateway, with what is known of who asks. */
 export interface Exchange {
   readonly view: View;
   readonly message: RequestMessage;
   readonly era: Era;
+  /** The revision that a legacy client negotiated. */
+  readonly version?: string | undefined;
   /** JSON text of the client's name and version, where the message does not carry it. */
   readonly clientInfo: string | undefined;
   /** Cancelled when the client wants no answer any more. */
@@ -66,7 +69,7 @@ async function named(exchange: Exchange, find: (name: string) => Promise<Found>)
   if (name === undefined) return wrong('params.name', 'it must be a string');
   const entry = await find(name);
   if (!entry.ok) return refused(entry.error);
-  return relay(
+  return relayWatched(
     exchange,
     entry.value.server,
     entry.value.key === entry.value.name ? undefined : entry.value.name,
@@ -78,7 +81,7 @@ async function readResource(exchange: Exchange): Promise<Answer> {
   const uri = textOf(message.bytes, memberOf(message.params, 'uri'));
   if (uri === undefined) return wrong('params.uri', 'it must be a string');
   const server = await exchange.view.resource(uri);
-  return server.ok ? relay(exchange, server.value, undefined) : refused(server.error);
+  return server.ok ? relayWatched(exchange, server.value, undefined) : refused(server.error);
 }
 
 async function complete(exchange: Exchange): Promise<Answer> {
@@ -92,10 +95,28 @@ async function complete(exchange: Exchange): Promise<Answer> {
     case 'ref/resource': {
       if (uri === undefined) return wrong('params.ref.uri', 'it must be a string');
       const server = await view.template(uri);
-      return server.ok ? relay(exchange, server.value, undefined) : refused(server.error);
+      return server.ok ? relayWatched(exchange, server.value, undefined) : refused(server.error);
     }
     default:
       return wrong('params.ref.type', 'it must be "ref/prompt" or "ref/resource"');
+  }
+}
+
+async function relayWatched(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
+  const { telemetry } = exchange.view;
+  if (telemetry === undefined) return relay(exchange, server, name);
+  const end = watch(telemetry, {
+    server: server.spec.name,
+    message: exchange.message,
+    version: exchange.version,
+  });
+  let answered = refused({ code: 'INTERNAL' });
+  try {
+    answered = await relay(exchange, server, name);
+    if (answered.kind === 'refused') answered = refused(maskedRefusal(answered.refusal, telemetry.mask));
+    return answered;
+  } finally {
+    end(answered);
   }
 }
 

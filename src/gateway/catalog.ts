@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameServer, isSameTransport, type ServerSpec } from '../core/server-spec.ts';
 import { LIST_KINDS } from './inventory.ts';
+import type { Telemetry } from './ports.ts';
 import { Server, type ServerDeps } from './server.ts';
 import { View } from './view.ts';
 
@@ -22,6 +23,10 @@ export interface Plan {
   readonly rejected: readonly Rejected[];
 }
 
+export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
+  readonly telemetry?: Telemetry;
+}
+
 /** Names of the servers that a new plan touched. */
 export interface PlanChange {
   readonly added: readonly string[];
@@ -39,7 +44,7 @@ export class Catalog {
   #servers: readonly Server[] = [];
   #rejected: readonly Rejected[] = [];
   readonly #views = new Map<string, View>();
-  readonly #deps: Omit<ServerDeps, 'onChange'>;
+  readonly #deps: CatalogDeps;
   readonly #ending = new Set<Promise<void>>();
   #announcing: NodeJS.Timeout | undefined;
   #started: Promise<void> = Promise.resolve();
@@ -49,12 +54,13 @@ export class Catalog {
   #isRunning = false;
   readonly #reported = new Set<string>();
 
-  constructor(plan: Plan, deps: Omit<ServerDeps, 'onChange'>) {
+  constructor(plan: Plan, deps: CatalogDeps) {
     this.#deps = deps;
     this.all = new View({
       servers: () => this.#servers,
       isAggregated: true,
       settled: () => this.#listable,
+      telemetry: deps.telemetry,
     });
     this.follow(plan);
   }
@@ -110,7 +116,9 @@ export class Catalog {
 
   /** What is shown otherwise than its server wrote it, or not at all, with the reason. */
   reports(): readonly string[] {
-    return LIST_KINDS.flatMap((kind) => this.all.listing(kind).reports);
+    const { telemetry } = this.#deps;
+    const reports = LIST_KINDS.flatMap((kind) => this.all.listing(kind).reports);
+    return telemetry === undefined ? reports : reports.map(telemetry.mask);
   }
 
   async stop(): Promise<void> {
@@ -135,7 +143,8 @@ export class Catalog {
 
   #viewOf(name: string): View {
     const servers = (): readonly Server[] => this.#servers.filter(({ spec }) => spec.name === name);
-    return new View({ servers, isAggregated: false, settled: () => this.#within(servers()) });
+    const { telemetry } = this.#deps;
+    return new View({ servers, isAggregated: false, settled: () => this.#within(servers()), telemetry });
   }
 
   #end(server: Server | undefined, cause: string): Promise<void> {

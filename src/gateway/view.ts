@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { Listing, type Entry } from './listing.ts';
-import type { ListKind } from './ports.ts';
+import type { ListKind, Telemetry } from './ports.ts';
 import type { Server } from './server.ts';
 import { templateFits } from './uri-template.ts';
 
@@ -14,11 +14,13 @@ export interface ViewOptions {
   readonly isAggregated: boolean;
   /** Resolves when the first lists may be given out. */
   readonly settled: () => Promise<void>;
+  readonly telemetry?: Telemetry | undefined;
 }
 
 /** What one endpoint shows: some servers, under public names or their own. */
 export class View {
   readonly isAggregated: boolean;
+  readonly telemetry: Telemetry | undefined;
   readonly #servers: () => readonly Server[];
   readonly #settled: () => Promise<void>;
   #listings: Partial<Record<ListKind, Listing>> = {};
@@ -29,6 +31,7 @@ export class View {
     this.isAggregated = options.isAggregated;
     this.#servers = options.servers;
     this.#settled = options.settled;
+    this.telemetry = options.telemetry;
   }
 
   get servers(): readonly Server[] {

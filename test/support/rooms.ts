@@ -81,7 +81,7 @@ export const ROOMS: readonly Room[] = [
   adapter('adapters/config', 'jsonc-parser', 'chokidar'),
   adapter('adapters/auth', 'node:crypto', 'rate-limiter-flexible'),
   adapter('adapters/sandbox'),
-  adapter('adapters/telemetry', 'pino', 'pino-pretty', 'prom-client', '@opentelemetry/api'),
+  adapter('adapters/telemetry', 'node:module', 'pino', 'pino-pretty', 'prom-client', '@opentelemetry/api'),
   {
     name: 'edges/mcp',
     imports: ['core', 'protocol', 'platform', 'gateway'],

@@ -1,38 +1,54 @@
-import { pino, type DestinationStream } from 'pino';
+import { createRequire } from 'node:module';
+import type { DestinationStream, Logger, pino as Pino } from 'pino';
 import { printable } from '../../core/printable.ts';
 import type { Log } from '../../gateway/ports.ts';
 import { Stderr } from '../../platform/stderr.ts';
+import { maskedFields } from './masked-fields.ts';
 
 export interface LogOptions {
   /** One of pino's levels, or `silent`. */
   readonly level: string;
   /** For people at a terminal rather than for machines. */
   readonly isPretty: boolean;
+  /** Takes secrets out of a text. */
+  readonly mask: (text: string) => string;
 }
 
 export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /**
  * The log, always on stderr: stdout belongs to results and, with stdio, to JSON-RPC alone. Nobody has to read it: what
- * is not read is dropped beyond a bound, and a line says how much.
+ * is not read is dropped beyond a bound, and a line says how much. No secret is in it, whoever said the line.
  */
-export async function openLog({ level, isPretty }: LogOptions): Promise<Log> {
+export async function openLog({ level, isPretty, mask }: LogOptions): Promise<Log> {
   const inForm = isPretty ? await prettyForm() : (line: string): string => line;
   const stderr = new Stderr({ onDropped: (count) => inForm(droppedLine(count)) });
   const destination: DestinationStream = { write: (line) => stderr.write(inForm(line)) };
-  const logger = pino({ level, base: null }, destination);
-  return {
-    debug: (message, fields) => logger.debug(fields, message),
-    info: (message, fields) => logger.info(fields, message),
-    warn: (message, fields) => logger.warn(fields, message),
-    error: (message, fields) => logger.error(fields, message),
+  let opened: Logger | undefined;
+  const logger = (): Logger => (opened ??= pino()({ level, base: null }, destination));
+  const least = LOG_LEVELS.indexOf(level);
+  const say = (wanted: keyof Log): Log[keyof Log] => {
+    if (LOG_LEVELS.indexOf(wanted) < least) return () => undefined;
+    return (message, fields = {}) => logger()[wanted](maskedFields(fields, mask), mask(message));
   };
+  setTimeout(logger, LOAD_AFTER_MS).unref();
+  return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
+}
+
+/**
+ * The library is loaded at once when there is something to say, and otherwise so many ms after the start, which has no
+ * time for it. A line must be said before its process ends, so it cannot wait for an import.
+ */
+const LOAD_AFTER_MS = 100;
+
+function pino(): typeof Pino {
+  return (createRequire(import.meta.url)('pino') as { readonly pino: typeof Pino }).pino;
 }
 
 /** As pino would write it. */
 function droppedLine(dropped: number): string {
   let text = '';
-  pino({ base: null }, { write: (line) => (text = line) }).warn(
+  pino()({ base: null }, { write: (line) => (text = line) }).warn(
     { dropped },
     'log lines were dropped, as nobody read them',
   );

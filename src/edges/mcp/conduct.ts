@@ -16,6 +16,8 @@ export interface Caller {
   readonly view: View;
   /** JSON text of the client's name and version, as a legacy client gave it at its handshake. */
   readonly clientInfo: string | undefined;
+  /** The revision that a legacy client negotiated. */
+  readonly version?: string;
   /** The least severe level of log messages that the client wants; undefined: what its era has as default. */
   logLevel: string | undefined;
 }
@@ -53,6 +55,7 @@ export async function conduct({ caller, message, cancellation, notify }: Conduct
     view,
     message,
     era,
+    version: caller.version,
     clientInfo: caller.clientInfo,
     cancellation,
     isRelayed: true,

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { facesOf, rpcErrorOf, type Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
-import type { Log } from '../../gateway/ports.ts';
+import type { Log, Meter } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import * as headers from '../../protocol/headers.ts';
 import { errorMessage } from '../../protocol/reply.ts';
@@ -19,6 +19,7 @@ import { answerPost } from './http-post.ts';
 import { HttpStream } from './http-stream.ts';
 import { sessionOf } from './legacy-post.ts';
 import { readBody } from './read-body.ts';
+import { sendMetrics } from './send-metrics.ts';
 import { Sessions } from './session.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -30,6 +31,8 @@ export interface HttpDoorOptions {
   readonly maxBodyBytes: number;
   readonly catalog: Catalog;
   readonly log: Log;
+  /** What `/metrics` shows. */
+  readonly meter: Meter;
 }
 
 export interface HttpDoor {
@@ -51,8 +54,8 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<Htt
   const { host, port, token, log } = options;
   if (!isLoopback(host) && (token === undefined || token.length < SHORTEST_TOKEN))
     return err({ code: 'ADDRESS_NEEDS_TOKEN', host });
-  const door = new Door(options);
-  const server = createServer(
+  const door = new Door(options, () => server);
+  const server: HttpServer = createServer(
     {
       requestTimeout: REQUEST_LIMIT_MS,
       headersTimeout: HEADERS_LIMIT_MS,
@@ -101,13 +104,15 @@ function listen(server: HttpServer, host: string, port: number): Promise<Result<
 
 class Door {
   readonly #options: HttpDoorOptions;
+  readonly #server: () => HttpServer;
   readonly #guard: Guard;
   readonly #sessions = new Sessions(MOST_SESSIONS);
   readonly #subscriptions = new Set<Subscription>();
   readonly #startedMs = Date.now();
 
-  constructor(options: HttpDoorOptions) {
+  constructor(options: HttpDoorOptions, server: () => HttpServer) {
     this.#options = options;
+    this.#server = server;
     this.#guard = guard(options);
   }
 
@@ -127,7 +132,9 @@ class Door {
       return;
     }
     const view = this.#viewAt(path);
-    if (view === undefined) sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: this.#paths() });
+    if (path === '/metrics') await this.#answerMetrics(request, response);
+    else if (view === undefined)
+      sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: this.#paths() });
     else if (request.method === 'POST') await this.#post(request, response, view);
     else if (request.method === 'GET') this.#get(request, response, view);
     else if (request.method === 'DELETE') this.#delete(request, response, view);
@@ -155,7 +162,7 @@ class Door {
     const names = this.#options.catalog.servers.map(
       ({ spec }) => `/mcp/servers/${encodeURIComponent(spec.name)}`,
     );
-    return ['/mcp', '/mcp/all', ...names, '/health'];
+    return ['/mcp', '/mcp/all', ...names, '/health', '/metrics'];
   }
 
   async #post(request: IncomingMessage, response: ServerResponse, view: View): Promise<void> {
@@ -219,6 +226,14 @@ class Door {
     if (session === undefined) return;
     this.#sessions.end(session);
     response.writeHead(204).end();
+  }
+
+  async #answerMetrics({ method }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { size: sessions } = this.#sessions;
+    const { size: subscriptions } = this.#subscriptions;
+    if (method === 'GET')
+      await sendMetrics(response, { ...this.#options, door: this.#server(), sessions, subscriptions });
+    else sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: method ?? '', allowed: 'GET' });
   }
 
   /** Without the token, where one is needed, only that the door is open. */

@@ -94,6 +94,10 @@ export class Sessions {
     this.#limit = limit;
   }
 
+  get size(): number {
+    return this.#sessions.size;
+  }
+
   /** Undefined when all sessions are in use. */
   begin(options: SessionOptions): Session | undefined {
     if (this.#sessions.size >= this.#limit) {

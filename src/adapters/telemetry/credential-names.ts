@@ -1,0 +1,50 @@
+/**
+ * Whether a member of a log line holds a credential, as its key tells: `authorization`, `apiKey`, `client-secret`. The
+ * last word may say that it only describes one: `tokenCount`, `passwordFile`.
+ */
+export function isCredentialKey(key: string): boolean {
+  const words = wordsOf(key);
+  const joined = words.join('');
+  if (DESCRIBING.has(words.at(-1) ?? '') || NO_CREDENTIALS.has(joined)) return false;
+  return words.some((word) => CREDENTIALS.has(word) || TOGETHER.test(word)) || TOGETHER.test(joined);
+}
+
+/** The same of a variable, a header or an option, where `KEY` alone means one too. */
+export function isCredentialName(name: string): boolean {
+  const last = wordsOf(name).at(-1);
+  return last === 'key' || last === 'keys' || isCredentialKey(name);
+}
+
+/** `APIKey`, `api_key` and `X-Api-Key` all end with `api`, `key`. */
+function wordsOf(name: string): readonly string[] {
+  const words = name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g) ?? [];
+  return words.map((word) => word.toLowerCase());
+}
+
+const CREDENTIALS: ReadonlySet<string> = new Set([
+  ...['auth', 'authorization', 'bearer', 'cookie', 'cookies', 'cred', 'creds', 'credential', 'credentials'],
+  ...['jwt', 'otp', 'pass', 'passcode', 'passphrase', 'pat', 'pwd', 'sig', 'signature'],
+]);
+const TOGETHER =
+  /(?:token|secret|password|passwd|(?:api|private|secret|access|auth|signing|encryption|master)keys?)s?$/;
+
+const DESCRIBING: ReadonlySet<string> = new Set([
+  ...[
+    'count',
+    'dir',
+    'endpoint',
+    'expires',
+    'expiry',
+    'file',
+    'host',
+    'length',
+    'limit',
+    'method',
+    'mode',
+    'ms',
+  ],
+  ...['name', 'path', 'policy', 'port', 'provider', 'scheme', 'size', 'sock', 'ttl', 'type', 'uri', 'url'],
+  ...['used', 'version'],
+]);
+/** MCP's own tokens that open nothing. */
+const NO_CREDENTIALS: ReadonlySet<string> = new Set(['progresstoken']);

@@ -1,0 +1,18 @@
+import { err } from '../../core/result.ts';
+import type { Connect, Telemetry } from '../../gateway/ports.ts';
+
+/**
+ * Counts the starts of servers, and masks secrets in the causes of their ends and of failed starts: these quote what a
+ * server said, and are shown to clients, in lists and on health pages.
+ */
+export function maskedConnect(connect: Connect, { meter, mask }: Telemetry): Connect {
+  return async (spec, events, signal) => {
+    meter?.starting(spec.name);
+    const heard = {
+      changed: (kind: Parameters<typeof events.changed>[0]) => events.changed(kind),
+      ended: (cause: string) => events.ended(mask(cause)),
+    };
+    const opened = await connect(spec, heard, signal);
+    return opened.ok ? opened : err({ ...opened.error, cause: mask(opened.error.cause) });
+  };
+}

@@ -1,0 +1,66 @@
+import { METHODS } from '../../protocol/eras.ts';
+import type { Meter } from '../../gateway/ports.ts';
+import { METRICS, samplesOf, type Metric, type Sample } from './samples.ts';
+import { MethodTally } from './tally.ts';
+
+/** How often in ms the delay of the event loop is sampled; Node's default of 10 would wake an idle process often. */
+const LOOP_SAMPLE_MS = 100;
+
+/**
+ * The numbers of this process in Prometheus' text format. The library that writes it is loaded when somebody asks for
+ * the first time: most never do. What it says of the process itself is counted from then on.
+ */
+export function openMeter(version: string): Meter {
+  const tallies = new Tallies();
+  const starts = new Map<string, number>();
+  let writing: Promise<Write> | undefined;
+  return {
+    of: (server, method) => tallies.of(server, method),
+    starting: (server) => starts.set(server, (starts.get(server) ?? 0) + 1),
+    expose: async (readings) => {
+      const write = await (writing ??= openWriter());
+      return write(samplesOf({ version, readings, tallies: tallies.all(), starts }));
+    },
+  };
+}
+
+type Write = (samples: ReadonlyMap<string, readonly Sample[]>) => ReturnType<Meter['expose']>;
+
+async function openWriter(): Promise<Write> {
+  const { AggregatorRegistry, collectDefaultMetrics, Registry } = await import('prom-client');
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_SAMPLE_MS });
+  return async (samples) => {
+    const own = AggregatorRegistry.aggregate([METRICS.map((metric) => metricOf(metric, samples))]);
+    const texts = await Promise.all([own.metrics(), registry.metrics()]);
+    return { type: registry.contentType, text: texts.join('\n') };
+  };
+}
+
+/** In the form of `getMetricsAsJSON`, which the library also takes from other processes. */
+function metricOf(metric: Metric, samples: ReadonlyMap<string, readonly Sample[]>): object {
+  const { name, help, type } = metric;
+  return { name, help, type, aggregator: 'sum', values: samples.get(name) ?? [] };
+}
+
+class Tallies {
+  readonly #byServer = new Map<string, Map<string, MethodTally>>();
+
+  /** Methods come from the table of the protocol alone, so that no client makes new ones up. */
+  of(server: string, method: string): MethodTally {
+    const known = this.#byServer.get(server)?.get(method);
+    return known ?? this.#add(server, METHODS.has(method) ? method : 'other');
+  }
+
+  all(): readonly MethodTally[] {
+    return [...this.#byServer.values()].flatMap((tallies) => [...tallies.values()]);
+  }
+
+  #add(server: string, method: string): MethodTally {
+    const tallies = this.#byServer.get(server) ?? new Map<string, MethodTally>();
+    this.#byServer.set(server, tallies);
+    const tally = tallies.get(method) ?? new MethodTally(server, method);
+    tallies.set(method, tally);
+    return tally;
+  }
+}

@@ -1,0 +1,129 @@
+import type { RelayEnding, Readings } from '../../gateway/ports.ts';
+import { BUCKETS_S, type MethodTally } from './tally.ts';
+
+export interface Metric {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+  readonly help: string;
+}
+
+/** All metrics of our own. A new one is a row here and in docs/RUNBOOK.md, which a test compares. */
+export const METRICS: readonly Metric[] = [
+  {
+    name: 'assay_requests_total',
+    type: 'counter',
+    labels: ['server', 'method', 'outcome', 'code'],
+    help: 'Requests that were relayed and have ended: ok, error (the server answered with one), or refused, with the code.',
+  },
+  {
+    name: 'assay_request_duration_seconds',
+    type: 'histogram',
+    labels: ['server', 'method', 'le'],
+    help: 'Time from the arrival of a request at the gateway to its end, waits included.',
+  },
+  {
+    name: 'assay_requests_in_flight',
+    type: 'gauge',
+    labels: ['server'],
+    help: 'Requests that are being relayed, those that wait included.',
+  },
+  {
+    name: 'assay_queue_length',
+    type: 'gauge',
+    labels: ['server'],
+    help: 'Requests that wait for their turn at a server.',
+  },
+  { name: 'assay_server_up', type: 'gauge', labels: ['server'], help: 'Whether the server is up: 1 or 0.' },
+  {
+    name: 'assay_server_state',
+    type: 'gauge',
+    labels: ['server', 'state'],
+    help: 'The state of the server: 1 at the one that it is in, 0 at all others.',
+  },
+  {
+    name: 'assay_server_restarts_total',
+    type: 'counter',
+    labels: ['server'],
+    help: 'Starts of the server after its first, whether they succeeded or not.',
+  },
+  { name: 'assay_sessions', type: 'gauge', labels: [], help: 'Open sessions of the older revisions.' },
+  { name: 'assay_connections', type: 'gauge', labels: [], help: 'Open connections of HTTP clients.' },
+  { name: 'assay_subscriptions', type: 'gauge', labels: [], help: 'Open subscriptions of modern clients.' },
+  {
+    name: 'assay_build_info',
+    type: 'gauge',
+    labels: ['version'],
+    help: 'Always 1; the version of Assay is its label.',
+  },
+];
+
+/** One line of a metric. `metricName` is there where it differs from the metric's own, as in a histogram. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+  readonly metricName?: string;
+}
+
+export interface SampleSources {
+  readonly version: string;
+  readonly readings: Readings;
+  readonly tallies: readonly MethodTally[];
+  /** How often each server was started. */
+  readonly starts: ReadonlyMap<string, number>;
+}
+
+/** The lines of each metric, by its name. */
+export function samplesOf(sources: SampleSources): ReadonlyMap<string, readonly Sample[]> {
+  const { version, readings, tallies, starts } = sources;
+  const { servers, states } = readings;
+  const inFlight = (server: string): number =>
+    tallies.reduce((sum, tally) => (tally.server === server ? sum + tally.inFlight : sum), 0);
+  const ofServers = (read: (server: (typeof servers)[number]) => number | undefined): readonly Sample[] =>
+    servers.flatMap((server) => {
+      const value = read(server);
+      return value === undefined ? [] : [{ labels: { server: server.name }, value }];
+    });
+  return new Map<string, readonly Sample[]>([
+    ['assay_requests_total', tallies.flatMap(requestsOf)],
+    ['assay_request_duration_seconds', tallies.flatMap(durationsOf)],
+    ['assay_requests_in_flight', ofServers(({ name }) => inFlight(name))],
+    ['assay_queue_length', ofServers(({ waiting }) => waiting)],
+    ['assay_server_up', ofServers(({ state }) => Number(state === 'up'))],
+    [
+      'assay_server_state',
+      servers.flatMap(({ name, state }) =>
+        states.map((one) => ({ labels: { server: name, state: one }, value: Number(one === state) })),
+      ),
+    ],
+    ['assay_server_restarts_total', ofServers(({ name }) => Math.max((starts.get(name) ?? 0) - 1, 0))],
+    ['assay_sessions', [{ labels: {}, value: readings.sessions }]],
+    ['assay_connections', [{ labels: {}, value: readings.connections }]],
+    ['assay_subscriptions', [{ labels: {}, value: readings.subscriptions }]],
+    ['assay_build_info', [{ labels: { version }, value: 1 }]],
+  ]);
+}
+
+function requestsOf({ server, method, endings }: MethodTally): readonly Sample[] {
+  return [...endings].map(([ending, value]) => ({ labels: { server, method, ...labelsOf(ending) }, value }));
+}
+
+function labelsOf(ending: RelayEnding): Readonly<Record<string, string>> {
+  return ending === 'ok' || ending === 'error' ? { outcome: ending } : { outcome: 'refused', code: ending };
+}
+
+/** Buckets are cumulative: each counts all that took at most so long. */
+function durationsOf({ server, method, buckets, sumMs }: MethodTally): readonly Sample[] {
+  const metric = 'assay_request_duration_seconds';
+  const labels = { server, method };
+  let count = 0;
+  const bounded = [...BUCKETS_S, '+Inf'].map((le, index) => {
+    count += buckets[index] ?? 0;
+    return { labels: { le, ...labels }, value: count, metricName: `${metric}_bucket` };
+  });
+  return [
+    ...bounded,
+    { labels, value: sumMs / 1_000, metricName: `${metric}_sum` },
+    { labels, value: count, metricName: `${metric}_count` },
+  ];
+}

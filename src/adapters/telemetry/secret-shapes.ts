@@ -1,0 +1,81 @@
+/** What stands in the place of a secret. */
+export const MASKED = '[masked]';
+
+/** Masks what looks like a credential wherever it comes from. What only names the kind of it stays readable. */
+export function maskShapes(text: string): string {
+  let masked = text;
+  for (const { pattern, shown } of SHAPES)
+    masked = typeof shown === 'string' ? masked.replace(pattern, shown) : masked.replace(pattern, shown);
+  return masked;
+}
+
+/** Whether a text as a whole looks like a credential of a known kind. */
+export function isOfKnownShape(text: string): boolean {
+  return KNOWN_SHAPE.test(text);
+}
+
+interface Shape {
+  readonly pattern: RegExp;
+  readonly shown: string | ((...groups: string[]) => string);
+}
+
+/**
+ * Tokens that say by their first letters what they are: those of Assay, GitHub, GitLab, OpenAI, Anthropic, Stripe, Slack,
+ * AWS, Google, npm, Hugging Face, and JSON Web Tokens.
+ */
+const KNOWN: readonly string[] = [
+  'assay_[0-9a-f]{4,}_[A-Za-z0-9]{16,}',
+  'gh[pousr]_[A-Za-z0-9]{20,}',
+  'github_pat_\\w{20,}',
+  'glpat-[\\w-]{16,}',
+  'sk-(?=[\\w-]*\\d)[\\w-]{16,}',
+  '[sr]k_(?:live|test)_\\w{16,}',
+  'xox[abeoprs]-[\\w-]{8,}',
+  'xapp-[\\w-]{8,}',
+  'A(?:KIA|SIA)[A-Z0-9]{16}(?![\\w-])',
+  'AIza[\\w-]{30,}',
+  'npm_[A-Za-z0-9]{30,}',
+  'hf_[A-Za-z0-9]{20,}',
+  'eyJ[\\w-]{5,}\\.[\\w-]{2,}\\.[\\w-]*',
+];
+const KNOWN_SHAPE = new RegExp(`^(?:${KNOWN.join('|')})$`);
+
+/** Words that follow "Bearer" in sentences. */
+const IN_SENTENCES =
+  'an?|and|auth|authentication|authorization|credentials?|error|format|header|is|not|or|realm|required|scheme|scope|tokens?|was|with';
+const NAMES =
+  '(?:token|secret|passw(?:or)?d|api[_-]?key|access[_-]?key|private[_-]?key|signature|credential)';
+
+/**
+ * Each can be searched in a time that grows with the length of the text alone: none begins in the middle of what it
+ * could itself have begun with, and what repeats without a bound cannot be entered twice.
+ */
+const SHAPES: readonly Shape[] = [
+  {
+    pattern: /-----BEGIN ([A-Z ]{0,30}PRIVATE KEY)-----[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z ]{0,30}-----)?/g,
+    shown: `-----BEGIN $1-----${MASKED}`,
+  },
+  {
+    pattern: new RegExp(`\\b(Bearer[ \\t]{1,4})(?!(?:${IN_SENTENCES})(?![\\w.~+/-]))[\\w.~+/-]+=*`, 'gi'),
+    shown: `$1${MASKED}`,
+  },
+  {
+    pattern: /\b(Basic[ \t]{1,4})([A-Za-z0-9+/_-]{4,}={0,2})/gi,
+    shown: (whole, scheme = '', text = '') =>
+      Buffer.from(text, 'base64').includes(':') ? `${scheme}${MASKED}` : whole,
+  },
+  // A user's name alone is no secret; with a password beside it both go.
+  { pattern: /:\/\/[^\s/@:"'<>]{0,200}:[^\s/@"'<>]{1,400}@/g, shown: `://${MASKED}@` },
+  {
+    pattern: new RegExp(
+      `([?&;](?:[\\w.-]{0,30}${NAMES}[\\w-]{0,10}|key|sig|auth|pwd)=)[^\\s&;#"'<>\\\\]+`,
+      'gi',
+    ),
+    shown: `$1${MASKED}`,
+  },
+  {
+    pattern: new RegExp(`((?<![\\w-])[\\w-]{0,30}${NAMES}=)(?!\\[masked\\])[^\\s&;,#"'<>\\\\]+`, 'gi'),
+    shown: `$1${MASKED}`,
+  },
+  { pattern: new RegExp(`(?<![\\w-])(?:${KNOWN.join('|')})`, 'g'), shown: MASKED },
+];

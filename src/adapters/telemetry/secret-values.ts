@@ -1,0 +1,134 @@
+import type { ServerSpec } from '../../core/server-spec.ts';
+import { isCredentialName } from './credential-names.ts';
+import { isOfKnownShape } from './secret-shapes.ts';
+import { SHORTEST_SECRET } from './secrets.ts';
+
+/** What of a server's config entry is secret: in its variables, arguments, URL and headers. */
+export function secretsOfServer({ transport }: ServerSpec): readonly string[] {
+  if (transport.kind === 'http')
+    return [...secretsOfUrl(transport.url), ...Object.entries(transport.headers).flatMap(secretsOfHeader)];
+  const variables = Object.entries(transport.env).flatMap(([name, value]) => secretsOfVariable(name, value));
+  return [...variables, ...secretsOfArguments(transport.args)].filter(isTelling);
+}
+
+/** What of Assay's own environment is secret. Most of it was not made for Assay, so that only names and URLs tell. */
+export function secretsOfEnvironment(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(env)
+    .flatMap(([name, value = '']) =>
+      isCredentialName(name) || urlOf(value) !== undefined ? secretsOfVariable(name, value) : [],
+    )
+    .filter(isTelling);
+}
+
+/**
+ * A URL is no secret, but its password and what in its path or query is called or looks like a key. Another value is one
+ * if its name says so, or if it looks like chance.
+ */
+function secretsOfVariable(name: string, value: string): readonly string[] {
+  const url = urlOf(value);
+  if (url !== undefined) return secretsOfUrl(url);
+  const isSecret = isCredentialName(name) ? !isPath(value) : looksRandom(value);
+  return isSecret ? [value, ...secretsOfScheme(value)] : [];
+}
+
+/** Keys may lie in files. What has as many letters in a row as a key itself is not taken for the path of one. */
+function isPath(value: string): boolean {
+  return PATH.test(value) && !/[A-Za-z\d+]{16}/.test(value);
+}
+
+const PATH = /^(?:~?\/|\.{1,2}\/|[A-Za-z]:\\)/;
+
+/** Headers that hold no secret. All others are there because a server asks for something that not everybody has. */
+const HARMLESS_HEADERS =
+  /^(?:accept|accept-(?:charset|encoding|language)|cache-control|content-(?:type|language|encoding)|date|from|host|origin|pragma|prefer|referer|traceparent|tracestate|user-agent|via|.*-version)$/i;
+
+function secretsOfHeader([name, value]: readonly [string, string]): readonly string[] {
+  return HARMLESS_HEADERS.test(name) ? [] : [value, ...secretsOfScheme(value)].filter(isTelling);
+}
+
+/** The credentials behind the name of their scheme, and the password in basic ones (RFC 7617). */
+function secretsOfScheme(value: string): readonly string[] {
+  const [, scheme = '', credentials = ''] = /^([A-Za-z][\w-]{0,20}) +(\S+)$/.exec(value.trim()) ?? [];
+  if (credentials === '') return [];
+  const pair = scheme.toLowerCase() === 'basic' ? Buffer.from(credentials, 'base64').toString() : '';
+  return [credentials, pair, pair.slice(pair.indexOf(':') + 1)];
+}
+
+/** `--api-key=x` and `--api-key x`, URLs, and what looks like chance. */
+function secretsOfArguments(args: readonly string[]): readonly string[] {
+  return args.flatMap((arg, index) => {
+    const [, name = '', value = ''] = /^-{0,2}([A-Za-z][\w-]*)[=:](.+)$/s.exec(arg) ?? [];
+    if (name !== '' && urlOf(arg) === undefined) return secretsOfVariable(name, value);
+    const before = args[index - 1] ?? '';
+    return secretsOfVariable(/^-{1,2}[A-Za-z][\w-]*$/.test(before) ? before : '', arg);
+  });
+}
+
+function secretsOfUrl(url: URL): readonly string[] {
+  const query = [...url.searchParams].flatMap(([name, value]) =>
+    isCredentialName(name) || looksRandom(value) ? [value] : [],
+  );
+  const path = url.pathname.split('/').map(decoded).filter(looksRandom);
+  const password = decoded(url.password);
+  const user = url.password === '' ? [] : [`${decoded(url.username)}:${password}`];
+  return [...user, password, ...query, ...path].filter(isTelling);
+}
+
+function urlOf(text: string): URL | undefined {
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? (URL.parse(text) ?? undefined) : undefined;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+const COMMON: ReadonlySet<string> = new Set([
+  ...[
+    'administrator',
+    'anonymous',
+    'authorization',
+    'automatic',
+    'basic auth',
+    'changeme',
+    'database',
+    'default',
+  ],
+  ...['development', 'disabled', 'localhost', 'optional', 'password', 'postgres', 'production', 'required'],
+  ...['undefined', 'unlimited', 'username'],
+]);
+
+/** Whether a value may be masked everywhere without making what people read unreadable. */
+function isTelling(value: string): boolean {
+  return value.length >= SHORTEST_SECRET && !COMMON.has(value.toLowerCase());
+}
+
+/** Fewest letters and digits in a row, and fewest bits of information in each, of what looks like chance. */
+const SHORTEST_RUN = 20;
+const FEWEST_BITS = 3;
+
+/** Letters and digits mixed without a pattern; neither a path, a version, a date, a UUID nor words. */
+function looksRandom(value: string): boolean {
+  if (isOfKnownShape(value)) return true;
+  if (/\s/.test(value) || PATH.test(value)) return false;
+  const runs = value.match(/[A-Za-z0-9]+/g) ?? [];
+  return runs.some(
+    (run) =>
+      run.length >= SHORTEST_RUN &&
+      /[A-Za-z]/.test(run) &&
+      (run.match(/\d/g) ?? []).length >= 3 &&
+      bitsOf(run) >= FEWEST_BITS,
+  );
+}
+
+/** Shannon's entropy of a character, in bits. */
+function bitsOf(text: string): number {
+  const counts = new Map<string, number>();
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  return bits;
+}

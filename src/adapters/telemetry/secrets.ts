@@ -1,0 +1,78 @@
+import { formsOf } from './secret-forms.ts';
+import { MASKED, maskShapes } from './secret-shapes.ts';
+
+/** A shorter value would be found everywhere. */
+export const SHORTEST_SECRET = 8;
+/**
+ * So many first characters of a secret are enough to know it: what quotes a peer may have cut it. A shorter secret must
+ * stand there whole.
+ */
+const STEM = 12;
+const NOTHING = /(?!)/g;
+
+/** The secrets that Assay knows, to be masked wherever a text may carry them to people or peers. */
+export class Secrets {
+  readonly #known = new Set<string>();
+  /** All forms of all secrets, by the characters that they begin with. */
+  readonly #forms = new Map<string, readonly string[]>();
+  #stems: RegExp | undefined = NOTHING;
+
+  /** Values from now on masked; those that are too short are passed over. Lines of a longer text count each. */
+  add(values: Iterable<string>): void {
+    for (const value of values)
+      for (const part of [value, value.trim(), ...linesOf(value)])
+        if (part.length >= SHORTEST_SECRET && !this.#known.has(part)) this.#learn(part);
+  }
+
+  /** The text with all known secrets, and what looks like one, masked. */
+  mask(text: string): string {
+    return maskShapes(this.#maskKnown(text));
+  }
+
+  #learn(secret: string): void {
+    this.#known.add(secret);
+    for (const form of formsOf(secret)) {
+      const stem = form.slice(0, STEM);
+      const forms = this.#forms.get(stem) ?? [];
+      if (!forms.includes(form)) this.#forms.set(stem, [...forms, form]);
+    }
+    this.#stems = undefined;
+  }
+
+  /** Places that overlap are masked as one, so that nothing of the second is left behind the first. */
+  #maskKnown(text: string): string {
+    const stems = (this.#stems ??= compiled(this.#forms));
+    stems.lastIndex = 0;
+    let out = '';
+    let hiddenTo = -1;
+    for (let found = stems.exec(text); found !== null; found = stems.exec(text)) {
+      const { index } = found;
+      if (index > hiddenTo) out += text.slice(Math.max(hiddenTo, 0), index) + MASKED;
+      hiddenTo = Math.max(hiddenTo, index + this.#lengthAt(text, index, found[0]));
+      stems.lastIndex = index + 1;
+    }
+    return hiddenTo < 0 ? text : out + text.slice(hiddenTo);
+  }
+
+  /** How far the text agrees with the form that agrees longest. */
+  #lengthAt(text: string, at: number, stem: string): number {
+    let longest = stem.length;
+    for (const form of this.#forms.get(stem) ?? []) {
+      let length = stem.length;
+      while (length < form.length && text.charCodeAt(at + length) === form.charCodeAt(length)) length += 1;
+      longest = Math.max(longest, length);
+    }
+    return longest;
+  }
+}
+
+function linesOf(value: string): readonly string[] {
+  return value.includes('\n') ? value.split(/\r?\n/).filter((line) => !line.startsWith('-----')) : [];
+}
+
+/** One alternative for all, the longest first, as the first that fits is taken. */
+function compiled(forms: ReadonlyMap<string, readonly string[]>): RegExp {
+  if (forms.size === 0) return NOTHING;
+  const stems = [...forms.keys()].sort((a, b) => b.length - a.length);
+  return new RegExp(stems.map((stem) => stem.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { maskedFields } from '../../../src/adapters/telemetry/masked-fields.ts';
+
+const same = (text: string): string => text;
+
+describe('the fields of a log line', () => {
+  it.each([
+    ...[
+      'authorization',
+      'Authorization',
+      'proxy-authorization',
+      'cookie',
+      'set-cookie',
+      'token',
+      'access_token',
+    ],
+    ...[
+      'refreshToken',
+      'secret',
+      'client_secret',
+      'password',
+      'passwd',
+      'apiKey',
+      'api-key',
+      'API_KEY',
+      'apikey',
+    ],
+    ...['X-Api-Key', 'privateKey', 'credentials', 'jwt', 'secretKey'],
+  ])('show nothing under the key %s, however deep', (key) => {
+    expect(maskedFields({ a: [{ [key]: 'x' }], [key]: { nested: 'x' } }, same)).toEqual({
+      a: [{ [key]: '[masked]' }],
+      [key]: '[masked]',
+    });
+  });
+
+  it.each([
+    'key',
+    'server',
+    'cause',
+    'progressToken',
+    'tokenCount',
+    'passwordPolicy',
+    'author',
+    'keyboard',
+    'path',
+  ])('show what stands under the key %s', (key) =>
+    expect(maskedFields({ [key]: 'x' }, same)).toEqual({ [key]: 'x' }),
+  );
+
+  it('keep what is no text as it is: absent, null, false, zero and empty differ', () => {
+    const fields = { a: undefined, b: null, c: false, d: 0, e: '', f: [], g: {}, token: null, secret: false };
+    expect(maskedFields(fields, same)).toStrictEqual(fields);
+  });
+
+  it('have every text masked: in arrays, keys, errors and what writes itself as JSON', () => {
+    const mask = (text: string): string => text.replaceAll('hush', '***');
+    const error = new Error('hush');
+    error.stack = 'Error: hush\n    at x';
+    const fields = { hush: ['a hush'], error, url: new URL('http://hush/x'), when: new Date(0) };
+    expect(maskedFields(fields, mask)).toEqual({
+      '***': ['a ***'],
+      error: 'Error: ***\n    at x',
+      url: 'http://***/x',
+      when: '1970-01-01T00:00:00.000Z',
+    });
+  });
+
+  it('end at a depth that nobody reads, also where they hold themselves', () => {
+    const ring: { again?: unknown } = {};
+    ring.again = ring;
+    expect(JSON.stringify(maskedFields({ ring }, same))).toContain('[too deep]');
+  });
+});

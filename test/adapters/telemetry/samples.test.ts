@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { METRICS, samplesOf } from '../../../src/adapters/telemetry/samples.ts';
+import { MethodTally } from '../../../src/adapters/telemetry/tally.ts';
+
+const RUNBOOK = readFileSync(new URL('../../../docs/RUNBOOK.md', import.meta.url), 'utf8');
+
+it('the runbook has each metric, with its type, labels and meaning', () => {
+  const rows = METRICS.map(({ name, type, labels, help }) => {
+    const shown = labels.length === 0 ? '–' : labels.map((label) => `\`${label}\``).join(', ');
+    return `| \`${name}\` | ${type} | ${shown} | ${help} |`;
+  });
+  expect(RUNBOOK.split('\n').filter((line) => line.startsWith('| `assay_'))).toEqual(rows);
+});
+
+it('every metric has samples, whose labels are those of its row', () => {
+  const tally = new MethodTally('a', 'tools/call');
+  tally.end('ok', tally.begin());
+  tally.end('error', tally.begin());
+  tally.end('SERVER_TIMEOUT', tally.begin());
+  const samples = samplesOf({
+    version: '1',
+    readings: {
+      servers: [{ name: 'a', state: 'up', waiting: 3 }],
+      states: ['up', 'resting'],
+      sessions: 1,
+      connections: 2,
+      subscriptions: 3,
+    },
+    tallies: [tally],
+    starts: new Map([['a', 3]]),
+  });
+  for (const { name, labels } of METRICS) {
+    const given = new Set((samples.get(name) ?? []).flatMap((sample) => Object.keys(sample.labels)));
+    expect([name, [...given].sort()]).toEqual([name, [...labels].sort()]);
+    expect(samples.get(name)?.length).toBeGreaterThan(0);
+  }
+  expect(samples.get('assay_server_restarts_total')).toEqual([{ labels: { server: 'a' }, value: 2 }]);
+  expect(samples.get('assay_queue_length')).toEqual([{ labels: { server: 'a' }, value: 3 }]);
+});
+
+it('a server without a queue has no length of one', () => {
+  const readings = {
+    servers: [{ name: 'a', state: 'up', waiting: undefined }],
+    states: [],
+    sessions: 0,
+    connections: 0,
+    subscriptions: 0,
+  };
+  const samples = samplesOf({ version: '1', readings, tallies: [], starts: new Map() });
+  expect(samples.get('assay_queue_length')).toEqual([]);
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { Secrets } from '../../../src/adapters/telemetry/secrets.ts';
+
+function check(secrets: readonly string[], text: string, expected: string): void {
+  const known = new Secrets();
+  known.add(secrets);
+  expect(known.mask(text)).toBe(expected);
+}
+
+const KEY = 'pa/ss"wö+rd 12345';
+
+describe('a secret that is known', () => {
+  it('is masked wherever it stands, and nothing else is', () => {
+    check(['hunter22hunter22'], 'a hunter22hunter22 b hunter22hunter22', 'a [masked] b [masked]');
+    check(['hunter22hunter22'], 'nothing of it here', 'nothing of it here');
+    check([], 'nothing is known', 'nothing is known');
+    check(['hunter22hunter22'], '', '');
+  });
+
+  it.each([
+    ['in JSON', JSON.stringify(KEY).slice(1, -1)],
+    ['in JSON that JSON quotes', JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
+    ['in JSON of ASCII alone', JSON.stringify(KEY).slice(1, -1).replace('ö', '\\u00f6')],
+    ['in JSON with its slashes escaped', JSON.stringify(KEY).slice(1, -1).replace('/', '\\/')],
+    ['in a URL', encodeURIComponent(KEY)],
+    ['in a URL in small letters', encodeURIComponent(KEY).toLowerCase()],
+    ['in a form', encodeURIComponent(KEY).replaceAll('%20', '+')],
+  ])('is masked %s', (_where, form) => {
+    check([KEY], `>${form}<`, '>[masked]<');
+  });
+
+  it('is masked in base64 whatever stands before it, so that at most edges of it are left', () => {
+    for (const before of ['', 'u', 'us', 'user:', 'longer user:'])
+      for (const alphabet of ['base64', 'base64url'] as const) {
+        const known = new Secrets();
+        known.add([KEY]);
+        const masked = known.mask(Buffer.from(`${before}${KEY} and after`).toString(alphabet));
+        expect(masked).toContain('[masked]');
+        const rest = Buffer.from(masked.split('[masked]')[0] ?? '', 'base64').toString();
+        expect(rest).not.toContain(KEY.slice(0, 2));
+      }
+  });
+
+  it('of characters that mean something to a regular expression is masked as it is, and only so', () => {
+    check(['.*+?^${}()|[]\\/-'], 'x.*+?^${}()|[]\\/-y', 'x[masked]y');
+    check(['a.c.e.g.i'], 'aXcXeXgXi', 'aXcXeXgXi');
+    check(['$&$1$`$$$$'], 'x$&$1$`$$$$y', 'x[masked]y');
+    check(['........'], 'password', 'password');
+  });
+
+  it('that overlaps another leaves nothing of either', () => {
+    check(['abcdefghijkl', 'ghijklmnopqr'], '-abcdefghijklmnopqr-', '-[masked]-');
+    check(['abcabcabc'], 'abcabcabcabcab', '[masked]ab');
+    check(['aaaaaaaa'], 'a'.repeat(1_000), '[masked]');
+  });
+
+  it('that begins another is masked beside it', () => {
+    check(['secret-one', 'secret-one-and-two'], 'secret-one-and-two secret-one', '[masked] [masked]');
+    check(['secret-one-and-two', 'secret-one'], 'secret-one-and-two secret-one', '[masked] [masked]');
+  });
+
+  it('stands next to another without a gap', () => {
+    check(['abcdefgh', 'ijklmnop'], 'abcdefghijklmnop!', '[masked]!');
+  });
+
+  it('of which a quote kept only the beginning is masked as far as it goes', () => {
+    check(['0123456789abcdefghij'], 'it said "0123456789abcde…', 'it said "[masked]…');
+    check(['0123456789abcdefghij'], 'it said "0123456789"', 'it said "0123456789"');
+  });
+
+  it('of several lines is masked line by line', () => {
+    const pem = '-----BEGIN X-----\nMIIEvQIBADANBgkqh\nkiG9w0BAQEFAASCB\n-----END X-----\n';
+    check([pem], 'b: kiG9w0BAQEFAASCB', 'b: [masked]');
+    check([pem], 'MIIEvQIBADANBgkqh', '[masked]');
+  });
+
+  it('shorter than 8 characters is not masked', () => {
+    check(['1234567'], 'at 1234567', 'at 1234567');
+    check(['12345678'], 'at 12345678', 'at [masked]');
+  });
+
+  it('is found in a line of a megabyte, and among hundreds of others', () => {
+    const many = Array.from({ length: 300 }, (_, index) => `secret-number-${index}-${'x'.repeat(20)}`);
+    const line = `${'lorem ipsum '.repeat(90_000)}secret-number-299-${'x'.repeat(20)}${'-'.repeat(20_000)}`;
+    check(many, line, line.replace(/secret-number-\S+?x{20}/, '[masked]'));
+  });
+  it('that is added later is masked from then on', () => {
+    const known = new Secrets();
+    expect(known.mask('first-secret')).toBe('first-secret');
+    known.add(['first-secret']);
+    expect(known.mask('first-secret second-secret')).toBe('[masked] second-secret');
+    known.add(['second-secret']);
+    expect(known.mask('first-secret second-secret')).toBe('[masked] [masked]');
+  });
+});

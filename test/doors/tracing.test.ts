@@ -1,0 +1,179 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { until } from '../support/endings.ts';
+import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernAsk, modernCall } from '../support/modern.ts';
+import { fixture, ROOT, tempDir } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+const CONTEXT: JsonObject = {
+  traceparent: `00-${TRACE}-${PARENT}-01`,
+  tracestate: 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE',
+  baggage: 'userId=alice',
+};
+
+interface Traced {
+  readonly assay: Assay;
+  /** Waits for a number of spans, and gives those that there are then. */
+  readonly spans: (count: number) => Promise<readonly Json[]>;
+}
+
+async function startTraced(env: Readonly<Record<string, string>> = {}): Promise<Traced> {
+  const file = join(tempDir(), 'spans.jsonl');
+  const assay = await startAssay({
+    servers: { plain: fixture('plain'), modern: fixture('modern') },
+    env: { NODE_OPTIONS: `--import ${join(ROOT, 'examples', 'otel.mjs')}`, SPANS_FILE: file, ...env },
+  });
+  await assay.settled();
+  const read = (): readonly Json[] =>
+    existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1).map(parseJson) : [];
+  return {
+    assay,
+    spans: (count) =>
+      until(`${count} spans`, () => {
+        const spans = read();
+        return spans.length >= count ? spans : undefined;
+      }),
+  };
+}
+
+describe('with an OpenTelemetry SDK that the user registered', () => {
+  it('each relayed request is a span, whose parent is the span of the client', async () => {
+    const { assay, spans } = await startTraced();
+    await modernAsk(assay.url, 'tools/call', {
+      id: 'seven',
+      params: { name: 'plain_echo', arguments: {} },
+      meta: CONTEXT,
+    });
+    const [span] = await spans(1);
+    expect(span).toMatchObject({
+      name: 'tools/call plain_echo',
+      kind: 1,
+      traceId: TRACE,
+      parent: PARENT,
+      state: CONTEXT['tracestate'],
+      status: { code: 0 },
+      links: [],
+      attributes: {
+        'mcp.method.name': 'tools/call',
+        'mcp.protocol.version': '2026-07-28',
+        'gen_ai.tool.name': 'plain_echo',
+        'gen_ai.operation.name': 'execute_tool',
+        'jsonrpc.request.id': 'seven',
+        'assay.server': 'plain',
+        'network.transport': 'tcp',
+        'network.protocol.name': 'http',
+      },
+    });
+  });
+
+  it('a legacy client’s too, and a request without a context begins a trace of its own', async () => {
+    const { assay, spans } = await startTraced();
+    const session = await openSession(assay.url);
+    await session.ask('prompts/get', { name: 'plain_greet', arguments: { who: 'x' }, _meta: CONTEXT });
+    await session.ask('resources/read', { uri: 'plain://plain/readme' });
+    const [prompt = null, resource = null] = await spans(2);
+    expect(at(prompt, 'name')).toBe('prompts/get plain_greet');
+    expect(at(prompt, 'parent')).toBe(PARENT);
+    expect(at(prompt, 'attributes', 'gen_ai.prompt.name')).toBe('plain_greet');
+    expect(at(prompt, 'attributes', 'mcp.protocol.version')).toBe('2025-11-25');
+    expect(at(resource, 'name')).toBe('resources/read');
+    expect(at(resource, 'attributes', 'mcp.resource.uri')).toBe('plain://plain/readme');
+    expect(at(resource, 'parent')).toBeUndefined();
+    expect(at(resource, 'traceId')).not.toBe(TRACE);
+  });
+
+  it('failures say of what kind they are', async () => {
+    const { assay, spans } = await startTraced();
+    for (const name of ['plain_fails', 'plain_refuses', 'plain_label'])
+      await modernAsk(assay.url, 'tools/call', { params: { name, arguments: {} } });
+    const told = (await spans(3)).map((span) => [
+      at(span, 'name'),
+      at(span, 'status'),
+      at(span, 'attributes', 'error.type'),
+      at(span, 'attributes', 'rpc.response.status_code'),
+    ]);
+    expect(told).toEqual([
+      ['tools/call plain_fails', { code: 2 }, 'tool_error', undefined],
+      ['tools/call plain_refuses', { code: 2, message: 'custom failure' }, '-32042', '-32042'],
+      ['tools/call plain_label', { code: 0 }, undefined, undefined],
+    ]);
+  });
+
+  it('a context that is none begins a trace of its own, and costs nobody the call', async () => {
+    const { assay, spans } = await startTraced();
+    for (const traceparent of ['', 'x'.repeat(10_000), '00-0-0-00', 7, null, { a: 1 }])
+      await modernAsk(assay.url, 'tools/call', {
+        params: { name: 'plain_label', arguments: {} },
+        meta: { traceparent, tracestate: traceparent },
+      });
+    const traced = await spans(6);
+    expect(traced.map((span) => at(span, 'parent'))).toEqual(Array<undefined>(6).fill(undefined));
+  });
+
+  it('assay stdio has spans as well', async () => {
+    const file = join(tempDir(), 'spans.jsonl');
+    const stdio = openStdio({
+      servers: { plain: fixture('plain') },
+      env: { NODE_OPTIONS: `--import ${join(ROOT, 'examples', 'otel.mjs')}`, SPANS_FILE: file },
+    });
+    await stdio.initialize();
+    await stdio.ask('tools/call', { name: 'plain_label', arguments: {}, _meta: CONTEXT });
+    const span = await until('a span', () =>
+      existsSync(file) ? parseJson(readFileSync(file, 'utf8').split('\n')[0] ?? '') : undefined,
+    );
+    expect(at(span, 'parent')).toBe(PARENT);
+    expect(at(span, 'attributes', 'network.transport')).toBe('pipe');
+  });
+});
+
+describe('without one', () => {
+  /** Tells on stderr what of OpenTelemetry is loaded, and by whom; the library that writes metrics loads its API too. */
+  const TRAP = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve(specifier, context, next) {
+      const isApart = /node_modules.(?:prom-client|@opentelemetry)/.test(context.parentURL);
+      if (specifier.startsWith('@opentelemetry') && !isApart) process.stderr.write('LOADED ' + specifier + '\\n');
+      return next(specifier, context);
+    } });`;
+  const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(TRAP)}` };
+
+  it('Assay loads nothing of OpenTelemetry', async () => {
+    const assay = await startAssay({ servers: { plain: fixture('plain') }, env });
+    await assay.settled();
+    expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
+    expect(assay.stderr()).not.toContain('LOADED');
+  });
+
+  it('and with one it does, so that this would be seen', async () => {
+    const otel = `--import ${join(ROOT, 'examples', 'otel.mjs')}`;
+    const assay = await startAssay({
+      servers: { plain: fixture('plain') },
+      env: { NODE_OPTIONS: `${env.NODE_OPTIONS} ${otel}`, SPANS_FILE: join(tempDir(), 'spans.jsonl') },
+    });
+    await assay.settled();
+    expect(assay.stderr()).toContain('LOADED');
+  });
+});
+
+describe('the trace context of a request', () => {
+  it.each(['plain', 'modern'])(
+    'reaches a server of either era as it is (%s), from clients of both',
+    async (name) => {
+      const assay = await startAssay({ servers: { plain: fixture('plain'), modern: fixture('modern') } });
+      await assay.settled();
+      const session = await openSession(assay.url);
+      const legacy = await session.ask('tools/call', { name: `${name}_meta`, arguments: {}, _meta: CONTEXT });
+      const modern = await modernAsk(assay.url, 'tools/call', {
+        params: { name: `${name}_meta`, arguments: {} },
+        meta: CONTEXT,
+      });
+      for (const answer of [legacy, modern])
+        expect(parseJson(String(at(answer, 'result', 'content', 0, 'text')))).toMatchObject(CONTEXT);
+    },
+  );
+});
