@@ -5,13 +5,18 @@ import type { Config } from './adapters/config/load-config.ts';
 import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
 import { downstream } from './adapters/downstream/connect.ts';
 import { STDERR_LINE } from './adapters/downstream/stdio-link.ts';
+import { inspectStore } from './adapters/store/inspect-store.ts';
+import { isCredentialName } from './adapters/telemetry/credential-names.ts';
 import { LOG_LEVELS } from './adapters/telemetry/log.ts';
+import { isOfKnownShape } from './adapters/telemetry/secret-shapes.ts';
+import { secretsOfEnvironment, secretsOfServer } from './adapters/telemetry/secret-values.ts';
+import { Secrets } from './adapters/telemetry/secrets.ts';
 import { sentenceOf } from './core/errors.ts';
 import { ordered, type Diagnosis, type Finding } from './core/finding.ts';
 import { LEAST_NODE, OWN_INFO, VERSION } from './core/identity.ts';
 import { judgeCommands, type CommandFacts } from './core/judge-commands.ts';
 import { judgeConfig } from './core/judge-config.ts';
-import { judgeHome, judgeNode, judgeOpenFiles, type HomeFacts } from './core/judge-machine.ts';
+import { judgeHome, judgeNode, judgeOpenFiles, judgeStore, type HomeFacts } from './core/judge-machine.ts';
 import { judgeServers } from './core/judge-servers.ts';
 import { judgeHints, judgeIsolation, judgeNames } from './core/judge-tools.ts';
 import type { ServerSpec } from './core/server-spec.ts';
@@ -34,8 +39,13 @@ import {
 /** Looks at all that a start needs, and changes nothing. Servers that it starts are ended before it resolves. */
 export async function examine(options: ExamineOptions, signal: AbortSignal): Promise<Diagnosis> {
   const around = surroundings(options);
-  const inspected = await inspectConfig(locateConfig({ flag: options.config, ...around }), around);
+  const location = locateConfig({ flag: options.config, ...around });
+  const inspected = await inspectConfig(location, around, looksSecret);
   const servers = inspected.config?.servers ?? [];
+  const home = locateHome(around);
+  const secrets = new Secrets();
+  secrets.add([...secretsOfEnvironment(around.env), ...servers.flatMap(secretsOfServer)]);
+  const mask = (text: string): string => secrets.mask(text);
   const commands = judgeCommands(await commandFacts(servers));
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
@@ -47,13 +57,20 @@ export async function examine(options: ExamineOptions, signal: AbortSignal): Pro
       ownVersion: VERSION,
     }),
     ...commands,
-    ...judgeHome(await homeFacts(locateHome(around))),
+    ...judgeHome(await homeFacts(home)),
+    ...judgeStore(await inspectStore({ home, databaseUrl: setting('ASSAY_DATABASE_URL') })),
     ...judgeOpenFiles(openFilesLimit()),
     ...(options.offline || inspected.config === undefined
       ? []
-      : await lookAtServers(inspected.config, { options, signal, atFault: new Set(atFault) })),
+      : await lookAtServers(inspected.config, { options, signal, mask, atFault: new Set(atFault) })),
   ];
-  return { findings: ordered(findings), hasUsableConfig: servers.length > 0 };
+  // Names of tools, and whatever else a server chose, may repeat what it was given.
+  const masked = findings.map((finding) => ({ ...finding, says: mask(finding.says) }));
+  return { findings: ordered(masked), hasUsableConfig: servers.length > 0 };
+}
+
+function looksSecret(name: string, value: string): boolean {
+  return isCredentialName(name) || isOfKnownShape(value) || /^(?:Bearer|Basic) \S/.test(value);
 }
 
 function settingFaults(): readonly string[] {
@@ -109,12 +126,13 @@ async function homeFacts(path: string): Promise<HomeFacts> {
 interface Looking {
   readonly options: ExamineOptions;
   readonly signal: AbortSignal;
+  readonly mask: (text: string) => string;
   /** Servers of which it is told already why they cannot start. */
   readonly atFault: ReadonlySet<string>;
 }
 
 async function lookAtServers(config: Config, looking: Looking): Promise<readonly Finding[]> {
-  const { options, signal, atFault } = looking;
+  const { options, signal, mask, atFault } = looking;
   const hearing = new Hearing();
   const connecting = { ownInfo: JSON.stringify(OWN_INFO) };
   const connect = downstream({ ...connecting, log: hearing, recallEra: () => undefined });
@@ -124,7 +142,7 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
   const catalog = new Catalog(config, { connect, memory: NO_MEMORY, log: hearing, chance: Math.random });
   const heardOf = (server: string): Heard => hearing.of(server);
   const { onNews } = options;
-  const servers = await examineServers({ catalog, connectOffering, heardOf, onNews, signal });
+  const servers = await examineServers({ catalog, connectOffering, heardOf, mask, onNews, signal });
   const tools = catalog.all.listing('tools').entries.length;
   return [
     ...judgeServers(servers, atFault),

@@ -89,7 +89,7 @@ async function openGround(options: OpeningOptions): Promise<Result<Ground, Refus
       reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
     });
   const secrets = new Secrets();
-  secrets.add(secretsOfEnvironment(env));
+  secrets.add(secretsOfEnvironment(around.env));
   const mask = (text: string): string => secrets.mask(text);
   const log = await openLog({ level, isPretty: process.stderr.isTTY, mask });
   const { transport, meter } = options;

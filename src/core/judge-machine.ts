@@ -138,3 +138,32 @@ export function judgeOpenFiles(most: number | undefined): readonly Finding[] {
     },
   ];
 }
+
+/** The store as it was found: the file in the home, or a PostgreSQL database. */
+export interface StoreFacts {
+  readonly kind: 'file' | 'database';
+  /** Without credentials. */
+  readonly place: string;
+  readonly is: 'absent' | 'whole' | 'at fault';
+  /** A phrase. */
+  readonly fault?: string;
+}
+
+/** Whether what lasts can be read. A store that nobody made yet is none to speak of. */
+export function judgeStore({ kind, place, is, fault = '' }: StoreFacts): readonly Finding[] {
+  if (is === 'absent') return [];
+  if (is === 'whole')
+    return [{ check: 'disk', level: 'ok', about: place, says: 'The store can be read and is whole.' }];
+  return [
+    {
+      check: 'disk',
+      level: 'problem',
+      about: place,
+      says: `The store cannot be used (${fault}), so nothing can be kept in it.`,
+      remedy:
+        kind === 'file'
+          ? 'Put a copy of the file from before in its place, or take it away: a new one is made.'
+          : 'Look at ASSAY_DATABASE_URL, and whether the database runs and lets this user in.',
+    },
+  ];
+}

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { secretsOf, withoutSecrets } from '../core/credentials.ts';
 import type { DeclaredHints, OfferFacts, ServerFacts } from '../core/judge-servers.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Catalog } from './catalog.ts';
@@ -20,6 +19,8 @@ export interface Examining {
   /** Connects as a client that offers servers all that it can, and tells what they request of it. */
   readonly connectOffering: (onRequest: (method: string) => void) => Connect;
   readonly heardOf: (server: string) => Heard;
+  /** Takes secrets out of a text that a server wrote. */
+  readonly mask: (text: string) => string;
   /** Told of each server, once, how it did. */
   readonly onNews: (server: string, isUp: boolean) => void;
   readonly signal: AbortSignal;
@@ -44,14 +45,11 @@ export async function examineServers(examining: Examining): Promise<readonly Ser
 }
 
 async function examine(server: Server, startedMs: number, examining: Examining): Promise<ServerFacts> {
-  const { heardOf, onNews, signal } = examining;
+  const { heardOf, mask, onNews, signal } = examining;
   const { spec } = server;
   await firstOf([server.settled(), signal], STAND_LIMIT_MS);
   const { life, link } = server;
   onNews(spec.name, life.state === 'up');
-  const secrets = secretsOf(spec);
-  const clean = (texts: readonly string[]): readonly string[] =>
-    texts.map((text) => withoutSecrets(text, secrets));
   const facts = { name: spec.name, way: spec.transport.kind };
   if (life.state !== 'up' || link === undefined) {
     const cause =
@@ -59,9 +57,9 @@ async function examine(server: Server, startedMs: number, examining: Examining):
     await server.stop();
     const { stderr, warnings } = heardOf(spec.name);
     // It may have been started more than once, and then said the same each time.
-    const lastWords = clean([...new Set(stderr)].slice(-MOST_LAST_WORDS)).map(cut);
-    const condition = { kind: 'down', cause: withoutSecrets(cause, secrets), lastWords } as const;
-    return { ...facts, condition, warnings: clean(warnings) };
+    const lastWords = [...new Set(stderr)].slice(-MOST_LAST_WORDS).map(mask).map(cut);
+    const condition = { kind: 'down', cause: mask(cause), lastWords } as const;
+    return { ...facts, condition, warnings: warnings.map(mask) };
   }
   const { era, version: revision } = link;
   if (era === 'legacy') await pause(WATCH_MS, signal);
@@ -72,7 +70,7 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   const stoodAfterMs = life.sinceMs - startedMs;
   const hints = tools.map(hintsOf);
   const condition = { kind: 'up', era, revision, stoodAfterMs, tools: hints, offered } as const;
-  return { ...facts, condition, warnings: clean(heardOf(spec.name).warnings) };
+  return { ...facts, condition, warnings: heardOf(spec.name).warnings.map(mask) };
 }
 
 /** Undefined where the server does not stand a second time. */

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
+import { access, readFile, stat, statfs } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
 import process from 'node:process';
 
@@ -19,6 +19,11 @@ export async function pathFacts(path: string): Promise<PathFacts | undefined> {
   if (found === undefined) return undefined;
   const is = found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'other';
   return { is, mode: HAS_MODES ? found.mode & 0o7777 : undefined, bytes: found.size };
+}
+
+/** The whole of a file. Rejects with the system's error where it cannot be read. */
+export function readBytes(path: string): Promise<Buffer> {
+  return readFile(path);
 }
 
 export async function isWritable(path: string): Promise<boolean> {

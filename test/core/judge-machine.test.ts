@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { judgeHome, judgeNode, judgeOpenFiles, type HomeFacts } from '../../src/core/judge-machine.ts';
+import {
+  judgeHome,
+  judgeNode,
+  judgeOpenFiles,
+  judgeStore,
+  type HomeFacts,
+  type StoreFacts,
+} from '../../src/core/judge-machine.ts';
 
 it.each([
   ['22.19.0', 'ok'],
@@ -70,4 +77,15 @@ it.each([
   [1_023, ['warning']],
 ])('A limit of %s open files', (most, levels) => {
   expect(judgeOpenFiles(most).map(({ level }) => level)).toEqual(levels);
+});
+
+it.each<[StoreFacts, readonly string[]]>([
+  [{ kind: 'file', place: '/h/assay.db', is: 'absent' }, []],
+  [{ kind: 'file', place: '/h/assay.db', is: 'whole' }, ['ok The store can be read and is whole.']],
+  [
+    { kind: 'database', place: 'db/assay', is: 'at fault', fault: 'nothing listens there' },
+    ['problem The store cannot be used (nothing listens there), so nothing can be kept in it.'],
+  ],
+])('A store %j', (facts, expected) => {
+  expect(judgeStore(facts).map(({ level, says }) => `${level} ${says}`)).toEqual(expected);
 });

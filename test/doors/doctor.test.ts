@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { startHttp } from '../fixtures/http.ts';
 import { runAssay } from '../support/assay.ts';
@@ -141,7 +142,7 @@ describe('assay doctor', () => {
       'problem lost: Its working folder "/no/such/folder" does not exist, so it cannot be started.',
     ]);
     expect(found('servers')).toEqual([
-      'problem crashing: It does not stand, so its tools are missing: exited with code 3. Its last words: no disk for [hidden]',
+      'problem crashing: It does not stand, so its tools are missing: exited with code 3. Its last words: no disk for [masked]',
       'problem unwelcome: It does not stand, so its tools are missing: it answers HTTP 401: it wants other credentials; set "headers" in its config entry.',
       'problem closed: It does not stand, so its tools are missing: nothing listens at its address (ECONNREFUSED).',
       expect.stringMatching(/^ok plain: /),
@@ -234,6 +235,32 @@ describe('assay doctor', () => {
       `ok ${absent}: The home does not exist yet; the first start makes it, for you alone.`,
     ]);
     expect(() => statSync(absent)).toThrow();
+  });
+
+  it('finds a store that is whole, damaged or out of reach, and leaves it as it was', async () => {
+    const config = privateConfig({ plain: fixture('plain') });
+    const args = ['--offline'];
+    const home = tempDir();
+    const path = join(home, 'assay.db');
+    const database = new SqliteDatabase(path);
+    database.pragma('journal_mode = WAL');
+    database.exec('create table things (name text)');
+    database.close();
+    const before = readFileSync(path);
+    expect((await doctor(config, { args, home })).found('disk').at(-1)).toBe(
+      `ok ${path}: The store can be read and is whole.`,
+    );
+    expect([readdirSync(home), readFileSync(path).equals(before)]).toEqual([['assay.db'], true]);
+    writeFileSync(path, 'no database '.repeat(200));
+    expect((await doctor(config, { args, home })).found('disk')[0]).toBe(
+      `problem ${path}: The store cannot be used (its content is no database), so nothing can be kept in it.`,
+    );
+    const env = { ASSAY_DATABASE_URL: `postgres://me:${MARKER}@127.0.0.1:1/assay` };
+    const { stdout, found } = await doctor(config, { args, env });
+    expect(found('disk')[0]).toBe(
+      'problem 127.0.0.1:1/assay: The store cannot be used (nothing listens there), so nothing can be kept in it.',
+    );
+    expect(stdout).not.toContain(MARKER);
   });
 
   it('finds that few files may be open', () => {

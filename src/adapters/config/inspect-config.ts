@@ -1,5 +1,4 @@
 import type { ConfigFacts } from '../../core/judge-config.ts';
-import { looksLikeCredential } from '../../core/credentials.ts';
 import { sentenceOf } from '../../core/errors.ts';
 import { readText } from '../../platform/files.ts';
 import { pathFacts } from '../../platform/machine.ts';
@@ -7,6 +6,9 @@ import { keyOf, type ConfigProblem } from './complaints.ts';
 import { membersOf, parseJsonTree } from './json-tree.ts';
 import { loadConfig, type Config, type ConfigSurroundings } from './load-config.ts';
 import type { ConfigLocation } from './locate-config.ts';
+
+/** Whether a variable or header of this name and value, as somebody wrote it, had to be kept from others. */
+export type LooksSecret = (name: string, value: string) => boolean;
 
 /** A config as it is, and all that may be said of its file. */
 export interface InspectedConfig {
@@ -18,6 +20,7 @@ export interface InspectedConfig {
 export async function inspectConfig(
   { path, origin }: ConfigLocation,
   around: ConfigSurroundings,
+  looksSecret: LooksSecret,
 ): Promise<InspectedConfig> {
   const loaded = await loadConfig(path, around);
   const file = await pathFacts(path);
@@ -29,7 +32,7 @@ export async function inspectConfig(
   const { servers, problems, warnings } = loaded.value;
   const complaints = [...problems.map(complaintOf('problem')), ...warnings.map(complaintOf('warning'))];
   const text = await readText(path);
-  const clearSecrets = text.ok ? clearSecretsIn(text.value) : [];
+  const clearSecrets = text.ok ? clearSecretsIn(text.value, looksSecret) : [];
   const reading = {
     kind: 'read',
     servers: servers.length,
@@ -47,7 +50,7 @@ function complaintOf(level: 'problem' | 'warning'): (problem: ConfigProblem) => 
 }
 
 /** The keys under which something stands, as written, that looks like a secret. */
-function clearSecretsIn(text: string): readonly string[] {
+function clearSecretsIn(text: string, looksSecret: LooksSecret): readonly string[] {
   const root = parseJsonTree(text);
   if (!root.ok) return [];
   return membersOf(root.value).flatMap(({ key, value }) =>
@@ -61,10 +64,16 @@ function clearSecretsIn(text: string): readonly string[] {
                   .filter(
                     (member) =>
                       member.value.type === 'string' &&
-                      looksLikeCredential(member.key, String(member.value.value)),
+                      isWrittenOut(String(member.value.value)) &&
+                      looksSecret(member.key, String(member.value.value)),
                   )
                   .map((member) => keyOf([key, server.key, field.key, member.key])),
           ),
         ),
   );
+}
+
+/** A variable keeps the secret out of the file. */
+function isWrittenOut(value: string): boolean {
+  return value !== '' && !value.includes('${');
 }
