@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { announceServe, withdrawServe } from './adapters/store/running-serve.ts';
+import { neighbourPorts } from './compose-neighbours.ts';
 import { EXIT, type Refusal } from './core/errors.ts';
 import { VERSION } from './core/identity.ts';
 import type { Diagnosis } from './core/finding.ts';
@@ -25,9 +26,12 @@ export function runProgram(argv: readonly string[]): Promise<number> {
   return runCommandLine(argv, RUNTIME);
 }
 
+const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1] ?? ''];
+
 const RUNTIME: Runtime = {
+  ...neighbourPorts(OWN_COMMAND),
   version: VERSION,
-  ownCommand: [process.execPath, process.argv[1] ?? ''],
+  ownCommand: OWN_COMMAND,
   openCatalog: openForCommand,
   openServe,
   runStdio,

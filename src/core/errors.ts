@@ -67,7 +67,19 @@ export type Refusal =
   | { readonly code: 'SCOPE_MISSING'; readonly scope: string }
   | { readonly code: 'TOO_MANY_FAILURES'; readonly waitSeconds: number }
   | { readonly code: 'CLIENT_BUSY'; readonly limit: number }
-  | { readonly code: 'SERVER_BUSY'; readonly server: string; readonly limit: number };
+  | { readonly code: 'SERVER_BUSY'; readonly server: string; readonly limit: number }
+  | { readonly code: 'CLIENT_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
+  | { readonly code: 'CLIENT_ABSENT'; readonly client: string; readonly folder: string }
+  | { readonly code: 'CLIENT_NEEDS_COMMAND'; readonly client: string }
+  | { readonly code: 'ENTRY_TAKEN'; readonly name: string; readonly path: string }
+  | {
+      readonly code: 'NOTHING_FOUND';
+      readonly places: readonly string[];
+      /** Folders of projects for which the client keeps servers. */
+      readonly projects: readonly string[];
+    }
+  | { readonly code: 'NOTHING_TO_UNDO'; readonly path: string }
+  | { readonly code: 'FILE_UNWRITABLE'; readonly path: string; readonly reason: string };
 
 export type RefusalCode = Refusal['code'];
 
@@ -148,6 +160,13 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   TOO_MANY_FAILURES: { rpc: INVALID_REQUEST, http: 429, exit: EXIT.unavailable },
   CLIENT_BUSY: { rpc: INTERNAL, http: 429, exit: EXIT.unavailable },
   SERVER_BUSY: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
+  CLIENT_UNKNOWN: { rpc: INVALID_PARAMS, http: 400, exit: EXIT.usage },
+  CLIENT_ABSENT: { rpc: INTERNAL, http: 500, exit: EXIT.config },
+  CLIENT_NEEDS_COMMAND: { rpc: INVALID_PARAMS, http: 400, exit: EXIT.usage },
+  ENTRY_TAKEN: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },
+  NOTHING_FOUND: { rpc: INTERNAL, http: 500, exit: EXIT.config },
+  NOTHING_TO_UNDO: { rpc: INVALID_PARAMS, http: 400, exit: EXIT.usage },
+  FILE_UNWRITABLE: { rpc: INTERNAL, http: 500, exit: EXIT.config },
 };
 
 export function facesOf(refusal: Refusal): Faces {
@@ -258,6 +277,19 @@ const SENTENCES: Sentences = {
     `This client has ${r.limit} requests under way, which is the most that it may. Wait for answers, or raise limits.requestsPerClient.`,
   SERVER_BUSY: (r) =>
     `Server ${quote(r.server)} has ${r.limit} requests waiting, which is the most that it may. Try again later, or raise limits.queuePerServer. The request was not carried out.`,
+  CLIENT_UNKNOWN: (r) =>
+    `No client called ${quote(r.name)} is known. Known: ${r.known.join(', ')}. To import, a file will do too.`,
+  CLIENT_ABSENT: (r) =>
+    `${r.client} seems not to be installed: there is no folder ${quote(r.folder)}. Start it once, or write the file all the same with --force.`,
+  CLIENT_NEEDS_COMMAND: (r) =>
+    `${r.client} takes only commands from its config file, no addresses. Leave --http out: it then starts \`assay stdio\`, which joins the same servers.`,
+  ENTRY_TAKEN: (r) =>
+    `The file ${quote(r.path)} has another server called ${quote(r.name)}. Choose a name with --name, or replace that one with --force.`,
+  NOTHING_FOUND: (r) =>
+    `No MCP server was found. Looked in: ${r.places.map(quote).join(', ')}.` +
+    (r.projects.length === 0 ? '' : ` There are some with --project ${r.projects.map(quote).join(' or ')}.`),
+  NOTHING_TO_UNDO: (r) => `There is nothing to undo: Assay wrote nothing into ${quote(r.path)}.`,
+  FILE_UNWRITABLE: (r) => `The file ${quote(r.path)} cannot be written: ${r.reason}.`,
 };
 
 /** A peer's text inside our sentence: one line, escaped; it is bounded already. */

@@ -161,7 +161,8 @@ export type StorePart = 'servers' | 'tokens' | 'keys' | 'settings';
 
 /**
  * What outlasts the process, in one database that several processes share. Each method is one transaction, durable
- * before it resolves, and refuses with STORE_UNAVAILABLE when the database cannot be reached.
+ * before it resolves, and refuses with STORE_UNAVAILABLE when the database cannot be reached. Writes are done in the
+ * order in which they are asked for, and a read sees those that were asked for before it.
  */
 export interface Store {
   /** Replaces what was known of the server of this name and identity; only rows that differ are written. */
@@ -172,8 +173,9 @@ export interface Store {
   server(name: string, identity: string): Promise<Result<SeenServer | undefined, Refusal>>;
   /** TOKEN_NAME_TAKEN where one of this name is not revoked. */
   addToken(token: StoredToken): Promise<Result<undefined, Refusal>>;
+  /** Oldest first, those that are revoked among them. */
   tokens(): Promise<Result<readonly StoredToken[], Refusal>>;
-  /** By id or by name. TOKEN_UNKNOWN where there is none that is not revoked yet. */
+  /** By id or, where none has it, by name. TOKEN_UNKNOWN where there is none that is not revoked yet. */
   revokeToken(idOrName: string, revokedMs: number): Promise<Result<StoredToken, Refusal>>;
   /** Newest first. */
   keys(purpose: string): Promise<Result<readonly StoredKey[], Refusal>>;
@@ -183,8 +185,12 @@ export interface Store {
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>>;
   /** Undefined takes the setting away. The value is kept as JSON. */
   saveSetting(key: string, value: unknown): Promise<Result<undefined, Refusal>>;
-  /** Told within a second what any process changed, this one included. The returned function ends it. */
+  /**
+   * Told within a second what any process changed, this one included; also of parts that may have changed while nobody
+   * could see it. The returned function ends it.
+   */
   onChange(listener: (parts: readonly StorePart[]) => void): () => void;
+  /** What was asked for before is done. */
   close(): Promise<void>;
 }
 

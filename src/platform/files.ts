@@ -1,6 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
-import { mkdir, open, readFile, realpath, rename, rm, type FileHandle } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  type FileHandle,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Why a file could not be read or written, as the end of a sentence: "there is no such file". */
@@ -18,6 +29,47 @@ export async function readText(path: string): Promise<Outcome<string>> {
     const bytes = await readFile(path);
     if (!isUtf8(bytes)) return failed('it is no UTF-8 text');
     return { ok: true, value: bytes.toString('utf8').replace(/^\uFEFF/, '') };
+  } catch (error) {
+    return failed(reasonOf(error));
+  }
+}
+
+/** A UTF-8 file with all that it holds, a byte order mark too. */
+export interface WholeFile {
+  readonly text: string;
+  /** The permission bits. */
+  readonly mode: number;
+}
+
+/** A file that is to be written again as it was. Undefined where there is none. */
+export async function readWhole(path: string): Promise<Outcome<WholeFile | undefined>> {
+  try {
+    const bytes = await readFile(path);
+    if (!isUtf8(bytes)) return failed('it is no UTF-8 text');
+    const { mode } = await stat(path);
+    return { ok: true, value: { text: bytes.toString('utf8'), mode: mode & 0o777 } };
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') return failed(reasonOf(error));
+    // A new file in the place of the link would cut what the user tied together.
+    const isLink = await lstat(path).then(
+      () => true,
+      () => false,
+    );
+    return isLink ? failed('it is a link to a file that is not there') : { ok: true, value: undefined };
+  }
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+export async function removeFile(path: string): Promise<Outcome<undefined>> {
+  try {
+    await rm(path);
+    return { ok: true, value: undefined };
   } catch (error) {
     return failed(reasonOf(error));
   }
@@ -51,11 +103,6 @@ export function realPath(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
-/** Takes a file away; one that is not there is no trouble. */
-export async function removeFile(path: string): Promise<void> {
-  await rm(path, { force: true }).catch(() => undefined);
-}
-
 /** Makes a folder, and those above it, for this user alone; one that is there stays as it is. */
 export async function ensureFolder(path: string): Promise<Outcome<undefined>> {
   try {
@@ -63,6 +110,47 @@ export async function ensureFolder(path: string): Promise<Outcome<undefined>> {
     return { ok: true, value: undefined };
   } catch (error) {
     return failed(reasonOf(error));
+  }
+}
+
+/** Makes an empty file that this user alone may read and write; of one that is there, others lose their rights. */
+export async function ensurePrivateFile(path: string): Promise<Outcome<undefined>> {
+  try {
+    await using(await open(path, 'wx', 0o600), () => Promise.resolve());
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') return failed(reasonOf(error));
+  }
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) return failed('it is a folder');
+    if ((found.mode & 0o077) !== 0) await chmod(path, 0o600);
+    return { ok: true, value: undefined };
+  } catch (error) {
+    return failed(reasonOf(error));
+  }
+}
+
+/** What tells a file from others that have its name later. */
+export interface FileFacts {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** Undefined where there is no such file. */
+export async function fileFacts(path: string): Promise<FileFacts | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined ? undefined : { id: `${found.dev}:${found.ino}`, bytes: found.size };
+}
+
+/** Gives a file another name, but never that of one that is there. Where there is no such file, nothing is done. */
+export async function moveFile(from: string, to: string): Promise<Outcome<undefined>> {
+  try {
+    if ((await lstat(to).catch(() => undefined)) !== undefined)
+      return failed(`${JSON.stringify(to)} is there already`);
+    await rename(from, to);
+    return { ok: true, value: undefined };
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? { ok: true, value: undefined } : failed(reasonOf(error));
   }
 }
 

@@ -64,6 +64,13 @@ const REFUSALS: Examples = {
   TOO_MANY_FAILURES: ['-32600 429 4', { waitSeconds: 60 }],
   CLIENT_BUSY: ['-32603 429 4', { limit: 256 }],
   SERVER_BUSY: ['-32603 200 4', { server: HOSTILE, limit: 4096 }],
+  CLIENT_UNKNOWN: ['-32602 400 2', { name: HOSTILE, known: ['cursor', 'vscode'] }],
+  CLIENT_ABSENT: ['-32603 500 3', { client: 'Cursor', folder: HOSTILE }],
+  CLIENT_NEEDS_COMMAND: ['-32602 400 2', { client: 'Claude Desktop' }],
+  ENTRY_TAKEN: ['-32602 409 2', { name: HOSTILE, path: '/mcp.json' }],
+  NOTHING_FOUND: ['-32603 500 3', { places: [HOSTILE, '/mcp.json'], projects: ['/a'] }],
+  NOTHING_TO_UNDO: ['-32602 400 2', { path: HOSTILE }],
+  FILE_UNWRITABLE: ['-32603 500 3', { path: HOSTILE, reason: 'the disk is full' }],
 };
 const EXAMPLES = Object.entries(REFUSALS).map(([code, [faces, details]]) => ({
   code,

@@ -95,7 +95,8 @@ describe.concurrent('assay', () => {
   it('--help names all commands, on stdout', async () => {
     const done = await runAssay(['--help']);
     expect(done.code).toBe(0);
-    for (const command of ['serve', 'stdio', 'tools', 'call']) expect(done.stdout).toContain(command);
+    for (const command of ['serve', 'stdio', 'tools', 'call', 'import', 'connect'])
+      expect(done.stdout).toContain(command);
   });
 
   it.each([
@@ -104,6 +105,9 @@ describe.concurrent('assay', () => {
     [['serve', '--port', 'abc']],
     [['serve', '--port', '70000']],
     [['call']],
+    [['import']],
+    [['connect', '--undo']],
+    [['connect', 'cursor', '--no-such-flag']],
   ])(
     '%j is a mistake of usage: code 2, a sentence on stderr, nothing on stdout',
     async (args: readonly string[]) => {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readText, writeAtomically } from '../../src/platform/files.ts';
+import { isFolder, readText, readWhole, removeFile, writeAtomically } from '../../src/platform/files.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -62,4 +62,32 @@ it('many writers at once leave one whole text', async () => {
   await Promise.all(texts.map((text) => writeAtomically(path, text, 0o600)));
   expect(texts).toContain(await readFile(path, 'utf8'));
   expect(await readdir(folder)).toEqual(['a']);
+});
+it('a file that is to be written again comes with its byte order mark and its mode', async () => {
+  const path = join(folder, 'a');
+  await writeAtomically(path, '\uFEFFa\r\n', 0o640);
+  expect(await readWhole(path)).toEqual({ ok: true, value: { text: '\uFEFFa\r\n', mode: 0o640 } });
+  expect(await readWhole(join(folder, 'none'))).toEqual({ ok: true, value: undefined });
+  await writeFile(path, Buffer.from([0xff, 0xfe]));
+  expect(await readWhole(path)).toEqual({ ok: false, error: { reason: 'it is no UTF-8 text' } });
+  await symlink(join(folder, 'gone'), join(folder, 'link'));
+  expect(await readWhole(join(folder, 'link'))).toEqual({
+    ok: false,
+    error: { reason: 'it is a link to a file that is not there' },
+  });
+});
+it('a folder is one, a file and nothing are none', async () => {
+  const path = join(folder, 'a');
+  await writeFile(path, '');
+  expect([await isFolder(folder), await isFolder(path), await isFolder(join(folder, 'none'))]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+});
+it('a file that is removed is gone, and one that is not there says so', async () => {
+  const path = join(folder, 'a');
+  await writeFile(path, '');
+  expect([await removeFile(path), await readdir(folder)]).toEqual([{ ok: true, value: undefined }, []]);
+  expect(await removeFile(path)).toEqual({ ok: false, error: { reason: 'there is no such file or folder' } });
 });

@@ -4,6 +4,7 @@ import { callTool } from './call.ts';
 import { consoleToStderr } from './console-to-stderr.ts';
 import { complain } from './complain.ts';
 import { diagnose, type DoctorOptions } from './doctor.ts';
+import { neighbourCommands } from './neighbour-commands.ts';
 import type { CommonOptions, Runtime, ServeOptions, StdioOptions } from './runtime.ts';
 import { serve } from './serve.ts';
 import { listTools } from './tools.ts';
@@ -60,6 +61,8 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   withDoctor(withCommon(program.command('doctor'))).action(async (options: DoctorOptions) => {
     exit = await diagnose(runtime, options);
   });
+  for (const command of neighbourCommands(runtime, (code) => (exit = code)))
+    program.addCommand(withCommon(command).copyInheritedSettings(program));
   try {
     await program.parseAsync([...argv]);
   } catch (error) {

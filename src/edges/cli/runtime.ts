@@ -1,5 +1,12 @@
 import type { Refusal } from '../../core/errors.ts';
 import type { Diagnosis } from '../../core/finding.ts';
+import type {
+  ConnectReport,
+  ConnectRequest,
+  ImportReport,
+  ImportRequest,
+  UndoRequest,
+} from '../../core/neighbours.ts';
 import type { Result } from '../../core/result.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 
@@ -39,8 +46,17 @@ export interface OpenServe extends OpenCatalog {
   readonly url: string;
 }
 
+/** What the commands around other clients need. */
+export interface NeighbourPorts {
+  /** The clients whose config files are known. */
+  readonly clientIds: readonly string[];
+  importServers(request: ImportRequest, options: CommonOptions): Promise<Result<ImportReport, Refusal>>;
+  connectClient(request: ConnectRequest, options: CommonOptions): Promise<Result<ConnectReport, Refusal>>;
+  undoConnect(request: UndoRequest, options: CommonOptions): Promise<Result<ConnectReport, Refusal>>;
+}
+
 /** What the command line needs from the rest of the program. */
-export interface Runtime {
+export interface Runtime extends NeighbourPorts {
   readonly version: string;
   /** How this program is started: an executable and its first arguments. */
   readonly ownCommand: readonly string[];

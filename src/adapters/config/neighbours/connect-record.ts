@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { shortHash } from '../../../core/digest.ts';
+import type { Refusal } from '../../../core/errors.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { ensureFolder, readText, removeFile, writeAtomically } from '../../../platform/files.ts';
+import { unwritable, type SettingsFile } from './settings-file.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What Assay did to one file of a client, so that it can be undone. */
+export interface ConnectRecord {
+  readonly client: string;
+  readonly path: string;
+  /** The entries that were written, by name. */
+  readonly entries: ReadonlyMap<string, Json>;
+  /** The file as it was before the first of them; undefined where there was none. */
+  readonly former: string | undefined;
+  /** Hash of the file as Assay wrote it. */
+  readonly written: string;
+  readonly savedMs: number;
+}
+
+/** Which file, and where Assay keeps what it learns. */
+export interface RecordKey {
+  readonly assayHome: string;
+  readonly client: string;
+  readonly path: string;
+}
+
+/** Of all bytes of a file. */
+export function hashOf({ mark, text }: Pick<SettingsFile, 'mark' | 'text'>): string {
+  return shortHash(mark + text, 64);
+}
+
+/** Undefined where nothing was recorded, or the record is damaged. */
+export async function readRecord(key: RecordKey): Promise<ConnectRecord | undefined> {
+  const text = await readText(fileOf(key));
+  return text.ok ? parsed(text.value, key) : undefined;
+}
+
+/** Refused with FILE_UNWRITABLE. The file of a client may hold secrets, and so its copy is for this user alone. */
+export async function saveRecord(
+  record: ConnectRecord,
+  assayHome: string,
+): Promise<Result<undefined, Refusal>> {
+  const { former, savedMs, written, entries, client, path } = record;
+  const bytes = former === undefined ? ABSENT : Buffer.from(former, 'utf8').toString('base64');
+  const savedAt = new Date(savedMs).toISOString();
+  const stored = { client, path, entries: Object.fromEntries(entries), savedAt, written, former: bytes };
+  const file = fileOf({ ...record, assayHome });
+  const folder = await ensureFolder(folderOf(assayHome));
+  const saved = folder.ok
+    ? await writeAtomically(file, `${JSON.stringify(stored, undefined, 1)}\n`, 0o600)
+    : folder;
+  return saved.ok ? ok(undefined) : err(unwritable(file, saved.error.reason));
+}
+
+/** One that cannot be removed does no harm: it is compared with the file before anything is done by it. */
+export async function forgetRecord(key: RecordKey): Promise<void> {
+  await removeFile(fileOf(key));
+}
+
+/** No base64: that comes in fours. */
+const ABSENT = 'absent';
+
+function folderOf(assayHome: string): string {
+  return join(assayHome, 'backups');
+}
+
+function fileOf({ assayHome, client, path }: RecordKey): string {
+  return join(folderOf(assayHome), `${client}-${shortHash(path, 16)}.json`);
+}
+
+function parsed(text: string, { path }: RecordKey): ConnectRecord | undefined {
+  try {
+    const stored = JSON.parse(text) as Json;
+    const { client, entries, former, written, savedAt } = stored;
+    const isWhole =
+      typeof client === 'string' &&
+      isRecord(entries) &&
+      Object.values(entries).every(isRecord) &&
+      typeof former === 'string' &&
+      typeof written === 'string' &&
+      stored['path'] === path;
+    if (!isWhole) return undefined;
+    return {
+      client,
+      path,
+      entries: new Map(Object.entries(entries as Readonly<Record<string, Json>>)),
+      former: former === ABSENT ? undefined : Buffer.from(former, 'base64').toString('utf8'),
+      written,
+      savedMs: Date.parse(String(savedAt)),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

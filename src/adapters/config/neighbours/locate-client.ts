@@ -1,0 +1,91 @@
+import { posix, win32 } from 'node:path';
+import type { Base, Client, System, UserPlace } from './clients.ts';
+
+/** What decides where files of other programs lie. */
+export interface Machine {
+  readonly platform: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The user's home folder. */
+  readonly home: string;
+}
+
+/** One config file of a client. Whether it is there is not checked. */
+export interface ClientFile {
+  /** Absolute. */
+  readonly path: string;
+  /** A folder that is there where the client is installed; for a file of a project the project. */
+  readonly sign: string;
+  readonly urlKey: Client['urlKey'];
+}
+
+/** The files in which a client keeps servers for all projects, the one first that it reads today. */
+export function userFilesOf(client: Client, machine: Machine): readonly ClientFile[] {
+  const system = systemOf(machine.platform);
+  const paths = pathsOf(machine.platform);
+  return client.places
+    .filter(({ systems }) => systems?.includes(system) ?? true)
+    .map((place) => {
+      const base = folderOf(place.base, machine);
+      return {
+        path: paths.join(base, ...place.path),
+        sign: signOf(place, base, machine),
+        urlKey: place.urlKey ?? client.urlKey,
+      };
+    });
+}
+
+/** The file in which a client keeps the servers of one project; undefined where it has no such file. */
+export function projectFileOf(client: Client, project: string, platform: string): ClientFile | undefined {
+  const paths = pathsOf(platform);
+  // The one client whose key of an address changed has project files since it did.
+  return (
+    client.projectFile && {
+      path: paths.join(project, ...client.projectFile),
+      sign: project,
+      urlKey: client.urlKey && 'url',
+    }
+  );
+}
+
+/** Path functions of a system, whatever this one is. */
+export function pathsOf(platform: string): typeof posix {
+  return platform === 'win32' ? win32 : posix;
+}
+
+function signOf({ path, ownFolder, sign }: UserPlace, base: string, machine: Machine): string {
+  const paths = pathsOf(machine.platform);
+  if (sign === undefined) return paths.join(base, ...path.slice(0, ownFolder));
+  return claudeFolder(machine) ?? paths.join(base, ...sign);
+}
+
+/** As Electron's `appData` for `config`, https://www.electronjs.org/docs/latest/api/app#appgetpathname. */
+function folderOf(base: Base, machine: Machine): string {
+  const { platform, env, home } = machine;
+  const paths = pathsOf(platform);
+  switch (base) {
+    case 'home':
+      return home;
+    case 'claude':
+      return claudeFolder(machine) ?? home;
+    case 'packages':
+      return paths.join(setIn(env, 'LOCALAPPDATA') ?? paths.join(home, 'AppData', 'Local'), 'Packages');
+    case 'config':
+      if (platform === 'win32') return setIn(env, 'APPDATA') ?? paths.join(home, 'AppData', 'Roaming');
+      if (platform === 'darwin') return paths.join(home, 'Library', 'Application Support');
+      return setIn(env, 'XDG_CONFIG_HOME') ?? paths.join(home, '.config');
+  }
+}
+
+/** https://code.claude.com/docs/en/settings: where it is set, all of `~/.claude*` lies in it. */
+function claudeFolder({ env }: Machine): string | undefined {
+  return setIn(env, 'CLAUDE_CONFIG_DIR');
+}
+
+function setIn(env: Machine['env'], name: string): string | undefined {
+  const value = env[name];
+  return value === '' ? undefined : value;
+}
+
+function systemOf(platform: string): System {
+  return platform === 'win32' || platform === 'darwin' ? platform : 'linux';
+}

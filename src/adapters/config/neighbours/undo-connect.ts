@@ -1,0 +1,75 @@
+import type { Refusal } from '../../../core/errors.ts';
+import type { Change, ConnectReport, UndoRequest } from '../../../core/neighbours.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { removeFile } from '../../../platform/files.ts';
+import { targetsOf, withoutOwn, type ConnectSurroundings, type Target } from './connect-client.ts';
+import type { Client } from './clients.ts';
+import { forgetRecord, hashOf, readRecord, type ConnectRecord } from './connect-record.ts';
+import { readSettings, unwritable, writeSettings, type SettingsFile } from './settings-file.ts';
+
+/**
+ * Takes Assay out of a client's config file. One that nobody touched since becomes byte for byte what it was; of one that
+ * was edited only Assay's entries go. Refused with NOTHING_TO_UNDO where nothing was written or nothing of it is left.
+ */
+export async function undoConnect(
+  { client: id, project, dryRun }: UndoRequest,
+  around: ConnectSurroundings,
+): Promise<Result<ConnectReport, Refusal>> {
+  const targets = targetsOf({ client: id, project }, around);
+  if (!targets.ok) return targets;
+  for (const target of targets.value) {
+    const { path } = target.file;
+    const key = { assayHome: around.assayHome, client: id, path };
+    const record = await readRecord(key);
+    if (record === undefined) continue;
+    const present = await readSettings(path);
+    if (!present.ok) return present;
+    const step = present.value && stepFor(record, present.value, { client: target.client, around });
+    if (step === undefined) break;
+    const done = dryRun ? ok(undefined) : await take(step);
+    if (!done.ok) return done;
+    if (!dryRun) await forgetRecord(key);
+    return ok(reportOf(target, record, { change: step.change, isDryRun: dryRun }));
+  }
+  return err({ code: 'NOTHING_TO_UNDO', path: targets.value[0]?.file.path ?? '' });
+}
+
+type Step =
+  | { readonly change: 'removed'; readonly path: string }
+  | { readonly change: 'restored' | 'taken out'; readonly settings: SettingsFile; readonly text: string };
+
+/** Undefined where nothing of Assay's is left in the file. */
+function stepFor(
+  record: ConnectRecord,
+  settings: SettingsFile,
+  whose: { readonly client: Client; readonly around: ConnectSurroundings },
+): Step | undefined {
+  if (record.written === hashOf(settings)) {
+    if (record.former === undefined) return { change: 'removed', path: settings.path };
+    return { change: 'restored', settings: { ...settings, mark: '' }, text: record.former };
+  }
+  const text = withoutOwn(settings.text, record, whose);
+  return text === settings.text ? undefined : { change: 'taken out', settings, text };
+}
+
+async function take(step: Step): Promise<Result<undefined, Refusal>> {
+  if (step.change !== 'removed') return writeSettings(step.settings, step.text);
+  const removed = await removeFile(step.path);
+  return removed.ok ? ok(undefined) : err(unwritable(step.path, removed.error.reason));
+}
+
+interface Done {
+  readonly change: Change;
+  readonly isDryRun: boolean;
+}
+
+function reportOf(
+  { client, file }: Target,
+  { entries }: ConnectRecord,
+  { change, isDryRun }: Done,
+): ConnectReport {
+  const { label, next } = client;
+  const { path } = file;
+  const names = [...entries.keys()];
+  return { client: label, path, change, isDryRun, names, preview: [], warnings: [], others: [], next };
+}

@@ -1,0 +1,82 @@
+import type { Refusal } from '../../core/errors.ts';
+
+/** What went wrong in a database, where that can be expected to happen; undefined for a bug. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  const reason = phraseOf(error);
+  return reason === undefined ? undefined : { code: 'STORE_UNAVAILABLE', reason };
+}
+
+/** SQLite says that the content of the file cannot be true. */
+export function saysDamaged(error: unknown): boolean {
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error));
+}
+
+/** Somebody else has it at the moment; asking again later may do. */
+export function saysLocked(error: unknown): boolean {
+  return /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(codeOf(error));
+}
+
+/** SQLite cannot do this on a connection that only reads. */
+export function needsWriter(error: unknown): boolean {
+  return /^SQLITE_(?:READONLY|CANTOPEN)/.test(codeOf(error));
+}
+
+const LOCKED = 'another process holds a lock on it';
+const FULL = 'the disk is full';
+const MEMORY = 'there is not enough memory';
+const LOST = 'the connection to it was lost';
+const SLOW = 'it did not answer in time';
+const DAMAGED = 'its file is damaged, and the next start sets it aside';
+
+/** By the code of SQLite, of PostgreSQL (SQLSTATE or its class), or of the system; the first that fits counts. */
+const PHRASES: readonly (readonly [code: RegExp, phrase: string])[] = [
+  [/^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/, LOCKED],
+  [/^SQLITE_FULL$/, FULL],
+  [/^SQLITE_READONLY/, 'it is read-only'],
+  [/^SQLITE_(?:CANTOPEN|PERM|AUTH)/, 'its file cannot be opened'],
+  [/^SQLITE_(?:CORRUPT|NOTADB)/, DAMAGED],
+  [/^SQLITE_IOERR/, 'the disk reports an error'],
+  [/^SQLITE_NOMEM/, MEMORY],
+  [/^SQLITE_TOOBIG/, 'a value is too large for it'],
+  [/^SQLITE_NOLFS/, 'its file is too large for the file system'],
+  [/^(?:55P03|40P01|40001)$/, LOCKED],
+  [/^57014$/, SLOW],
+  [/^57P0[1-5]$/, 'it is starting or shutting down'],
+  [/^08...$/, LOST],
+  [/^25006$/, 'it is read-only'],
+  [/^25P0[34]$/, SLOW],
+  [/^28...$/, 'it does not accept the user or the password'],
+  [/^3D000$/, 'there is no such database'],
+  [/^3F000$|^42501$/, 'the user may not write there'],
+  [/^53100$/, FULL],
+  [/^53200$/, MEMORY],
+  [/^53300$/, 'it has too many connections'],
+  [/^(?:53|54|58|F0|XX)...$/, 'it reports trouble of its own, which its log describes'],
+  [/^ECONNREFUSED$/, 'nothing listens there'],
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'its host is not known'],
+  [/^(?:ECONNRESET|EPIPE|ECONNABORTED)$/, LOST],
+  [/^(?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/, 'its host cannot be reached'],
+  [/CERT|^ERR_(?:TLS|SSL)|ISSUER/, 'no safe connection to it can be made'],
+  [/^E[A-Z]+$|^ERR_SOCKET/, 'the system cannot reach it'],
+];
+
+/** What pg says without any code. */
+const SAYINGS: readonly (readonly [message: RegExp, phrase: string])[] = [
+  [/after calling end on the pool|already been destroyed/, 'it is closed'],
+  [/^timeout e|connection timeout/, SLOW],
+  [/^Query read timeout/, SLOW],
+  [/^Connection terminated|^Client has encountered a connection error|connection has been discarded/, LOST],
+  [/^The server does not support SSL|SSL connection/, 'no safe connection to it can be made'],
+  [/password must be|SASL|SCRAM/i, 'it does not accept the user or the password'],
+];
+
+function phraseOf(error: unknown): string | undefined {
+  if (error instanceof AggregateError) return phraseOf(error.errors[0]);
+  const code = codeOf(error);
+  if (code !== '') return PHRASES.find(([codes]) => codes.test(code))?.[1];
+  return error instanceof Error ? SAYINGS.find(([says]) => says.test(error.message))?.[1] : undefined;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}

@@ -1,0 +1,55 @@
+import type { StorePart } from '../../gateway/ports.ts';
+
+type Listener = (parts: readonly StorePart[]) => void;
+
+/** All parts of a store, for when nobody knows which ones changed. */
+const ALL_PARTS: Readonly<Record<StorePart, true>> = {
+  servers: true,
+  tokens: true,
+  keys: true,
+  settings: true,
+};
+
+export function isPart(text: string | undefined): text is StorePart {
+  return text !== undefined && Object.hasOwn(ALL_PARTS, text);
+}
+
+/** Those who want to hear of changes, and what is to be done when there is a first one and when there is none any more. */
+export class Listeners {
+  readonly #listeners = new Set<Listener>();
+  #isOver = false;
+  readonly #on: { first(): void; none(): void };
+
+  constructor(on: { first(): void; none(): void }) {
+    this.#on = on;
+  }
+
+  get isEmpty(): boolean {
+    return this.#listeners.size === 0;
+  }
+
+  /** The returned function ends it. */
+  add(listener: Listener): () => void {
+    if (this.#isOver) return () => undefined;
+    const own: Listener = (parts) => listener(parts);
+    this.#listeners.add(own);
+    if (this.#listeners.size === 1) this.#on.first();
+    return () => {
+      if (this.#listeners.delete(own) && this.isEmpty) this.#on.none();
+    };
+  }
+
+  tell(parts: readonly StorePart[]): void {
+    for (const listener of [...this.#listeners]) listener(parts);
+  }
+
+  tellAll(): void {
+    this.tell(Object.keys(ALL_PARTS).filter(isPart));
+  }
+
+  /** Nobody is told anything any more. */
+  end(): void {
+    this.#isOver = true;
+    this.#listeners.clear();
+  }
+}

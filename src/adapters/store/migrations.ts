@@ -1,0 +1,136 @@
+import { sql } from 'kysely';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Refusal } from '../../core/errors.ts';
+import type { Db, Dialect, Trx } from './dialect.ts';
+
+type Migration = (trx: Trx, dialect: Dialect) => Promise<void>;
+
+/** Brings the tables to the newest form, one transaction a step. STORE_NEWER where a newer program did so already. */
+export async function migrate(db: Db, dialect: Dialect): Promise<Result<undefined, Refusal>> {
+  for (;;) {
+    const newer = await newerThanKnown(db, dialect);
+    if (newer !== undefined) return err(newer);
+    const found = await versionOf(db, dialect);
+    const next = MIGRATIONS[found];
+    if (next === undefined) return ok(undefined);
+    await dialect.write('schema', async (trx) => {
+      // Another process may have done it while this one waited for its turn.
+      if ((await versionOf(trx, dialect)) !== found) return;
+      await next(trx, dialect);
+      await trx
+        .insertInto('assay_migrations')
+        .values({ version: found + 1, applied_ms: Date.now() })
+        .execute();
+    });
+  }
+}
+
+/** STORE_NEWER where the tables have a form that this program does not know. */
+export async function newerThanKnown(db: Trx, dialect: Dialect): Promise<Refusal | undefined> {
+  const found = await versionOf(db, dialect);
+  const known = MIGRATIONS.length;
+  return found > known ? { code: 'STORE_NEWER', place: dialect.place, found, known } : undefined;
+}
+
+/** Number of the last migration that was applied. */
+async function versionOf(db: Trx, dialect: Dialect): Promise<number> {
+  if (!(await dialect.hasMigrations(db))) return 0;
+  const row = await db
+    .selectFrom('assay_migrations')
+    .select((build) => build.fn.max('version').as('version'))
+    .executeTakeFirst();
+  return row?.version ?? 0;
+}
+
+/** Forward only: one that was released is never changed, what it lacks is a new one at the end. */
+const MIGRATIONS: readonly Migration[] = [
+  async (trx, dialect) => {
+    const { whole } = dialect;
+    const { schema } = trx;
+    await schema
+      .createTable('assay_migrations')
+      .addColumn('version', 'integer', (column) => column.primaryKey())
+      .addColumn('applied_ms', whole, (column) => column.notNull())
+      .execute();
+    await dialect.prepareAnnouncing(trx);
+    await createServers(trx, dialect);
+    await schema
+      .createTable('assay_tokens')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('scopes_json', 'text', (column) => column.notNull())
+      .addColumn('hash', 'text', (column) => column.notNull())
+      .addColumn('created_ms', whole, (column) => column.notNull())
+      .addColumn('expires_ms', whole)
+      .addColumn('revoked_ms', whole)
+      .execute();
+    await schema
+      .createIndex('assay_tokens_name')
+      .unique()
+      .on('assay_tokens')
+      .column('name')
+      .where(sql<boolean>`revoked_ms is null`)
+      .execute();
+    await schema
+      .createTable('assay_keys')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('purpose', 'text', (column) => column.notNull())
+      .addColumn('bytes', dialect.bytes, (column) => column.notNull())
+      .addColumn('created_ms', whole, (column) => column.notNull())
+      .execute();
+    await schema
+      .createTable('assay_settings')
+      .addColumn('key', 'text', (column) => column.primaryKey())
+      .addColumn('value_json', 'text', (column) => column.notNull())
+      .execute();
+  },
+];
+
+async function createServers({ schema }: Trx, { whole }: Dialect): Promise<void> {
+  await schema
+    .createTable('assay_servers')
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('identity', 'text', (column) => column.notNull())
+    .addColumn('era', 'text', (column) => column.notNull())
+    .addColumn('version', 'text', (column) => column.notNull())
+    .addColumn('capabilities_json', 'text', (column) => column.notNull())
+    .addColumn('instructions_json', 'text')
+    .addColumn('seen_ms', whole, (column) => column.notNull())
+    .addPrimaryKeyConstraint('assay_servers_key', ['name', 'identity'])
+    .execute();
+  await schema
+    .createTable('assay_definitions')
+    .addColumn('server', 'text', (column) => column.notNull())
+    .addColumn('identity', 'text', (column) => column.notNull())
+    .addColumn('position', 'integer', (column) => column.notNull())
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('key_json', 'text')
+    .addColumn('digest', 'text', (column) => column.notNull())
+    .addColumn('text', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('assay_definitions_key', ['server', 'identity', 'position'])
+    .addForeignKeyConstraint(
+      'assay_definitions_server',
+      ['server', 'identity'],
+      'assay_servers',
+      ['name', 'identity'],
+      (constraint) => constraint.onDelete('cascade'),
+    )
+    .execute();
+  await schema
+    .createTable('assay_sightings')
+    .addColumn('server', 'text', (column) => column.notNull())
+    .addColumn('identity', 'text', (column) => column.notNull())
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('digest', 'text', (column) => column.notNull())
+    .addColumn('first_seen_ms', whole, (column) => column.notNull())
+    .addColumn('last_seen_ms', whole)
+    .addPrimaryKeyConstraint('assay_sightings_key', ['server', 'identity', 'kind', 'digest'])
+    .addForeignKeyConstraint(
+      'assay_sightings_server',
+      ['server', 'identity'],
+      'assay_servers',
+      ['name', 'identity'],
+      (constraint) => constraint.onDelete('cascade'),
+    )
+    .execute();
+}

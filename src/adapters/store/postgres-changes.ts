@@ -1,0 +1,107 @@
+import pg from 'pg';
+import type { Log } from '../../gateway/ports.ts';
+import { atMost, pause } from '../../platform/waiting.ts';
+import { isPart, type Listeners } from './listeners.ts';
+
+/** Waits in ms before a lost connection is opened anew. */
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 10_000;
+/** Longest wait in ms for a connection to close in good order. */
+const CLOSE_MS = 1_000;
+
+/**
+ * Hears what any process changes, on a connection of its own. Whenever that stands, at first or again, all parts are
+ * told as changed: nothing says what was missed before.
+ */
+export class PostgresChanges {
+  readonly #config: pg.ClientConfig;
+  readonly #listeners: Listeners;
+  readonly #log: Log;
+  #stop: AbortController | undefined;
+  #isStanding = false;
+  #over: Promise<void> = Promise.resolve();
+
+  constructor(config: pg.ClientConfig, listeners: Listeners, log: Log) {
+    this.#config = config;
+    this.#listeners = listeners;
+    this.#log = log;
+  }
+
+  /** Whether what this process writes comes back as a notification. */
+  get isStanding(): boolean {
+    return this.#isStanding;
+  }
+
+  /** Resolves after `stop`, when its connection is closed. */
+  get over(): Promise<void> {
+    return this.#over;
+  }
+
+  start(): void {
+    this.stop();
+    this.#stop = new AbortController();
+    this.#over = this.#run(this.#stop.signal);
+  }
+
+  stop(): void {
+    this.#stop?.abort();
+    this.#stop = undefined;
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    let waitMs = FIRST_WAIT_MS;
+    while (!signal.aborted) {
+      if (await this.#listen(signal)) {
+        waitMs = FIRST_WAIT_MS;
+        this.#log.warn('store: the connection that tells of changes was lost, and is opened anew');
+      }
+      await pause(waitMs, signal);
+      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+    }
+  }
+
+  /** Resolves when the connection is over: whether it had stood and was lost. */
+  async #listen(signal: AbortSignal): Promise<boolean> {
+    const client = new pg.Client(this.#config);
+    client.on('notification', ({ payload }) => {
+      if (isPart(payload) && !signal.aborted) this.#listeners.tell([payload]);
+    });
+    const over = endOf(client, signal);
+    const stands = await beginsListening(client);
+    if (stands && !signal.aborted) {
+      this.#isStanding = true;
+      this.#listeners.tellAll();
+      await over;
+      this.#isStanding = false;
+    }
+    await atMost(
+      client.end().catch(() => undefined),
+      CLOSE_MS,
+    );
+    return stands && !signal.aborted;
+  }
+}
+
+/** False where it cannot be reached; the next call of the store says why. */
+async function beginsListening(client: pg.Client): Promise<boolean> {
+  try {
+    await client.connect();
+    await client.query('listen assay');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Resolves when the connection is lost, or nobody wants it any more. */
+function endOf(client: pg.Client, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    signal.addEventListener('abort', end);
+    client.once('end', end);
+    client.on('error', end);
+  });
+}

@@ -1,0 +1,146 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import type { Refusal } from '../../core/errors.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Log, Store } from '../../gateway/ports.ts';
+import { atMost } from '../../platform/waiting.ts';
+import type { Dialect, Writable } from './dialect.ts';
+import { refusalOf } from './driver-faults.ts';
+import { Listeners } from './listeners.ts';
+import { migrate } from './migrations.ts';
+import { PostgresChanges } from './postgres-changes.ts';
+import { postgresUrl } from './postgres-url.ts';
+import { SqlStore } from './sql-store.ts';
+import type { Tables } from './tables.ts';
+
+/** Waits in ms: for a connection, for another writer, for a statement, for an answer of whatever kind. */
+const CONNECT_MS = 5_000;
+const LOCK_MS = 5_000;
+const STATEMENT_MS = 10_000;
+const ANSWER_MS = 15_000;
+const KEEP_ALIVE_MS = 10_000;
+const MOST_CONNECTIONS = 4;
+
+/** The store in the first schema of the search path of a PostgreSQL database. */
+export async function openPostgresStore(databaseUrl: string, log: Log): Promise<Result<Store, Refusal>> {
+  const config = configOf(databaseUrl);
+  const pool = new pg.Pool({ ...config, max: MOST_CONNECTIONS, allowExitOnIdle: true });
+  // The pool forgets a connection that is lost; whoever works on it learns of it from the query.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const dialect = postgresDialect(placeOf(databaseUrl), db);
+  const migrated = await opening(dialect, () => migrate(db, dialect));
+  if (!migrated.ok) {
+    await db.destroy();
+    return migrated;
+  }
+  const listeners: Listeners = new Listeners({
+    first: () => changes.start(),
+    none: () => changes.stop(),
+  });
+  const changes = new PostgresChanges(config, listeners, log);
+  const calls = new SqlStore(dialect, (part) => {
+    if (!changes.isStanding) listeners.tell([part]);
+    return Promise.resolve();
+  });
+  return ok(
+    storeOf(calls, listeners, async () => {
+      listeners.end();
+      changes.stop();
+      await calls.settled();
+      await atMost(changes.over, CONNECT_MS);
+      await db.destroy();
+    }),
+  );
+}
+
+function storeOf(calls: SqlStore, listeners: Listeners, end: () => Promise<void>): Store {
+  let closing: Promise<void> | undefined;
+  return {
+    saveServer: (server) => calls.saveServer(server),
+    servers: () => calls.servers(),
+    server: (name, identity) => calls.server(name, identity),
+    addToken: (token) => calls.addToken(token),
+    tokens: () => calls.tokens(),
+    revokeToken: (idOrName, revokedMs) => calls.revokeToken(idOrName, revokedMs),
+    keys: (purpose) => calls.keys(purpose),
+    ensureKey: (key) => calls.ensureKey(key),
+    addKey: (key) => calls.addKey(key),
+    settings: () => calls.settings(),
+    saveSetting: (key, value) => calls.saveSetting(key, value),
+    onChange: (listener) => listeners.add(listener),
+    close: () => (closing ??= end()),
+  };
+}
+
+/** Times and counts are whole numbers far below 2^53, which pg would otherwise give as texts. */
+const INT8 = pg.types.builtins.INT8;
+
+type Parser = (value: string) => unknown;
+const parserOf: (oid: number, format?: 'text' | 'binary') => Parser = pg.types.getTypeParser;
+
+function configOf(databaseUrl: string): pg.ClientConfig {
+  return {
+    connectionString: databaseUrl,
+    application_name: 'assay',
+    connectionTimeoutMillis: CONNECT_MS,
+    lock_timeout: LOCK_MS,
+    statement_timeout: STATEMENT_MS,
+    idle_in_transaction_session_timeout: STATEMENT_MS,
+    query_timeout: ANSWER_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    types: { getTypeParser: (oid, format): Parser => (oid === INT8 ? Number : parserOf(oid, format)) },
+  };
+}
+
+/** Host and database, and nothing of who connects to it. */
+function placeOf(databaseUrl: string): string {
+  const url = postgresUrl(databaseUrl);
+  return url === undefined ? 'PostgreSQL' : decodeURIComponent(`${url.host}${url.pathname}`);
+}
+
+async function opening(
+  { place }: Dialect,
+  work: () => Promise<Result<undefined, Refusal>>,
+): Promise<Result<undefined, Refusal>> {
+  try {
+    return await work();
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal?.code !== 'STORE_UNAVAILABLE') throw error;
+    return err({ ...refusal, reason: `${JSON.stringify(place)}: ${refusal.reason}` });
+  }
+}
+
+/** Our locks among those that other programs take in the same database ("assa"). */
+const LOCK_SPACE = 0x61737361;
+const LOCKS: Readonly<Record<Writable, number>> = { schema: 0, servers: 1, tokens: 2, keys: 3, settings: 4 };
+
+function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
+  return {
+    place,
+    bytes: 'bytea',
+    whole: 'bigint',
+    async hasMigrations(trx) {
+      // `to_regclass` would answer from a cache, and not see what was made while this session waited for its turn.
+      const found = await sql`
+        select 1 from pg_tables where schemaname = current_schema() and tablename = 'assay_migrations'`.execute(
+        trx,
+      );
+      return found.rows.length > 0;
+    },
+    prepareAnnouncing: () => Promise.resolve(),
+    async announce(trx, part) {
+      await sql`select pg_notify('assay', ${part})`.execute(trx);
+    },
+    read: (work) =>
+      db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+    write: (what, work) =>
+      db.transaction().execute(async (trx) => {
+        await sql`select pg_advisory_xact_lock(${LOCK_SPACE}, ${LOCKS[what]})`.execute(trx);
+        return work(trx);
+      }),
+  };
+}

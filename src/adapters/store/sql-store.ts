@@ -1,0 +1,156 @@
+import type { Refusal } from '../../core/errors.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { SeenServer, Store, StoredKey, StorePart, StoredToken } from '../../gateway/ports.ts';
+import type { Dialect, Trx } from './dialect.ts';
+import { refusalOf } from './driver-faults.ts';
+import { readServer, readServers, writeServer } from './server-rows.ts';
+import type { KeyRow } from './tables.ts';
+import { markRevoked, readTokens, writeToken } from './token-rows.ts';
+
+/** A store without the telling of changes: what one transaction does. */
+export type StoreCalls = Omit<Store, 'onChange' | 'close'>;
+
+/**
+ * The queries, the same for both databases. Writes are done in the order in which they are asked for, and a read sees
+ * all writes that were asked for before it.
+ */
+export class SqlStore implements StoreCalls {
+  readonly #dialect: Dialect;
+  readonly #onWrite: (part: StorePart) => Promise<void>;
+  #lastWrite: Promise<unknown> = Promise.resolve();
+
+  /** `onWrite` is called after each write that is committed, before it is acknowledged. */
+  constructor(dialect: Dialect, onWrite: (part: StorePart) => Promise<void>) {
+    this.#dialect = dialect;
+    this.#onWrite = onWrite;
+  }
+
+  saveServer(server: SeenServer): Promise<Result<undefined, Refusal>> {
+    return this.#write('servers', async (trx) => {
+      await writeServer(trx, server);
+      return DONE;
+    });
+  }
+
+  servers(): Promise<Result<readonly Omit<SeenServer, 'definitions'>[], Refusal>> {
+    return this.#read(readServers);
+  }
+
+  server(name: string, identity: string): Promise<Result<SeenServer | undefined, Refusal>> {
+    return this.#read((trx) => readServer(trx, name, identity));
+  }
+
+  addToken(token: StoredToken): Promise<Result<undefined, Refusal>> {
+    return this.#write('tokens', (trx) => writeToken(trx, token));
+  }
+
+  tokens(): Promise<Result<readonly StoredToken[], Refusal>> {
+    return this.#read(readTokens);
+  }
+
+  revokeToken(idOrName: string, revokedMs: number): Promise<Result<StoredToken, Refusal>> {
+    return this.#write('tokens', (trx) => markRevoked(trx, idOrName, revokedMs));
+  }
+
+  keys(purpose: string): Promise<Result<readonly StoredKey[], Refusal>> {
+    return this.#read((trx) => readKeys(trx, purpose));
+  }
+
+  async ensureKey(key: StoredKey): Promise<Result<StoredKey, Refusal>> {
+    const found = await this.keys(key.purpose);
+    if (!found.ok) return found;
+    const [newest] = found.value;
+    if (newest !== undefined) return ok(newest);
+    return this.#write('keys', async (trx) => {
+      const [first] = await readKeys(trx, key.purpose);
+      if (first === undefined) await writeKey(trx, key);
+      return ok(first ?? key);
+    });
+  }
+
+  addKey(key: StoredKey): Promise<Result<undefined, Refusal>> {
+    return this.#write('keys', async (trx) => {
+      await writeKey(trx, key);
+      return DONE;
+    });
+  }
+
+  settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>> {
+    return this.#read(async (trx) => {
+      const rows = await trx.selectFrom('assay_settings').selectAll().orderBy('key').execute();
+      return new Map(rows.map((row) => [row.key, JSON.parse(row.value_json) as unknown]));
+    });
+  }
+
+  saveSetting(key: string, value: unknown): Promise<Result<undefined, Refusal>> {
+    return this.#write('settings', async (trx) => {
+      if (value === undefined) await trx.deleteFrom('assay_settings').where('key', '=', key).execute();
+      else await writeSetting(trx, key, JSON.stringify(value));
+      return DONE;
+    });
+  }
+
+  /** Resolves when all writes that were asked for are done. */
+  async settled(): Promise<void> {
+    await this.#lastWrite;
+  }
+
+  async #read<T>(work: (trx: Trx) => Promise<T>): Promise<Result<T, Refusal>> {
+    await this.#lastWrite;
+    return expecting(async () => ok(await this.#dialect.read(work)));
+  }
+
+  #write<T>(part: StorePart, work: (trx: Trx) => Promise<Result<T, Refusal>>): Promise<Result<T, Refusal>> {
+    const done = this.#lastWrite.then(() =>
+      expecting(async () => {
+        const result = await this.#dialect.write(part, async (trx) => {
+          const worked = await work(trx);
+          if (worked.ok) await this.#dialect.announce(trx, part);
+          return worked;
+        });
+        if (result.ok) await this.#onWrite(part);
+        return result;
+      }),
+    );
+    this.#lastWrite = done.catch(() => undefined);
+    return done;
+  }
+}
+
+const DONE = ok(undefined);
+
+/** The trouble that a driver can be expected to have is a refusal; all else is a bug, and thrown. */
+async function expecting<T>(work: () => Promise<Result<T, Refusal>>): Promise<Result<T, Refusal>> {
+  try {
+    return await work();
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return err(refusal);
+  }
+}
+
+async function readKeys(trx: Trx, purpose: string): Promise<readonly StoredKey[]> {
+  const rows = await trx
+    .selectFrom('assay_keys')
+    .selectAll()
+    .where('purpose', '=', purpose)
+    .orderBy('created_ms', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  return rows.map((row) => ({ id: row.id, purpose, bytes: row.bytes, createdMs: row.created_ms }));
+}
+
+async function writeKey(trx: Trx, { id, purpose, bytes, createdMs }: StoredKey): Promise<void> {
+  // Bytes from another thread come as a Uint8Array, which SQLite does not take.
+  const row: KeyRow = { id, purpose, bytes: Buffer.from(bytes), created_ms: createdMs };
+  await trx.insertInto('assay_keys').values(row).execute();
+}
+
+async function writeSetting(trx: Trx, key: string, value_json: string): Promise<void> {
+  await trx
+    .insertInto('assay_settings')
+    .values({ key, value_json })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value_json }))
+    .execute();
+}

@@ -1,0 +1,55 @@
+import type { Database } from 'better-sqlite3';
+import { sql } from 'kysely';
+import type { StorePart } from '../../gateway/ports.ts';
+import type { Db, Dialect, Trx } from './dialect.ts';
+
+/** `database` is the one connection on which `db` works. */
+export function sqliteDialect(place: string, database: Database, db: Db): Dialect {
+  const transaction = <T>(begin: string, work: (trx: Trx) => Promise<T>): Promise<T> =>
+    db.connection().execute(async (connection) => {
+      database.exec(begin);
+      try {
+        const done = await work(connection);
+        database.exec('commit');
+        return done;
+      } finally {
+        // Some errors, such as that of a full disk, have ended the transaction already.
+        if (database.inTransaction) database.exec('rollback');
+      }
+    });
+  return {
+    place,
+    bytes: 'blob',
+    whole: 'integer',
+    async hasMigrations(trx) {
+      const found = await sql`select 1 from sqlite_master where name = 'assay_migrations'`.execute(trx);
+      return found.rows.length > 0;
+    },
+    async prepareAnnouncing(trx) {
+      await trx.schema
+        .createTable('assay_parts')
+        .addColumn('part', 'text', (column) => column.primaryKey())
+        .addColumn('revision', 'integer', (column) => column.notNull())
+        .execute();
+    },
+    async announce(trx, part) {
+      await trx
+        .insertInto('assay_parts')
+        .values({ part, revision: 1 })
+        .onConflict((conflict) =>
+          conflict.column('part').doUpdateSet((build) => ({
+            revision: build('assay_parts.revision', '+', 1),
+          })),
+        )
+        .execute();
+    },
+    read: (work) => transaction('begin', work),
+    // Taken at once, the lock is waited for; taken at the first write, it would be refused where another one wrote since.
+    write: (_what, work) => transaction('begin immediate', work),
+  };
+}
+
+export async function readRevisions(trx: Trx): Promise<ReadonlyMap<StorePart, number>> {
+  const rows = await trx.selectFrom('assay_parts').selectAll().execute();
+  return new Map(rows.map(({ part, revision }) => [part, revision]));
+}

@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import SqliteDatabase, { type Database } from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
+import type { Refusal } from '../../core/errors.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { ensureFolder, ensurePrivateFile, fileFacts, moveFile } from '../../platform/files.ts';
+import { pause } from '../../platform/waiting.ts';
+import type { Db, Dialect } from './dialect.ts';
+import { needsWriter, refusalOf, saysDamaged, saysLocked } from './driver-faults.ts';
+import { migrate, newerThanKnown } from './migrations.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
+import type { Tables } from './tables.ts';
+
+/** Longest wait in ms for a lock that another process holds. */
+const LOCK_MS = 5_000;
+const RETRY_MS = 50;
+/** SQLite takes anything shorter than its smallest page for an empty file, and would write over it. */
+const LEAST_BYTES = 512;
+
+export interface OpenSqlite {
+  readonly database: Database;
+  readonly db: Db;
+  readonly dialect: Dialect;
+}
+
+/**
+ * Opens `assay.db` of a home, making what is not there. A damaged file is kept under another name: STORE_DAMAGED; the
+ * next one who opens begins anew.
+ */
+export async function openSqliteFile(home: string): Promise<Result<OpenSqlite, Refusal>> {
+  const path = join(home, 'assay.db');
+  const folder = await ensureFolder(home);
+  const file = folder.ok ? await ensurePrivateFile(path) : folder;
+  if (!file.ok) return unavailable(folder.ok ? path : home, file.error.reason);
+  const seen = await fileFacts(path);
+  if (seen !== undefined && seen.bytes > 0 && seen.bytes < LEAST_BYTES)
+    return setAside(path, seen.id, 'it is shorter than any database');
+  const deadlineMs = Date.now() + LOCK_MS;
+  for (;;) {
+    try {
+      const inspected = await inspect(path);
+      if (typeof inspected === 'string') return await setAside(path, seen?.id, inspected);
+      return inspected ?? (await open(path));
+    } catch (error) {
+      if (saysDamaged(error)) return await setAside(path, seen?.id, 'its content is no database');
+      // Some steps of making a file do not wait for a lock by themselves.
+      if (!saysLocked(error) || Date.now() > deadlineMs) return refused(path, error);
+      await pause(RETRY_MS);
+    }
+  }
+}
+
+/** A look that changes nothing, as even closing a connection that may write can: a refusal, or what is damaged. */
+async function inspect(path: string): Promise<Result<never, Refusal> | string | undefined> {
+  let database: Database;
+  try {
+    database = connect(path, true);
+  } catch (error) {
+    if (saysDamaged(error)) throw error;
+    return undefined; // what hinders reading will hinder writing, and is told there
+  }
+  try {
+    const db = kyselyOf(database);
+    const newer = await newerThanKnown(db, sqliteDialect(path, database, db));
+    if (newer !== undefined) return err(newer);
+    const found = database.pragma('quick_check(1)', { simple: true });
+    return found === 'ok' ? undefined : 'its pages contradict each other';
+  } catch (error) {
+    // A reader may not finish what a crash left in the middle; the writer that comes next does.
+    if (needsWriter(error)) return undefined;
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+async function open(path: string): Promise<Result<OpenSqlite, Refusal>> {
+  const database = connect(path, false);
+  try {
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+    const db = kyselyOf(database);
+    const dialect = sqliteDialect(path, database, db);
+    const migrated = await migrate(db, dialect);
+    if (migrated.ok) return ok({ database, db, dialect });
+    database.close();
+    return migrated;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function connect(path: string, readonly: boolean): Database {
+  return new SqliteDatabase(path, { readonly, fileMustExist: true, timeout: LOCK_MS });
+}
+
+function kyselyOf(database: Database): Db {
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+}
+
+function refused(path: string, error: unknown): Result<never, Refusal> {
+  const refusal = refusalOf(error);
+  if (refusal?.code !== 'STORE_UNAVAILABLE') throw error;
+  return unavailable(path, refusal.reason);
+}
+
+function unavailable(path: string, reason: string): Result<never, Refusal> {
+  return err({ code: 'STORE_UNAVAILABLE', reason: `${JSON.stringify(path)}: ${reason}` });
+}
+
+/** `id` is that of the file that was found damaged: what another process put in its place meanwhile stays there. */
+async function setAside(
+  path: string,
+  id: string | undefined,
+  reason: string,
+): Promise<Result<never, Refusal>> {
+  if ((await fileFacts(path))?.id !== id)
+    return unavailable(path, 'another process has just put it in the place of a damaged one; try again');
+  // Without the colons, which not every system allows in a name.
+  const keptAs = `${path}.damaged-${new Date().toISOString().replaceAll(':', '')}`;
+  // The file itself goes last: a log of writes that stayed behind would be taken for that of the next file.
+  for (const suffix of ['-wal', '-shm', '']) {
+    const moved = await moveFile(`${path}${suffix}`, `${keptAs}${suffix}`);
+    if (!moved.ok) return unavailable(path, `it is damaged, and cannot be set aside: ${moved.error.reason}`);
+  }
+  return err({ code: 'STORE_DAMAGED', path, keptAs, reason });
+}

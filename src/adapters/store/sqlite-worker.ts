@@ -1,0 +1,69 @@
+import type { Refusal } from '../../core/errors.ts';
+import { ok, type Result } from '../../core/result.ts';
+import { answerCalls, type ThreadSide } from '../../platform/thread.ts';
+import { SqlStore, type StoreCalls } from './sql-store.ts';
+import { SqliteChanges } from './sqlite-changes.ts';
+import { openSqliteFile } from './sqlite-file.ts';
+
+/** All that the thread of the store can be asked for. */
+export interface SqliteCalls extends StoreCalls {
+  /** Whether the file could be opened. */
+  open(): Promise<Result<undefined, Refusal>>;
+  listen(): Promise<Result<undefined, Refusal>>;
+  stopListening(): Promise<Result<undefined, Refusal>>;
+  close(): Promise<Result<undefined, Refusal>>;
+}
+
+answerCalls((home, side) => {
+  let opening: Promise<Result<SqliteCalls, Refusal>> | undefined;
+  return async (method, args) => {
+    const opened = await (opening ??= openCalls(String(home), side));
+    if (!opened.ok) return opened;
+    const calls = opened.value;
+    if (!isCall(calls, method)) throw new Error(`The store has no method ${method}.`);
+    // `Thread` is called by `SqliteStore` alone, whose arguments are those of the method.
+    return (calls[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
+  };
+});
+
+const DONE = ok(undefined);
+
+function isCall(calls: SqliteCalls, method: string): method is keyof SqliteCalls {
+  return Object.hasOwn(calls, method);
+}
+
+async function openCalls(home: string, side: ThreadSide): Promise<Result<SqliteCalls, Refusal>> {
+  const opened = await openSqliteFile(home);
+  if (!opened.ok) return opened;
+  const { database, dialect } = opened.value;
+  const changes = new SqliteChanges(
+    opened.value,
+    (parts) => side.say(parts),
+    (work) => side.inTurn(work),
+  );
+  const store = new SqlStore(dialect, (part) => changes.wrote(part));
+  return ok({
+    saveServer: (server) => store.saveServer(server),
+    servers: () => store.servers(),
+    server: (name, identity) => store.server(name, identity),
+    addToken: (token) => store.addToken(token),
+    tokens: () => store.tokens(),
+    revokeToken: (idOrName, revokedMs) => store.revokeToken(idOrName, revokedMs),
+    keys: (purpose) => store.keys(purpose),
+    ensureKey: (key) => store.ensureKey(key),
+    addKey: (key) => store.addKey(key),
+    settings: () => store.settings(),
+    saveSetting: (key, value) => store.saveSetting(key, value),
+    open: () => Promise.resolve(DONE),
+    listen: () => changes.listen().then(() => DONE),
+    stopListening() {
+      changes.stop();
+      return Promise.resolve(DONE);
+    },
+    close() {
+      changes.stop();
+      database.close();
+      return Promise.resolve(DONE);
+    },
+  });
+}

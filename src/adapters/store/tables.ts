@@ -1,0 +1,69 @@
+import type { Era } from '../../protocol/eras.ts';
+import type { ListKind, StorePart } from '../../gateway/ports.ts';
+
+/**
+ * The rows as both databases give them. Times are in ms. A text that a peer chose is kept as JSON (`…_json`), because
+ * PostgreSQL takes neither U+0000 nor half of a pair, and one such name must not cost its server the others.
+ */
+export interface Tables {
+  /** One row for each migration that was applied. */
+  readonly assay_migrations: { readonly version: number; readonly applied_ms: number };
+  /** SQLite alone: how often each part was written, by which other processes see that it was. */
+  readonly assay_parts: { readonly part: StorePart; readonly revision: number };
+  readonly assay_servers: ServerRow;
+  /** The lists of each server as last seen. */
+  readonly assay_definitions: DefinitionRow;
+  /** Every definition that ever was in a list, by its digest. */
+  readonly assay_sightings: SightingRow;
+  readonly assay_tokens: TokenRow;
+  readonly assay_keys: KeyRow;
+  readonly assay_settings: { readonly key: string; readonly value_json: string };
+}
+
+export interface ServerRow {
+  readonly name: string;
+  readonly identity: string;
+  readonly era: Era;
+  readonly version: string;
+  readonly capabilities_json: string;
+  readonly instructions_json: string | null;
+  readonly seen_ms: number;
+}
+
+export interface DefinitionRow {
+  readonly server: string;
+  readonly identity: string;
+  /** Its place among all definitions of the server. */
+  readonly position: number;
+  readonly kind: ListKind;
+  readonly key_json: string | null;
+  readonly digest: string;
+  readonly text: string;
+}
+
+export interface SightingRow {
+  readonly server: string;
+  readonly identity: string;
+  readonly kind: ListKind;
+  readonly digest: string;
+  readonly first_seen_ms: number;
+  /** Null while it is in the list: then it was last seen when its server was. */
+  readonly last_seen_ms: number | null;
+}
+
+export interface TokenRow {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes_json: string;
+  readonly hash: string;
+  readonly created_ms: number;
+  readonly expires_ms: number | null;
+  readonly revoked_ms: number | null;
+}
+
+export interface KeyRow {
+  readonly id: string;
+  readonly purpose: string;
+  readonly bytes: Buffer;
+  readonly created_ms: number;
+}

@@ -1,0 +1,64 @@
+import type { Refusal } from '../../core/errors.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Scope, StoredToken } from '../../gateway/ports.ts';
+import type { Trx } from './dialect.ts';
+import type { TokenRow } from './tables.ts';
+
+export async function writeToken(trx: Trx, token: StoredToken): Promise<Result<undefined, Refusal>> {
+  const done = await trx
+    .insertInto('assay_tokens')
+    .values(rowOf(token))
+    .onConflict((conflict) => conflict.column('name').where('revoked_ms', 'is', null).doNothing())
+    .executeTakeFirst();
+  return done.numInsertedOrUpdatedRows === 1n
+    ? ok(undefined)
+    : err({ code: 'TOKEN_NAME_TAKEN', name: token.name });
+}
+
+/** Oldest first. */
+export async function readTokens(trx: Trx): Promise<readonly StoredToken[]> {
+  const rows = await trx.selectFrom('assay_tokens').selectAll().orderBy('created_ms').orderBy('id').execute();
+  return rows.map(tokenOf);
+}
+
+/** An id goes before a name, so that nobody's name can shield another one's token. */
+export async function markRevoked(
+  trx: Trx,
+  idOrName: string,
+  revokedMs: number,
+): Promise<Result<StoredToken, Refusal>> {
+  const rows = await trx
+    .selectFrom('assay_tokens')
+    .selectAll()
+    .where('revoked_ms', 'is', null)
+    .where((build) => build.or([build('id', '=', idOrName), build('name', '=', idOrName)]))
+    .execute();
+  const row = rows.find(({ id }) => id === idOrName) ?? rows[0];
+  if (row === undefined) return err({ code: 'TOKEN_UNKNOWN', name: idOrName });
+  await trx.updateTable('assay_tokens').set({ revoked_ms: revokedMs }).where('id', '=', row.id).execute();
+  return ok(tokenOf({ ...row, revoked_ms: revokedMs }));
+}
+
+function rowOf(token: StoredToken): TokenRow {
+  return {
+    id: token.id,
+    name: token.name,
+    scopes_json: JSON.stringify(token.scopes),
+    hash: token.hash,
+    created_ms: token.createdMs,
+    expires_ms: token.expiresMs ?? null,
+    revoked_ms: token.revokedMs ?? null,
+  };
+}
+
+function tokenOf(row: TokenRow): StoredToken {
+  return {
+    id: row.id,
+    name: row.name,
+    scopes: JSON.parse(row.scopes_json) as readonly Scope[], // `rowOf` wrote it
+    hash: row.hash,
+    createdMs: row.created_ms,
+    expiresMs: row.expires_ms ?? undefined,
+    revokedMs: row.revoked_ms ?? undefined,
+  };
+}

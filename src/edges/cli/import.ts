@@ -1,0 +1,79 @@
+import { EXIT } from '../../core/errors.ts';
+import type { Fate, FoundServer, ImportReport } from '../../core/neighbours.ts';
+import { printable } from '../../core/printable.ts';
+import { complain } from './complain.ts';
+import type { CommonOptions, NeighbourPorts } from './runtime.ts';
+import { style } from './style.ts';
+import { tableOf } from './table.ts';
+
+export interface ImportOptions extends CommonOptions {
+  readonly project?: string;
+  readonly overwrite?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** `assay import`: what another client has and what became of it on stdout; what is to be done about it on stderr. */
+export async function importFrom(
+  runtime: NeighbourPorts,
+  from: string,
+  options: ImportOptions,
+): Promise<number> {
+  const { project, overwrite = false, dryRun = false } = options;
+  const done = await runtime.importServers({ from, project, overwrite, dryRun }, options);
+  if (!done.ok) return complain(done.error);
+  if (options.json === true) {
+    console.log(JSON.stringify(done.value, undefined, 2));
+    return EXIT.done;
+  }
+  console.log(
+    tableOf(['NAME', 'KIND', 'WHAT BECOMES OF IT', 'COMMAND OR ORIGIN'], done.value.servers.map(row)),
+  );
+  console.log(`\n${closing(done.value)}`);
+  for (const line of remarks(done.value)) console.error(printable(line));
+  return EXIT.done;
+}
+
+function row(server: FoundServer): readonly string[] {
+  const { name, kind, fate, isDisabled, what } = server;
+  return [name, kind, isDisabled && fate !== 'skipped' ? `${fate}, disabled` : COLOURED[fate](fate), what];
+}
+
+const COLOURED: Readonly<Record<Fate, (text: string) => string>> = {
+  copied: (text) => style.green(text),
+  replaced: (text) => style.green(text),
+  same: (text) => text,
+  kept: (text) => style.yellow(text),
+  skipped: (text) => style.red(text),
+};
+
+function closing({ sources, target, backup, isDryRun, servers }: ImportReport): string {
+  const count = servers.filter(({ fate }) => fate === 'copied' || fate === 'replaced').length;
+  const from = printable(sources.join(', '));
+  const to = printable(target);
+  if (count === 0) return `Nothing to copy from ${from} to ${to}.`;
+  const servings = count === 1 ? '1 server' : `${count} servers`;
+  if (isDryRun) return `Dry run: ${servings} would be copied from ${from} to ${to}.`;
+  const kept = backup === undefined ? '' : `\nThe file as it was: ${printable(backup)}`;
+  return `Copied ${servings} from ${from} to ${to}.${kept}`;
+}
+
+function remarks({ servers, elsewhere }: ImportReport): readonly string[] {
+  const lines = servers.flatMap(({ name, fate, reason, file, line, column, leftOut, variables }) => [
+    ...(reason === undefined ? [] : [`${fate} ${name}: ${reason} (${file}:${line}:${column})`]),
+    ...(leftOut.length === 0
+      ? []
+      : [`note: ${name}: left out, as Assay has no use for it: ${leftOut.join(', ')}`]),
+    ...(leftOut.includes('envFile')
+      ? [`note: ${name}: Assay reads no envFile; write its variables under "env"`]
+      : []),
+    ...variables.map(
+      (variable) =>
+        `to do: ${name}: set ${variable.name}${variable.about === undefined ? '' : ` (${variable.about})`}`,
+    ),
+  ]);
+  return [
+    ...lines,
+    ...elsewhere.map((folder) => `note: there are more for one project: --project ${JSON.stringify(folder)}`),
+  ];
+}

@@ -1,0 +1,33 @@
+import { Command } from 'commander';
+import { connect, type ConnectOptions } from './connect.ts';
+import { importFrom, type ImportOptions } from './import.ts';
+import type { NeighbourPorts } from './runtime.ts';
+
+/** The commands that deal with the config files of other clients. `done` gets the exit code. */
+export function neighbourCommands(runtime: NeighbourPorts, done: (exit: number) => void): readonly Command[] {
+  return [
+    new Command('import')
+      .argument('<client|file>', `${runtime.clientIds.join(', ')}, or a config file`)
+      .description('copy the servers of another client into the config file of Assay')
+      .option('--project <folder>', 'also those for this project')
+      .option('--overwrite', 'replace what has the same name here')
+      .option('--dry-run', 'show what would happen, write nothing')
+      .option('--json', 'as JSON')
+      .action(async (from: string, options: ImportOptions) => {
+        done(await importFrom(runtime, from, options));
+      }),
+    new Command('connect')
+      .argument('<client>', runtime.clientIds.join(', '))
+      .description('write Assay into the config file of a client')
+      .option('--name <name>', 'what the client calls it', 'assay')
+      .option('--http [url]', 'the address of a running `assay serve`, instead of a command')
+      .option('--project <folder>', 'in the file of this project')
+      .option('--undo', 'take it out again; a file that nobody edited since becomes what it was')
+      .option('--force', 'also where the client seems not to be installed, or the name is taken')
+      .option('--dry-run', 'show what would be written, write nothing')
+      .option('--json', 'as JSON')
+      .action(async (client: string, options: ConnectOptions) => {
+        done(await connect(runtime, client, options));
+      }),
+  ];
+}

@@ -1,0 +1,122 @@
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+
+/** What became of a call: its answer, or why there will be none, as a phrase. */
+export type CallOutcome =
+  { readonly kind: 'answered'; readonly value: unknown } | { readonly kind: 'lost'; readonly cause: string };
+
+export interface ThreadOptions {
+  /** File of the script; it calls `answerCalls`. */
+  readonly script: URL;
+  /** What the script gets as the argument of its `answerCalls`. */
+  readonly given: unknown;
+  /** Most memory for values that live shortly, in MiB: V8 would otherwise take what a whole program may. */
+  readonly youngMiB: number;
+  /** What the script says without being asked. */
+  readonly onWord: (word: unknown) => void;
+  /** The thread is gone, and nobody asked it to; said once, with the error that ended it where there is one. */
+  readonly onLost: (cause: string, error: unknown) => void;
+}
+
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+type Message =
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'bug'; readonly id: number; readonly error: unknown }
+  | { readonly kind: 'word'; readonly word: unknown };
+
+interface Waiting {
+  readonly resolve: (outcome: CallOutcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A script of ours in a thread of its own. It keeps the process alive only while it owes an answer. */
+export class Thread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  #lastId = 0;
+  #isEnding = false;
+  #cause: string | undefined;
+
+  constructor({ script, given, youngMiB, onWord, onLost }: ThreadOptions) {
+    this.#worker = new Worker(script, {
+      workerData: given,
+      resourceLimits: { maxYoungGenerationSizeMb: youngMiB },
+    });
+    this.#worker.unref();
+    let fault: unknown;
+    this.#worker.on('message', (message: Message) => {
+      if (message.kind === 'word') onWord(message.word);
+      else this.#settle(message);
+    });
+    this.#worker.on('error', (error) => {
+      fault = error;
+    });
+    this.#worker.on('exit', (code) => {
+      this.#cause =
+        fault instanceof Error ? `its thread failed: ${fault.message}` : `its thread ended (${code})`;
+      for (const { resolve } of this.#waiting.values()) resolve({ kind: 'lost', cause: this.#cause });
+      this.#waiting.clear();
+      if (!this.#isEnding) onLost(this.#cause, fault);
+    });
+  }
+
+  /** Calls are answered one after the other, in the order in which they are made. What the script throws is thrown. */
+  call(method: string, args: readonly unknown[]): Promise<CallOutcome> {
+    if (this.#cause !== undefined) return Promise.resolve({ kind: 'lost', cause: this.#cause });
+    const id = ++this.#lastId;
+    const call: Call = { id, method, args };
+    this.#worker.postMessage(call);
+    if (this.#waiting.size === 0) this.#worker.ref();
+    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+  }
+
+  /** Ends it at once; what is not answered yet is lost. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    await this.#worker.terminate();
+  }
+
+  #settle(message: Extract<Message, { id: number }>): void {
+    const waiting = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    if (this.#waiting.size === 0) this.#worker.unref();
+    if (message.kind === 'bug') waiting?.reject(message.error);
+    else waiting?.resolve({ kind: 'answered', value: message.value });
+  }
+}
+
+/** The side of the script. */
+export interface ThreadSide {
+  say(word: unknown): void;
+  /** Does something between two calls. */
+  inTurn(work: () => Promise<void>): Promise<void>;
+}
+
+export type Answer = (method: string, args: readonly unknown[]) => Promise<unknown>;
+
+/** Answers the calls of the `Thread` that runs this script, one after the other. */
+export function answerCalls(open: (given: unknown, side: ThreadSide) => Answer): void {
+  const port = parentPort;
+  if (port === null) throw new Error('This script runs in a thread only.');
+  const post = (message: Message): void => port.postMessage(message);
+  let turn = Promise.resolve();
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    const done = turn.then(work);
+    turn = done.catch(() => undefined);
+    return done;
+  };
+  const answer = open(workerData, { say: (word) => post({ kind: 'word', word }), inTurn });
+  port.on('message', ({ id, method, args }: Call) => {
+    void inTurn(async () => {
+      try {
+        post({ kind: 'answer', id, value: await answer(method, args) });
+      } catch (error) {
+        post({ kind: 'bug', id, error });
+      }
+    });
+  });
+}

@@ -1,0 +1,253 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StorePart } from '../../../src/gateway/ports.ts';
+import { until } from '../../support/endings.ts';
+import { contentOf, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
+import { definition, server, token, tryStore, valueOf } from '../../support/store-values.ts';
+
+/** A place as people are told of it: without the user and the password. */
+const SHOWN = /^[^@]+(?:assay\.db|assay_test_\w+)$/;
+
+describe.each(DATABASES)('a store in %s', (database, newPlace) => {
+  it('gives a server back as it was saved, also after it is opened anew', async () => {
+    const place = await newPlace();
+    const saved = server('linear', {
+      era: 'modern',
+      version: '2026-07-28',
+      capabilities: { tools: {}, 'x/y': [1, null] },
+      instructions: 'Use it\u0000 kindly \ud800 🎉.',
+      definitions: [
+        definition('a', { text: '{ "name" : "a", "n": 1.0 }' }),
+        definition('a', { text: '{"name":"a","n":1.0}' }),
+        definition('b\u0000\ud800', { digest: 'd' }),
+        definition('p', { kind: 'prompts' }),
+        definition('x:///y', { kind: 'resources', key: undefined }),
+        definition('x:///{y}', { kind: 'resourceTemplates' }),
+      ],
+    });
+    const store = await openAt(place);
+    valueOf(await store.saveServer(saved));
+    expect(valueOf(await store.server('linear', 'one'))).toEqual(saved);
+    await store.close();
+    const again = await openAt(place);
+    expect(valueOf(await again.server('linear', 'one'))).toEqual(saved);
+    const { definitions: _, ...rest } = saved;
+    expect(valueOf(await again.servers())).toEqual([rest]);
+  });
+
+  it('keeps servers of one name apart by their identity', async () => {
+    const store = await openAt(await newPlace());
+    const [one, two] = ['one', 'two'].map((identity) =>
+      server('s', { identity, definitions: [definition(identity)] }),
+    );
+    valueOf(await store.saveServer(one!));
+    valueOf(await store.saveServer(two!));
+    expect(valueOf(await store.server('s', 'one'))).toEqual(one);
+    expect(valueOf(await store.server('s', 'two'))).toEqual(two);
+    expect(valueOf(await store.server('s', 'three'))).toBeUndefined();
+    expect(valueOf(await store.servers())).toHaveLength(2);
+  });
+
+  it('whatever was there before, the last that was saved of a server is what it gives', async () => {
+    const store = await openAt(await newPlace());
+    const definitions = fc.array(
+      fc.record({
+        kind: fc.constantFrom('tools', 'prompts', 'resources', 'resourceTemplates'),
+        key: fc.option(fc.string({ unit: 'binary', maxLength: 4 }), { nil: undefined }),
+        text: fc.json({ maxDepth: 1 }),
+        digest: fc.constantFrom('a', 'b', 'c', 'd'),
+      }),
+      { maxLength: 6 },
+    );
+    await fc.assert(
+      fc.asyncProperty(definitions, async (given) => {
+        const saved = server('s', { definitions: given });
+        valueOf(await store.saveServer(saved));
+        expect(valueOf(await store.server('s', 'one'))).toEqual(saved);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('takes 10,000 definitions, and their change', async () => {
+    const store = await openAt(await newPlace());
+    const definitions = Array.from({ length: 10_000 }, (_, at) =>
+      definition(`tool-${at}`, { digest: String(at), text: JSON.stringify({ about: 'x'.repeat(200), at }) }),
+    );
+    for (const some of [definitions, definitions.slice(1), definitions.slice(0, 5), []]) {
+      const saved = server('large', { definitions: some });
+      valueOf(await store.saveServer(saved));
+      expect(valueOf(await store.server('large', 'one'))).toEqual(saved);
+    }
+  });
+
+  it('knows when each definition was first and last in a list', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const [a, b] = [definition('a', { digest: 'a' }), definition('b', { digest: 'b' })];
+    const rounds = [[a, b], [a], [a, a], [b]];
+    for (const [at, definitions] of rounds.entries())
+      valueOf(await store.saveServer(server('s', { seenMs: (at + 1) * 100, definitions })));
+    const seen =
+      'select digest, first_seen_ms as first, last_seen_ms as last from assay_sightings order by digest';
+    const rows = (await rawRows(place, seen)) as readonly Record<string, unknown>[];
+    expect(rows.map(({ digest, first, last }) => [digest, Number(first), last])).toEqual([
+      ['a', 100, database === 'SQLite' ? 300 : '300'],
+      ['b', 100, null],
+    ]);
+  });
+
+  it('gives a name to one token that is not revoked', async () => {
+    const store = await openAt(await newPlace());
+    const first = token('1', { name: 'ci', scopes: ['admin'], expiresMs: 5 });
+    expect(await store.addToken(first)).toEqual({ ok: true, value: undefined });
+    expect(await store.addToken(token('2', { name: 'ci' }))).toEqual({
+      ok: false,
+      error: { code: 'TOKEN_NAME_TAKEN', name: 'ci' },
+    });
+    expect(valueOf(await store.tokens())).toEqual([first]);
+    expect(valueOf(await store.revokeToken('ci', 7))).toEqual({ ...first, revokedMs: 7 });
+    valueOf(await store.addToken(token('2', { name: 'ci' })));
+    expect(valueOf(await store.tokens())).toEqual([{ ...first, revokedMs: 7 }, token('2', { name: 'ci' })]);
+  });
+
+  it('revokes by id or by name, the id first, and each token once', async () => {
+    const store = await openAt(await newPlace());
+    valueOf(await store.addToken(token('a', { name: 'b' })));
+    valueOf(await store.addToken(token('b', { name: 'a' })));
+    expect(valueOf(await store.revokeToken('a', 1)).id).toBe('a');
+    expect(valueOf(await store.revokeToken('a', 2)).id).toBe('b');
+    for (const gone of ['a', 'b', 'c'])
+      expect(await store.revokeToken(gone, 3)).toEqual({
+        ok: false,
+        error: { code: 'TOKEN_UNKNOWN', name: gone },
+      });
+  });
+
+  it('gives the keys of a purpose newest first, with their bytes', async () => {
+    const store = await openAt(await newPlace());
+    const key = (id: string, purpose: string, createdMs: number) =>
+      ({ id, purpose, bytes: Buffer.from([0, 255, createdMs]), createdMs }) as const;
+    for (const one of [key('1', 'seal', 1), key('3', 'seal', 3), key('2', 'seal', 2), key('x', 'other', 9)])
+      valueOf(await store.addKey(one));
+    expect(valueOf(await store.keys('seal'))).toEqual([
+      key('3', 'seal', 3),
+      key('2', 'seal', 2),
+      key('1', 'seal', 1),
+    ]);
+    expect(valueOf(await store.ensureKey(key('9', 'seal', 9)))).toEqual(key('3', 'seal', 3));
+    expect(valueOf(await store.keys('none'))).toEqual([]);
+  });
+
+  it('gives one key to all who ask at a time, also from two processes', async () => {
+    const place = await newPlace();
+    const stores = [await openAt(place), await openAt(place)];
+    const asked = stores.flatMap((store, at) =>
+      Array.from({ length: 10 }, (_, no) =>
+        store.ensureKey({ id: `${at}-${no}`, purpose: 'p', bytes: Buffer.from('k'), createdMs: no }),
+      ),
+    );
+    const ids = (await Promise.all(asked)).map((found) => valueOf(found).id);
+    expect(new Set(ids).size).toBe(1);
+    expect(valueOf(await stores[0]!.keys('p'))).toHaveLength(1);
+  });
+
+  it('keeps settings as JSON; undefined takes one away', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const values = { a: null, b: false, c: 0, d: '', e: [1.5, { x: 'ü\u0000' }] };
+    for (const [key, value] of Object.entries(values)) valueOf(await store.saveSetting(key, value));
+    expect(valueOf(await store.settings())).toEqual(new Map(Object.entries(values)));
+    valueOf(await store.saveSetting('a', undefined));
+    valueOf(await store.saveSetting('b', true));
+    valueOf(await store.saveSetting('never', undefined));
+    await store.close();
+    const { a: _, ...rest } = values;
+    expect(valueOf(await (await openAt(place)).settings())).toEqual(
+      new Map(Object.entries({ ...rest, b: true })),
+    );
+  });
+
+  it('does what is asked in the order in which it is asked, and a read sees the writes before it', async () => {
+    const store = await openAt(await newPlace());
+    const writes = Array.from({ length: 50 }, (_, at) => store.saveSetting('last', at));
+    const read = store.settings();
+    await Promise.all(writes);
+    expect(valueOf(await read).get('last')).toBe(49);
+  });
+
+  it('tells of its own changes and of those of others, until nobody listens any more', async () => {
+    const place = await newPlace();
+    const [own, other] = [await openAt(place), await openAt(place)];
+    const heard = new Set<StorePart>();
+    const endListening = own.onChange((parts) => parts.forEach((part) => heard.add(part)));
+    const hears = async (part: StorePart, write: () => Promise<unknown>): Promise<void> => {
+      // What came before is not taken for what is waited for: at first all parts may be told.
+      await own.settings();
+      await until(`${part} is quiet`, async () => {
+        heard.delete(part);
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return heard.has(part) ? undefined : true;
+      });
+      await write();
+      await until(`${part} is told`, () => (heard.has(part) ? true : undefined));
+    };
+    await hears('settings', () => own.saveSetting('a', 1));
+    await hears('settings', () => other.saveSetting('a', 2));
+    await hears('tokens', () => other.addToken(token('t')));
+    await hears('keys', () => other.addKey({ id: 'k', purpose: 'p', bytes: Buffer.alloc(1), createdMs: 1 }));
+    await hears('servers', () => other.saveServer(server('s')));
+    endListening();
+    heard.clear();
+    await other.saveSetting('a', 3);
+    await own.saveSetting('a', 4);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect([...heard]).toEqual([]);
+  });
+
+  it('finishes what was asked for before it closes, and refuses what is asked for afterwards', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const writes = Array.from({ length: 20 }, (_, at) => store.saveSetting(String(at), at));
+    await store.close();
+    await store.close();
+    for (const written of await Promise.all(writes)) expect(written.ok).toBe(true);
+    expect(await store.settings()).toEqual({
+      ok: false,
+      error: { code: 'STORE_UNAVAILABLE', reason: 'it is closed' },
+    });
+    expect(valueOf(await (await openAt(place)).settings()).size).toBe(20);
+  });
+
+  it('keeps no process alive', async () => {
+    const place = await newPlace();
+    const other = startProcess(place, 'open');
+    expect(await other.ended).toBe(0);
+    expect(other.lines()).toHaveLength(1);
+    expect(valueOf(await (await openAt(place)).settings())).toEqual(new Map([['opened', true]]));
+  });
+
+  it('is opened fresh by several at a time', async () => {
+    const place = await newPlace();
+    const others = [startProcess(place, 'open'), startProcess(place, 'open')];
+    const stores = await Promise.all([tryStore(place), tryStore(place), tryStore(place)]);
+    expect(stores.map(({ ok }) => ok)).toEqual([true, true, true]);
+    await Promise.all(stores.map((store) => valueOf(store).close()));
+    expect(await Promise.all(others.map(({ ended }) => ended))).toEqual([0, 0]);
+    expect(await rawRows(place, 'select version from assay_migrations')).toEqual([{ version: 1 }]);
+  });
+
+  it('refuses what a newer Assay wrote, and leaves it as it is', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    valueOf(await store.saveSetting('a', 1));
+    await store.close();
+    await rawRows(place, 'insert into assay_migrations (version, applied_ms) values (7, 0)');
+    const before = await contentOf(place);
+    expect(await tryStore(place)).toEqual({
+      ok: false,
+      error: { code: 'STORE_NEWER', place: expect.stringMatching(SHOWN), found: 7, known: 1 },
+    });
+    expect(await contentOf(place)).toEqual(before);
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it, vi } from 'vitest';
+import { sleep, until } from '../../support/endings.ts';
+import { GIVEN_URL, postgres } from '../../support/postgres.ts';
+import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
+import { valueOf, type StorePlace } from '../../support/store-values.ts';
+import type { State } from '../../fixtures/store-process.ts';
+
+vi.setConfig({ testTimeout: 900_000 });
+
+const KILLS = 200;
+/** Databases that are worked on at a time: about as many as there are processors. */
+const LANES = 2;
+/** ASSAY_TEST_SEED repeats the waits of an earlier run. */
+const seed = Number(process.env['ASSAY_TEST_SEED'] ?? Date.now() % 2 ** 31);
+
+/** What was acknowledged so far, over all lives of the writing process. */
+interface Acknowledged {
+  served: number;
+  set: number;
+  readonly tokens: Set<number>;
+}
+
+describe.each(DATABASES)('a store in %s', (database, newPlace) => {
+  it(`loses nothing that it acknowledged in ${KILLS} kills during writes, and has nothing half`, async () => {
+    console.log(`kills of ${database}: seed ${seed}`);
+    const lanes = Array.from({ length: LANES }, async (_, lane) => {
+      const chance = chanceOf(seed + lane);
+      const place = await newPlace();
+      const acknowledged: Acknowledged = { served: 0, set: 0, tokens: new Set() };
+      for (let kill = 0; kill < KILLS / LANES; kill++) await killOnce(place, acknowledged, chance);
+      return checkLast(place, acknowledged);
+    });
+    const written = await Promise.all(lanes);
+    // Most lives are long enough to write something, or nothing was tried here.
+    expect(written.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(KILLS / 2);
+  });
+});
+
+describe.skipIf(GIVEN_URL !== undefined)('a store in a PostgreSQL server that is killed', () => {
+  it('refuses while it is away, goes on by itself when it is back, and has all that it acknowledged', async () => {
+    const server = await postgres();
+    const place = { home: '', databaseUrl: await server.newDatabase() };
+    const store = await openAt(place);
+    let told = 0;
+    store.onChange((parts) => (told += parts.length === 4 ? 1 : 0));
+    const acknowledged: number[] = [];
+    const refusals = new Set<string>();
+    const writes = new AbortController();
+    const writing = (async () => {
+      for (let at = 0; !writes.signal.aborted; at++) {
+        const written = await store.saveSetting(String(at), at);
+        if (written.ok) acknowledged.push(at);
+        else refusals.add(written.error.code);
+      }
+    })();
+    for (let crash = 0; crash < 5; crash++) {
+      await until('all is told after the connection stands', () => (told > crash ? true : undefined), 20_000);
+      const before = acknowledged.length;
+      await until('it writes', () => (acknowledged.length > before + 20 ? true : undefined));
+      await server.crash();
+      await sleep(100);
+      await server.restart();
+    }
+    await until('all is told after the last crash', () => (told > 5 ? true : undefined), 20_000);
+    const before = acknowledged.length;
+    await until('it writes again', () => (acknowledged.length > before + 20 ? true : undefined));
+    writes.abort();
+    await writing;
+    const there = valueOf(await store.settings());
+    expect(acknowledged.filter((at) => !there.has(String(at)))).toEqual([]);
+    expect([...refusals]).toEqual(['STORE_UNAVAILABLE']);
+  });
+});
+
+/** One life of a writer: it says what it found, which must hold all that was acknowledged before, and is killed. */
+async function killOnce(place: StorePlace, acknowledged: Acknowledged, chance: () => number): Promise<void> {
+  const writer = startProcess(place, 'write');
+  // Some die while they open the store, most while they write.
+  if (chance() < 0.1) await sleep(chance() * 300);
+  else {
+    await until('it has opened', () => (writer.lines().length > 0 ? true : undefined), 60_000);
+    await sleep(chance() * 50);
+  }
+  writer.child.kill('SIGKILL');
+  expect(await writer.ended).toBeNull();
+  for (const line of writer.lines()) {
+    const { what, value } = JSON.parse(line) as { readonly what: string; readonly value: unknown };
+    if (what === 'state') checkState(value as State, acknowledged);
+    else acknowledge(what, Number(value), acknowledged);
+  }
+}
+
+function acknowledge(what: string, round: number, acknowledged: Acknowledged): void {
+  if (what === 'served') acknowledged.served = round;
+  if (what === 'set') acknowledged.set = round;
+  if (what === 'token') acknowledged.tokens.add(round);
+}
+
+function checkState(state: State, acknowledged: Acknowledged): void {
+  const there = new Set(state.tokens);
+  expect([...acknowledged.tokens].filter((round) => !there.has(round))).toEqual([]);
+  // What was under way may be there, whole.
+  expect(state.served).toBeGreaterThanOrEqual(acknowledged.served);
+  expect(state.set).toBeGreaterThanOrEqual(acknowledged.set);
+}
+
+async function checkLast(place: StorePlace, acknowledged: Acknowledged): Promise<number> {
+  const store = await openAt(place);
+  const seen = valueOf(await store.server('s', 'one'));
+  const rounds = new Set(seen?.definitions.map(({ text }) => Number(text)));
+  checkState(
+    {
+      served: rounds.size === 1 && rounds.has(seen?.seenMs ?? 0) ? (seen?.seenMs ?? 0) : -1,
+      set: Number(valueOf(await store.settings()).get('round')),
+      tokens: valueOf(await store.tokens()).map(({ id }) => Number(id)),
+    },
+    acknowledged,
+  );
+  return acknowledged.tokens.size;
+}
+
+/** Mulberry32: the same numbers for the same seed. */
+function chanceOf(from: number): () => number {
+  let state = from;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { sentenceOf } from '../../../src/core/errors.ts';
+import { until } from '../../support/endings.ts';
+import { postgres, rowsOf } from '../../support/postgres.ts';
+import { openAt, rawRows } from '../../support/stores.ts';
+import { definition, server, tryStore, valueOf } from '../../support/store-values.ts';
+
+/** Ends the connections of the store in this database, and gives those that were still there. */
+const CUT = `
+  select pg_terminate_backend(pid) from pg_stat_activity
+  where application_name = 'assay' and datname = current_database()`;
+const SECRET = 'a-secret-of-the-operator';
+
+describe('a store in PostgreSQL', () => {
+  it('keeps its tables in the first schema of the search path, under names of its own', async () => {
+    const url = new URL(await (await postgres()).newDatabase());
+    await rowsOf(url.href, 'create schema own');
+    url.searchParams.set('options', '-c search_path=own,public');
+    const place = { home: '', databaseUrl: url.href };
+    valueOf(await (await openAt(place)).saveSetting('a', 1));
+    const names = await rowsOf(
+      url.href,
+      "select distinct schemaname from pg_tables where tablename like 'assay\\_%' order by 1",
+    );
+    expect(names).toEqual([{ schemaname: 'own' }]);
+  });
+
+  const unusable: readonly (readonly [what: string, url: string, told: RegExp])[] = [
+    [
+      'a port where nothing listens',
+      `postgres://me:${SECRET}@127.0.0.1:1/assay`,
+      /127\.0\.0\.1:1\/assay.*nothing listens/,
+    ],
+    [
+      'a host that is not known',
+      `postgresql://me:${SECRET}@nowhere.invalid/assay`,
+      /nowhere\.invalid\/assay.*host/,
+    ],
+    ['a port that is none', `postgres://me:${SECRET}@127.0.0.1:99999/assay`, /ASSAY_DATABASE_URL/],
+    ['another kind of database', `mysql://me:${SECRET}@127.0.0.1/assay`, /ASSAY_DATABASE_URL.*postgres:\/\//],
+    ['a password with a bare %', `postgres://me:${SECRET}%x@127.0.0.1/assay`, /ASSAY_DATABASE_URL.*%25/],
+    ['no URL', `postgres://[${SECRET}`, /ASSAY_DATABASE_URL/],
+  ];
+  it.each(unusable)('is refused for %s, without the password', async (_what, databaseUrl, told) => {
+    const opened = await tryStore({ home: '', databaseUrl });
+    if (opened.ok) throw new Error('it was opened');
+    const sentence = sentenceOf(opened.error);
+    expect(sentence).toMatch(told);
+    expect(sentence).not.toContain(SECRET);
+  });
+
+  it('is refused for a wrong password and for a database that is not there', async () => {
+    const url = new URL(await (await postgres()).newDatabase());
+    const nameless = new URL(url);
+    nameless.pathname = '/assay_no_such_database';
+    url.password = SECRET;
+    for (const [databaseUrl, told] of [
+      [url.href, /does not accept/],
+      [nameless.href, /no such database/],
+    ] as const) {
+      const opened = await tryStore({ home: '', databaseUrl });
+      expect(opened).toEqual({
+        ok: false,
+        error: { code: 'STORE_UNAVAILABLE', reason: expect.stringMatching(told) },
+      });
+      expect(JSON.stringify(opened)).not.toContain(SECRET);
+    }
+  });
+
+  it('writes only the definitions that differ', async () => {
+    const place = { home: '', databaseUrl: await (await postgres()).newDatabase() };
+    const store = await openAt(place);
+    const definitions = ['a', 'b', 'c'].map((key) => definition(key));
+    const versions = (): Promise<readonly unknown[]> =>
+      rawRows(place, 'select position, xmin::text from assay_definitions order by position');
+    valueOf(await store.saveServer(server('s', { definitions })));
+    const before = await versions();
+    valueOf(await store.saveServer(server('s', { seenMs: 9, definitions })));
+    expect(await versions()).toEqual(before);
+    const changed = definitions.with(1, definition('b', { text: '{"name":"b" }' }));
+    valueOf(await store.saveServer(server('s', { seenMs: 10, definitions: changed })));
+    const after = await versions();
+    expect([after[0], after[2]]).toEqual([before[0], before[2]]);
+    expect(after[1]).not.toEqual(before[1]);
+  });
+
+  it('goes on when its connections are cut', async () => {
+    const databaseUrl = await (await postgres()).newDatabase();
+    const store = await openAt({ home: '', databaseUrl });
+    for (let cut = 0; cut < 3; cut++) {
+      valueOf(await store.saveSetting('a', cut));
+      const left = (): Promise<readonly unknown[]> => rowsOf(databaseUrl, CUT);
+      await until('its connections are gone', async () => ((await left()).length === 0 ? true : undefined));
+      valueOf(await store.saveSetting('a', cut));
+    }
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { StorePart } from '../../../src/gateway/ports.ts';
+import { until } from '../../support/endings.ts';
+import { DATABASES, openAt, startProcess, type StoreProcess } from '../../support/stores.ts';
+import { valueOf } from '../../support/store-values.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const WRITES = 200;
+
+describe.each(DATABASES)('two processes on one store in %s', (_database, newPlace) => {
+  it(`lose none of ${WRITES} writes that each makes at a time, and hear of each other`, async () => {
+    const place = await newPlace();
+    const parts: readonly StorePart[] = ['settings', 'tokens'];
+    const processes = parts.map((part) => startProcess(place, 'interleave', part, String(WRITES)));
+    await Promise.all(processes.map((one, at) => says(one, 'ready', parts[at]!)));
+    for (const { child } of processes) child.stdin?.write('go\n');
+    await Promise.all(processes.map((one, at) => says(one, 'done', parts[at]!)));
+    const store = await openAt(place);
+    expect(valueOf(await store.settings()).size).toBe(WRITES);
+    expect(valueOf(await store.tokens())).toHaveLength(WRITES);
+    for (const one of processes) for (const part of parts) await says(one, 'heard', part);
+    for (const { child } of processes) child.stdin?.end();
+    expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual([0, 0]);
+  });
+});
+
+async function says(one: StoreProcess, what: string, value: StorePart): Promise<void> {
+  const line = JSON.stringify({ what, value });
+  await until(
+    () => `${line} among ${one.lines().join()}`,
+    () => (one.lines().includes(line) ? true : undefined),
+    30_000,
+  );
+}

@@ -1,0 +1,242 @@
+import { spawnSync } from 'node:child_process';
+import { channel } from 'node:diagnostics_channel';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { describe, expect, it } from 'vitest';
+import type { StorePart } from '../../../src/gateway/ports.ts';
+import { removeLater, until } from '../../support/endings.ts';
+import { tempDir } from '../../support/place.ts';
+import { contentOf, digestOf, openAt, rawRows, startProcess } from '../../support/stores.ts';
+import { definition, server, tryStore, valueOf, type StorePlace } from '../../support/store-values.ts';
+
+const IS_ROOT = process.getuid?.() === 0;
+
+function newPlace(): StorePlace {
+  return { home: join(tempDir(), 'home'), databaseUrl: undefined };
+}
+
+function fileOf(place: StorePlace): string {
+  return join(place.home, 'assay.db');
+}
+
+/** A store with something in it, closed. */
+async function written(): Promise<StorePlace> {
+  const place = newPlace();
+  const store = await openAt(place);
+  const definitions = Array.from({ length: 200 }, (_, at) => definition(`tool-${at}`));
+  valueOf(await store.saveServer(server('s', { definitions })));
+  await store.close();
+  return place;
+}
+
+describe('the file of a store', () => {
+  it('is for its user alone, in a folder that is so too', async () => {
+    const place = newPlace();
+    const store = await openAt(place);
+    valueOf(await store.saveSetting('a', 1));
+    expect(statSync(place.home).mode & 0o777).toBe(0o700);
+    for (const name of readdirSync(place.home))
+      expect(statSync(join(place.home, name)).mode & 0o777).toBe(0o600);
+    await store.close();
+    chmodSync(fileOf(place), 0o644);
+    await (await openAt(place)).close();
+    expect(statSync(fileOf(place)).mode & 0o777).toBe(0o600);
+  });
+
+  it('writes ahead, and waits for the disk with each write', async () => {
+    const place = newPlace();
+    await openAt(place);
+    expect(await rawRows(place, 'pragma journal_mode')).toEqual([{ journal_mode: 'wal' }]);
+  });
+});
+
+describe('a damaged file', () => {
+  const damages: readonly (readonly [string, (path: string) => void])[] = [
+    ['is no database', (path) => writeFileSync(path, 'Dear diary, this is no database at all.')],
+    ['is shorter than a header', (path) => writeFileSync(path, 'x')],
+    [
+      'begins with zeros',
+      (path) => writeFileSync(path, Buffer.concat([Buffer.alloc(4096), readFileSync(path).subarray(4096)])),
+    ],
+    ['lacks its end', (path) => truncateSync(path, statSync(path).size - 3 * 4096)],
+    ['has a page of noise', (path) => writeFileSync(path, noisy(readFileSync(path)))],
+  ];
+  it.each(damages)(
+    'that %s is kept under another name, and the next start begins anew',
+    async (_what, damage) => {
+      const place = await written();
+      damage(fileOf(place));
+      writeFileSync(`${fileOf(place)}-wal`, '');
+      const bytes = readFileSync(fileOf(place));
+      const opened = await tryStore(place);
+      if (opened.ok || opened.error.code !== 'STORE_DAMAGED') throw new Error(JSON.stringify(opened));
+      const { path, keptAs } = opened.error;
+      expect(path).toBe(fileOf(place));
+      expect(keptAs).toMatch(/assay\.db\.damaged-\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z$/);
+      expect(digestOf(readFileSync(keptAs))).toBe(digestOf(bytes));
+      expect(existsSync(path)).toBe(false);
+      const store = await openAt(place);
+      expect(valueOf(await store.servers())).toEqual([]);
+      expect(digestOf(readFileSync(keptAs))).toBe(digestOf(bytes));
+    },
+  );
+
+  it('an empty one is no damage', async () => {
+    const place = newPlace();
+    mkdirSync(place.home);
+    writeFileSync(fileOf(place), '');
+    await (await openAt(place)).close();
+    expect(readdirSync(place.home)).toEqual(['assay.db']);
+  });
+});
+
+function noisy(bytes: Buffer): Buffer {
+  return bytes.fill(0xa5, 4096, 5 * 4096);
+}
+
+describe('a store that cannot be used', () => {
+  const refused = (reason: RegExp): unknown => ({
+    ok: false,
+    error: { code: 'STORE_UNAVAILABLE', reason: expect.stringMatching(reason) },
+  });
+
+  it('because a folder has its name, stays as it is', async () => {
+    const place = newPlace();
+    mkdirSync(fileOf(place), { recursive: true });
+    expect(await tryStore(place)).toEqual(refused(/assay\.db": it is a folder$/));
+    expect(readdirSync(place.home)).toEqual(['assay.db']);
+  });
+
+  it('because its home is a file, is refused', async () => {
+    const place = newPlace();
+    writeFileSync(place.home, 'x');
+    expect(await tryStore(place)).toEqual(refused(/home": /));
+  });
+
+  it.skipIf(IS_ROOT)(
+    'because its file may not be read, stays as it is (permissions do not bind root)',
+    async () => {
+      const place = await written();
+      chmodSync(fileOf(place), 0o000);
+      expect(await tryStore(place)).toEqual(refused(/permission|cannot be opened/));
+      expect(readdirSync(place.home)).toEqual(['assay.db']);
+    },
+  );
+
+  it.skipIf(IS_ROOT)(
+    'because its folder may not be written, stays as it is (permissions do not bind root)',
+    async () => {
+      const place = await written();
+      chmodSync(place.home, 0o500);
+      const before = await contentOf(place);
+      expect((await tryStore(place)).ok).toBe(false);
+      expect(await contentOf(place)).toEqual(before);
+      chmodSync(place.home, 0o700);
+    },
+  );
+
+  const disk = smallDisk();
+  it.skipIf(disk === undefined)(
+    'because the disk is full, says so, has nothing half, and goes on when there is room (needs to mount one)',
+    async () => {
+      const place = { home: disk ?? '', databaseUrl: undefined };
+      const store = await openAt(place);
+      valueOf(await store.saveServer(server('s', { definitions: [definition('a')] })));
+      writeFileSync(join(place.home, 'ballast'), Buffer.alloc(1_500_000));
+      const large = Array.from({ length: 400 }, (_, at) => definition(`${at}`, { text: 'x'.repeat(8_000) }));
+      expect(await store.saveServer(server('s', { definitions: large }))).toEqual(
+        refused(/^the disk is full$/),
+      );
+      expect(valueOf(await store.server('s', 'one'))?.definitions).toEqual([definition('a')]);
+      writeFileSync(join(place.home, 'ballast'), '');
+      valueOf(await store.saveSetting('a', 1));
+    },
+  );
+});
+
+/** A disk of 3 MB; undefined where none may be mounted. */
+function smallDisk(): string | undefined {
+  if (!IS_ROOT || process.platform !== 'linux') return undefined;
+  const path = mkdtempSync(join(tmpdir(), 'assay-disk-'));
+  removeLater(() => {
+    spawnSync('umount', ['-l', path]);
+    rmSync(path, { recursive: true, force: true });
+  });
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', path]).status !== 0) return undefined;
+  return path;
+}
+
+describe('a lock that another process holds', () => {
+  it('of 3 s delays a write, and not the rest of this process', async () => {
+    const place = newPlace();
+    const store = await openAt(place);
+    const other = startProcess(place, 'lock', '3000');
+    await until('it is locked', () => other.lines()[0]);
+    const startMs = performance.now();
+    let lastMs = startMs;
+    let longestMs = 0;
+    const ticks = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - lastMs);
+      lastMs = performance.now();
+    }, 10);
+    const saved = await store.saveSetting('a', 1);
+    clearInterval(ticks);
+    expect(saved).toEqual({ ok: true, value: undefined });
+    expect(performance.now() - startMs).toBeGreaterThan(2_000);
+    expect(longestMs).toBeLessThan(500);
+    await other.ended;
+  });
+
+  it('of more than 5 s is a refusal, after which the store goes on', async () => {
+    const place = newPlace();
+    const store = await openAt(place);
+    const other = startProcess(place, 'lock', '8000');
+    await until('it is locked', () => other.lines()[0]);
+    expect(await store.saveSetting('a', 1)).toEqual({
+      ok: false,
+      error: { code: 'STORE_UNAVAILABLE', reason: 'another process holds a lock on it' },
+    });
+    expect(valueOf(await store.settings())).toEqual(new Map());
+    await other.ended;
+    valueOf(await store.saveSetting('a', 2));
+    expect(valueOf(await store.settings())).toEqual(new Map([['a', 2]]));
+  });
+});
+
+describe('a thread of a store that ends by itself', () => {
+  it('costs what was under way, and is started again by the next call', async () => {
+    const threads = new Set<Worker>();
+    channel('worker_threads').subscribe((message) => threads.add((message as { worker: Worker }).worker));
+    const place = newPlace();
+    const store = await openAt(place);
+    expect(threads.size).toBe(1);
+    const heard = new Set<StorePart>();
+    store.onChange((parts) => parts.forEach((part) => heard.add(part)));
+    valueOf(await store.saveSetting('a', 1));
+    const ended = [...threads][0]!.terminate();
+    expect(await store.saveSetting('a', 2)).toEqual({
+      ok: false,
+      error: { code: 'STORE_UNAVAILABLE', reason: 'its thread ended (1)' },
+    });
+    await ended;
+    expect(valueOf(await store.settings()).get('a')).toBe(1);
+    await until('it listens again', () => (heard.size === 4 ? true : undefined));
+    heard.clear();
+    const other = await openAt(place);
+    valueOf(await other.saveSetting('a', 3));
+    await until('it hears again', () => (heard.has('settings') ? true : undefined));
+  });
+});

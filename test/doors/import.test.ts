@@ -1,0 +1,329 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { at, listAt, namesAt, parseJson, textAt, type Json } from '../support/json.ts';
+import { newUser, type User } from '../support/neighbours.ts';
+import { fixture, MAIN, ROOT } from '../support/place.ts';
+
+const isMac = process.platform === 'darwin';
+const settings = isMac ? ['Library', 'Application Support'] : ['.config'];
+const DESKTOP = [...settings, 'Claude', 'claude_desktop_config.json'];
+const VSCODE = [...settings, 'Code', 'User', 'mcp.json'];
+
+async function imported(user: User, ...args: readonly string[]): Promise<Json> {
+  const done = await user.assay('import', ...args, '--json');
+  expect([done.code, done.stderr]).toEqual([0, '']);
+  return parseJson(done.stdout);
+}
+function fates(report: Json): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    listAt(report, 'servers').map((one) => [textAt(one, 'name'), textAt(one, 'fate')]),
+  );
+}
+
+describe('assay import', () => {
+  it('copies the servers of Claude Desktop, which then answer through Assay', async () => {
+    const user = newUser();
+    const { command, args } = fixture('plain');
+    user.write(
+      `\uFEFF{\r\n  // comments and a last comma are no obstacle\r\n  "mcpServers": {\r\n    "plain": ${JSON.stringify({ command, args })},\r\n  },\r\n}`,
+      ...DESKTOP,
+    );
+    const done = await user.assay('import', 'claude-desktop');
+    expect([done.code, done.stderr]).toEqual([0, '']);
+    expect(done.stdout).toContain('Copied 1 server from');
+    expect(user.json('.assay', 'mcp.json')).toEqual({ mcpServers: { plain: { command, args } } });
+    const tools = await user.assay('tools', '--json');
+    expect(namesAt(parseJson(tools.stdout), 'tools')).toContain('plain_echo');
+  });
+
+  it('makes the config file for its user alone', async () => {
+    const user = newUser();
+    user.write('{"mcpServers": {"a": {"command": "a"}}}', '.cursor', 'mcp.json');
+    await imported(user, 'cursor');
+    expect(statSync(user.at('.assay', 'mcp.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(user.at('.assay')).mode & 0o777).toBe(0o700);
+    expect(readdirSync(user.at('.assay'))).toEqual(['mcp.json']);
+  });
+
+  it('does nothing a second time', async () => {
+    const user = newUser();
+    user.write('{"mcpServers": {"a": {"command": "a", "env": {"B": "1", "A": "2"}}}}', '.cursor', 'mcp.json');
+    await imported(user, 'cursor');
+    const first = user.read('.assay', 'mcp.json');
+    expect(fates(await imported(user, 'cursor'))).toEqual({ a: 'same' });
+    expect(user.read('.assay', 'mcp.json')).toBe(first);
+    expect(readdirSync(user.at('.assay'))).toEqual(['mcp.json']);
+  });
+
+  it('adds to a config that is there, leaves all else in it as it is, and keeps a copy of it', async () => {
+    const user = newUser();
+    const before =
+      '// mine\r\n{\r\n\t"mcpServers": {\r\n\t\t"own": {"command": "own"}, // keep\r\n\t},\r\n\t"settings": {}\r\n}';
+    user.write(before, '.assay', 'mcp.json');
+    user.write('{"mcpServers": {"a": {"command": "a"}}}', '.cursor', 'mcp.json');
+    const report = await imported(user, 'cursor');
+    expect(user.read('.assay', 'mcp.json')).toBe(
+      '// mine\r\n{\r\n\t"mcpServers": {\r\n\t\t"own": {"command": "own"}, // keep\r\n\t\t"a": {\r\n\t\t\t"command": "a"\r\n\t\t},\r\n\t},\r\n\t"settings": {}\r\n}',
+    );
+    const backup = textAt(report, 'backup');
+    expect(backup).toMatch(/mcp\.json\.assay-backup-[\dTZ.-]+$/);
+    expect(user.read('.assay', backup.slice(user.at('.assay').length + 1))).toBe(before);
+  });
+
+  it('keeps what has a name already, unless it is told to overwrite', async () => {
+    const user = newUser();
+    user.write(
+      '{"mcpServers": {"a": {"command": "mine", "timeoutMs": 5}, "b": {"command": "b", "prefix": false}}}',
+      '.assay',
+      'mcp.json',
+    );
+    user.write(
+      '{"mcpServers": {"a": {"command": "theirs"}, "b": {"command": "b", "args": []}}}',
+      '.cursor',
+      'mcp.json',
+    );
+    const before = user.read('.assay', 'mcp.json');
+    const kept = await user.assay('import', 'cursor');
+    expect(kept.stderr).toContain('kept a: another server has this name; --overwrite replaces it');
+    expect(user.read('.assay', 'mcp.json')).toBe(before);
+    expect(fates(await imported(user, 'cursor', '--overwrite'))).toEqual({ a: 'replaced', b: 'same' });
+    expect(user.json('.assay', 'mcp.json')).toEqual({
+      mcpServers: { a: { command: 'theirs' }, b: { command: 'b', prefix: false } },
+    });
+  });
+
+  it('--dry-run tells the same and writes nothing', async () => {
+    const user = newUser();
+    user.write('{"mcpServers": {"a": {"command": "a"}}}', '.cursor', 'mcp.json');
+    const done = await user.assay('import', 'cursor', '--dry-run');
+    expect(done.stdout).toContain('Dry run: 1 server would be copied');
+    expect(done.stdout).toMatch(/a +stdio +copied +a/);
+    expect(existsSync(user.assayHome)).toBe(false);
+  });
+
+  it('takes over the inputs, variables and folders of VS Code, and says which variables to set', async () => {
+    const user = newUser();
+    const project = user.at('work');
+    user.write(
+      `{
+        "inputs": [{"type": "promptString", "id": "tracker-key", "description": "Key of the tracker", "password": true}],
+        "servers": {
+          "tracker": {"type": "http", "url": "https://tracker.example/mcp", "headers": {"Authorization": "Bearer \${input:tracker-key}"}},
+          "runner": {"type": "stdio", "command": "./run.sh", "args": ["\${workspaceFolder}/a", "\${env:NOT_SET_ANYWHERE}"], "envFile": "\${workspaceFolder}/.env"}
+        }
+      }`,
+      'work',
+      '.vscode',
+      'mcp.json',
+    );
+    const done = await user.assay('import', 'vscode', '--project', project);
+    expect(user.json('.assay', 'mcp.json')).toEqual({
+      mcpServers: {
+        tracker: {
+          type: 'http',
+          url: 'https://tracker.example/mcp',
+          headers: { Authorization: 'Bearer ${TRACKER_KEY}' },
+        },
+        runner: {
+          type: 'stdio',
+          command: join(project, 'run.sh'),
+          args: [join(project, 'a'), '${NOT_SET_ANYWHERE}'],
+          cwd: project,
+        },
+      },
+    });
+    expect(done.stderr.split('\n')).toEqual([
+      'to do: tracker: set TRACKER_KEY (Key of the tracker)',
+      'note: runner: left out, as Assay has no use for it: envFile',
+      'note: runner: Assay reads no envFile; write its variables under "env"',
+      'to do: runner: set NOT_SET_ANYWHERE',
+      '',
+    ]);
+  });
+
+  it('reads what Claude Code keeps for its user, for a project, and in the project', async () => {
+    const user = newUser();
+    const project = user.at('work');
+    user.write(
+      JSON.stringify({
+        numStartups: 4,
+        mcpServers: {
+          mine: { type: 'stdio', command: 'mine', args: [], env: {} },
+          both: { command: 'mine' },
+        },
+        projects: {
+          [project]: {
+            mcpServers: { near: { type: 'stdio', command: 'near' }, both: { command: 'local' } },
+            disabledMcpjsonServers: ['shared'],
+          },
+          '/elsewhere': { mcpServers: { far: { command: 'far' } } },
+          '/empty': { mcpServers: {} },
+        },
+      }),
+      '.claude.json',
+    );
+    user.write(
+      '{"mcpServers": {"shared": {"type": "sse", "url": "https://a.example/sse"}}}',
+      'work',
+      '.mcp.json',
+    );
+    const alone = await user.assay('import', 'claude-code', '--dry-run');
+    expect(alone.stderr).toContain(`--project ${JSON.stringify(project)}`);
+    const report = await imported(user, 'claude-code', '--project', project);
+    expect(
+      listAt(report, 'servers').map((one) => [at(one, 'name'), at(one, 'fate'), at(one, 'isDisabled')]),
+    ).toEqual([
+      ['near', 'copied', false],
+      ['both', 'copied', false],
+      ['shared', 'copied', true],
+      ['mine', 'copied', false],
+      ['both', 'kept', false],
+    ]);
+    expect(at(report, 'elsewhere')).toEqual(['/elsewhere']);
+    expect(at(user.json('.assay', 'mcp.json'), 'mcpServers', 'both', 'command')).toBe('local');
+  });
+
+  it('reads Windsurf before and after it got its new name, and any file of these shapes', async () => {
+    const user = newUser();
+    user.write(
+      '{"mcpServers": {"old": {"serverUrl": "https://old.example/sse", "disabled": true, "disabledTools": ["x"]}}}',
+      '.codeium',
+      'windsurf',
+      'mcp_config.json',
+    );
+    user.write(
+      '{"mcpServers": {"new": {"url": "https://new.example", "transport": "http"}}}',
+      '.config',
+      'devin',
+      'mcp_config.json',
+    );
+    await imported(user, 'windsurf');
+    const file = user.write('{"servers": {"third": {"command": "./third"}}}', 'loose', 'some.json');
+    await imported(user, file);
+    expect(user.json('.assay', 'mcp.json')).toEqual({
+      mcpServers: {
+        new: { url: 'https://new.example', type: 'http' },
+        old: { url: 'https://old.example/sse', disabled: true },
+        third: { command: user.at('loose', 'third') },
+      },
+    });
+  });
+
+  it('skips itself, and what could not run, with the place in the file', async () => {
+    const user = newUser();
+    user.write(
+      `{"servers": {
+        "tools": {"command": ${JSON.stringify(process.execPath)}, "args": [${JSON.stringify(MAIN)}, "stdio"]},
+        "http": {"type": "http", "url": "http://127.0.0.1:4444/mcp"},
+        "socket": {"type": "http", "url": "unix:///tmp/x.sock"},
+        "ws": {"type": "ws", "url": "wss://a.example"},
+        "conf": {"command": "c", "args": ["\${config:my.key}"]},
+        "good": {"command": "c"}
+      }}`,
+      ...VSCODE,
+    );
+    const done = await user.assay('import', 'vscode');
+    const file = user.at(...VSCODE);
+    expect(done.stderr.split('\n')).toEqual([
+      `skipped tools: this is Assay itself (${file}:2:9)`,
+      `skipped http: this is Assay itself (${file}:3:9)`,
+      `skipped socket: servers.socket.url: this is no http or https URL (${file}:4:43)`,
+      `skipped ws: servers.ws.type: this is not "stdio", "http", "streamable-http", "streamableHttp" or "sse" (${file}:5:24)`,
+      `skipped conf: \${config:…} is filled in by that client alone (${file}:6:43)`,
+      '',
+    ]);
+    expect(user.json('.assay', 'mcp.json')).toEqual({ mcpServers: { good: { command: 'c' } } });
+  });
+
+  it('shows no secret, in the table and as JSON', async () => {
+    const user = newUser();
+    user.write(
+      JSON.stringify({
+        mcpServers: {
+          a: {
+            command: 'a',
+            args: ['--token', 'S3CRET', 'KEY=S3CRET', 'https://u:S3CRET@h.example/S3CRET'],
+            env: { X: 'S3CRET' },
+          },
+          b: { url: 'https://b.example/S3CRET?k=S3CRET', headers: { Authorization: 'S3CRET' } },
+          c: { url: 'ftp://S3CRET', headers: { 'X Y': 'S3CRET' } },
+        },
+      }),
+      '.cursor',
+      'mcp.json',
+    );
+    for (const args of [['--dry-run'], ['--json'], []]) {
+      const { stdout, stderr } = await user.assay('import', 'cursor', ...args);
+      expect(stdout).toContain('h.example');
+      expect(stdout + stderr).not.toContain('S3CRET');
+    }
+    expect(user.read('.assay', 'mcp.json')).toContain('S3CRET');
+  });
+
+  it('writes where --config says', async () => {
+    const user = newUser();
+    user.write('{"mcpServers": {"a": {"command": "a"}}}', '.cursor', 'mcp.json');
+    await imported(user, 'cursor', '--config', user.at('deep', 'er', 'own.json'));
+    expect(user.json('deep', 'er', 'own.json')).toEqual({ mcpServers: { a: { command: 'a' } } });
+    expect(existsSync(user.assayHome)).toBe(false);
+  });
+
+  const refusals: readonly (readonly [what: string, args: readonly string[], code: number, told: RegExp])[] =
+    [
+      ['a client that nobody knows', ['notepad'], 2, /Known: claude-desktop, claude-code, cursor/],
+      [
+        'a client without a config',
+        ['cursor'],
+        3,
+        /No MCP server was found\. Looked in: ".*\.cursor.mcp\.json"/,
+      ],
+      ['a file that is not there', ['./none.json'], 3, /Looked in: ".*none\.json"/],
+      [
+        'a project for a client without projects',
+        ['claude-desktop', '--project', '.'],
+        2,
+        /no servers for single projects/,
+      ],
+    ];
+  it.each(refusals)('refuses %s', async (_what, args, code, told) => {
+    const done = await newUser().assay('import', ...args);
+    expect([done.code, done.stdout]).toEqual([code, '']);
+    expect(done.stderr).toMatch(told);
+  });
+
+  it('refuses a file that is no JSON with line and column, be it theirs or Assay’s own, and changes nothing', async () => {
+    const user = newUser();
+    user.write('{"mcpServers": {\n  "a" {}\n}}', '.cursor', 'mcp.json');
+    const theirs = await user.assay('import', 'cursor');
+    expect([theirs.code, theirs.stdout]).toEqual([3, '']);
+    expect(theirs.stderr).toMatch(/cursor.*line 2, column 7/);
+    user.write('{"mcpServers": {"a": {"command": "a"}}}', '.cursor', 'mcp.json');
+    user.write('{"mcpServers": [}', '.assay', 'mcp.json');
+    const own = await user.assay('import', 'cursor');
+    expect(own.code).toBe(3);
+    expect(own.stderr).toMatch(/assay.*line 1, column 17/);
+    expect(user.read('.assay', 'mcp.json')).toBe('{"mcpServers": [}');
+  });
+
+  it('says so where nothing can be written', async () => {
+    const user = newUser();
+    user.write('{"mcpServers": {"a": {"command": "a"}}}', '.cursor', 'mcp.json');
+    // The draft beside it would have a name that is too long for any file system.
+    const done = await user.assay('import', 'cursor', '--config', user.at('x'.repeat(220)));
+    expect([done.code, done.stdout]).toEqual([3, '']);
+    expect(done.stderr).toContain('cannot be written');
+  });
+
+  it('reads the config of this repository as any other file', async () => {
+    const user = newUser();
+    const copy = user.at('copy.json');
+    writeFileSync(copy, '{"mcpServers": {"local": {"command": "x"}, "a/b": {"command": "x"}}}');
+    const report = await imported(user, copy, '--dry-run');
+    expect(fates(report)).toEqual({ local: 'skipped', 'a/b': 'skipped' });
+    expect(textAt(report, 'servers', 0, 'reason')).toContain('is kept for tools of your own');
+    expect(fates(await imported(user, join(ROOT, 'examples', 'mcp.json'), '--dry-run'))).toMatchObject({
+      memory: 'copied',
+    });
+  });
+});

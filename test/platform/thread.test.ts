@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { Thread } from '../../src/platform/thread.ts';
+import { endLater, until } from '../support/endings.ts';
+
+const SCRIPT = new URL('../fixtures/thread.ts', import.meta.url);
+
+interface Watched {
+  readonly thread: Thread;
+  readonly words: unknown[];
+  readonly losses: string[];
+}
+
+function start(): Watched {
+  const words: unknown[] = [];
+  const losses: string[] = [];
+  const thread = new Thread({
+    script: SCRIPT,
+    given: 'given',
+    youngMiB: 4,
+    onWord: (word) => words.push(word),
+    onLost: (cause) => losses.push(cause),
+  });
+  endLater(() => thread.end());
+  return { thread, words, losses };
+}
+
+it('calls are answered one after the other, in the order in which they were made', async () => {
+  const { thread } = start();
+  const calls = [
+    thread.call('late', [50]),
+    thread.call('a', []),
+    thread.call('late', [10]),
+    thread.call('b', []),
+  ];
+  expect(await Promise.all(calls)).toEqual(
+    ['late', 'a', 'late', 'b'].map((method, at) => ({ kind: 'answered', value: ['given', method, at + 1] })),
+  );
+});
+
+it('a bug of the script is thrown where it was called, and the next call is answered', async () => {
+  const { thread } = start();
+  await expect(thread.call('throw', [])).rejects.toThrow('a bug');
+  expect(await thread.call('a', [])).toMatchObject({ kind: 'answered' });
+});
+
+it('what the script says by itself is heard', async () => {
+  const { thread, words } = start();
+  await thread.call('say', [{ a: 1 }]);
+  expect(words).toEqual([{ a: 1 }]);
+});
+
+it.each([
+  ['exit', 'its thread ended (7)'],
+  ['fail', 'its thread failed: outside of a call'],
+])(
+  'when the thread ends by %s, all that waits and all that comes is lost, with the cause',
+  async (way, cause) => {
+    const { thread, losses } = start();
+    const [, waiting] = [thread.call(way, []), thread.call('hang', [])];
+    expect(await waiting).toEqual({ kind: 'lost', cause });
+    expect(await thread.call('a', [])).toEqual({ kind: 'lost', cause });
+    expect(losses).toEqual([cause]);
+  },
+);
+
+it('an end that was asked for is no loss, but for what waits', async () => {
+  const { thread, losses } = start();
+  const waiting = thread.call('hang', []);
+  await thread.end();
+  await until('it is lost', () => waiting);
+  expect(await waiting).toMatchObject({ kind: 'lost' });
+  expect(losses).toEqual([]);
+});

@@ -1,0 +1,45 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { runAssay } from './assay.ts';
+import { parseJson, type Json } from './json.ts';
+import { tempDir } from './place.ts';
+
+/** A user with an empty home folder, as the programs that run there see it. */
+export interface User {
+  readonly home: string;
+  readonly assayHome: string;
+  /** A path in the home folder. */
+  at(...path: readonly string[]): string;
+  write(text: string, ...path: readonly string[]): string;
+  read(...path: readonly string[]): string;
+  json(...path: readonly string[]): Json;
+  assay(...args: readonly string[]): ReturnType<typeof runAssay>;
+}
+
+export function newUser(more: Readonly<Record<string, string>> = {}): User {
+  const home = tempDir();
+  const at = (...path: readonly string[]): string => join(home, ...path);
+  const read = (...path: readonly string[]): string => readFileSync(at(...path), 'utf8');
+  const env = {
+    HOME: home,
+    USERPROFILE: home,
+    APPDATA: join(home, 'AppData', 'Roaming'),
+    LOCALAPPDATA: join(home, 'AppData', 'Local'),
+    XDG_CONFIG_HOME: join(home, '.config'),
+    CLAUDE_CONFIG_DIR: '',
+    ...more,
+  };
+  return {
+    home,
+    assayHome: join(home, '.assay'),
+    at,
+    read,
+    json: (...path) => parseJson(read(...path)),
+    write: (text, ...path) => {
+      mkdirSync(dirname(at(...path)), { recursive: true });
+      writeFileSync(at(...path), text);
+      return at(...path);
+    },
+    assay: (...args) => runAssay(args, { env }),
+  };
+}

@@ -1,0 +1,53 @@
+import { openStore } from '../../src/adapters/store/open-store.ts';
+import type { Refusal } from '../../src/core/errors.ts';
+import type { Result } from '../../src/core/result.ts';
+import type { Log, SeenDefinition, SeenServer, Store, StoredToken } from '../../src/gateway/ports.ts';
+
+/** Where a store is. */
+export interface StorePlace {
+  readonly home: string;
+  readonly databaseUrl: string | undefined;
+}
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function tryStore(place: StorePlace): Promise<Result<Store, Refusal>> {
+  return openStore({ ...place, log: SILENT });
+}
+
+export function valueOf<T>(result: Result<T, Refusal>): T {
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value;
+}
+
+export function token(id: string, more: Partial<StoredToken> = {}): StoredToken {
+  return {
+    id,
+    name: `name of ${id}`,
+    scopes: ['read', 'mcp'],
+    hash: 'ab'.repeat(32),
+    createdMs: 1_790_000_000_123,
+    expiresMs: undefined,
+    revokedMs: undefined,
+    ...more,
+  };
+}
+
+export function definition(key: string, more: Partial<SeenDefinition> = {}): SeenDefinition {
+  const text = JSON.stringify({ name: key });
+  return { kind: 'tools', key, text, digest: `digest of ${text}`, ...more };
+}
+
+export function server(name: string, more: Partial<SeenServer> = {}): SeenServer {
+  return {
+    name,
+    identity: 'one',
+    era: 'legacy',
+    version: '2025-11-25',
+    capabilities: { tools: { listChanged: true } },
+    instructions: undefined,
+    seenMs: 1_790_000_000_123,
+    definitions: [],
+    ...more,
+  };
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import SqliteDatabase from 'better-sqlite3';
+import type { Store } from '../../src/gateway/ports.ts';
+import { endLater, killLater } from './endings.ts';
+import { ROOT, tempDir } from './place.ts';
+import { postgres, rowsOf } from './postgres.ts';
+import { tryStore, valueOf, type StorePlace } from './store-values.ts';
+
+/** The databases over which the store has to be the same, each with a maker of empty places. */
+export const DATABASES: readonly (readonly [name: string, newPlace: () => Promise<StorePlace>])[] = [
+  ['SQLite', () => Promise.resolve({ home: tempDir(), databaseUrl: undefined })],
+  ['PostgreSQL', async () => ({ home: tempDir(), databaseUrl: await (await postgres()).newDatabase() })],
+];
+
+export async function openAt(place: StorePlace): Promise<Store> {
+  const store = valueOf(await tryStore(place));
+  endLater(() => store.close());
+  return store;
+}
+
+/** What another program reads, or does, there. */
+export async function rawRows(
+  { home, databaseUrl }: StorePlace,
+  statement: string,
+): Promise<readonly unknown[]> {
+  if (databaseUrl !== undefined) return rowsOf(databaseUrl, statement);
+  const database = new SqliteDatabase(join(home, 'assay.db'));
+  try {
+    const prepared = database.prepare(statement);
+    return prepared.reader ? prepared.all() : [prepared.run()];
+  } finally {
+    database.close();
+  }
+}
+
+/** All that is there, for a comparison. */
+export async function contentOf(place: StorePlace): Promise<readonly unknown[]> {
+  if (place.databaseUrl === undefined) return [digestOf(readFileSync(join(place.home, 'assay.db')))];
+  return [
+    await rawRows(place, "select tablename from pg_tables where schemaname = 'public' order by 1"),
+    await rawRows(place, 'select * from assay_migrations order by version'),
+    await rawRows(place, 'select * from assay_settings'),
+  ];
+}
+
+export function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Another process: test/fixtures/store-process.ts with a task. */
+export interface StoreProcess {
+  readonly child: ChildProcess;
+  /** Whole lines of its stdout so far. */
+  lines(): readonly string[];
+  readonly ended: Promise<number | null>;
+}
+
+export function startProcess(place: StorePlace, ...task: readonly string[]): StoreProcess {
+  const script = join(ROOT, 'test', 'fixtures', 'store-process.ts');
+  const args = [script, place.home, place.databaseUrl ?? '', ...task];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  killLater(child.pid);
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  return {
+    child,
+    lines: () => text.split('\n').slice(0, -1),
+    ended: new Promise((resolve) => child.once('close', (code) => resolve(code))),
+  };
+}
