@@ -144,7 +144,7 @@ export interface StoreFacts {
   readonly kind: 'file' | 'database';
   /** Without credentials. */
   readonly place: string;
-  readonly is: 'absent' | 'whole' | 'at fault';
+  readonly is: 'absent' | 'whole' | 'newer' | 'at fault';
   /** A phrase. */
   readonly fault?: string;
 }
@@ -154,6 +154,16 @@ export function judgeStore({ kind, place, is, fault = '' }: StoreFacts): readonl
   if (is === 'absent') return [];
   if (is === 'whole')
     return [{ check: 'disk', level: 'ok', about: place, says: 'The store can be read and is whole.' }];
+  if (is === 'newer')
+    return [
+      {
+        check: 'disk',
+        level: 'problem',
+        about: place,
+        says: 'A newer Assay wrote the store, so this one does not touch it.',
+        remedy: 'Update Assay, or use another home or database.',
+      },
+    ];
   return [
     {
       check: 'disk',

@@ -83,6 +83,10 @@ it.each<[StoreFacts, readonly string[]]>([
   [{ kind: 'file', place: '/h/assay.db', is: 'absent' }, []],
   [{ kind: 'file', place: '/h/assay.db', is: 'whole' }, ['ok The store can be read and is whole.']],
   [
+    { kind: 'file', place: '/h/assay.db', is: 'newer' },
+    ['problem A newer Assay wrote the store, so this one does not touch it.'],
+  ],
+  [
     { kind: 'database', place: 'db/assay', is: 'at fault', fault: 'nothing listens there' },
     ['problem The store cannot be used (nothing listens there), so nothing can be kept in it.'],
   ],

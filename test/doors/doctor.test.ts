@@ -244,16 +244,23 @@ describe('assay doctor', () => {
     const path = join(home, 'assay.db');
     const database = new SqliteDatabase(path);
     database.pragma('journal_mode = WAL');
-    database.exec('create table things (name text)');
+    database.exec('create table assay_migrations (version integer, applied_ms integer)');
+    database.exec('insert into assay_migrations values (1, 0)');
     database.close();
     const before = readFileSync(path);
     expect((await doctor(config, { args, home })).found('disk').at(-1)).toBe(
       `ok ${path}: The store can be read and is whole.`,
     );
     expect([readdirSync(home), readFileSync(path).equals(before)]).toEqual([['assay.db'], true]);
+    const newer = new SqliteDatabase(path);
+    newer.exec('insert into assay_migrations values (1000, 0)');
+    expect((await doctor(config, { args, home })).found('disk')[0]).toBe(
+      `problem ${path}: A newer Assay wrote the store, so this one does not touch it.`,
+    );
+    newer.close();
     writeFileSync(path, 'no database '.repeat(200));
     expect((await doctor(config, { args, home })).found('disk')[0]).toBe(
-      `problem ${path}: The store cannot be used (its content is no database), so nothing can be kept in it.`,
+      `problem ${path}: The store cannot be used (its file is damaged, and the next start sets it aside), so nothing can be kept in it.`,
     );
     const env = { ASSAY_DATABASE_URL: `postgres://me:${MARKER}@127.0.0.1:1/assay` };
     const { stdout, found } = await doctor(config, { args, env });
