@@ -2,10 +2,12 @@ import { mintToken } from './adapters/auth/mint-token.ts';
 import { neighbourPorts } from './compose-neighbours.ts';
 import { EXIT, type Refusal } from './core/errors.ts';
 import { VERSION } from './core/identity.ts';
+import type { Diagnosis } from './core/finding.ts';
 import { ok, type Result } from './core/result.ts';
 import { runCommandLine } from './edges/cli/program.ts';
 import type {
   CommonOptions,
+  ExamineOptions,
   OpenCatalog,
   Runtime,
   ShownSettings,
@@ -32,6 +34,7 @@ const RUNTIME: Runtime = {
   mintToken,
   readSettings,
   runStdio,
+  examine: examineForCommand,
   untilStopped,
 };
 
@@ -72,7 +75,8 @@ async function runStdio(options: StdioOptions): Promise<Result<undefined, Refusa
 }
 
 async function readSettings(options: CommonOptions): Promise<Result<ShownSettings, Refusal>> {
-  const given = { ...options, isQuiet: true, transport: 'pipe' } as const;
+  // What is wrong in the config belongs to the answer.
+  const given = { ...options, isQuiet: false, transport: 'pipe' } as const;
   const ground = await openGround(given);
   if (!ground.ok) return ground;
   const store = await openHomeStore(ground.value);
@@ -85,6 +89,16 @@ async function readSettings(options: CommonOptions): Promise<Result<ShownSetting
 async function openStoreForCommand(options: CommonOptions): Promise<Result<Store, Refusal>> {
   const ground = await openGround({ ...options, isQuiet: true, transport: 'pipe' });
   return ground.ok ? openHomeStore(ground.value) : ground;
+}
+
+/** A signal ends the servers that were started, and then the program. */
+async function examineForCommand(options: ExamineOptions): Promise<Diagnosis> {
+  const interrupted = new AbortController();
+  void untilStopped().then(() => interrupted.abort());
+  const { examine } = await import('./examining.ts');
+  const diagnosis = await examine(options, interrupted.signal);
+  if (interrupted.signal.aborted) process.exit(INTERRUPTED);
+  return diagnosis;
 }
 
 /** Exit code of a program that a signal ended, by the custom of shells. */

@@ -137,6 +137,12 @@ export interface Resolved {
   readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
 }
 
+/** Every setting as it is when nobody says anything. */
+export function defaultSettings(): Settings {
+  const entries = Object.entries<SettingFacts>(SETTINGS).map(([key, { kind }]) => [key, kind.otherwise]);
+  return Object.fromEntries(entries) as Settings; // every row was visited
+}
+
 /** The value that holds for each setting, and whose word it is. SETTING_INVALID names the first that is wrong. */
 export function resolveSettings(sources: SettingSources): Result<Resolved, Refusal> {
   const settings: Record<string, unknown> = {};

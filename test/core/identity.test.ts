@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { OWN_INFO, VERSION } from '../../src/core/identity.ts';
+import { LEAST_NODE, OWN_INFO, VERSION } from '../../src/core/identity.ts';
 import { at, parseJson } from '../support/json.ts';
 
 it('Assay says the version of its package of itself', () => {
   const manifest = parseJson(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   expect(VERSION).toBe(at(manifest, 'version'));
   expect(OWN_INFO).toEqual({ name: 'assay', title: 'Assay', version: at(manifest, 'version') });
+});
+
+it('The oldest Node that it names is that of its package and of its first check', () => {
+  const manifest = parseJson(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const main = readFileSync(new URL('../../src/main.ts', import.meta.url), 'utf8');
+  expect(`>=${LEAST_NODE}`).toBe(at(manifest, 'engines', 'node'));
+  expect(main).toContain(`const NEEDED = [${LEAST_NODE.replace('.', ', ')}];`);
 });

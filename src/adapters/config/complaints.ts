@@ -49,7 +49,7 @@ const PLAIN_KEY = /^[\w$-]+$/;
 const LONGEST_KEY = 80;
 
 /** `mcpServers["my server"].args[2]`: what a user may have typed stays on one line. */
-function keyOf(path: readonly (string | number)[]): string {
+export function keyOf(path: readonly (string | number)[]): string {
   let key = '';
   for (const step of path) {
     if (typeof step === 'number') key += `[${step}]`;

@@ -7,6 +7,7 @@ import { jsonFault, type Message, type NoMessage } from '../../protocol/message.
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import { answerTo, heard, ownIdOf, progressIdOf, received } from './incoming.ts';
+import type { Offer } from './offer.ts';
 import { Pending, tooMany } from './pending.ts';
 
 export interface ConversationOptions {
@@ -15,6 +16,7 @@ export interface ConversationOptions {
   readonly ownInfo: string;
   readonly events: LinkEvents;
   readonly log: Log;
+  readonly offer: Offer | undefined;
   /** Sends one message, which comes in pieces; `id` is that of the request in it, if it is one. */
   readonly send: (pieces: readonly Buffer[], id: number | undefined) => void;
 }
@@ -79,7 +81,7 @@ export class Conversation {
   }
 
   hear(message: Message | NoMessage): void {
-    const { server, log } = this.#options;
+    const { server, log, offer } = this.#options;
     if (message.kind === 'none') {
       // What would have been the answer to a request is lost, so whoever waits for it need not wait longer.
       const id = ownIdOf(message.idText);
@@ -90,7 +92,7 @@ export class Conversation {
       if (pending === undefined) log.debug('server answered a request that nobody waits for', { server });
       else pending.answer(message, this.era);
     } else if (message.kind === 'request') {
-      this.#send([answerTo(message)]);
+      this.#send([answerTo(message, offer)]);
     } else {
       const id = progressIdOf(message);
       if (id === undefined) heard(message, server, this.#options);

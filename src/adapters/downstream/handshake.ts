@@ -5,6 +5,7 @@ import { lasting, passing, type Ending } from '../../core/supervision.ts';
 import { ownAsk, type Ask, type Capabilities, type Reply } from '../../gateway/ports.ts';
 import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
 import { ownRequest } from '../../protocol/message.ts';
+import { OFFERED_CAPABILITIES, type Offer } from './offer.ts';
 
 /** What a server says of itself at the start. */
 export interface Facts {
@@ -20,6 +21,8 @@ export type Probe = (ask: Ask, to: Era) => Promise<Result<Reply, Refusal>>;
 export interface Identity {
   /** Assay's own name and version, as JSON text. */
   readonly ownInfo: string;
+  /** Undefined: nothing is offered, as whatever a server asked could not be relayed. */
+  readonly offer?: Offer | undefined;
 }
 
 /** `legacy`: the answer is none of a modern server (2026-07-28, basic/transports/stdio#backward-compatibility). */
@@ -53,7 +56,7 @@ export async function initialize(
 ): Promise<Result<Facts, HandshakeFault>> {
   const request = ownRequest('initialize', {
     protocolVersion: NEWEST_LEGACY_VERSION,
-    capabilities: {},
+    capabilities: identity.offer === undefined ? {} : OFFERED_CAPABILITIES,
     clientInfo: JSON.parse(identity.ownInfo) as unknown,
   });
   const reply = await probe(ownAsk(request, Infinity, following(signal)), 'legacy');

@@ -31,6 +31,7 @@ async function openHttp(opening: Opening, transport: HttpTransport): Promise<Res
     events: attempt,
     log: deps.log,
     ownInfo: deps.ownInfo,
+    offer: deps.offer,
   });
   const facts = await shakeHands(link, opening);
   if (facts.ok) {

@@ -21,6 +21,7 @@ import { answerTo, heard, ownIdOf, progressIdOf } from './incoming.ts';
 import { listenLegacy } from './legacy-listening.ts';
 import { listen } from './listening.ts';
 import { modernHeaders } from './modern-headers.ts';
+import type { Offer } from './offer.ts';
 import { Pending, tooMany } from './pending.ts';
 
 export interface HttpLinkOptions {
@@ -31,6 +32,7 @@ export interface HttpLinkOptions {
   readonly events: LinkEvents;
   readonly log: Log;
   readonly ownInfo: string;
+  readonly offer: Offer | undefined;
 }
 
 /** A request whose exchange is under way. */
@@ -188,7 +190,7 @@ export class HttpLink implements Link {
     } else if (message.kind === 'response') {
       if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
       else log.warn('server answered another request than it was asked; that is ignored', { server });
-    } else if (message.kind === 'request') this.#post(answerTo(message));
+    } else if (message.kind === 'request') this.#post(answerTo(message, this.#options.offer));
     else if (message.method === 'notifications/message') pending.note(message);
     else this.#note(message);
   }
@@ -222,7 +224,7 @@ export class HttpLink implements Link {
       log,
       signal: this.#closing.signal,
       onMessage: (message) => {
-        if (message.kind === 'request') this.#post(answerTo(message));
+        if (message.kind === 'request') this.#post(answerTo(message, this.#options.offer));
         else if (message.kind === 'notification') this.#note(message);
       },
       onEnd: (end) => {

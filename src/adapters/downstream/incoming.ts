@@ -9,6 +9,7 @@ import {
 } from '../../protocol/message.ts';
 import { errorMessage, resultMessage } from '../../protocol/reply.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { emptyResultOf, type Offer } from './offer.ts';
 
 /** Largest message in bytes that a server may send. */
 export const SERVER_MESSAGE_LIMIT: number = 256 * 1024 * 1024;
@@ -48,11 +49,14 @@ export function progressIdOf(note: NotificationMessage): number | undefined {
 }
 
 /**
- * What a server requests of its client. It was offered nothing but `ping` at its handshake, so all else is unknown here.
+ * What a server requests of its client. Without an offer it may use nothing but `ping`, so all else is unknown here.
  * The answer is the JSON text to send back.
  */
-export function answerTo(request: RequestMessage): Buffer {
+export function answerTo(request: RequestMessage, offer: Offer | undefined): Buffer {
   if (request.method === 'ping') return resultMessage(request.idText, Buffer.from('{}'));
+  offer?.onRequest(request.method);
+  const result = offer && emptyResultOf(request);
+  if (result !== undefined) return resultMessage(request.idText, Buffer.from(result));
   return errorMessage(
     request.idText,
     rpcErrorOf({ code: 'METHOD_UNKNOWN', method: request.method }, true),

@@ -1,6 +1,7 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { LinkEvents, Log } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
+import type { Offer } from './offer.ts';
 
 export interface DownstreamDeps {
   readonly log: Log;
@@ -11,6 +12,8 @@ export interface DownstreamDeps {
   readonly backlogBytes: number;
   /** Servers, by name, that are not probed any more because they never lived long enough to answer. */
   readonly suspects: Map<string, Era>;
+  /** Undefined: servers are offered nothing. */
+  readonly offer?: Offer | undefined;
 }
 
 /** One attempt to open a link. */

@@ -64,6 +64,7 @@ class SseWire {
       ownInfo: deps.ownInfo,
       events,
       log: deps.log,
+      offer: deps.offer,
       send: (pieces, id) => this.#send(pieces, id),
     });
     const named = Promise.withResolvers<Result<string, string>>();

@@ -11,7 +11,7 @@ import { Asides } from './asides.ts';
 import { Attempt } from './attempt.ts';
 import { Conversation } from './conversation.ts';
 import { onOneLine } from '../../protocol/splice.ts';
-import { discover, initialize, type Facts, type HandshakeFault } from './handshake.ts';
+import { discover, initialize, type Facts, type HandshakeFault, type Identity } from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import { listen } from './listening.ts';
 import type { Opening } from './opening.ts';
@@ -22,6 +22,8 @@ import type { Opening } from './opening.ts';
  */
 const PROBE_PATIENCE_MS = 2_000;
 const LINE_FEED: Buffer = Buffer.from('\n');
+/** How the log calls a line that a server wrote to its stderr; the field `text` holds it. */
+export const STDERR_LINE = 'server stderr';
 const STDERR_LINE_LIMIT = 64 * 1024;
 
 /** Starts a server's process and shakes hands with it. The process is started once, whatever era it speaks. */
@@ -59,6 +61,7 @@ async function attempt(
     ownInfo: deps.ownInfo,
     events: attempted,
     log: deps.log,
+    offer: deps.offer,
     send: (pieces, id) => {
       if (id !== undefined || asides.mayGo()) child.write([...pieces.map(onOneLine), LINE_FEED]);
     },
@@ -66,7 +69,7 @@ async function attempt(
   connectStreams(child, conversation, { server: spec.name, log: deps.log });
   child.onDrain(() => attempted.drained());
   void child.ended.then((cause) => conversation.end(cause));
-  const facts = await shakeHands(conversation, { recalled, ownInfo: deps.ownInfo, signal });
+  const facts = await shakeHands(conversation, { ...deps, recalled, signal });
   if (!facts.ok) {
     const diedOfProbe = conversation.hasEnded && recalled === undefined;
     const { cause } = facts.error;
@@ -89,15 +92,14 @@ function connectStreams(child: Child, conversation: Conversation, to: { server: 
   });
   child.onOutput((chunk) => output.push(chunk));
   const errors = new LineSplitter(STDERR_LINE_LIMIT, {
-    line: (line) => log.info('server stderr', { server, text: line.toString() }),
+    line: (line) => log.info(STDERR_LINE, { server, text: line.toString() }),
     tooLong: () => log.info('server stderr has a line that is too long', { server }),
   });
   child.onErrorOutput((chunk) => errors.push(chunk));
 }
 
-interface Shaking {
+interface Shaking extends Identity {
   readonly recalled: Era | undefined;
-  readonly ownInfo: string;
   readonly signal: AbortSignal;
 }
 

@@ -7,7 +7,7 @@ import { atMost } from '../../platform/waiting.ts';
 import type { Dialect, Writable } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { Listeners } from './listeners.ts';
-import { migrate } from './migrations.ts';
+import { migrate, newerThanKnown } from './migrations.ts';
 import { PostgresChanges } from './postgres-changes.ts';
 import { postgresUrl } from './postgres-url.ts';
 import { SqlStore } from './sql-store.ts';
@@ -24,11 +24,7 @@ const MOST_CONNECTIONS = 4;
 /** The store in the first schema of the search path of a PostgreSQL database. */
 export async function openPostgresStore(databaseUrl: string, log: Log): Promise<Result<Store, Refusal>> {
   const config = configOf(databaseUrl);
-  const pool = new pg.Pool({ ...config, max: MOST_CONNECTIONS, allowExitOnIdle: true });
-  // The pool forgets a connection that is lost; whoever works on it learns of it from the query.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = connect(config, MOST_CONNECTIONS);
   const dialect = postgresDialect(placeOf(databaseUrl), db);
   const migrated = await opening(dialect, () => migrate(db, dialect));
   if (!migrated.ok) {
@@ -53,6 +49,24 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
       await db.destroy();
     }),
   );
+}
+
+/** Whether a newer Assay made the tables. They are only looked at; rejects with the driver's error where that cannot be. */
+export async function isNewerPostgres(databaseUrl: string): Promise<boolean> {
+  const db = connect(configOf(databaseUrl), 1);
+  try {
+    return (await newerThanKnown(db, postgresDialect(placeOf(databaseUrl), db))) !== undefined;
+  } finally {
+    await db.destroy();
+  }
+}
+
+function connect(config: pg.ClientConfig, most: number): Kysely<Tables> {
+  const pool = new pg.Pool({ ...config, max: most, allowExitOnIdle: true });
+  // The pool forgets a connection that is lost; whoever works on it learns of it from the query.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
 function storeOf(calls: SqlStore, listeners: Listeners, end: () => Promise<void>): Store {

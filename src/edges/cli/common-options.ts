@@ -1,5 +1,8 @@
 import { Option, type Command } from 'commander';
 
+/** Takes the exit code of the command that was run. */
+export type Done = (exit: number) => void;
+
 /** Where Assay keeps what it learns. */
 export function withHome(command: Command): Command {
   return command.option(

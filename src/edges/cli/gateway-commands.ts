@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { EXIT } from '../../core/errors.ts';
-import { withConfig } from './common-options.ts';
-import type { Done } from './program.ts';
+import { withConfig, type Done } from './common-options.ts';
+import type { DoctorOptions } from './doctor.ts';
 import type { CommonOptions, Runtime, ServeOptions, StdioOptions } from './runtime.ts';
 
 interface Json {
@@ -29,6 +29,7 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
         const { callTool } = await import('./call.ts');
         done(await callTool(runtime, { name, args, options }));
       }),
+    doctorCommand(runtime, done),
     new Command('settings')
       .description('show every setting, its value and who set it')
       .option('--json', 'as JSON')
@@ -66,6 +67,18 @@ function stdioCommand(runtime: Runtime, done: Done): Command {
         const { complain } = await import('./complain.ts');
         done(complain(ended.error));
       }
+    });
+}
+
+function doctorCommand(runtime: Runtime, done: Done): Command {
+  return new Command('doctor')
+    .description('look at config, servers and machine, and say what is wrong and what to do')
+    .option('--json', 'as JSON')
+    .option('--offline', 'start no server')
+    .option('--strict', 'let warnings fail, too')
+    .action(async (options: DoctorOptions) => {
+      const { diagnose } = await import('./doctor.ts');
+      done(await diagnose(runtime, options));
     });
 }
 

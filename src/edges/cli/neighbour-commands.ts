@@ -1,8 +1,7 @@
 import { Command } from 'commander';
-import { withConfig } from './common-options.ts';
+import { withConfig, type Done } from './common-options.ts';
 import type { ConnectOptions } from './connect.ts';
 import type { ImportOptions } from './import.ts';
-import type { Done } from './program.ts';
 import type { NeighbourPorts } from './runtime.ts';
 
 /** The commands that deal with the config files of other clients. `done` gets the exit code. */

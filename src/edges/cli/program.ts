@@ -1,12 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../../core/errors.ts';
+import type { Done } from './common-options.ts';
 import { gatewayCommands } from './gateway-commands.ts';
 import { neighbourCommands } from './neighbour-commands.ts';
 import type { Runtime } from './runtime.ts';
 import { tokenCommand } from './token-command.ts';
-
-/** Takes the exit code of the command that was run. */
-export type Done = (exit: number) => void;
 
 /** Runs one command line; resolves with the exit code, see EXIT. */
 export async function runCommandLine(argv: readonly string[], runtime: Runtime): Promise<number> {

@@ -1,4 +1,5 @@
 import type { Refusal } from '../../core/errors.ts';
+import type { Diagnosis } from '../../core/finding.ts';
 import type {
   ConnectReport,
   ConnectRequest,
@@ -25,6 +26,13 @@ export interface ServeOptions extends CommonOptions {
 export interface StdioOptions extends CommonOptions {
   /** Speak through a running `serve` of the same home instead of starting the servers. */
   readonly attach?: boolean;
+}
+
+export interface ExamineOptions extends CommonOptions {
+  /** Servers are not started. */
+  readonly offline: boolean;
+  /** Told of each server, as soon as it is known, how it did. */
+  readonly onNews: (server: string, isUp: boolean) => void;
 }
 
 /** A catalog whose servers are starting. */
@@ -71,6 +79,8 @@ export interface Runtime extends NeighbourPorts {
   readSettings(options: CommonOptions): Promise<Result<ShownSettings, Refusal>>;
   /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
   runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>>;
+  /** Looks at all that a start needs, and changes nothing. */
+  examine(options: ExamineOptions): Promise<Diagnosis>;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
   untilStopped(): Promise<void>;
 }

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
-import { withHome } from './common-options.ts';
-import type { Done } from './program.ts';
+import { withHome, type Done } from './common-options.ts';
 import type { Runtime } from './runtime.ts';
 import type { CreateTokenOptions, TokenOptions } from './token.ts';
 

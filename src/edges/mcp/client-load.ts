@@ -1,9 +1,8 @@
-import type { ServerResponse } from 'node:http';
-import type { Post } from './http-request.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Who a request of the modern era comes from, as far as limits go. */
-export function clientOf({ request, subject }: Pick<Post, 'request' | 'subject'>): string {
-  return `${subject} ${request.socket.remoteAddress ?? ''}`;
+export function clientOf({ socket }: IncomingMessage, subject: string): string {
+  return `${subject} ${socket.remoteAddress ?? ''}`;
 }
 
 /**

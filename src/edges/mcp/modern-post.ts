@@ -13,7 +13,7 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
     refuse(post, fault, { idText: message.idText, era: 'modern' });
     return;
   }
-  const load = post.loads.of(clientOf(post));
+  const load = post.loads.of(clientOf(post.request, post.subject));
   if (!isAdmitted(post, load, { idText: message.idText, era: 'modern' })) return;
   if (message.method === 'subscriptions/listen') {
     openSubscription(post, message);

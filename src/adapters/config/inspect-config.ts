@@ -1,0 +1,79 @@
+import type { ConfigFacts } from '../../core/judge-config.ts';
+import { sentenceOf } from '../../core/errors.ts';
+import { readText } from '../../platform/files.ts';
+import { pathFacts } from '../../platform/machine.ts';
+import { keyOf, type ConfigProblem } from './complaints.ts';
+import { membersOf, parseJsonTree } from './json-tree.ts';
+import { loadConfig, type Config, type ConfigSurroundings } from './load-config.ts';
+import type { ConfigLocation } from './locate-config.ts';
+
+/** Whether a variable or header of this name and value, as somebody wrote it, had to be kept from others. */
+export type LooksSecret = (name: string, value: string) => boolean;
+
+/** A config as it is, and all that may be said of its file. */
+export interface InspectedConfig {
+  /** Undefined where the file cannot be used at all. */
+  readonly config: Config | undefined;
+  readonly facts: Omit<ConfigFacts, 'settingFaults'>;
+}
+
+export async function inspectConfig(
+  { path, origin }: ConfigLocation,
+  around: ConfigSurroundings,
+  looksSecret: LooksSecret,
+): Promise<InspectedConfig> {
+  const loaded = await loadConfig(path, around);
+  const file = await pathFacts(path);
+  if (!loaded.ok) {
+    const sentence = sentenceOf(loaded.error);
+    const reading = { kind: 'refused', sentence, isAbsent: file === undefined } as const;
+    return { config: undefined, facts: { path, origin, reading } };
+  }
+  const { servers, problems, warnings } = loaded.value;
+  const complaints = [...problems.map(complaintOf('problem')), ...warnings.map(complaintOf('warning'))];
+  const text = await readText(path);
+  const clearSecrets = text.ok ? clearSecretsIn(text.value, looksSecret) : [];
+  const reading = {
+    kind: 'read',
+    servers: servers.length,
+    complaints,
+    mode: file?.mode,
+    clearSecrets,
+  } as const;
+  return { config: loaded.value, facts: { path, origin, reading } };
+}
+
+type Read = Extract<ConfigFacts['reading'], { kind: 'read' }>;
+
+function complaintOf(level: 'problem' | 'warning'): (problem: ConfigProblem) => Read['complaints'][number] {
+  return ({ line, column, key, reason, remedy }) => ({ level, line, column, key, reason, remedy });
+}
+
+/** The keys under which something stands, as written, that looks like a secret. */
+function clearSecretsIn(text: string, looksSecret: LooksSecret): readonly string[] {
+  const root = parseJsonTree(text);
+  if (!root.ok) return [];
+  return membersOf(root.value).flatMap(({ key, value }) =>
+    key !== 'mcpServers' && key !== 'servers'
+      ? []
+      : membersOf(value).flatMap((server) =>
+          membersOf(server.value).flatMap((field) =>
+            field.key !== 'env' && field.key !== 'headers'
+              ? []
+              : membersOf(field.value)
+                  .filter(
+                    (member) =>
+                      member.value.type === 'string' &&
+                      isWrittenOut(String(member.value.value)) &&
+                      looksSecret(member.key, String(member.value.value)),
+                  )
+                  .map((member) => keyOf([key, server.key, field.key, member.key])),
+          ),
+        ),
+  );
+}
+
+/** A variable keeps the secret out of the file. */
+function isWrittenOut(value: string): boolean {
+  return value !== '' && !value.includes('${');
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import type { StoreFacts } from '../../core/judge-machine.ts';
+import { pathFacts, readBytes } from '../../platform/machine.ts';
+import { refusalOf } from './driver-faults.ts';
+import { newerThanKnown } from './migrations.ts';
+import { postgresUrl } from './postgres-url.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
+import type { Tables } from './tables.ts';
+
+export interface StorePlace {
+  readonly home: string;
+  /** A `postgres://` URL; undefined: `assay.db` in the home. */
+  readonly databaseUrl: string | undefined;
+}
+
+/** Whether the store can be read, is whole, and is of no newer version. It is neither made nor brought up to date. */
+export function inspectStore({ home, databaseUrl }: StorePlace): Promise<StoreFacts> {
+  return databaseUrl === undefined ? inspectSqlite(join(home, 'assay.db')) : inspectPostgres(databaseUrl);
+}
+
+async function inspectSqlite(place: string): Promise<StoreFacts> {
+  const file = { kind: 'file', place } as const;
+  if ((await pathFacts(place)) === undefined) return { ...file, is: 'absent' };
+  const { default: SqliteDatabase } = await import('better-sqlite3');
+  const { Kysely, SqliteDialect } = await import('kysely');
+  return judged(file, async () => {
+    const isInUse = ((await pathFacts(`${place}-wal`))?.bytes ?? 0) > 0;
+    const database = isInUse
+      ? new SqliteDatabase(place, { readonly: true, fileMustExist: true })
+      : new SqliteDatabase(readableAlone(await readBytes(place)));
+    try {
+      const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+      if ((await newerThanKnown(db, sqliteDialect(place, database, db))) !== undefined)
+        return { is: 'newer' };
+      const found = database.pragma('quick_check(1)', { simple: true });
+      return found === 'ok' ? { is: 'whole' } : { is: 'at fault', fault: 'its pages contradict each other' };
+    } finally {
+      database.close();
+    }
+  });
+}
+
+/** In the header, that a file has a log of writes beside it: https://www.sqlite.org/fileformat.html#file_format_version_numbers */
+const LOG_MARKS: readonly number[] = [18, 19];
+
+/**
+ * A copy in memory, so that not even the files are made that SQLite makes beside a database to read it. Nobody writes:
+ * then all that was written stands in the file itself, and the copy need not look for more.
+ */
+function readableAlone(bytes: Buffer): Buffer {
+  for (const at of LOG_MARKS) if (bytes[at] === 2) bytes[at] = 1;
+  return bytes;
+}
+
+async function inspectPostgres(databaseUrl: string): Promise<StoreFacts> {
+  const url = postgresUrl(databaseUrl);
+  // Not the whole URL, which holds a password.
+  const place = url === undefined ? 'ASSAY_DATABASE_URL' : `${url.host}${url.pathname}`;
+  const database = { kind: 'database', place } as const;
+  if (url === undefined)
+    return { ...database, is: 'at fault', fault: 'it is no URL that begins with postgres://' };
+  const { isNewerPostgres } = await import('./postgres-store.ts');
+  return judged(database, async () => ({ is: (await isNewerPostgres(databaseUrl)) ? 'newer' : 'whole' }));
+}
+
+type Whose = Pick<StoreFacts, 'kind' | 'place'>;
+
+async function judged(whose: Whose, look: () => Promise<Omit<StoreFacts, keyof Whose>>): Promise<StoreFacts> {
+  try {
+    return { ...whose, ...(await look()) };
+  } catch (error) {
+    const refusal = refusalOf(error);
+    const fault = refusal?.code === 'STORE_UNAVAILABLE' ? refusal.reason : 'it cannot be read';
+    return { ...whose, is: 'at fault', fault };
+  }
+}

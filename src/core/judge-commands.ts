@@ -1,0 +1,87 @@
+import type { Finding } from './finding.ts';
+
+/** Where the command of a server was found. */
+export type CommandPlace =
+  | { readonly kind: 'found'; readonly path: string }
+  | { readonly kind: 'not executable'; readonly path: string }
+  | { readonly kind: 'absent' };
+
+/** The command of one stdio server. */
+export interface CommandFacts {
+  readonly server: string;
+  readonly command: string;
+  readonly place: CommandPlace;
+  readonly cwd: string;
+  readonly cwdIs: 'folder' | 'absent' | 'no folder';
+}
+
+/** Whether the command of each stdio server is there and may be executed, and its working folder with it. */
+export function judgeCommands(all: readonly CommandFacts[]): readonly Finding[] {
+  return all.flatMap((facts) => {
+    const cwd = judgeCwd(facts);
+    const command = judgePlace(facts);
+    if (cwd === undefined) return [command];
+    // A relative command is sought in the folder, so its absence says nothing more.
+    return command.level === 'ok' ? [cwd] : [cwd, command];
+  });
+}
+
+function judgeCwd({ server, cwd, cwdIs }: CommandFacts): Finding | undefined {
+  if (cwdIs === 'folder') return undefined;
+  const what = cwdIs === 'absent' ? 'does not exist' : 'is no folder';
+  return {
+    check: 'commands',
+    level: 'problem',
+    about: server,
+    says: `Its working folder ${JSON.stringify(cwd)} ${what}, so it cannot be started.`,
+    remedy: `Make the folder, or set another "cwd" in its config entry.`,
+  };
+}
+
+function judgePlace({ server, command, place }: CommandFacts): Finding {
+  const shown = JSON.stringify(command);
+  switch (place.kind) {
+    case 'found':
+      return {
+        check: 'commands',
+        level: 'ok',
+        about: server,
+        says: place.path === command ? `${shown} is there.` : `${shown} is ${place.path}.`,
+      };
+    case 'not executable':
+      return {
+        check: 'commands',
+        level: 'problem',
+        about: server,
+        says: `${shown} is ${place.path}, which may not be executed, so the server cannot be started.`,
+        remedy: `Run \`chmod +x ${place.path}\`, or name the program that runs it as "command" and the file in "args".`,
+      };
+    case 'absent':
+      return {
+        check: 'commands',
+        level: 'problem',
+        about: server,
+        says: /[/\\]/.test(command)
+          ? `There is no file ${shown}, so the server cannot be started.`
+          : `The command ${shown} is in no folder of PATH, so the server cannot be started.`,
+        remedy: installRemedy(command),
+      };
+  }
+}
+
+const INSTALLS: readonly (readonly [commands: readonly string[], remedy: string])[] = [
+  [['node', 'npx', 'npm'], 'It comes with Node: install that from https://nodejs.org.'],
+  [['uvx', 'uv'], 'It comes with uv: install that as https://docs.astral.sh/uv/ says.'],
+  [['docker'], 'Install Docker as https://docs.docker.com/get-docker/ says.'],
+  [['podman'], 'Install Podman as https://podman.io says.'],
+  [['python', 'python3', 'pip', 'pipx'], 'Install Python from https://www.python.org or your system.'],
+  [['bun', 'bunx'], 'It comes with Bun: install that as https://bun.sh says.'],
+  [['deno'], 'Install Deno as https://deno.com says.'],
+];
+
+function installRemedy(command: string): string {
+  const anyway = 'If it is installed, write its absolute path as "command", or set PATH in "env".';
+  const bare = command.replace(/\.(?:exe|cmd)$/i, '');
+  const found = INSTALLS.find(([commands]) => commands.includes(bare));
+  return `${found?.[1] ?? 'Install it.'} ${anyway}`;
+}

@@ -1,0 +1,128 @@
+import type { Finding } from './finding.ts';
+
+/** What is wrong at one place of the config file. */
+export interface Complaint {
+  readonly level: 'problem' | 'warning';
+  readonly line: number;
+  readonly column: number;
+  readonly key: string;
+  /** A phrase. */
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+export interface ConfigFacts {
+  readonly path: string;
+  readonly origin: '--config' | 'ASSAY_CONFIG' | 'ASSAY_HOME' | 'default';
+  /** Why a variable of the environment cannot be a setting. */
+  readonly settingFaults: readonly string[];
+  readonly reading:
+    | { readonly kind: 'refused'; readonly sentence: string; readonly isAbsent: boolean }
+    | {
+        readonly kind: 'read';
+        readonly servers: number;
+        readonly complaints: readonly Complaint[];
+        /** Permission bits; undefined where the system has none. */
+        readonly mode: number | undefined;
+        /** What holds a secret in clear: `mcpServers.git.env.TOKEN`. */
+        readonly clearSecrets: readonly string[];
+      };
+}
+
+/** Where the config lies and who named it, what is wrong in it, and who else can read its secrets. */
+export function judgeConfig(facts: ConfigFacts): readonly Finding[] {
+  return [
+    ...facts.settingFaults.map((says): Finding => ({
+      check: 'config',
+      level: 'problem',
+      about: 'environment',
+      says,
+      remedy: 'Correct the variable, or unset it.',
+    })),
+    ...judgeReading(facts),
+  ];
+}
+
+const NAMED_BY: Readonly<Record<ConfigFacts['origin'], string>> = {
+  '--config': 'named by --config',
+  ASSAY_CONFIG: 'named by ASSAY_CONFIG',
+  ASSAY_HOME: 'mcp.json of the home that --home or ASSAY_HOME names',
+  default: 'the default place, as nothing names another',
+};
+
+function judgeReading({ path, origin, reading }: ConfigFacts): readonly Finding[] {
+  const about = path;
+  const namedBy = NAMED_BY[origin];
+  if (reading.kind === 'refused')
+    return [
+      {
+        check: 'config',
+        level: 'problem',
+        about,
+        says: `${reading.sentence} It is ${namedBy}.`,
+        remedy: reading.isAbsent
+          ? 'Put the "mcpServers" of your client into this file, or name another one with --config.'
+          : 'Mend the file, or name another one with --config.',
+      },
+    ];
+  const complaints = reading.complaints.map((complaint) => complained(path, complaint));
+  const { servers, mode, clearSecrets } = reading;
+  const found: Finding =
+    servers === 0
+      ? {
+          check: 'config',
+          level: 'problem',
+          about,
+          says: `It names no server that can be used, so there is nothing to serve. It is ${namedBy}.`,
+          remedy: 'Add servers under "mcpServers".',
+        }
+      : {
+          check: 'config',
+          level: 'ok',
+          about,
+          says: `It names ${countedServers(servers)}. It is ${namedBy}.`,
+        };
+  return [found, ...complaints, ...judgeSecrets({ path, mode, clearSecrets })];
+}
+
+function countedServers(servers: number): string {
+  return servers === 1 ? '1 server that can be tried' : `${servers} servers that can be tried`;
+}
+
+function complained(path: string, { level, line, column, key, reason, remedy }: Complaint): Finding {
+  const effect = level === 'problem' ? '; it is left out' : '';
+  return {
+    check: 'config',
+    level,
+    about: `${path}:${line}:${column}`,
+    says: `${key}: ${reason}${effect}.`,
+    remedy,
+  };
+}
+
+const OTHERS = 0o077;
+const MOST_KEYS = 5;
+
+function judgeSecrets({
+  path,
+  mode,
+  clearSecrets,
+}: {
+  readonly path: string;
+  readonly mode: number | undefined;
+  readonly clearSecrets: readonly string[];
+}): readonly Finding[] {
+  if (mode === undefined || (mode & OTHERS) === 0 || clearSecrets.length === 0) return [];
+  const shown = clearSecrets.slice(0, MOST_KEYS).join(', ');
+  const more = clearSecrets.length > MOST_KEYS ? ', …' : '';
+  const octal = (mode & 0o777).toString(8);
+  return [
+    {
+      check: 'config',
+      level: 'warning',
+      about: path,
+      says: `What looks like a secret stands in it in clear (${shown}${more}), and other users of this machine have rights to the file (mode ${octal}).`,
+      remedy: `Run \`chmod 600 ${path}\`, or write \${VAR} in the place of each secret and set the variable.`,
+    },
+  ];
+}

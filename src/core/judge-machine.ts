@@ -1,0 +1,179 @@
+import type { Finding } from './finding.ts';
+
+export interface NodeFacts {
+  /** Without a "v". */
+  readonly version: string;
+  readonly execPath: string;
+  readonly least: string;
+  readonly ownVersion: string;
+}
+
+/** Whether this Node is new enough, and which Assay it runs. */
+export function judgeNode({ version, execPath, least, ownVersion }: NodeFacts): readonly Finding[] {
+  const says = `Node ${version} runs Assay ${ownVersion}, which needs ${least} or newer`;
+  if (isAtLeast(version, least)) return [{ check: 'node', level: 'ok', about: execPath, says: `${says}.` }];
+  return [
+    {
+      check: 'node',
+      level: 'problem',
+      about: execPath,
+      says: `${says}: it may fail anywhere.`,
+      remedy: 'Install a newer Node from https://nodejs.org.',
+    },
+  ];
+}
+
+function isAtLeast(version: string, least: string): boolean {
+  const numbers = version.split('.').map(Number);
+  for (const [index, wanted] of least.split('.').map(Number).entries()) {
+    const given = numbers[index] ?? 0;
+    if (given !== wanted) return given > wanted;
+  }
+  return true;
+}
+
+export interface HomeFacts {
+  readonly path: string;
+  readonly is: 'folder' | 'absent' | 'no folder';
+  /** Of the home; where it is absent, of the folder above in which it would be made. */
+  readonly isWritable: boolean;
+  /** Permission bits; undefined where the system or the home has none. */
+  readonly mode: number | undefined;
+  readonly freeBytes: number | undefined;
+  /** Why the file of what was seen of servers cannot be read, as a phrase. */
+  readonly catalogFault: string | undefined;
+}
+
+const OTHERS = 0o077;
+const MB = 1_000_000;
+const LITTLE_BYTES = 200 * MB;
+const TOO_LITTLE_BYTES = 20 * MB;
+
+/** Whether the home can be used, by its owner alone, and whether there is room. */
+export function judgeHome(home: HomeFacts): readonly Finding[] {
+  const place = judgePlace(home);
+  const others = [...judgeMode(home), ...judgeSpace(home), ...judgeCatalog(home)];
+  return [place, ...others];
+}
+
+function judgePlace({ path, is, isWritable }: HomeFacts): Finding {
+  const finding = { check: 'disk', about: path } as const;
+  const remedy = 'Give yourself the right to write there, or name another folder with --home or ASSAY_HOME.';
+  if (is === 'no folder')
+    return {
+      ...finding,
+      level: 'problem',
+      says: 'The home is no folder, so nothing can be kept there.',
+      remedy: 'Name another folder with --home or ASSAY_HOME.',
+    };
+  if (is === 'folder')
+    return isWritable
+      ? { ...finding, level: 'ok', says: 'The home exists and can be written.' }
+      : {
+          ...finding,
+          level: 'problem',
+          says: 'The home cannot be written, so nothing that is learnt can be kept.',
+          remedy,
+        };
+  return isWritable
+    ? {
+        ...finding,
+        level: 'ok',
+        says: 'The home does not exist yet; the first start makes it, for you alone.',
+      }
+    : { ...finding, level: 'problem', says: 'The home does not exist and cannot be made.', remedy };
+}
+
+function judgeMode({ path, is, mode }: HomeFacts): readonly Finding[] {
+  if (is !== 'folder' || mode === undefined || (mode & OTHERS) === 0) return [];
+  return [
+    {
+      check: 'disk',
+      level: 'warning',
+      about: path,
+      says: `Other users of this machine have rights to the home (mode ${(mode & 0o777).toString(8)}), where what is known of your servers lies.`,
+      remedy: `Run \`chmod 700 ${path}\`.`,
+    },
+  ];
+}
+
+function judgeSpace({ path, freeBytes }: HomeFacts): readonly Finding[] {
+  if (freeBytes === undefined || freeBytes >= LITTLE_BYTES) return [];
+  return [
+    {
+      check: 'disk',
+      level: freeBytes < TOO_LITTLE_BYTES ? 'problem' : 'warning',
+      about: path,
+      says: `Only ${Math.floor(freeBytes / MB)} MB are free on its disk; once it is full nothing can be kept.`,
+      remedy: 'Make room on the disk, or name a folder on another one with --home or ASSAY_HOME.',
+    },
+  ];
+}
+
+function judgeCatalog({ path, catalogFault }: HomeFacts): readonly Finding[] {
+  if (catalogFault === undefined) return [];
+  return [
+    {
+      check: 'disk',
+      level: 'warning',
+      about: `${path}/catalog.json`,
+      says: `What was last seen of the servers cannot be read (${catalogFault}), so each start waits for all of them.`,
+      remedy: 'Give yourself the right to read the file, or take it away: it is made anew.',
+    },
+  ];
+}
+
+const FEW_FILES = 1_024;
+
+/** How many files may be open at a time; undefined where that cannot be told. */
+export function judgeOpenFiles(most: number | undefined): readonly Finding[] {
+  if (most === undefined || most >= FEW_FILES) return [];
+  return [
+    {
+      check: 'disk',
+      level: 'warning',
+      about: 'open files',
+      says: `Only ${most} files may be open at a time, and each server and each client takes some; beyond that connections are refused.`,
+      remedy: `Run \`ulimit -n ${FEW_FILES * 4}\` before Assay starts, or raise the limit of the service that starts it.`,
+    },
+  ];
+}
+
+/** The store as it was found: the file in the home, or a PostgreSQL database. */
+export interface StoreFacts {
+  readonly kind: 'file' | 'database';
+  /** Without credentials. */
+  readonly place: string;
+  readonly is: 'absent' | 'whole' | 'newer' | 'at fault';
+  /** A phrase. */
+  readonly fault?: string;
+}
+
+/** Whether what lasts can be read. A store that nobody made yet is none to speak of. */
+export function judgeStore({ kind, place, is, fault = '' }: StoreFacts): readonly Finding[] {
+  if (is === 'absent') return [];
+  if (is === 'whole')
+    return [{ check: 'disk', level: 'ok', about: place, says: 'The store can be read and is whole.' }];
+  if (is === 'newer')
+    return [
+      {
+        check: 'disk',
+        level: 'problem',
+        about: place,
+        says: 'A newer Assay wrote the store, so this one does not touch it.',
+        remedy: 'Update Assay, or use another home or database.',
+      },
+    ];
+  return [
+    {
+      check: 'disk',
+      level: 'problem',
+      about: place,
+      says: `The store cannot be used (${fault}), so nothing can be kept in it.`,
+      remedy:
+        kind === 'file'
+          ? 'Put a copy of the file from before in its place, or take it away: a new one is made.'
+          : 'Look at ASSAY_DATABASE_URL, and whether the database runs and lets this user in.',
+    },
+  ];
+}

@@ -1,0 +1,125 @@
+import type { Finding } from './finding.ts';
+import type { DeclaredHints, ServerFacts } from './judge-servers.ts';
+
+const ALL = 'all servers';
+
+type Kind = readonly [report: RegExp, level: 'note' | 'warning', remedy: string];
+
+/** By the words of the reports, see gateway/listing.ts and core/names.ts. */
+const REPORTS: readonly Kind[] = [
+  [
+    /fits more than one$/,
+    'warning',
+    'Rename one of the servers in the config, or let their names stand in front ("prefix": true).',
+  ],
+  [
+    /its own name is longer than/,
+    'note',
+    'Give the server a shorter name in the config if you want another one.',
+  ],
+  [/is listed twice by its server/, 'warning', 'Tell the author of the server: names must differ.'],
+  [
+    /is hidden, .* has it already$/,
+    'warning',
+    'Take one of the two servers out, or reach each at /mcp/servers/<name>.',
+  ],
+  [/is listed without /, 'note', 'Tell the author of the server: without that change clients reject it.'],
+];
+const OTHERWISE: Kind = [
+  /^/,
+  'warning',
+  'Tell the author of the server: clients would reject the whole list for it.',
+];
+
+/** What is listed otherwise than its server wrote it, or not at all. */
+export function judgeNames(reports: readonly string[], tools: number): readonly Finding[] {
+  if (reports.length > 0)
+    // A name that both a tool and a prompt of a server have is reported of each.
+    return [...new Set(reports)].map((report) => {
+      const [, level, remedy] = REPORTS.find(([words]) => words.test(report)) ?? OTHERWISE;
+      return { check: 'names', level, about: ALL, says: `${report}.`, remedy };
+    });
+  if (tools === 0) return [];
+  return [
+    { check: 'names', level: 'ok', about: ALL, says: 'No two names collide, and no definition is withheld.' },
+  ];
+}
+
+/** Which tools leave open what they do. */
+export function judgeHints(servers: readonly ServerFacts[]): readonly Finding[] {
+  const listing = servers.flatMap(({ name, condition }) =>
+    condition.kind === 'up' && condition.tools.length > 0 ? [{ name, tools: condition.tools }] : [],
+  );
+  const notes = listing.flatMap(({ name, tools }) => hintNotes(name, tools));
+  if (notes.length > 0 || listing.length === 0) return notes;
+  return [{ check: 'hints', level: 'ok', about: ALL, says: 'Every tool declares what it does.' }];
+}
+
+function hintNotes(name: string, tools: readonly DeclaredHints[]): readonly Finding[] {
+  const silent = tools.filter(({ readOnly }) => readOnly === undefined);
+  // What only reads destroys nothing, so the hint counts for the others alone.
+  const vague = tools.filter(({ readOnly, destructive }) => readOnly === false && destructive === undefined);
+  const parts = [
+    lacking(silent, tools.length, 'readOnlyHint'),
+    lacking(vague, tools.length, 'destructiveHint'),
+  ];
+  const said = parts.filter((part) => part !== undefined);
+  if (said.length === 0) return [];
+  return [
+    {
+      check: 'hints',
+      level: 'note',
+      about: name,
+      says: `${said.join('; ')}. What is unknown counts as dangerous, so clients will ask for each call.`,
+      remedy:
+        'Ask its author to declare "annotations"; in your client, allow only tools whose effect you know.',
+    },
+  ];
+}
+
+function lacking(tools: readonly DeclaredHints[], all: number, hint: string): string | undefined {
+  if (tools.length === 0) return undefined;
+  const verb = tools.length === 1 ? 'declares' : 'declare';
+  return `${tools.length} of ${all} ${all === 1 ? 'tool' : 'tools'} ${verb} no ${hint} (${some(tools.map(({ tool }) => tool))})`;
+}
+
+const MOST_NAMES = 5;
+
+function some(names: readonly string[]): string {
+  return names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES).join(', ')}, …` : names.join(', ');
+}
+
+/** Which servers want something of their client that one shared by several clients cannot have. */
+export function judgeIsolation(servers: readonly ServerFacts[]): readonly Finding[] {
+  const tried = servers.flatMap(({ name, condition }) =>
+    condition.kind === 'up' && condition.offered !== undefined ? [{ name, ...condition.offered }] : [],
+  );
+  const notes = tried.flatMap(({ name, asked, moreTools }): readonly Finding[] => {
+    const parts = [
+      ...(asked.length === 0 ? [] : [`asks its client for ${asked.join(', ')}`]),
+      ...(moreTools.length === 0
+        ? []
+        : [`lists ${some(moreTools)} only to a client that offers roots, sampling and elicitation`]),
+    ];
+    if (parts.length === 0) return [];
+    return [
+      {
+        check: 'isolation',
+        level: 'note',
+        about: name,
+        says: `It ${parts.join(', and ')}; a server that several clients share is offered none of that, and works without.`,
+        remedy:
+          'If you need it, give each client a process of its own: let the client start `assay stdio`. "isolation": "session" in its config entry is accepted, and will do the same for `assay serve`.',
+      },
+    ];
+  });
+  if (notes.length > 0 || tried.length === 0) return notes;
+  return [
+    {
+      check: 'isolation',
+      level: 'ok',
+      about: ALL,
+      says: 'No server asks its client for anything at its start, so all can be shared.',
+    },
+  ];
+}

@@ -1,0 +1,56 @@
+import { EXIT } from '../../core/errors.ts';
+import { CHECKS, countOf, outcomeOf, type Finding, type Level } from '../../core/finding.ts';
+import { printable } from '../../core/printable.ts';
+import type { CommonOptions, Runtime } from './runtime.ts';
+import { style } from './style.ts';
+
+export interface DoctorOptions extends CommonOptions {
+  readonly json?: boolean;
+  /** Servers are not started. */
+  readonly offline?: boolean;
+  /** Warnings fail, too. */
+  readonly strict?: boolean;
+}
+
+/** `assay doctor`: what is in order and what is not, each with what to do; the exit code says whether anything is wrong. */
+export async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<number> {
+  const { offline = false, strict = false, json = false } = options;
+  const onNews = (server: string, isUp: boolean): void => {
+    if (process.stderr.isTTY) console.error(printable(`${server} ${isUp ? 'stands' : 'does not stand'}`));
+  };
+  const diagnosis = await runtime.examine({ ...options, offline, onNews });
+  const { findings } = diagnosis;
+  const problems = countOf(findings, 'problem');
+  const warnings = countOf(findings, 'warning');
+  if (json) {
+    const { version: assay } = runtime;
+    const { version: node, platform } = process;
+    console.log(
+      JSON.stringify({ findings, problems, warnings, version: assay, node, platform }, undefined, 2),
+    );
+  } else {
+    for (const check of CHECKS) {
+      const found = findings.filter((finding) => finding.check === check);
+      if (found.length > 0) console.log([style.bold(check), ...found.map(shown), ''].join('\n'));
+    }
+    if (offline) console.log('Servers were not started.\n');
+    console.log(`${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`);
+  }
+  return EXIT[outcomeOf(diagnosis, strict)];
+}
+
+const SIGNS: Readonly<Record<Level, string>> = {
+  ok: style.green('✓ ok     '),
+  note: style.cyan('· note   '),
+  warning: style.yellow('! warning'),
+  problem: style.red('✗ problem'),
+};
+
+function shown(finding: Finding): string {
+  const line = `  ${SIGNS[finding.level]}  ${printable(`${finding.about}: ${finding.says}`)}`;
+  return finding.level === 'ok' ? line : `${line}\n               ${printable(finding.remedy)}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,202 @@
+import { join } from 'node:path';
+import process from 'node:process';
+import { inspectConfig } from './adapters/config/inspect-config.ts';
+import type { Config } from './adapters/config/load-config.ts';
+import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
+import { downstream } from './adapters/downstream/connect.ts';
+import { STDERR_LINE } from './adapters/downstream/stdio-link.ts';
+import { inspectStore } from './adapters/store/inspect-store.ts';
+import { isCredentialName } from './adapters/telemetry/credential-names.ts';
+import { LOG_LEVELS } from './adapters/telemetry/log.ts';
+import { isOfKnownShape } from './adapters/telemetry/secret-shapes.ts';
+import { secretsOfEnvironment, secretsOfServer } from './adapters/telemetry/secret-values.ts';
+import { Secrets } from './adapters/telemetry/secrets.ts';
+import { sentenceOf } from './core/errors.ts';
+import { ordered, type Diagnosis, type Finding } from './core/finding.ts';
+import { LEAST_NODE, OWN_INFO, VERSION } from './core/identity.ts';
+import { judgeCommands, type CommandFacts } from './core/judge-commands.ts';
+import { judgeConfig } from './core/judge-config.ts';
+import { judgeHome, judgeNode, judgeOpenFiles, judgeStore, type HomeFacts } from './core/judge-machine.ts';
+import { judgeServers } from './core/judge-servers.ts';
+import { judgeHints, judgeIsolation, judgeNames } from './core/judge-tools.ts';
+import type { ServerSpec } from './core/server-spec.ts';
+import { defaultSettings, resolveSettings } from './core/settings.ts';
+import type { ExamineOptions } from './edges/cli/runtime.ts';
+import { Catalog } from './gateway/catalog.ts';
+import { examineServers, type Heard } from './gateway/examine-servers.ts';
+import type { Connect, Log, Memory } from './gateway/ports.ts';
+import { setting, surroundings } from './ground.ts';
+import { readText } from './platform/files.ts';
+import {
+  findCommand,
+  freeBytes,
+  isWritable,
+  nearestExisting,
+  openFilesLimit,
+  pathFacts,
+} from './platform/machine.ts';
+
+/** Looks at all that a start needs, and changes nothing. Servers that it starts are ended before it resolves. */
+export async function examine(options: ExamineOptions, signal: AbortSignal): Promise<Diagnosis> {
+  const around = surroundings(options);
+  const location = locateConfig({ flag: options.config, ...around });
+  const inspected = await inspectConfig(location, around, looksSecret);
+  const servers = inspected.config?.servers ?? [];
+  const home = locateHome(around);
+  const secrets = new Secrets();
+  secrets.add([...secretsOfEnvironment(around.env), ...servers.flatMap(secretsOfServer)]);
+  const mask = (text: string): string => secrets.mask(text);
+  const commands = judgeCommands(await commandFacts(servers));
+  const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
+  const findings = [
+    ...judgeConfig({ ...inspected.facts, settingFaults: settingFaults() }),
+    ...judgeNode({
+      version: process.versions.node,
+      execPath: process.execPath,
+      least: LEAST_NODE,
+      ownVersion: VERSION,
+    }),
+    ...commands,
+    ...judgeHome(await homeFacts(home)),
+    ...judgeStore(await inspectStore({ home, databaseUrl: setting('ASSAY_DATABASE_URL') })),
+    ...judgeOpenFiles(openFilesLimit()),
+    ...(options.offline || inspected.config === undefined
+      ? []
+      : await lookAtServers(inspected.config, { options, signal, mask, atFault: new Set(atFault) })),
+  ];
+  // Names of tools, and whatever else a server chose, may repeat what it was given.
+  const masked = findings.map((finding) => ({ ...finding, says: mask(finding.says) }));
+  return { findings: ordered(masked), hasUsableConfig: servers.length > 0 };
+}
+
+function looksSecret(name: string, value: string): boolean {
+  return isCredentialName(name) || isOfKnownShape(value) || /^(?:Bearer|Basic) \S/.test(value);
+}
+
+function settingFaults(): readonly string[] {
+  const resolved = resolveSettings({ env: process.env, file: new Map(), stored: new Map() });
+  const level = setting('ASSAY_LOG_LEVEL');
+  const isKnown = level === undefined || LOG_LEVELS.includes(level);
+  return [
+    ...(resolved.ok ? [] : [sentenceOf(resolved.error)]),
+    ...(isKnown
+      ? []
+      : [`The setting ASSAY_LOG_LEVEL is not valid: it must be one of ${LOG_LEVELS.join(', ')}.`]),
+  ];
+}
+
+function commandFacts(servers: readonly ServerSpec[]): Promise<readonly CommandFacts[]> {
+  return Promise.all(
+    servers.flatMap(({ name, transport }) => {
+      if (transport.kind !== 'stdio') return [];
+      const { command, cwd, env } = transport;
+      const path = env['PATH'] ?? process.env['PATH'] ?? '';
+      return [
+        Promise.all([findCommand(command, { cwd, path }), pathFacts(cwd)]).then(([place, folder]) => ({
+          server: name,
+          command,
+          place,
+          cwd,
+          cwdIs: isFolder(folder?.is),
+        })),
+      ];
+    }),
+  );
+}
+
+function isFolder(is: string | undefined): 'folder' | 'absent' | 'no folder' {
+  if (is === undefined) return 'absent';
+  return is === 'folder' ? 'folder' : 'no folder';
+}
+
+async function homeFacts(path: string): Promise<HomeFacts> {
+  const nearest = await nearestExisting(path);
+  const [found, catalog] = [await pathFacts(nearest), join(path, 'catalog.json')];
+  const text = (await pathFacts(catalog)) === undefined ? undefined : await readText(catalog);
+  return {
+    path,
+    is: found?.is !== 'folder' ? 'no folder' : nearest === path ? 'folder' : 'absent',
+    isWritable: await isWritable(nearest),
+    mode: nearest === path ? found?.mode : undefined,
+    freeBytes: await freeBytes(nearest),
+    catalogFault: text?.ok === false ? text.error.reason : undefined,
+  };
+}
+
+interface Looking {
+  readonly options: ExamineOptions;
+  readonly signal: AbortSignal;
+  readonly mask: (text: string) => string;
+  /** Servers of which it is told already why they cannot start. */
+  readonly atFault: ReadonlySet<string>;
+}
+
+async function lookAtServers(config: Config, looking: Looking): Promise<readonly Finding[]> {
+  const { options, signal, mask, atFault } = looking;
+  const hearing = new Hearing();
+  const limits = defaultSettings();
+  const connecting = { ownInfo: JSON.stringify(OWN_INFO), backlogBytes: limits['limits.backlogBytes'] };
+  const connect = downstream({ ...connecting, log: hearing, recallEra: () => undefined });
+  // What it says when it is started once more was heard already.
+  const connectOffering = (onRequest: (method: string) => void): Connect =>
+    downstream({ ...connecting, log: DEAF, recallEra: () => 'legacy', offer: { onRequest } });
+  const watching = { memory: NO_MEMORY, log: hearing, limits };
+  const catalog = new Catalog(config, { connect, ...watching, chance: Math.random });
+  const heardOf = (server: string): Heard => hearing.of(server);
+  const { onNews } = options;
+  const servers = await examineServers({ catalog, connectOffering, heardOf, mask, onNews, signal });
+  const tools = catalog.all.listing('tools').entries.length;
+  return [
+    ...judgeServers(servers, atFault),
+    ...judgeNames(catalog.reports(), tools),
+    ...judgeHints(servers),
+    ...judgeIsolation(servers),
+  ];
+}
+
+/** What was seen of servers at another time is not looked at, and what is seen now is not kept. */
+const NO_MEMORY: Memory = { recall: () => undefined, remember: () => undefined };
+const DEAF: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+const MOST_HEARD = 50;
+
+/** A log that keeps what it hears of each server. */
+class Hearing implements Log {
+  readonly #heard = new Map<string, { readonly stderr: string[]; readonly warnings: string[] }>();
+
+  of(server: string): { readonly stderr: string[]; readonly warnings: string[] } {
+    const heard = this.#heard.get(server) ?? { stderr: [], warnings: [] };
+    this.#heard.set(server, heard);
+    return heard;
+  }
+
+  debug(): void {
+    // Nothing that a person would miss.
+  }
+
+  info(message: string, { server, text }: Readonly<Record<string, unknown>> = {}): void {
+    if (message !== STDERR_LINE || typeof server !== 'string' || typeof text !== 'string') return;
+    const { stderr } = this.of(server);
+    stderr.push(text);
+    if (stderr.length > MOST_HEARD) stderr.shift();
+  }
+
+  warn(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    const { server, cause, list, firstCause } = fields;
+    // That it is down, and why, is seen at the server itself.
+    if (typeof server !== 'string' || firstCause !== undefined) return;
+    const { warnings } = this.of(server);
+    const about = [list, cause].filter((part) => typeof part === 'string').join(': ');
+    const phrase = about === '' ? message : `${message} (${about})`;
+    if (!warnings.includes(phrase) && warnings.length < MOST_HEARD) warnings.push(phrase);
+  }
+
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void {
+    this.warn(message, fields);
+  }
+}

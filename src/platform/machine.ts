@@ -1,0 +1,90 @@
+import { constants } from 'node:fs';
+import { access, readFile, stat, statfs } from 'node:fs/promises';
+import { delimiter, dirname, resolve } from 'node:path';
+import process from 'node:process';
+
+/** What is at a path, once its links are followed. Nothing here changes anything. */
+export interface PathFacts {
+  readonly is: 'folder' | 'file' | 'other';
+  /** Permission bits; undefined where the system has none. */
+  readonly mode: number | undefined;
+  readonly bytes: number;
+}
+
+const HAS_MODES = process.platform !== 'win32';
+
+/** Undefined where nothing is there, or it cannot be seen. */
+export async function pathFacts(path: string): Promise<PathFacts | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return undefined;
+  const is = found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'other';
+  return { is, mode: HAS_MODES ? found.mode & 0o7777 : undefined, bytes: found.size };
+}
+
+/** The whole of a file. Rejects with the system's error where it cannot be read. */
+export function readBytes(path: string): Promise<Buffer> {
+  return readFile(path);
+}
+
+export async function isWritable(path: string): Promise<boolean> {
+  return isAllowed(path, constants.W_OK);
+}
+
+/** The path itself, or the nearest one above it at which there is something. */
+export async function nearestExisting(path: string): Promise<string> {
+  const above = dirname(path);
+  return above === path || (await pathFacts(path)) !== undefined ? path : nearestExisting(above);
+}
+
+/** Bytes that this user may still write on the disk of a path; undefined where that cannot be told. */
+export async function freeBytes(path: string): Promise<number | undefined> {
+  const disk = await statfs(path).catch(() => undefined);
+  return disk && disk.bavail * disk.bsize;
+}
+
+/** How many files this process may have open at a time. */
+export function openFilesLimit(): number | undefined {
+  // Else it would look up the name of each open connection, which can take minutes.
+  Object.assign(process.report, { excludeNetwork: true });
+  const report: unknown = process.report.getReport();
+  const { userLimits } = report as { readonly userLimits?: { readonly open_files?: { soft?: unknown } } };
+  const soft = userLimits?.open_files?.soft;
+  return typeof soft === 'number' ? soft : undefined;
+}
+
+/** Where the system would find a command. */
+export type FoundCommand =
+  | { readonly kind: 'found'; readonly path: string }
+  | { readonly kind: 'not executable'; readonly path: string }
+  | { readonly kind: 'absent' };
+
+export interface Seeking {
+  /** In which a relative path starts. */
+  readonly cwd: string;
+  /** What the process would have as PATH. */
+  readonly path: string;
+}
+
+/** Seeks a command as starting a process would: a name in the folders of PATH, anything with a slash as a path. */
+export async function findCommand(command: string, { cwd, path }: Seeking): Promise<FoundCommand> {
+  const isPath = HAS_MODES ? command.includes('/') : /[/\\]/.test(command);
+  const folders = isPath ? [cwd] : path.split(delimiter).filter((folder) => folder !== '');
+  let unfit: string | undefined;
+  for (const folder of folders)
+    for (const ending of HAS_MODES ? [''] : ['', ...WINDOWS_ENDINGS]) {
+      const candidate = resolve(cwd, folder, command + ending);
+      if ((await pathFacts(candidate))?.is !== 'file') continue;
+      if (await isAllowed(candidate, constants.X_OK)) return { kind: 'found', path: candidate };
+      unfit ??= candidate;
+    }
+  return unfit === undefined ? { kind: 'absent' } : { kind: 'not executable', path: unfit };
+}
+
+const WINDOWS_ENDINGS: readonly string[] = (process.env['PATHEXT'] ?? '.COM;.EXE;.BAT;.CMD').split(';');
+
+function isAllowed(path: string, right: number): Promise<boolean> {
+  return access(path, right).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { countOf, ordered, outcomeOf, type Check, type Finding, type Level } from '../../src/core/finding.ts';
+
+function finding(check: Check, level: Level, about = 'x'): Finding {
+  const said = { check, about, says: 'It is so.' };
+  return level === 'ok' ? { ...said, level } : { ...said, level, remedy: 'Mend it.' };
+}
+
+it('Findings stand by check, the worst of each check first, and otherwise as they were found', () => {
+  const found = [
+    finding('disk', 'problem'),
+    finding('config', 'ok', 'first'),
+    finding('config', 'note'),
+    finding('config', 'ok', 'second'),
+    finding('servers', 'warning'),
+    finding('servers', 'problem'),
+    finding('node', 'ok'),
+  ];
+  expect(ordered(found).map(({ check, level, about }) => `${check} ${level} ${about}`)).toEqual([
+    'config note x',
+    'config ok first',
+    'config ok second',
+    'node ok x',
+    'servers problem x',
+    'servers warning x',
+    'disk problem x',
+  ]);
+});
+
+it('Findings are counted by level', () => {
+  const found = [finding('disk', 'warning'), finding('names', 'warning'), finding('disk', 'ok')];
+  expect([countOf(found, 'warning'), countOf(found, 'problem')]).toEqual([2, 0]);
+});
+
+it.each<[readonly Level[], boolean, boolean, string]>([
+  [[], true, false, 'done'],
+  [['ok', 'note'], true, false, 'done'],
+  [['ok', 'note'], true, true, 'done'],
+  [['warning'], true, false, 'done'],
+  [['warning'], true, true, 'failed'],
+  [['problem', 'ok'], true, false, 'failed'],
+  [['problem'], false, false, 'config'],
+  [['ok'], false, true, 'config'],
+])('%j, with a usable config: %s, strict: %s, ends as %s', (levels, hasUsableConfig, isStrict, outcome) => {
+  const findings = levels.map((level) => finding('disk', level));
+  expect(outcomeOf({ findings, hasUsableConfig }, isStrict)).toBe(outcome);
+});

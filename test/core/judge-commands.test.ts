@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { judgeCommands, type CommandFacts } from '../../src/core/judge-commands.ts';
+
+const FOUND: CommandFacts = {
+  server: 'a',
+  command: 'npx',
+  place: { kind: 'found', path: '/usr/bin/npx' },
+  cwd: '/work',
+  cwdIs: 'folder',
+};
+
+it.each<[string, Partial<CommandFacts>, readonly string[]]>([
+  ['found', {}, ['ok "npx" is /usr/bin/npx.']],
+  ['found where it is named', { command: '/usr/bin/npx' }, ['ok "/usr/bin/npx" is there.']],
+  [
+    'absent',
+    { place: { kind: 'absent' } },
+    ['problem The command "npx" is in no folder of PATH, so the server cannot be started.'],
+  ],
+  [
+    'absent, with a path',
+    { command: './run', place: { kind: 'absent' } },
+    ['problem There is no file "./run", so the server cannot be started.'],
+  ],
+  [
+    'not executable',
+    { place: { kind: 'not executable', path: '/usr/bin/npx' } },
+    ['problem "npx" is /usr/bin/npx, which may not be executed, so the server cannot be started.'],
+  ],
+  [
+    'found, but its folder is not there',
+    { cwdIs: 'absent' },
+    ['problem Its working folder "/work" does not exist, so it cannot be started.'],
+  ],
+  [
+    'absent, and its folder is a file',
+    { cwdIs: 'no folder', place: { kind: 'absent' } },
+    [
+      'problem Its working folder "/work" is no folder, so it cannot be started.',
+      'problem The command "npx" is in no folder of PATH, so the server cannot be started.',
+    ],
+  ],
+])('A command that is %s', (_, facts, expected) => {
+  const found = judgeCommands([{ ...FOUND, ...facts }]);
+  expect(found.map(({ level, says }) => `${level} ${says}`)).toEqual(expected);
+});
+
+it.each([
+  ['npx', /comes with Node/],
+  ['npx.cmd', /comes with Node/],
+  ['uvx', /comes with uv/],
+  ['docker', /Install Docker/],
+  ['my-own', /^Install it\. If it is installed/],
+])('How %s is installed is said', (command, remedy) => {
+  const [found] = judgeCommands([{ ...FOUND, command, place: { kind: 'absent' } }]);
+  expect(found?.level === 'problem' && found.remedy).toMatch(remedy);
+});

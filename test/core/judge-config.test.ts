@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { judgeConfig, type ConfigFacts } from '../../src/core/judge-config.ts';
+
+type Read = Extract<ConfigFacts['reading'], { kind: 'read' }>;
+
+const GOOD: Read = { kind: 'read', servers: 2, complaints: [], mode: 0o600, clearSecrets: [] };
+
+function check(
+  reading: ConfigFacts['reading'],
+  expected: readonly (readonly [string, string, string])[],
+): void {
+  const found = judgeConfig({ path: '/c/mcp.json', origin: 'ASSAY_CONFIG', settingFaults: [], reading });
+  expect(found.map(({ level, about, says }) => [level, about, says])).toEqual(expected);
+}
+
+const OK = [
+  'ok',
+  '/c/mcp.json',
+  'It names 2 servers that can be tried. It is named by ASSAY_CONFIG.',
+] as const;
+
+describe('the config', () => {
+  it('is fine where servers stand in it and nothing is wrong', () => {
+    check(GOOD, [OK]);
+  });
+
+  it('is said to lie where it lies, and by whose word', () => {
+    const words = (['--config', 'ASSAY_CONFIG', 'ASSAY_HOME', 'default'] as const).map((origin) => {
+      const [found] = judgeConfig({ path: '/x', origin, settingFaults: [], reading: GOOD });
+      return found?.says.replace(/.* It is /, '');
+    });
+    expect(words).toEqual([
+      'named by --config.',
+      'named by ASSAY_CONFIG.',
+      'mcp.json of the home that --home or ASSAY_HOME names.',
+      'the default place, as nothing names another.',
+    ]);
+  });
+
+  it('that cannot be read is a problem', () => {
+    check({ kind: 'refused', sentence: 'It cannot be read.', isAbsent: true }, [
+      ['problem', '/c/mcp.json', 'It cannot be read. It is named by ASSAY_CONFIG.'],
+    ]);
+  });
+
+  it('without servers is a problem', () => {
+    check({ ...GOOD, servers: 0 }, [
+      [
+        'problem',
+        '/c/mcp.json',
+        'It names no server that can be used, so there is nothing to serve. It is named by ASSAY_CONFIG.',
+      ],
+    ]);
+  });
+
+  it('tells each complaint with its line, column and own remedy', () => {
+    const where = {
+      line: 3,
+      column: 7,
+      key: 'mcpServers.a.url',
+      reason: 'this is no URL',
+      remedy: 'Mend it.',
+    };
+    const reading: Read = {
+      ...GOOD,
+      complaints: [
+        { level: 'problem', ...where },
+        { level: 'warning', ...where, reason: 'this has no effect' },
+      ],
+    };
+    check(reading, [
+      OK,
+      ['problem', '/c/mcp.json:3:7', 'mcpServers.a.url: this is no URL; it is left out.'],
+      ['warning', '/c/mcp.json:3:7', 'mcpServers.a.url: this has no effect.'],
+    ]);
+  });
+
+  it('with secrets in clear is a warning where others have rights to the file', () => {
+    const warned = (reading: Partial<Read>): boolean =>
+      judgeConfig({
+        path: '/c',
+        origin: 'default',
+        settingFaults: [],
+        reading: { ...GOOD, clearSecrets: ['mcpServers.a.env.KEY'], ...reading },
+      }).some(({ level }) => level === 'warning');
+    expect(
+      [0o644, 0o640, 0o604, 0o666, 0o600, 0o400, undefined].map((mode) => [mode, warned({ mode })]),
+    ).toEqual([
+      [0o644, true],
+      [0o640, true],
+      [0o604, true],
+      [0o666, true],
+      [0o600, false],
+      [0o400, false],
+      [undefined, false],
+    ]);
+    expect(warned({ mode: 0o644, clearSecrets: [] })).toBe(false);
+  });
+
+  it('is not alone: a variable that is no setting is a problem, too', () => {
+    const [fault] = judgeConfig({ path: '/c', origin: 'default', settingFaults: ['So.'], reading: GOOD });
+    expect([fault?.level, fault?.about, fault?.says]).toEqual(['problem', 'environment', 'So.']);
+  });
+});

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import {
+  judgeHome,
+  judgeNode,
+  judgeOpenFiles,
+  judgeStore,
+  type HomeFacts,
+  type StoreFacts,
+} from '../../src/core/judge-machine.ts';
+
+it.each([
+  ['22.19.0', 'ok'],
+  ['24.0.0', 'ok'],
+  ['22.18.9', 'problem'],
+  ['20.20.2', 'problem'],
+])('Node %s is %s', (version, level) => {
+  const found = judgeNode({ version, execPath: '/node', least: '22.19', ownVersion: '1.2.3' });
+  expect(found.map((one) => one.level)).toEqual([level]);
+  expect(found[0]?.says).toContain(`Node ${version} runs Assay 1.2.3, which needs 22.19 or newer`);
+});
+
+const GOOD: HomeFacts = {
+  path: '/home/me/.assay',
+  is: 'folder',
+  isWritable: true,
+  mode: 0o700,
+  freeBytes: 5_000_000_000,
+  catalogFault: undefined,
+};
+
+it.each<[Partial<HomeFacts>, readonly string[]]>([
+  [{}, ['ok The home exists and can be written.']],
+  [
+    { is: 'absent', mode: undefined },
+    ['ok The home does not exist yet; the first start makes it, for you alone.'],
+  ],
+  [{ is: 'absent', isWritable: false }, ['problem The home does not exist and cannot be made.']],
+  [{ isWritable: false }, ['problem The home cannot be written, so nothing that is learnt can be kept.']],
+  [{ is: 'no folder', mode: 0o644 }, ['problem The home is no folder, so nothing can be kept there.']],
+  [
+    { mode: 0o755 },
+    [
+      'ok The home exists and can be written.',
+      'warning Other users of this machine have rights to the home (mode 755), where what is known of your servers lies.',
+    ],
+  ],
+  [
+    { freeBytes: 199_999_999 },
+    [
+      'ok The home exists and can be written.',
+      'warning Only 199 MB are free on its disk; once it is full nothing can be kept.',
+    ],
+  ],
+  [
+    { freeBytes: 19_999_999 },
+    [
+      'ok The home exists and can be written.',
+      'problem Only 19 MB are free on its disk; once it is full nothing can be kept.',
+    ],
+  ],
+  [{ freeBytes: undefined }, ['ok The home exists and can be written.']],
+  [
+    { catalogFault: 'permission denied' },
+    [
+      'ok The home exists and can be written.',
+      'warning What was last seen of the servers cannot be read (permission denied), so each start waits for all of them.',
+    ],
+  ],
+])('A home with %j', (facts, expected) => {
+  const found = judgeHome({ ...GOOD, ...facts });
+  expect(found.map(({ level, says }) => `${level} ${says}`)).toEqual(expected);
+});
+
+it.each([
+  [undefined, []],
+  [1_024, []],
+  [1_023, ['warning']],
+])('A limit of %s open files', (most, levels) => {
+  expect(judgeOpenFiles(most).map(({ level }) => level)).toEqual(levels);
+});
+
+it.each<[StoreFacts, readonly string[]]>([
+  [{ kind: 'file', place: '/h/assay.db', is: 'absent' }, []],
+  [{ kind: 'file', place: '/h/assay.db', is: 'whole' }, ['ok The store can be read and is whole.']],
+  [
+    { kind: 'file', place: '/h/assay.db', is: 'newer' },
+    ['problem A newer Assay wrote the store, so this one does not touch it.'],
+  ],
+  [
+    { kind: 'database', place: 'db/assay', is: 'at fault', fault: 'nothing listens there' },
+    ['problem The store cannot be used (nothing listens there), so nothing can be kept in it.'],
+  ],
+])('A store %j', (facts, expected) => {
+  expect(judgeStore(facts).map(({ level, says }) => `${level} ${says}`)).toEqual(expected);
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { Finding } from '../../src/core/finding.ts';
+import { publicNames } from '../../src/core/names.ts';
+import type { DeclaredHints, OfferFacts, ServerFacts } from '../../src/core/judge-servers.ts';
+import { judgeHints, judgeIsolation, judgeNames } from '../../src/core/judge-tools.ts';
+
+function brief(findings: readonly Finding[]): readonly string[] {
+  return findings.map(({ level, about, says }) => `${level} ${about}: ${says}`);
+}
+
+function up(tools: readonly DeclaredHints[], offered?: OfferFacts): ServerFacts {
+  const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', stoodAfterMs: 1 } as const;
+  return { name: 'a', way: 'stdio', condition: { ...condition, tools, offered }, warnings: [] };
+}
+
+const READS: DeclaredHints = { tool: 'reads', readOnly: true, destructive: undefined };
+const WRITES: DeclaredHints = { tool: 'writes', readOnly: false, destructive: false };
+const VAGUE: DeclaredHints = { tool: 'vague', readOnly: false, destructive: undefined };
+const SILENT: DeclaredHints = { tool: 'silent', readOnly: undefined, destructive: undefined };
+
+describe('names', () => {
+  it('that are all their own are fine', () => {
+    expect(brief(judgeNames([], 3))).toEqual([
+      'ok all servers: No two names collide, and no definition is withheld.',
+    ]);
+    expect(judgeNames([], 0)).toEqual([]);
+  });
+
+  it('are judged by the words in which they are really reported', () => {
+    const { reports } = publicNames([
+      { server: 'a', name: 'b_c', isPrefixed: true },
+      { server: 'a_b', name: 'c', isPrefixed: true },
+      { server: 'a', name: 'x'.repeat(70), isPrefixed: true },
+      { server: 'a', name: 'twin', isPrefixed: true },
+      { server: 'a', name: 'twin', isPrefixed: true },
+    ]);
+    const found = judgeNames(reports, 5);
+    expect(found.map(({ level }) => level)).toEqual(['warning', 'warning', 'note', 'warning']);
+    expect(found.map((one) => one.level !== 'ok' && one.remedy.split(' ')[0])).toEqual([
+      'Rename',
+      'Rename',
+      'Give',
+      'Tell',
+    ]);
+  });
+
+  it.each([
+    ['a: x is withheld: it has no schema', 'warning'],
+    ['a: 2 of its tools have no name and are withheld', 'warning'],
+    ['a: x://y is hidden, b has it already', 'warning'],
+    ['a: x is listed without annotations.readOnlyHint: it is no boolean', 'note'],
+  ])('"%s" is a %s', (report, level) => {
+    expect(judgeNames([report, report], 1).map((one) => one.level)).toEqual([level]);
+  });
+});
+
+describe('hints', () => {
+  it('that all tools declare are fine', () => {
+    expect(brief(judgeHints([up([READS, WRITES])]))).toEqual([
+      'ok all servers: Every tool declares what it does.',
+    ]);
+  });
+
+  it('that are missing are a note, with what follows', () => {
+    expect(brief(judgeHints([up([READS, SILENT, VAGUE])]))).toEqual([
+      'note a: 1 of 3 tools declares no readOnlyHint (silent); 1 of 3 tools declares no destructiveHint (vague). What is unknown counts as dangerous, so clients will ask for each call.',
+    ]);
+  });
+
+  it('of many tools are told by the first names', () => {
+    const tools = Array.from({ length: 7 }, (_, index) => ({ ...SILENT, tool: `t${index}` }));
+    expect(brief(judgeHints([up(tools)]))[0]).toContain(
+      '7 of 7 tools declare no readOnlyHint (t0, t1, t2, t3, t4, …)',
+    );
+  });
+
+  it('of a server without tools are nothing', () => {
+    expect(judgeHints([up([])])).toEqual([]);
+  });
+});
+
+describe('isolation', () => {
+  it('is needed by nobody who asks nothing', () => {
+    expect(brief(judgeIsolation([up([], { asked: [], moreTools: [] })]))).toEqual([
+      'ok all servers: No server asks its client for anything at its start, so all can be shared.',
+    ]);
+  });
+
+  it('is no matter where nothing was offered', () => {
+    expect(judgeIsolation([up([])])).toEqual([]);
+  });
+
+  it.each<[OfferFacts, string]>([
+    [{ asked: ['roots/list'], moreTools: [] }, 'It asks its client for roots/list;'],
+    [
+      { asked: [], moreTools: ['x'] },
+      'It lists x only to a client that offers roots, sampling and elicitation;',
+    ],
+    [
+      { asked: ['roots/list'], moreTools: ['x', 'y'] },
+      'It asks its client for roots/list, and lists x, y only',
+    ],
+  ])('is told of %j', (offered, says) => {
+    const [found] = judgeIsolation([up([], offered)]);
+    expect(found?.level).toBe('note');
+    expect(found?.says).toContain(says);
+    expect(found?.says).toContain('a server that several clients share is offered none of that');
+  });
+});

@@ -1,0 +1,59 @@
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  findCommand,
+  freeBytes,
+  nearestExisting,
+  openFilesLimit,
+  pathFacts,
+} from '../../src/platform/machine.ts';
+import { tempDir } from '../support/place.ts';
+
+describe('a command', () => {
+  const [first, second, cwd] = [tempDir(), tempDir(), tempDir()];
+  const path = `${first}:${second}`;
+  const put = (folder: string, name: string, mode: number): string => {
+    const file = join(folder, name);
+    writeFileSync(file, '#!/bin/sh\n');
+    chmodSync(file, mode);
+    return file;
+  };
+  const runs = put(second, 'runs', 0o755);
+  const dead = put(first, 'dead', 0o644);
+  put(first, 'shadowed', 0o644);
+  const shadowed = put(second, 'shadowed', 0o755);
+  mkdirSync(join(first, 'folder'));
+  symlinkSync(runs, join(first, 'link'));
+  const own = put(cwd, 'own', 0o755);
+
+  it.each([
+    ['runs', { kind: 'found', path: runs }],
+    ['link', { kind: 'found', path: join(first, 'link') }],
+    ['shadowed', { kind: 'found', path: shadowed }],
+    ['dead', { kind: 'not executable', path: dead }],
+    ['folder', { kind: 'absent' }],
+    ['nothing', { kind: 'absent' }],
+    ['own', { kind: 'absent' }],
+    ['./own', { kind: 'found', path: own }],
+    [runs, { kind: 'found', path: runs }],
+    ['/no/such/file', { kind: 'absent' }],
+  ])('%s is found as the system would find it', async (command, expected) => {
+    expect(await findCommand(command, { cwd, path })).toEqual(expected);
+  });
+});
+
+it('What is at a path is told, and of a path that leads nowhere the nearest place above it', async () => {
+  const folder = tempDir();
+  chmodSync(folder, 0o700);
+  expect(await pathFacts(folder)).toMatchObject({ is: 'folder', mode: 0o700 });
+  expect(await pathFacts(join(folder, 'none'))).toBeUndefined();
+  expect(await nearestExisting(join(folder, 'none', 'deeper'))).toBe(folder);
+  expect(await nearestExisting(folder)).toBe(folder);
+});
+
+it('A disk has room, and a process a limit of files', async () => {
+  expect(await freeBytes(tempDir())).toBeGreaterThan(0);
+  expect(await freeBytes('/no/such/folder')).toBeUndefined();
+  expect(openFilesLimit()).toBeGreaterThan(0);
+});
