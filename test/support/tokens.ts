@@ -1,4 +1,7 @@
+import { mintToken } from '../../src/adapters/auth/mint-token.ts';
+import { createToken as create, type TokenWish } from '../../src/gateway/tokens.ts';
 import { runAssay } from './assay.ts';
+import { tryStore, valueOf } from './store-values.ts';
 
 /** Makes a token as its users do, and gives what `$(assay token create …)` would be. */
 export async function createToken(home: string, name: string, ...more: readonly string[]): Promise<string> {
@@ -10,6 +13,18 @@ export async function createToken(home: string, name: string, ...more: readonly 
 export async function revokeToken(home: string, what: string): Promise<void> {
   const run = await runAssay(['token', 'revoke', what, '--home', home]);
   if (run.code !== 0) throw new Error(`assay token revoke: ${run.code} ${run.stderr}`);
+}
+
+/** The same without a process for it: for tests that are about what the token opens. */
+export async function keepToken(
+  home: string,
+  name: string,
+  { scopes = ['mcp'], lifetimeMs }: Partial<TokenWish> = {},
+): Promise<string> {
+  const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
+  const created = await create({ name, scopes, lifetimeMs }, { store, mint: mintToken, nowMs: Date.now() });
+  await store.close();
+  return valueOf(created).text;
 }
 
 export function bearer(token: string): { readonly authorization: string } {
