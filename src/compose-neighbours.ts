@@ -1,8 +1,9 @@
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
 import { CLIENTS } from './adapters/config/neighbours/clients.ts';
 import type { ConnectSurroundings } from './adapters/config/neighbours/connect-client.ts';
 import type { CommonOptions, NeighbourPorts } from './edges/cli/runtime.ts';
+import { surroundings } from './surroundings.ts';
 
 /** What the commands around other clients need: `import` and `connect`. */
 export function neighbourPorts(ownCommand: readonly string[]): NeighbourPorts {
@@ -44,10 +45,4 @@ function neighbourhood(options: CommonOptions, ownCommand: readonly string[]): C
 
 function located(options: CommonOptions): ReturnType<typeof locateConfig> {
   return locateConfig({ flag: options.config, ...surroundings(options) });
-}
-
-/** `--home` stands before the variable wherever that is asked for. */
-function surroundings({ home }: CommonOptions): Pick<ConnectSurroundings, 'env' | 'cwd' | 'home'> {
-  const env = home === undefined ? process.env : { ...process.env, ASSAY_HOME: home };
-  return { env, cwd: process.cwd(), home: homedir() };
 }

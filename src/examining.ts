@@ -25,7 +25,7 @@ import type { ExamineOptions } from './edges/cli/runtime.ts';
 import { Catalog } from './gateway/catalog.ts';
 import { examineServers, type Heard } from './gateway/examine-servers.ts';
 import type { Connect, Log, Memory } from './gateway/ports.ts';
-import { setting, surroundings } from './ground.ts';
+import { setting } from './ground.ts';
 import { readText } from './platform/files.ts';
 import {
   findCommand,
@@ -35,6 +35,7 @@ import {
   openFilesLimit,
   pathFacts,
 } from './platform/machine.ts';
+import { surroundings } from './surroundings.ts';
 
 /** Looks at all that a start needs, and changes nothing. Servers that it starts are ended before it resolves. */
 export async function examine(options: ExamineOptions, signal: AbortSignal): Promise<Diagnosis> {

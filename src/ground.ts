@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import type { ConfigSurroundings } from './adapters/config/load-config.ts';
 import { locateHome } from './adapters/config/locate-config.ts';
 import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
@@ -10,6 +9,7 @@ import { VERSION } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
 import type { CommonOptions } from './edges/cli/runtime.ts';
 import type { Log, Meter, Store, Telemetry } from './gateway/ports.ts';
+import { surroundings } from './surroundings.ts';
 
 export interface GroundOptions extends CommonOptions {
   /** A command that ends by itself: only what went wrong is logged. */
@@ -46,12 +46,6 @@ export async function openGround(options: GroundOptions): Promise<Result<Ground,
   const { transport, meter } = options;
   const telemetry = { meter, tracer: await openTracer({ version: VERSION, transport }), mask };
   return ok({ around, home: locateHome(around), log, secrets, telemetry });
-}
-
-/** `--home` stands before the variable wherever that is asked for. */
-export function surroundings({ home }: CommonOptions): ConfigSurroundings {
-  const env = home === undefined ? process.env : { ...process.env, ASSAY_HOME: home };
-  return { env, cwd: process.cwd(), home: homedir() };
 }
 
 /** The store of the home. Whoever opens it closes it. What it needs is loaded only where it is opened. */

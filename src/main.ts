@@ -14,8 +14,10 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   boundYoungGeneration();
   const { enableCompileCache } = await import('node:module');
   enableCompileCache();
+  const { startEarly } = await import('./early-start.ts');
+  const early = await startEarly(process.argv);
   const { runProgram } = await import('./compose.ts');
-  process.exitCode = await runProgram(process.argv);
+  process.exitCode = await runProgram(process.argv, early);
 }
 
 /**

@@ -14,6 +14,7 @@ import { err, ok, type Result } from './core/result.ts';
 import type { ServerSpec } from './core/server-spec.ts';
 import { isFitting, resolveSettings, type Resolved, type Settings } from './core/settings.ts';
 import type { OpenCatalog } from './edges/cli/runtime.ts';
+import type { EarlyStart } from './early-start.ts';
 import { followConfig, report } from './follow-config.ts';
 import { Catalog, type Plan } from './gateway/catalog.ts';
 import type { Log, Store } from './gateway/ports.ts';
@@ -34,19 +35,28 @@ export interface Opened extends OpenCatalog {
 export const SERVE_FILE = 'serve.json';
 
 /** Reads the config and what is remembered of its servers. Nothing is started yet. */
-export async function openCatalog(options: GroundOptions): Promise<Result<Opened, Refusal>> {
+export async function openCatalog(
+  options: GroundOptions,
+  early?: EarlyStart,
+): Promise<Result<Opened, Refusal>> {
   const ground = await openGround(options);
-  return ground.ok ? openConfigured(options, ground.value) : ground;
+  return ground.ok ? openConfigured(options, ground.value, { early }) : ground;
 }
 
-/** The same on a ground that stands, with the store that was opened for it. */
+/** What stands already. */
+interface Before {
+  readonly store?: Store | undefined;
+  readonly early?: EarlyStart | undefined;
+}
+
+/** The same on a ground that stands. */
 export async function openConfigured(
   options: GroundOptions,
   ground: Ground,
-  store?: Store,
+  before: Before = {},
 ): Promise<Result<Opened, Refusal>> {
   const { around, log } = ground;
-  const configured = await readConfig(options, ground, store);
+  const configured = await readConfig(options, ground, before);
   if (!configured.ok) return configured;
   const { config, settings, learn } = configured.value;
   if (options.isQuiet && config.servers.length === 0)
@@ -55,7 +65,7 @@ export async function openConfigured(
     ? undefined
     : (catalog: Catalog) => followConfig(config.path, { around, catalog, log, learn });
   const isRecorded = !options.isQuiet;
-  const opened = await openPlan(config, { ground, settings, follow, store, isRecorded });
+  const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded });
   return ok({ ...opened, settings, view: opened.catalog.all, configPath: config.path });
 }
 
@@ -78,7 +88,6 @@ export async function openAttached(options: GroundOptions): Promise<Result<Opene
     ground: ground.value,
     settings,
     follow,
-    store: undefined,
     isRecorded: false,
   });
   return ok({ ...opened, settings, view: attachedView(opened.catalog), configPath: path });
@@ -94,10 +103,10 @@ export interface Configured extends Resolved {
 export async function readConfig(
   options: GroundOptions,
   { around, log, secrets }: Ground,
-  store?: Store,
+  { store, early }: Before = {},
 ): Promise<Result<Configured, Refusal>> {
   const { path } = locateConfig({ flag: options.config, ...around });
-  const config = await loadConfig(path, around);
+  const config = early?.config ?? (await loadConfig(path, around));
   if (!config.ok) return config;
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
   learn(config.value);
@@ -116,19 +125,17 @@ export async function readConfig(
 /** The watching of files begins so many ms after the start, which others need more. */
 const FOLLOW_AFTER_MS = 500;
 
-interface Planning {
+interface Planning extends Before {
   readonly ground: Ground;
   readonly settings: Settings;
   readonly follow: ((catalog: Catalog) => Promise<Watching>) | undefined;
-  /** One that is open already; otherwise it is opened when there is something to record. */
-  readonly store: Store | undefined;
   /** Whether the store is told how servers were seen. */
   readonly isRecorded: boolean;
 }
 
 async function openPlan(
   plan: Plan,
-  { ground, settings, follow, store, isRecorded }: Planning,
+  { ground, settings, follow, store, early, isRecorded }: Planning,
 ): Promise<Pick<Opened, 'catalog' | 'log' | 'start' | 'close'>> {
   const { home, log, telemetry } = ground;
   const record = isRecorded ? recorder({ store, open: () => openHomeStore(ground), log }) : undefined;
@@ -143,6 +150,7 @@ async function openPlan(
     recallEra,
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: settings['limits.backlogBytes'],
+    takeStarted: early?.take,
   });
   const catalog = new Catalog(plan, {
     connect: maskedConnect(connect, telemetry),

@@ -36,7 +36,7 @@ async function serveFrom(
 ): Promise<Result<OpenServe, Refusal>> {
   const { host, port, meter } = options;
   const { log } = ground;
-  const opened = await openConfigured(options, ground, store);
+  const opened = await openConfigured(options, ground, { store });
   if (!opened.ok) return opened;
   const { catalog, configPath, settings } = opened.value;
   const operatorToken = setting('ASSAY_TOKEN');

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameServer, isSameTransport, type ServerSpec } from '../core/server-spec.ts';
 import { LIST_KINDS } from './inventory.ts';
-import type { Telemetry } from './ports.ts';
+import type { ListKind, Telemetry } from './ports.ts';
 import { Server, type ServerDeps } from './server.ts';
 import { View } from './view.ts';
 
@@ -48,7 +48,6 @@ export class Catalog {
   readonly #ending = new Set<Promise<void>>();
   #announcing: NodeJS.Timeout | undefined;
   #started: Promise<void> = Promise.resolve();
-  #listable: Promise<void> = Promise.resolve();
   /** Why the config file, as it is now, is not what runs; undefined: it is. */
   configFault: string | undefined;
   #isRunning = false;
@@ -59,7 +58,7 @@ export class Catalog {
     this.all = new View({
       servers: () => this.#servers,
       isAggregated: true,
-      settled: () => this.#listable,
+      settled: (kind) => this.#listed(this.#servers, kind),
       telemetry: deps.telemetry,
     });
     this.follow(plan);
@@ -81,9 +80,7 @@ export class Catalog {
   start(): void {
     this.#isRunning = true;
     for (const server of this.#servers) server.start();
-    this.#started = firstOf(this.#servers);
-    // The lists of a server that stood before are known; only of the others they must be waited for.
-    this.#listable = firstOf(this.#servers.filter(({ capabilities }) => capabilities === undefined));
+    this.#started = firstOf(this.#servers.map((server) => server.settled()));
   }
 
   /** Makes of the servers what the plan asks for, and touches only those that differ from it. */
@@ -104,7 +101,8 @@ export class Catalog {
       void this.#end(before.get(name), REMOVED);
     }
     const isNews = added.length + changed.length + removed.length > 0;
-    if (isNews || JSON.stringify(this.#rejected) !== JSON.stringify(plan.rejected)) this.#changed();
+    if (this.#isRunning && (isNews || JSON.stringify(this.#rejected) !== JSON.stringify(plan.rejected)))
+      this.#changed();
     this.#rejected = plan.rejected;
     return { added, changed, removed };
   }
@@ -144,7 +142,12 @@ export class Catalog {
   #viewOf(name: string): View {
     const servers = (): readonly Server[] => this.#servers.filter(({ spec }) => spec.name === name);
     const { telemetry } = this.#deps;
-    return new View({ servers, isAggregated: false, settled: () => this.#within(servers()), telemetry });
+    return new View({
+      servers,
+      isAggregated: false,
+      settled: (kind) => this.#listed(servers(), kind),
+      telemetry,
+    });
   }
 
   #end(server: Server | undefined, cause: string): Promise<void> {
@@ -153,11 +156,9 @@ export class Catalog {
     return ending;
   }
 
-  #within(servers: readonly Server[]): Promise<void> {
-    const unknown = servers.filter(
-      ({ life, capabilities }) => life.state === 'starting' && capabilities === undefined,
-    );
-    return unknown.length === 0 ? Promise.resolve() : Promise.race([firstOf(unknown), this.#started]);
+  /** The lists of a server that stood before are known; of the others they are waited for, for a while after the start. */
+  async #listed(servers: readonly Server[], kind: ListKind): Promise<void> {
+    await Promise.race([Promise.all(servers.map((server) => server.settled(kind))), this.#started]);
   }
 
   #changed(): void {
@@ -178,8 +179,7 @@ export class Catalog {
   }
 }
 
-/** Resolves when all had their chance to start, at the latest after 5 s. */
-async function firstOf(servers: readonly Server[]): Promise<void> {
-  const settled = Promise.all(servers.map((server) => server.settled()));
-  await Promise.race([settled, sleep(FIRST_LIST_WAIT_MS, undefined, { ref: false })]);
+/** Resolves when all have, at the latest after 5 s. */
+async function firstOf(settled: readonly Promise<void>[]): Promise<void> {
+  await Promise.race([Promise.all(settled), sleep(FIRST_LIST_WAIT_MS, undefined, { ref: false })]);
 }

@@ -67,6 +67,7 @@ export class Server {
   readonly #stopping = new AbortController();
   readonly #news = new News();
   readonly #stale = new Set<ListKind>();
+  readonly #known: Set<ListKind>; // the lists that were read, or remembered
   #reread: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #endLife: (ending: Ending) => void = () => undefined;
@@ -76,6 +77,7 @@ export class Server {
     this.#spec = spec;
     this.#deps = deps;
     const known = deps.memory.recall(spec);
+    this.#known = new Set(known === undefined ? [] : LIST_KINDS);
     this.inventory = known?.inventory ?? EMPTY_INVENTORY;
     this.instructions = known?.instructions;
     this.#capabilities = known?.capabilities;
@@ -102,7 +104,7 @@ export class Server {
   }
 
   start(): void {
-    if (!this.#isStopping()) this.#running ??= this.#run();
+    if (!this.#stopping.signal.aborted) this.#running ??= this.#run();
   }
 
   async stop(cause: string = SHUTDOWN): Promise<void> {
@@ -121,9 +123,10 @@ export class Server {
     this.#deps.onChange();
   }
 
-  /** Resolves when the first attempt to start has ended, well or badly. */
-  async settled(): Promise<void> {
-    while (this.#life.state === 'starting') await this.#news.next(undefined);
+  /** Resolves when the first attempt to start has ended, well or badly, or before, once the list is known. */
+  async settled(list?: ListKind): Promise<void> {
+    const isKnown = (): boolean => list !== undefined && this.#known.has(list);
+    while (this.#life.state === 'starting' && !isKnown()) await this.#news.next(undefined);
   }
 
   /** The link (another one than `butNot`), or a wait for it of at most the server's time limit while it starts or restarts. */
@@ -159,7 +162,7 @@ export class Server {
     for (;;) {
       const ending = await this.#oneLife();
       const closed = this.#close(ending.cause);
-      if (this.#isStopping()) return closed;
+      if (this.#stopping.signal.aborted) return closed;
       const { log, chance } = this.#deps;
       this.#become({ kind: 'ended', ending, nowMs: Date.now(), chance: chance() });
       const life = this.#life;
@@ -248,12 +251,10 @@ export class Server {
       return;
     }
     this.inventory = { ...this.inventory, [kind]: list.value };
+    this.#known.add(kind);
     if (this.#link === link) this.#remember(link);
+    this.#news.tell();
     this.#deps.onChange();
-  }
-
-  #isStopping(): boolean {
-    return this.#stopping.signal.aborted;
   }
 
   /** Something of ours failed over this server. It must not cost the others. */

@@ -12,8 +12,8 @@ export interface ViewOptions {
   /** Those of the moment: a config that is edited changes them. */
   readonly servers: () => readonly Server[];
   readonly isAggregated: boolean;
-  /** Resolves when the first lists may be given out. */
-  readonly settled: () => Promise<void>;
+  /** Resolves when the first list of a kind may be given out. */
+  readonly settled: (kind: ListKind) => Promise<void>;
   readonly telemetry?: Telemetry | undefined;
 }
 
@@ -22,7 +22,7 @@ export class View {
   readonly isAggregated: boolean;
   readonly telemetry: Telemetry | undefined;
   readonly #servers: () => readonly Server[];
-  readonly #settled: () => Promise<void>;
+  readonly #settled: (kind: ListKind) => Promise<void>;
   #listings: Partial<Record<ListKind, Listing>> = {};
   #announced: Partial<Record<ListKind, Listing>> = {};
   readonly #listeners = new Set<(kinds: readonly ListKind[]) => void>();
@@ -48,7 +48,7 @@ export class View {
 
   /** JSON text of one page of a list. The first lists wait until the servers had their chance to start. */
   async page(kind: ListKind, era: Era, cursor: string | undefined): Promise<Result<Buffer, Refusal>> {
-    await this.#settled();
+    await this.#settled(kind);
     const [only] = this.servers;
     if (!this.isAggregated && only !== undefined && !isListable(only))
       return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: causeOf(only) });
@@ -163,7 +163,7 @@ export class View {
   }
 
   async #afterStart(kind: ListKind, key: string): Promise<Entry | undefined> {
-    await this.#settled();
+    await this.#settled(kind);
     return this.listing(kind).find(key);
   }
 }

@@ -98,6 +98,14 @@ export async function writeAtomically(path: string, text: string, mode: number):
   }
 }
 
+/** Whether anything stands under a path. */
+export function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Where a path leads once its links are followed; the path itself where nothing is there. */
 export function realPath(path: string): Promise<string> {
   return realpath(path).catch(() => path);

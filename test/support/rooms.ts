@@ -146,6 +146,6 @@ export const ROOMS: readonly Room[] = [
 export const ROOF: Room = {
   name: 'the roof',
   imports: ROOMS.map((room) => room.name).filter((name) => name !== 'web'),
-  uses: ['node:crypto', 'node:module', 'node:os', 'node:path', 'node:process', 'node:url'],
+  uses: ['node:crypto', 'node:module', 'node:os', 'node:path', 'node:process', 'node:url', 'node:util'],
   otherwise: 'through the room whose matter it is',
 };

@@ -1,4 +1,5 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
+import type { Child } from '../../platform/child.ts';
 import type { LinkEvents, Log } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { Offer } from './offer.ts';
@@ -10,6 +11,8 @@ export interface DownstreamDeps {
   readonly ownInfo: string;
   /** Most bytes that wait for one server. */
   readonly backlogBytes: number;
+  /** The process that was started for a server already; each is given away once. */
+  readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
   /** Servers, by name, that are not probed any more because they never lived long enough to answer. */
   readonly suspects: Map<string, Era>;
   /** Undefined: servers are offered nothing. */

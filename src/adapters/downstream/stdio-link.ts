@@ -52,7 +52,7 @@ async function attempt(
   transport: Extract<Transport, { kind: 'stdio' }>,
   recalled: Era | undefined,
 ): Promise<Result<Link, Failure>> {
-  const child = new Child(transport);
+  const child = deps.takeStarted?.(spec) ?? new Child(transport);
   const attempted = new Attempt(events);
   const isTaken = (): boolean => child.untakenBytes < deps.backlogBytes;
   const asides = new Asides({ server: spec.name, log: deps.log, isTaken });

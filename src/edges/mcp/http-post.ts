@@ -3,7 +3,8 @@ import { eraOf } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import { readClientMessage } from '../../protocol/message.ts';
 import { refuse, type Post } from './http-request.ts';
-import { answerBatch, answerLegacy, noMessage } from './legacy-post.ts';
+import { answerBatch, answerLegacy } from './legacy-post.ts';
+import { noMessage } from './legacy-rules.ts';
 import { answerModern, answerUnenveloped } from './modern-post.ts';
 import { isEnveloped } from './modern-rules.ts';
 

@@ -2,23 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../../core/errors.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { View } from '../../gateway/view.ts';
-import { eraOf, hasBatches, negotiated, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
+import { eraOf, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
-import {
-  readClientMessage,
-  type Message,
-  type NoMessage,
-  type NotificationMessage,
-  type RequestMessage,
-} from '../../protocol/message.ts';
+import { readClientMessage, type Message, type RequestMessage } from '../../protocol/message.ts';
 import { resultMessage, resultText } from '../../protocol/reply.ts';
 import { scanWholeArray } from '../../protocol/scan.ts';
-import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { refusal } from './conduct.ts';
 import { sendJson } from './http-answer.ts';
 import { answerRequest, isAdmitted, openAnswer, refuse, type Post } from './http-request.ts';
-import type { InFlight } from './in-flight.ts';
-import { isEnveloped } from './modern-rules.ts';
+import { batchFault, hearNotification, noMessage, versionFor } from './legacy-rules.ts';
 import { initialization } from './self.ts';
 import type { Session, Sessions } from './session.ts';
 
@@ -101,27 +94,6 @@ function beginSession(post: Post, message: RequestMessage): void {
   openAnswer(post, undefined).respond(outcome, { [headers.SESSION_ID]: session.id });
 }
 
-/** The revision that an `initialize` settles. */
-export function versionFor({ bytes, params }: RequestMessage): Result<string, Refusal> {
-  const requested = textOf(bytes, memberOf(params, 'protocolVersion'));
-  return requested === undefined
-    ? err({ code: 'PARAMS_INVALID', field: 'params.protocolVersion', reason: 'it must be a string' })
-    : ok(negotiated(requested));
-}
-
-export function hearNotification(message: NotificationMessage, inFlight: InFlight): void {
-  if (message.method !== 'notifications/cancelled') return;
-  const id = memberOf(message.params, 'requestId');
-  const reason = textOf(message.bytes, memberOf(message.params, 'reason'));
-  if (id !== undefined) inFlight.cancel(rawOf(message.bytes, id), reason);
-}
-
-export function noMessage({ fault, reason }: NoMessage): Refusal {
-  return fault === 'not JSON' ? { code: 'MESSAGE_NOT_JSON', reason } : { code: 'MESSAGE_INVALID', reason };
-}
-
-const MOST_IN_BATCH = 100;
-
 /** Answers a batch, which 2025-03-26 alone has (2025-03-26, basic/transports#sending-messages-to-the-server). */
 export async function answerBatch(post: Post): Promise<void> {
   const spans = scanWholeArray(post.body);
@@ -156,15 +128,4 @@ export async function answerBatch(post: Post): Promise<void> {
     else answer.respond(refusal(message.idText, 'legacy', busy));
   });
   await Promise.all(each);
-}
-
-export function batchFault(messages: readonly (Message | NoMessage)[], version: string): string | undefined {
-  if (!hasBatches(version)) return `revision ${version} has no batches`;
-  if (messages.length === 0 || messages.length > MOST_IN_BATCH)
-    return `a batch has 1 to ${MOST_IN_BATCH} messages`;
-  const isOut = (message: Message | NoMessage): boolean =>
-    message.kind === 'request' && (message.method === 'initialize' || isEnveloped(message));
-  return messages.some(isOut)
-    ? 'a batch may hold neither "initialize" nor requests of other revisions'
-    : undefined;
 }

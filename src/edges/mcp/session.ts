@@ -7,14 +7,7 @@ import { notificationMessage } from '../../protocol/reply.ts';
 import { ClientLoad } from './client-load.ts';
 import type { Caller } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
-
-/** The notification that tells of a change of a list. */
-export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {
-  tools: 'notifications/tools/list_changed',
-  prompts: 'notifications/prompts/list_changed',
-  resources: 'notifications/resources/list_changed',
-  resourceTemplates: 'notifications/resources/list_changed',
-};
+import { LIST_CHANGED } from './legacy-rules.ts';
 
 export interface SessionOptions {
   readonly view: View;

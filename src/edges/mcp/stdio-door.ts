@@ -20,10 +20,9 @@ import { onOneLine } from '../../protocol/splice.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { Intake } from './intake.ts';
-import { batchFault, hearNotification, noMessage, versionFor } from './legacy-post.ts';
+import { batchFault, hearNotification, LIST_CHANGED, noMessage, versionFor } from './legacy-rules.ts';
 import { envelopeFault, isEnveloped } from './modern-rules.ts';
 import { initialization } from './self.ts';
-import { LIST_CHANGED } from './session.ts';
 import { Subscription } from './subscription.ts';
 
 export interface StdioDoorOptions {

@@ -5,7 +5,7 @@ import type { ListKind } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { jsonFault, type RequestMessage } from '../../protocol/message.ts';
 import { notificationText, resultMessage } from '../../protocol/reply.ts';
-import { LIST_CHANGED } from './session.ts';
+import { LIST_CHANGED } from './legacy-rules.ts';
 
 type Filter = Partial<Record<'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged', true>>;
 

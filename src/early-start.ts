@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { loadConfig, type Config } from './adapters/config/load-config.ts';
+import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
+import type { Refusal } from './core/errors.ts';
+import type { Result } from './core/result.ts';
+import type { ServerSpec } from './core/server-spec.ts';
+import type { CommonOptions } from './edges/cli/runtime.ts';
+import { Child } from './platform/child.ts';
+import { isThere } from './platform/files.ts';
+import { surroundings } from './surroundings.ts';
+
+/** What was done before the rest of the program was loaded. */
+export interface EarlyStart {
+  readonly config: Result<Config, Refusal>;
+  /** The process that was started for a server; given away once. */
+  readonly take: (spec: ServerSpec) => Child | undefined;
+  /** Ends those that nobody took. */
+  readonly end: () => Promise<void>;
+}
+
+/**
+ * Starts the processes of the config's servers at once. Most of the time until a first list goes into their start, and
+ * the rest of Assay is loaded meanwhile. Undefined where that would not help: the lists are known from before, or the
+ * command is not a plain `assay stdio`.
+ */
+export async function startEarly(argv: readonly string[]): Promise<EarlyStart | undefined> {
+  const options = stdioOptions(argv);
+  if (options === undefined) return undefined;
+  const around = surroundings(options);
+  if (await isThere(join(locateHome(around), 'catalog.json'))) return undefined;
+  const config = await loadConfig(locateConfig({ flag: options.config, ...around }).path, around);
+  const children = new Map<ServerSpec, Child>();
+  for (const spec of config.ok ? config.value.servers : [])
+    if (spec.transport.kind === 'stdio') children.set(spec, new Child(spec.transport));
+  return {
+    config,
+    take: (spec) => {
+      const child = children.get(spec);
+      children.delete(spec);
+      return child;
+    },
+    end: async () => {
+      await Promise.all([...children.values()].map((child) => child.end()));
+    },
+  };
+}
+
+/** Undefined for every other command, and for whatever the command line will refuse or explain. */
+function stdioOptions(argv: readonly string[]): CommonOptions | undefined {
+  const [, , command, ...args] = argv;
+  if (command !== 'stdio') return undefined;
+  try {
+    const text = { type: 'string' } as const;
+    return parseArgs({ args, options: { config: text, home: text }, allowPositionals: false }).values;
+  } catch {
+    return undefined;
+  }
+}
