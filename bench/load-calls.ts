@@ -24,7 +24,7 @@ export async function callForJob(job: CallsJob, whenWarm: () => Promise<void>): 
       if (stream === undefined) throw new Error('a job of calls needs a stream');
       const owned = stream.era === 'legacy' ? session : undefined;
       const template = callTemplate({ ...stream, text, session: owned });
-      return new Slot(pool, pathname, { template, textMember: textMember(text) });
+      return new Slot(pool, pathname, { template, textMember: textMember(text), everyMs: job.everyMs });
     });
     const warmUp = await callUntil(slots, { ms: job.warmUpMs });
     if (warmUp.flaw !== undefined) return warmUp;
@@ -47,6 +47,7 @@ async function callUntil(slots: readonly Slot[], until: CallsJob['until']): Prom
     loadCpuMs: (cpu.user + cpu.system) / 1000,
     p50Ms: quantile(phase.latenciesMs, 0.5) ?? 0,
     p99Ms: quantile(phase.latenciesMs, 0.99) ?? 0,
+    maxMs: quantile(phase.latenciesMs, 1) ?? 0,
     flaw: phase.flaw,
   };
 }
@@ -64,9 +65,9 @@ class Phase {
     this.#callLimit = 'calls' in until ? until.calls : Infinity;
   }
 
-  /** Whether one more call may begin now; counts it if so. */
-  begin(nowMs: number): boolean {
-    if (this.flaw !== undefined || nowMs >= this.#endMs || this.#begun >= this.#callLimit) {
+  /** Whether one more call may begin at this time; counts it if so. */
+  begin(atMs: number): boolean {
+    if (this.flaw !== undefined || atMs >= this.#endMs || this.#begun >= this.#callLimit) {
       return false;
     }
     this.#begun += 1;
@@ -82,17 +83,24 @@ class Slot implements Dispatcher.DispatchHandler {
   readonly #options: Dispatcher.DispatchOptions;
   readonly #template: CallTemplate;
   readonly #textMember: Buffer;
+  readonly #everyMs: number | undefined;
   #phase: Phase | undefined;
   #leave: (() => void) | undefined;
   #chunks: Buffer[] = [];
   #status = 0;
   #id = 0;
   #sentMs = 0;
+  #dueMs = 0;
 
-  constructor(pool: Pool, path: string, call: { template: CallTemplate; textMember: Buffer }) {
+  constructor(
+    pool: Pool,
+    path: string,
+    call: { template: CallTemplate; textMember: Buffer; everyMs: number | undefined },
+  ) {
     this.#pool = pool;
     this.#template = call.template;
     this.#textMember = call.textMember;
+    this.#everyMs = call.everyMs;
     const { headers, body } = call.template;
     this.#options = { path, method: 'POST', headers: Object.entries(headers).flat(), body };
   }
@@ -100,6 +108,8 @@ class Slot implements Dispatcher.DispatchHandler {
   /** Calls one after the other until the phase ends. */
   async callThrough(phase: Phase): Promise<void> {
     this.#phase = phase;
+    // Not all at the same moment.
+    this.#dueMs = performance.now() + Math.random() * (this.#everyMs ?? 0);
     await new Promise<void>((resolve) => {
       this.#leave = resolve;
       this.#next(phase);
@@ -135,13 +145,24 @@ class Slot implements Dispatcher.DispatchHandler {
 
   #next(phase: Phase): void {
     const nowMs = performance.now();
-    if (!phase.begin(nowMs)) {
+    if (this.#everyMs === undefined) {
+      this.#send(phase, nowMs);
+      return;
+    }
+    const dueMs = this.#dueMs;
+    this.#dueMs += this.#everyMs;
+    if (dueMs <= nowMs) this.#send(phase, dueMs);
+    else setTimeout(() => this.#send(phase, performance.now()), dueMs - nowMs);
+  }
+
+  #send(phase: Phase, sinceMs: number): void {
+    if (!phase.begin(sinceMs)) {
       this.#leave?.();
       return;
     }
     lastId += 1;
     this.#id = lastId;
-    this.#sentMs = nowMs;
+    this.#sentMs = sinceMs;
     this.#template.body.write(String(this.#id), this.#template.idAt, 'latin1');
     this.#pool.dispatch(this.#options, this);
   }

@@ -4,6 +4,8 @@ import type { Era } from './messages.ts';
 export interface Stream {
   readonly era: Era;
   readonly tool: string;
+  /** Brought with each call. */
+  readonly token?: string;
 }
 
 /** Calls until the time or the number is reached; concurrent slots take the streams in turn. */
@@ -12,6 +14,11 @@ export interface CallsJob {
   readonly endpoint: string;
   readonly streams: readonly Stream[];
   readonly concurrency: number;
+  /**
+   * Each slot begins a call every so many ms, later only where the one before is not answered yet; the time of a call
+   * that begins late counts from when it was due. Without it, each slot calls as fast as it is answered.
+   */
+  readonly everyMs?: number;
   readonly payloadBytes: number;
   readonly warmUpMs: number;
   readonly until: { readonly ms: number } | { readonly calls: number };
@@ -33,6 +40,7 @@ export interface CallsOutcome {
   readonly loadCpuMs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly maxMs: number;
   readonly flaw: string | undefined;
 }
 

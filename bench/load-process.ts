@@ -12,14 +12,14 @@ export class LoadProcess {
     this.#child = fork(file, { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   }
 
-  /** Runs the calls; `whenWarm` is called when the measured part is about to begin. */
-  async call(job: CallsJob, whenWarm: () => void): Promise<CallsOutcome> {
+  /** Runs the calls; `whenWarm` is called, and waited for, when the measured part is about to begin. */
+  async call(job: CallsJob, whenWarm: () => unknown): Promise<CallsOutcome> {
     this.#child.send({ kind: 'job', job });
     for (;;) {
       const said = await this.#hear();
       if (said.kind === 'calls-done') return said.outcome;
       if (said.kind !== 'warm') throw new Error(reasonOf(said));
-      whenWarm();
+      await whenWarm();
       this.#child.send({ kind: 'go' });
     }
   }

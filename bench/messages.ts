@@ -20,6 +20,7 @@ export interface Ask {
   readonly params: Readonly<Record<string, unknown>>;
   readonly id?: number;
   readonly session?: string | undefined;
+  readonly token?: string | undefined;
 }
 
 /** One request of either era; without an id, one notification. */
@@ -36,6 +37,7 @@ export function outgoing(ask: Ask): Outgoing {
       ...(era === 'modern' ? { 'mcp-method': method } : {}),
       ...(era === 'modern' && typeof name === 'string' ? { 'mcp-name': name } : {}),
       ...(ask.session === undefined ? {} : { 'mcp-session-id': ask.session }),
+      ...(ask.token === undefined ? {} : { authorization: `Bearer ${ask.token}` }),
     },
     body: JSON.stringify({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method, params }),
   };
@@ -63,10 +65,11 @@ export function callTemplate(ask: {
   readonly tool: string;
   readonly text: string;
   readonly session: string | undefined;
+  readonly token?: string | undefined;
 }): CallTemplate {
   const params = { name: ask.tool, arguments: { message: ask.text } };
-  const { era, session } = ask;
-  const { headers, body } = outgoing({ era, method: 'tools/call', params, id: firstId(), session });
+  const { era, session, token } = ask;
+  const { headers, body } = outgoing({ era, method: 'tools/call', params, id: firstId(), session, token });
   return { headers, body: Buffer.from(body), idAt: body.indexOf(ID_MEMBER) + ID_MEMBER.length };
 }
 

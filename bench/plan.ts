@@ -13,6 +13,7 @@ export interface Plan {
   readonly cellMs: number;
   readonly listPasses: number;
   readonly startRounds: number;
+  readonly lockRounds: number;
   readonly idleSettleMs: number;
   /** Memory growth is the difference between these two calls. */
   readonly growth: { readonly fromCall: number; readonly toCall: number };
@@ -25,6 +26,7 @@ export const FULL: Plan = {
   cellMs: 1_200,
   listPasses: 12,
   startRounds: 15,
+  lockRounds: 15,
   idleSettleMs: 5_000,
   growth: { fromCall: 100_000, toCall: 400_000 },
 };
@@ -36,6 +38,7 @@ export const QUICK: Plan = {
   cellMs: 240,
   listPasses: 3,
   startRounds: 5,
+  lockRounds: 3,
   idleSettleMs: 1_500,
   growth: { fromCall: 4_000, toCall: 16_000 },
 };

@@ -12,6 +12,7 @@ import {
   ratioOf,
   type Results,
 } from './results.ts';
+import type { LockRound } from './lock.ts';
 import type { StartRound } from './start.ts';
 import { median } from './statistics.ts';
 import { drawBox, drawMarkdown, type Table } from './table.ts';
@@ -78,7 +79,7 @@ function matrixOf(results: Results, title: string, at: (target: string, workload
 }
 
 function notesOf(results: Results): readonly string[] {
-  const { targets, samples, start, list, idle, growth } = results;
+  const { targets, samples, start, list, idle, growth, lock } = results;
   const absences = targets.flatMap(({ name, absence }) =>
     absence === undefined ? [] : [`${name} was not measured: ${absence}`],
   );
@@ -104,6 +105,13 @@ function notesOf(results: Results): readonly string[] {
     told('memory, growth', growth, (found) => {
       const { fromCall, fromMb, toCall, toMb } = found;
       return `${megabytes(fromMb)} after ${wholeNumber(fromCall)} calls, ${megabytes(toMb)} after ${wholeNumber(toCall)}`;
+    }),
+    told('calls during a lock on the store', lock, ({ calls, rounds }) => {
+      const ms = (value: (round: LockRound) => number): string =>
+        `${twoDigits(median(rounds.map(value)) ?? NaN)} ms`;
+      const heldBack = rounds.reduce((sum, round) => sum + round.heldBack, 0);
+      const latencies = `p99 ${ms((one) => one.lockedP99Ms)} against ${ms((one) => one.freeP99Ms)} without, longest ${ms((one) => one.lockedMaxMs)} against ${ms((one) => one.freeMaxMs)}`;
+      return `${latencies}; ${wholeNumber(calls)} calls, medians of ${String(rounds.length)} pairs of windows, ${String(heldBack)} writes held back and none lost`;
     }),
   ];
 }

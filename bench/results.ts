@@ -1,6 +1,7 @@
 // What a run found, and the views of it that tables and verdicts need.
 import type { Sample } from './cells.ts';
 import type { ListCost } from './lists.ts';
+import type { Lock } from './lock.ts';
 import type { Growth, Idle } from './memory.ts';
 import type { Start } from './start.ts';
 import { median } from './statistics.ts';
@@ -31,6 +32,7 @@ export interface Results {
   readonly list: Finding<ListCost>;
   readonly idle: Finding<Idle>;
   readonly growth: Finding<Growth>;
+  readonly lock: Finding<Lock>;
 }
 
 export type Measure = (sample: Sample) => number | undefined;

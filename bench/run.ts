@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { type Contender, measureCells } from './cells.ts';
 import { measureList } from './lists.ts';
+import { measureLock } from './lock.ts';
 import { LoadProcess } from './load-process.ts';
 import { measureGrowth, measureIdle } from './memory.ts';
 import { type Extra, EXTRAS, type Options, readOptions } from './options.ts';
@@ -99,6 +100,7 @@ async function measureExtras(
     start: await ifWanted('start', () => measureStart(place, plan.startRounds)),
     idle: await ifWanted('idle', () => measureIdle(place, plan)),
     growth: await ifWanted('growth', () => measureGrowth(place, { load, plan })),
+    lock: await ifWanted('lock', () => measureLock(place, { load, roundCount: plan.lockRounds })),
     list: await ifWanted('list', async () => {
       const name = 'assay-http-10k';
       const running = bench.contenders.find(({ target }) => target.name === name);

@@ -1,4 +1,5 @@
 // The targets that the project set itself, each beside what was measured.
+import { lockRatio } from './lock.ts';
 import { LARGE_BYTES, SMALL_BYTES, workloadName } from './plan.ts';
 import {
   allCpu,
@@ -84,7 +85,7 @@ function goalsOf(results: Results): readonly Goal[] {
   ];
 }
 
-function otherGoals({ start, list, idle, growth }: Results): readonly Goal[] {
+function otherGoals({ start, list, idle, growth, lock }: Results): readonly Goal[] {
   const calls = growth.kind === 'found' ? growth.value : undefined;
   const stretch =
     calls === undefined ? '' : ` between call ${thousands(calls.fromCall)} and ${thousands(calls.toCall)}`;
@@ -123,6 +124,13 @@ function otherGoals({ start, list, idle, growth }: Results): readonly Goal[] {
       bound: 20,
       unit: ' MB',
       cell: cellOfFinding(growth, ({ growthMb }) => growthMb),
+    },
+    {
+      what: 'call p99 during a foreign lock of 3 s on the store, of before',
+      sign: '≤',
+      bound: 1.5,
+      unit: '×',
+      cell: cellOfFinding(lock, ({ rounds }) => lockRatio(rounds)),
     },
   ];
 }

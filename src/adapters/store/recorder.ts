@@ -1,6 +1,6 @@
 import { digestOfJson } from '../../core/digest.ts';
 import { sentenceOf, type Refusal } from '../../core/errors.ts';
-import type { Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ListKind, Log, SeenDefinition, SeenServer, Snapshot, Store } from '../../gateway/ports.ts';
@@ -31,6 +31,8 @@ export interface RecorderOptions {
 
 /** What is seen within this many ms of one server is written once. */
 const RECORD_AFTER_MS = 1_000;
+/** What could not be written, for a lock or a full disk, is tried again after so many ms. */
+const RETRY_MS = 10_000;
 /** After so many digests other work gets its turn. */
 const DIGESTS_A_TURN = 50;
 
@@ -39,25 +41,40 @@ export function recorder({ store, open, log }: RecorderOptions): Recorder {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   const known = store === undefined ? undefined : knownIn(store);
-  const complain = (server: string, refusal: Refusal): void =>
-    log.warn('how a server was seen could not be saved', { server, cause: sentenceOf(refusal) });
+  const failing = new Set<string>();
+  let isClosing = false;
+  const flushAfter = (ms: number): void => {
+    timer ??= setTimeout(() => void flush(), ms).unref();
+  };
+  const fail = (seen: Sighting, refusal: Refusal): void => {
+    const { name } = seen.spec;
+    if (isClosing || !failing.has(name))
+      log.warn('how a server was seen could not be saved', { server: name, cause: sentenceOf(refusal) });
+    if (refusal.code !== 'STORE_UNAVAILABLE') return;
+    failing.add(name);
+    // It may have been seen again meanwhile, and then that is how it was seen last.
+    waiting.set(name, { ...(waiting.get(name) ?? seen), isNews: true });
+    if (!isClosing) flushAfter(RETRY_MS);
+  };
+  const save = async (seen: Sighting, target: Store): Promise<void> => {
+    const saved = await target.saveServer(await asSeen(seen));
+    const { name: server } = seen.spec;
+    if (!saved.ok) fail(seen, saved.error);
+    else if (failing.delete(server)) log.info('how a server was seen could be saved again', { server });
+    if (saved.ok) (await known)?.add(keyOf(seen.spec));
+  };
   const write = async (): Promise<void> => {
     const sightings = [...waiting.values()];
     waiting.clear();
     const wanted: Sighting[] = [];
     for (const seen of sightings)
       if (seen.isNews || (await known)?.has(keyOf(seen.spec)) === false) wanted.push(seen);
-    const [first] = wanted;
-    if (first === undefined) return;
-    const opened = store === undefined ? await open() : undefined;
-    if (opened?.ok === false) complain(first.spec.name, opened.error);
-    const target = opened?.ok === true ? opened.value : store;
-    for (const seen of target === undefined ? [] : wanted) {
-      const saved = await target?.saveServer(await asSeen(seen));
-      if (saved?.ok === false) complain(seen.spec.name, saved.error);
-      else (await known)?.add(keyOf(seen.spec));
-    }
-    if (opened?.ok === true) await opened.value.close();
+    if (wanted.length === 0) return;
+    const opened = store === undefined ? await open() : ok(store);
+    for (const seen of wanted)
+      if (opened.ok) await save(seen, opened.value);
+      else fail(seen, opened.error);
+    if (store === undefined && opened.ok) await opened.value.close();
   };
   const flush = (): Promise<void> => {
     clearTimeout(timer);
@@ -69,9 +86,12 @@ export function recorder({ store, open, log }: RecorderOptions): Recorder {
     record(seen) {
       const before = waiting.get(seen.spec.name);
       waiting.set(seen.spec.name, { ...seen, isNews: seen.isNews || before?.isNews === true });
-      timer ??= setTimeout(() => void flush(), RECORD_AFTER_MS).unref();
+      flushAfter(RECORD_AFTER_MS);
     },
-    close: flush,
+    close() {
+      isClosing = true;
+      return flush();
+    },
   };
 }
 

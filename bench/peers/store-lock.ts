@@ -1,0 +1,20 @@
+// Another program on the file of a store: POST /lock takes it for itself alone, /look does not, and /free ends
+// both. node store-lock.ts FILE
+import SqliteDatabase from 'better-sqlite3';
+import { listen } from './listen.ts';
+
+const STATEMENTS: Readonly<Record<string, string>> = {
+  '/look': 'begin',
+  '/lock': 'begin exclusive',
+  '/free': 'rollback',
+};
+
+const database = new SqliteDatabase(process.argv[2] ?? '', { fileMustExist: true });
+
+listen((request, response) => {
+  const statement = STATEMENTS[request.url ?? ''];
+  request.resume().on('end', () => {
+    if (statement !== undefined) database.exec(statement);
+    response.writeHead(statement === undefined ? 404 : 204).end();
+  });
+});
