@@ -109,7 +109,7 @@ export function judgeIsolation(servers: readonly ServerFacts[]): readonly Findin
         about: name,
         says: `It ${parts.join(', and ')}; a server that several clients share is offered none of that, and works without.`,
         remedy:
-          'If you need it, give each client a process of its own: let the client start `assay stdio`. "isolation": "session" in its config entry is accepted, and will do the same for `assay serve`.',
+          'Assay relays no such questions yet. If you need them, connect the client to this server directly; "isolation": "session" in its config entry is accepted, and will give each client a process of its own.',
       },
     ];
   });
