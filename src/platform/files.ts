@@ -138,16 +138,19 @@ export async function ensurePrivateFile(path: string): Promise<Outcome<undefined
   }
 }
 
-/** What tells a file from others that have its name later. */
+/** What tells a file from others that have its name later, and what it holds from what it held before. */
 export interface FileFacts {
   readonly id: string;
   readonly bytes: number;
+  /** When it was last written to. */
+  readonly writtenNs: bigint;
 }
 
 /** Undefined where there is no such file. */
 export async function fileFacts(path: string): Promise<FileFacts | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  return found === undefined ? undefined : { id: `${found.dev}:${found.ino}`, bytes: found.size };
+  const found = await stat(path, { bigint: true }).catch(() => undefined);
+  if (found === undefined) return undefined;
+  return { id: `${found.dev}:${found.ino}`, bytes: Number(found.size), writtenNs: found.mtimeNs };
 }
 
 /** Gives a file another name, but never that of one that is there. Where there is no such file, nothing is done. */

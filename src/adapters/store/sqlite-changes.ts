@@ -4,6 +4,19 @@ import type { OpenSqlite } from './sqlite-file.ts';
 import { refusalOf } from './driver-faults.ts';
 
 const POLL_MS = 250;
+/** Revision of a part in another file than the one that is open. */
+const ELSEWHERE = -1;
+
+/** What was there at a look, from which the next one tells what changed, also in another thread. */
+export interface Known {
+  readonly file: string;
+  readonly revisions: ReadonlyMap<StorePart, number>;
+}
+
+export interface Look {
+  readonly changed: readonly StorePart[];
+  readonly known: Known;
+}
 
 /**
  * Sees what other processes change: SQLite counts the commits of others (`PRAGMA data_version`), which costs no access
@@ -11,7 +24,7 @@ const POLL_MS = 250;
  */
 export class SqliteChanges {
   readonly #open: OpenSqlite;
-  readonly #tell: (parts: readonly StorePart[]) => void;
+  readonly #tell: (look: Look) => void;
   readonly #inTurn: (work: () => Promise<void>) => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
@@ -21,7 +34,7 @@ export class SqliteChanges {
   /** `inTurn` does something between two transactions of this process. */
   constructor(
     open: OpenSqlite,
-    tell: (parts: readonly StorePart[]) => void,
+    tell: (look: Look) => void,
     inTurn: (work: () => Promise<void>) => Promise<void>,
   ) {
     this.#open = open;
@@ -29,10 +42,13 @@ export class SqliteChanges {
     this.#inTurn = inTurn;
   }
 
-  async listen(): Promise<void> {
+  /** What changed since it was `known` is told at once; where nothing is, nothing is news. */
+  async listen(known: Known | undefined): Promise<void> {
     if (this.#timer !== undefined) return;
-    await this.#look();
     this.#timer = setInterval(() => this.#ask(), POLL_MS).unref();
+    if (known !== undefined) this.#revisions = this.#revisionsOf(known);
+    const changed = await this.#look();
+    if (changed !== undefined) this.#say(known === undefined ? [] : changed);
   }
 
   stop(): void {
@@ -43,8 +59,16 @@ export class SqliteChanges {
   /** This process wrote a part: known at once, and not told again by the next look. */
   async wrote(part: StorePart): Promise<void> {
     if (this.#timer === undefined) return;
-    const others = (await this.#look()).filter((other) => other !== part);
-    this.#tell([part, ...others]);
+    const others = (await this.#look())?.filter((other) => other !== part) ?? [];
+    this.#say([part, ...others]);
+  }
+
+  /** Tells what changed until now; false where that cannot be seen at the moment. */
+  async catchUp(): Promise<boolean> {
+    if (this.#timer === undefined) return true;
+    const changed = await this.#look();
+    if (changed !== undefined) this.#say(changed);
+    return changed !== undefined;
   }
 
   #ask(): void {
@@ -53,27 +77,36 @@ export class SqliteChanges {
     void this.#inTurn(async () => {
       this.#isAsking = false;
       if (this.#timer === undefined || this.#commitsOfOthers() === this.#commits) return;
-      const changed = await this.#look();
-      if (changed.length > 0) this.#tell(changed);
+      await this.catchUp();
     });
+  }
+
+  #say(changed: readonly StorePart[]): void {
+    this.#tell({ changed, known: { file: this.#open.file, revisions: this.#revisions } });
+  }
+
+  #revisionsOf({ file, revisions }: Known): ReadonlyMap<StorePart, number> {
+    if (file === this.#open.file) return revisions;
+    return new Map([...revisions.keys()].map((part) => [part, ELSEWHERE]));
   }
 
   #commitsOfOthers(): unknown {
     return this.#open.database.pragma('data_version', { simple: true });
   }
 
-  /** The parts that were written since the last look. One that fails is made up for by the next. */
-  async #look(): Promise<readonly StorePart[]> {
+  /** The parts that were written since the last look. One that fails gives undefined, and the next makes up for it. */
+  async #look(): Promise<readonly StorePart[] | undefined> {
     try {
       const commits = this.#commitsOfOthers();
       const before = this.#revisions;
       const now = await readRevisions(this.#open.db);
       this.#revisions = now;
       this.#commits = commits;
-      return [...now].filter(([part, revision]) => before.get(part) !== revision).map(([part]) => part);
+      const parts = new Set([...before.keys(), ...now.keys()]);
+      return [...parts].filter((part) => before.get(part) !== now.get(part));
     } catch (error) {
       if (refusalOf(error) === undefined) throw error;
-      return [];
+      return undefined;
     }
   }
 }

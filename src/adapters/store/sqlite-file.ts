@@ -18,6 +18,8 @@ const RETRY_MS = 50;
 const LEAST_BYTES = 512;
 
 export interface OpenSqlite {
+  /** Tells the file from another one that has its name later. */
+  readonly file: string;
   readonly database: Database;
   readonly db: Db;
   readonly dialect: Dialect;
@@ -40,7 +42,7 @@ export async function openSqliteFile(home: string): Promise<Result<OpenSqlite, R
     try {
       const inspected = await inspect(path);
       if (typeof inspected === 'string') return await setAside(path, seen?.id, inspected);
-      return inspected ?? (await open(path));
+      return inspected ?? (await open(path, seen?.id ?? ''));
     } catch (error) {
       if (saysDamaged(error)) return await setAside(path, seen?.id, 'its content is no database');
       // Some steps of making a file do not wait for a lock by themselves.
@@ -74,7 +76,7 @@ async function inspect(path: string): Promise<Result<never, Refusal> | string | 
   }
 }
 
-async function open(path: string): Promise<Result<OpenSqlite, Refusal>> {
+async function open(path: string, file: string): Promise<Result<OpenSqlite, Refusal>> {
   const database = connect(path, false);
   try {
     database.pragma('journal_mode = WAL');
@@ -83,12 +85,27 @@ async function open(path: string): Promise<Result<OpenSqlite, Refusal>> {
     const db = kyselyOf(database);
     const dialect = sqliteDialect(path, database, db);
     const migrated = await migrate(db, dialect);
-    if (migrated.ok) return ok({ database, db, dialect });
+    if (migrated.ok) return ok({ file, database, db, dialect });
     database.close();
     return migrated;
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/**
+ * Moves what is in the log of writes to where it belongs, so that nothing is left for the closing to do. Where another
+ * process stands in the way, or the disk does, it stays where it is.
+ */
+export function emptyLog({ database }: OpenSqlite): void {
+  try {
+    database.pragma('busy_timeout = 0');
+    database.pragma('wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    if (refusalOf(error) === undefined) throw error;
+  } finally {
+    database.pragma(`busy_timeout = ${LOCK_MS}`);
   }
 }
 

@@ -1,38 +1,28 @@
-import { extname } from 'node:path';
 import type { Refusal } from '../../core/errors.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { Log, SeenServer, Store, StoredKey, StorePart, StoredToken } from '../../gateway/ports.ts';
-import { Thread } from '../../platform/thread.ts';
 import { Listeners } from './listeners.ts';
+import { SqliteThread, type Given } from './sqlite-thread.ts';
 import type { SqliteCalls } from './sqlite-worker.ts';
-
-/** Values of the store's thread that live shortly are rows on their way. */
-const YOUNG_MIB = 4;
-/** Wait in ms before a thread is started again for those who listen. */
-const RESTART_MS = 1_000;
-
-const SCRIPT = new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta.url);
-
-type Given<M extends keyof SqliteCalls> = Awaited<ReturnType<SqliteCalls[M]>>;
 
 /**
  * The store in `assay.db` of a home. SQLite waits for disks and locks where it stands, so all of it stands in a thread.
- * One that was lost is started again by the next call, and at once where somebody listens.
  */
 export class SqliteStore implements Store {
-  readonly #home: string;
-  readonly #log: Log;
+  readonly #thread: SqliteThread;
   readonly #listeners: Listeners;
-  #thread: Thread | undefined;
-  #hasStarted = false;
   #isClosed = false;
 
   constructor(home: string, log: Log) {
-    this.#home = home;
-    this.#log = log;
+    this.#thread = new SqliteThread({
+      home,
+      log,
+      tell: (parts) => this.#listeners.tell(parts),
+      tellAll: () => this.#listeners.tellAll(),
+    });
     this.#listeners = new Listeners({
-      first: () => void this.#call('listen'),
-      none: () => void this.#call('stopListening'),
+      first: () => this.#thread.listen(),
+      none: () => this.#thread.stopListening(),
     });
   }
 
@@ -95,65 +85,15 @@ export class SqliteStore implements Store {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#listeners.end();
-    const thread = this.#thread;
-    await thread?.call('close', []);
-    await thread?.end();
+    await this.#thread.close();
   }
 
   async #call<M extends keyof SqliteCalls>(
     method: M,
     ...args: Parameters<SqliteCalls[M]>
   ): Promise<Given<M>> {
-    const done = this.#isClosed
-      ? ({ kind: 'lost', cause: 'it is closed' } as const)
-      : await (this.#thread ??= this.#start()).call(method, args);
-    const given =
-      done.kind === 'answered' ? done.value : err({ code: 'STORE_UNAVAILABLE', reason: done.cause });
-    return given as Given<M>; // the thread answers with what the method gave, and every method may be refused
-  }
-
-  #start(): Thread {
-    const thread = new Thread({
-      script: SCRIPT,
-      given: this.#home,
-      youngMiB: YOUNG_MIB,
-      onWord: (word) => this.#listeners.tell(word as readonly StorePart[]), // `SqliteChanges` says nothing else
-      onLost: (cause, error) => this.#lose(thread, cause, error),
-    });
-    void this.#check(thread, this.#hasStarted);
-    this.#hasStarted = true;
-    return thread;
-  }
-
-  /** A file that could not be opened is tried again by the next call, with a new thread. */
-  async #check(thread: Thread, isRestart: boolean): Promise<void> {
-    if (!this.#listeners.isEmpty) void thread.call('listen', []);
-    const opened = await thread.call('open', []);
-    if (opened.kind === 'lost') return;
-    if ((opened.value as Given<'open'>).ok) {
-      // Nobody looked for a while.
-      if (isRestart) this.#listeners.tellAll();
-      return;
-    }
-    if (this.#thread === thread) this.#thread = undefined;
-    this.#reviveLater();
-    // Nobody asks this one any more, and when it answers again all who did have their answer.
-    await thread.call('open', []);
-    await thread.end();
-  }
-
-  #lose(thread: Thread, cause: string, error: unknown): void {
-    if (this.#thread !== thread) return;
-    this.#thread = undefined;
-    this.#log.error(`store: ${cause}`, error instanceof Error ? { stack: error.stack } : {});
-    this.#reviveLater();
-  }
-
-  /** Those who listen call nothing by themselves. */
-  #reviveLater(): void {
-    setTimeout(() => {
-      if (!this.#listeners.isEmpty) this.#thread ??= this.#start();
-    }, RESTART_MS).unref();
+    if (this.#isClosed) return err({ code: 'STORE_UNAVAILABLE', reason: 'it is closed' }) as Given<M>;
+    return this.#thread.call(method, ...args);
   }
 }
 

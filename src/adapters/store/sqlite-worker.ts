@@ -1,16 +1,19 @@
 import type { Refusal } from '../../core/errors.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { answerCalls, type ThreadSide } from '../../platform/thread.ts';
+import { markFiles } from './file-mark.ts';
 import { SqlStore, type StoreCalls } from './sql-store.ts';
-import { SqliteChanges } from './sqlite-changes.ts';
-import { openSqliteFile } from './sqlite-file.ts';
+import { SqliteChanges, type Known } from './sqlite-changes.ts';
+import { emptyLog, openSqliteFile } from './sqlite-file.ts';
 
 /** All that the thread of the store can be asked for. */
 export interface SqliteCalls extends StoreCalls {
   /** Whether the file could be opened. */
   open(): Promise<Result<undefined, Refusal>>;
-  listen(): Promise<Result<undefined, Refusal>>;
+  listen(known: Known | undefined): Promise<Result<undefined, Refusal>>;
   stopListening(): Promise<Result<undefined, Refusal>>;
+  /** Closes the file, and gives the mark that stays while nobody writes; undefined where that must wait. */
+  rest(): Promise<Result<string | undefined, Refusal>>;
   close(): Promise<Result<undefined, Refusal>>;
 }
 
@@ -38,10 +41,14 @@ async function openCalls(home: string, side: ThreadSide): Promise<Result<SqliteC
   const { database, dialect } = opened.value;
   const changes = new SqliteChanges(
     opened.value,
-    (parts) => side.say(parts),
+    (look) => side.say(look),
     (work) => side.inTurn(work),
   );
   const store = new SqlStore(dialect, (part) => changes.wrote(part));
+  const close = (): void => {
+    changes.stop();
+    database.close();
+  };
   return ok({
     saveServer: (server) => store.saveServer(server),
     servers: () => store.servers(),
@@ -55,14 +62,23 @@ async function openCalls(home: string, side: ThreadSide): Promise<Result<SqliteC
     settings: () => store.settings(),
     saveSetting: (key, value) => store.saveSetting(key, value),
     open: () => Promise.resolve(DONE),
-    listen: () => changes.listen().then(() => DONE),
+    listen: (known) => changes.listen(known).then(() => DONE),
     stopListening() {
       changes.stop();
       return Promise.resolve(DONE);
     },
+    async rest() {
+      // First the mark, then the look: a commit before the mark is seen by the look, and one after it changes the mark.
+      // The closing does not, as the log is empty by then. A file that was written just now might be written again
+      // without a sign of it, if the clock of its system is coarse; so it has to be quiet before.
+      emptyLog(opened.value);
+      const mark = await markFiles(home);
+      if (mark.isFresh || !(await changes.catchUp())) return ok(undefined);
+      close();
+      return ok(mark.text);
+    },
     close() {
-      changes.stop();
-      database.close();
+      close();
       return Promise.resolve(DONE);
     },
   });

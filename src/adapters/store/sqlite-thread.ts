@@ -1,0 +1,190 @@
+import { extname } from 'node:path';
+import { err } from '../../core/result.ts';
+import type { Log, StorePart } from '../../gateway/ports.ts';
+import { Thread, type CallOutcome } from '../../platform/thread.ts';
+import { watchFiles } from './file-mark.ts';
+import type { Known, Look } from './sqlite-changes.ts';
+import type { SqliteCalls } from './sqlite-worker.ts';
+
+/** Values of the store's thread that live shortly are rows on their way. */
+const YOUNG_MIB = 4;
+/** Wait in ms before a thread is started again for those who listen. */
+const RESTART_MS = 1_000;
+/** A thread that was asked nothing for so many ms rests. */
+const IDLE_MS = 5_000;
+/** Wait in ms after a thread found that it cannot rest yet. */
+const RETRY_REST_MS = 2_500;
+
+const SCRIPT = new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta.url);
+
+export type Given<M extends keyof SqliteCalls> = Awaited<ReturnType<SqliteCalls[M]>>;
+
+export interface SqliteThreadOptions {
+  readonly home: string;
+  readonly log: Log;
+  /** What changed, told while somebody listens. */
+  readonly tell: (parts: readonly StorePart[]) => void;
+  /** Nobody looked for a while, so anything may have changed. */
+  readonly tellAll: () => void;
+}
+
+/**
+ * The thread of the store, which is there while it is needed: it takes much memory. It starts with a call; when none
+ * came for a while it closes the file and ends. While it rests and somebody listens, the files are looked at from
+ * outside, and when they changed it starts to see what did. One that was lost is started again by the next call, and
+ * soon where somebody listens.
+ */
+export class SqliteThread {
+  readonly #options: SqliteThreadOptions;
+  #thread: Thread | undefined;
+  /** Calls that are not answered yet. */
+  #owed = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #isListening = false;
+  /** What the listeners know of. */
+  #known: Known | undefined;
+  /** A thread was lost, or could not open the file, and none looked since. */
+  #isBlind = false;
+  /** Pending while the thread finds out whether it can rest; calls wait for that, in their order. */
+  #settling: Promise<void> | undefined;
+  #held: (() => void)[] = [];
+  /** The end of the last thread that went to rest. */
+  #ending: Promise<void> | undefined;
+  #endWatching: (() => void) | undefined;
+  #isClosing = false;
+
+  constructor(options: SqliteThreadOptions) {
+    this.#options = options;
+  }
+
+  async call<M extends keyof SqliteCalls>(method: M, ...args: Parameters<SqliteCalls[M]>): Promise<Given<M>> {
+    const done = await this.#post(method, args);
+    const given =
+      done.kind === 'answered' ? done.value : err({ code: 'STORE_UNAVAILABLE', reason: done.cause });
+    return given as Given<M>; // the thread answers with what the method gave, and every method may be refused
+  }
+
+  listen(): void {
+    this.#isListening = true;
+    void this.call('listen', undefined);
+  }
+
+  stopListening(): void {
+    this.#stopWatching();
+    this.#isListening = false;
+    this.#known = undefined;
+    if (this.#thread !== undefined) void this.call('stopListening');
+  }
+
+  /** What was asked for before is done. Nothing may be asked for afterwards. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    clearTimeout(this.#idle);
+    this.#stopWatching();
+    this.#isListening = false;
+    await this.#settling;
+    const thread = this.#thread;
+    await thread?.call('close', []);
+    await thread?.end();
+    await this.#ending;
+  }
+
+  #post(method: keyof SqliteCalls, args: readonly unknown[]): Promise<CallOutcome> {
+    if (this.#settling !== undefined)
+      return new Promise((resolve) => this.#held.push(() => resolve(this.#post(method, args))));
+    return this.#ask((this.#thread ??= this.#start()), method, args);
+  }
+
+  async #ask(thread: Thread, method: keyof SqliteCalls, args: readonly unknown[]): Promise<CallOutcome> {
+    clearTimeout(this.#idle);
+    this.#owed++;
+    try {
+      return await thread.call(method, args);
+    } finally {
+      this.#owed--;
+      if (this.#owed === 0) this.#restIn(IDLE_MS);
+    }
+  }
+
+  #start(): Thread {
+    this.#stopWatching();
+    const thread = new Thread({
+      script: SCRIPT,
+      given: this.#options.home,
+      youngMiB: YOUNG_MIB,
+      onWord: (word) => this.#hear(word as Look), // `SqliteChanges` says nothing else
+      onLost: (cause, error) => this.#lose(thread, cause, error),
+    });
+    void this.#check(thread);
+    return thread;
+  }
+
+  #hear({ changed, known }: Look): void {
+    if (!this.#isListening) return;
+    this.#known = known;
+    if (changed.length > 0) this.#options.tell(changed);
+  }
+
+  /** A file that could not be opened is tried again by the next call, with a new thread. */
+  async #check(thread: Thread): Promise<void> {
+    if (this.#isListening) void this.#ask(thread, 'listen', [this.#known]);
+    const opened = await this.#ask(thread, 'open', []);
+    if (opened.kind === 'lost') return;
+    if ((opened.value as Given<'open'>).ok) {
+      if (this.#isBlind) this.#options.tellAll();
+      this.#isBlind = false;
+      return;
+    }
+    this.#isBlind = true;
+    if (this.#thread === thread) this.#thread = undefined;
+    this.#reviveLater();
+    // Nobody asks this one any more, and when it answers again all who did have their answer.
+    await thread.call('open', []);
+    await thread.end();
+  }
+
+  #lose(thread: Thread, cause: string, error: unknown): void {
+    if (this.#thread !== thread) return;
+    this.#thread = undefined;
+    this.#isBlind = true;
+    this.#options.log.error(`store: ${cause}`, error instanceof Error ? { stack: error.stack } : {});
+    this.#reviveLater();
+  }
+
+  /** Those who listen call nothing by themselves. */
+  #reviveLater(): void {
+    setTimeout(() => this.#wake(), RESTART_MS).unref();
+  }
+
+  #wake(): void {
+    if (this.#isListening) this.#thread ??= this.#start();
+  }
+
+  #restIn(waitMs: number): void {
+    clearTimeout(this.#idle);
+    if (this.#isClosing) return;
+    this.#idle = setTimeout(() => {
+      const thread = this.#thread;
+      if (thread !== undefined) this.#settling = this.#rest(thread);
+    }, waitMs).unref();
+  }
+
+  async #rest(thread: Thread): Promise<void> {
+    const done = await thread.call('rest', []);
+    const rested = done.kind === 'answered' ? (done.value as Given<'rest'>) : undefined;
+    const mark = rested?.ok === true ? rested.value : undefined;
+    this.#settling = undefined;
+    if (mark === undefined) this.#restIn(RETRY_REST_MS);
+    else {
+      this.#thread = undefined;
+      this.#ending = thread.end();
+      if (this.#isListening) this.#endWatching = watchFiles(this.#options.home, mark, () => this.#wake());
+    }
+    for (const post of this.#held.splice(0)) post();
+  }
+
+  #stopWatching(): void {
+    this.#endWatching?.();
+    this.#endWatching = undefined;
+  }
+}

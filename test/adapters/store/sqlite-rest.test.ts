@@ -1,0 +1,159 @@
+import { channel } from 'node:diagnostics_channel';
+import { readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { describe, expect, it, vi } from 'vitest';
+import type { Store, StorePart } from '../../../src/gateway/ports.ts';
+import { sleep, until } from '../../support/endings.ts';
+import { tempDir } from '../../support/place.ts';
+import { openAt, startProcess, type StoreProcess } from '../../support/stores.ts';
+import { token, valueOf, type StorePlace } from '../../support/store-values.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Long enough to go to rest, also after a write, on a machine that is busy. */
+const REST_MS = 30_000;
+
+/** The worker threads of this process, from now on. */
+class Threads {
+  started = 0;
+  readonly #alive = new Set<Worker>();
+
+  constructor() {
+    channel('worker_threads').subscribe((message) => {
+      const { worker } = message as { readonly worker: Worker };
+      this.started++;
+      this.#alive.add(worker);
+      worker.once('exit', () => this.#alive.delete(worker));
+    });
+  }
+
+  async rest(): Promise<void> {
+    await until('its thread ends', () => (this.#alive.size === 0 ? true : undefined), REST_MS);
+  }
+}
+
+interface Listening {
+  readonly place: StorePlace;
+  readonly store: Store;
+  readonly threads: Threads;
+  readonly heard: StorePart[];
+}
+
+async function listen(): Promise<Listening> {
+  const threads = new Threads();
+  const place = { home: tempDir(), databaseUrl: undefined };
+  const store = await openAt(place);
+  const heard: StorePart[] = [];
+  store.onChange((parts) => heard.push(...parts));
+  return { place, store, threads, heard };
+}
+
+async function set(place: StorePlace, value: string): Promise<void> {
+  expect(await startProcess(place, 'set', value).ended).toBe(0);
+}
+
+describe('the thread of a store that nobody asks anything', () => {
+  it('ends, with its file closed in order, and starts again with the next call', async () => {
+    const threads = new Threads();
+    const place = { home: tempDir(), databaseUrl: undefined };
+    const store = await openAt(place);
+    valueOf(await store.saveSetting('a', 1));
+    await threads.rest();
+    expect(readdirSync(place.home)).toEqual(['assay.db']);
+    // Made in the order in which they are asked for, though the first one has to start a thread.
+    const calls = [store.saveSetting('a', 2), store.settings(), store.saveSetting('a', 3), store.settings()];
+    const [, two, , three] = await Promise.all(calls);
+    expect([two, three].map((read) => valueOf(read!))).toEqual([new Map([['a', 2]]), new Map([['a', 3]])]);
+    expect(threads.started).toBe(2);
+    await threads.rest();
+    await store.close();
+    expect(await store.settings()).toMatchObject({ ok: false, error: { code: 'STORE_UNAVAILABLE' } });
+    expect(threads.started).toBe(2);
+  });
+
+  it('hears while it rests what other processes change, that alone, and once', async () => {
+    const { place, store, threads, heard } = await listen();
+    valueOf(await store.addToken(token('t')));
+    valueOf(await store.saveSetting('a', 1));
+    await threads.rest();
+    heard.length = 0;
+    for (const round of ['one', 'two']) {
+      await set(place, round);
+      await until('it is told', () => (heard.length > 0 ? true : undefined));
+      await threads.rest();
+      expect(heard.splice(0)).toEqual(['settings']);
+    }
+    expect(threads.started).toBe(3);
+    await set(place, 'three');
+    expect(valueOf(await store.settings()).get('set')).toBe('three');
+    await until('it is told of what a call saw first', () => (heard.length > 0 ? true : undefined));
+  });
+
+  it('says nothing of its own rest, nor where nothing changed', async () => {
+    const { store, threads, heard } = await listen();
+    valueOf(await store.saveSetting('a', 1));
+    await until('it is told', () => (heard.length > 0 ? true : undefined));
+    heard.length = 0;
+    await threads.rest();
+    await sleep(2_000);
+    expect(threads.started).toBe(1);
+    valueOf(await store.settings());
+    await threads.rest();
+    expect([heard, threads.started]).toEqual([[], 2]);
+  });
+
+  it('does not take another file in the place of its own for the same', async () => {
+    const { place, store, threads, heard } = await listen();
+    valueOf(await store.saveSetting('a', 1));
+    valueOf(await store.addToken(token('t')));
+    const other = { home: tempDir(), databaseUrl: undefined };
+    await set(other, 'elsewhere');
+    await threads.rest();
+    heard.length = 0;
+    renameSync(join(other.home, 'assay.db'), join(place.home, 'assay.db'));
+    await until('both are told', () => (heard.length > 1 ? true : undefined));
+    expect(heard.toSorted()).toEqual(['settings', 'tokens']);
+    expect(valueOf(await store.tokens())).toEqual([]);
+  });
+
+  it('can be closed at any moment of its going to rest', async () => {
+    const moments = Array.from({ length: 12 }, async (_, at) => {
+      const store = await openAt({ home: tempDir(), databaseUrl: undefined });
+      store.onChange(() => undefined);
+      valueOf(await store.saveSetting('b', at));
+      // What was written lately makes it wait a while longer.
+      await sleep(7_400 + at * 20);
+      const written = store.saveSetting('a', at);
+      const read = store.settings();
+      await store.close();
+      expect(await written).toEqual({ ok: true, value: undefined });
+      return valueOf(await read).get('a');
+    });
+    expect(await Promise.all(moments)).toEqual(moments.map((_, at) => at));
+  });
+});
+
+describe('two processes that listen on one home and do nothing', () => {
+  it('do not wake each other, and hear of a third one', async () => {
+    const place = { home: tempDir(), databaseUrl: undefined };
+    const idle = [startProcess(place, 'idle'), startProcess(place, 'idle')];
+    for (const one of idle) await until('it is ready', () => (one.lines().length > 1 ? true : undefined));
+    await sleep(20_000);
+    const before = idle.map(startsOf);
+    for (const starts of before) expect(starts).toBeLessThanOrEqual(2);
+    await set(place, 'x');
+    for (const one of idle)
+      await until('it hears', () =>
+        one.lines().includes('{"what":"heard","value":["settings"]}') ? true : undefined,
+      );
+    await sleep(10_000);
+    for (const [at, one] of idle.entries()) expect(startsOf(one)).toBeLessThanOrEqual(before[at]! + 2);
+    for (const { child } of idle) child.stdin?.end();
+    expect(await Promise.all(idle.map(({ ended }) => ended))).toEqual([0, 0]);
+  });
+});
+
+function startsOf(one: StoreProcess): number {
+  return one.lines().filter((line) => line.includes('"thread"')).length;
+}
