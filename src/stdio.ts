@@ -4,6 +4,9 @@ import type { EarlyStart } from './early-start.ts';
 import type { StdioOptions } from './edges/cli/runtime.ts';
 import { untilStopped } from './stopping.ts';
 
+/** How long in ms the client has the processor for itself. */
+const START_AFTER_MS = 50;
+
 /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
 export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise<Result<undefined, Refusal>> {
   const stopped = untilStopped();
@@ -15,10 +18,14 @@ export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise
   const options = { ...given, isQuiet: false, transport: 'pipe' } as const;
   const opened = await (isAttached ? openAttached(options) : openCatalog(options, early));
   if (!opened.ok) return opened;
-  const { view, log, settings, start, close } = opened.value;
-  start();
+  const { catalog, view, log, settings, start, close } = opened.value;
+  // Where all is known the client is answered first: to start a process takes longer than that.
+  const isKnown = catalog.servers.every(({ capabilities }) => capabilities !== undefined);
+  const starting = isKnown ? setTimeout(start, START_AFTER_MS) : undefined;
+  if (starting === undefined) start();
   const door = runStdioDoor({ input: process.stdin, output: process.stdout, view, settings, log });
   await Promise.race([door, stopped]);
+  clearTimeout(starting);
   await close();
   process.stdin.destroy();
   // What a client does not read would keep the process alive for ever.

@@ -11,11 +11,11 @@ export interface ChildOptions {
 }
 
 /**
- * What a child inherits: where things are, who the user is, language and proxies. Nothing else, so that a secret of
- * one server, or ours, is not given to all.
+ * What a child inherits: where things are, who the user is, language, proxies, and where Node keeps what it compiled.
+ * Nothing else, so that a secret of one server, or ours, is not given to all.
  */
 const INHERITED =
-  /^(?:PATH|PATHEXT|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TZ|TMPDIR|TMP|TEMP|XDG_\w+|(?:HTTPS?|ALL|NO)_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|APPDATA|LOCALAPPDATA|SYSTEMROOT|SYSTEMDRIVE|USERPROFILE|USERNAME|PROGRAMFILES|COMSPEC|HOMEDRIVE|HOMEPATH|PROCESSOR_ARCHITECTURE)$/i;
+  /^(?:PATH|PATHEXT|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TZ|TMPDIR|TMP|TEMP|XDG_\w+|(?:HTTPS?|ALL|NO)_PROXY|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_(?:FILE|DIR)|APPDATA|LOCALAPPDATA|SYSTEMROOT|SYSTEMDRIVE|USERPROFILE|USERNAME|PROGRAMFILES|COMSPEC|HOMEDRIVE|HOMEPATH|PROCESSOR_ARCHITECTURE)$/i;
 
 /** Waits in ms: for a child to end after its stdin closed, and again after SIGTERM. */
 const GRACE_MS = 2_000;
