@@ -24,14 +24,15 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
  * to a first answer. It lies in the user's own cache, as others could put code of theirs into a folder that all share.
  */
 async function keepCompiled(): Promise<void> {
-  const [module, { homedir }, { join }] = await Promise.all([
+  const [nodeModule, os, path] = await Promise.all([
     import('node:module'),
     import('node:os'),
     import('node:path'),
   ]);
   const { XDG_CACHE_HOME: caches, LOCALAPPDATA: local, NODE_COMPILE_CACHE: given } = process.env;
-  const folder = given ?? join(caches ?? local ?? join(homedir(), '.cache'), 'assay', 'compiled');
-  module.enableCompileCache(folder);
+  const folder =
+    given ?? path.join(caches ?? local ?? path.join(os.homedir(), '.cache'), 'assay', 'compiled');
+  nodeModule.enableCompileCache(folder);
   process.env['NODE_COMPILE_CACHE'] = folder;
 }
 
