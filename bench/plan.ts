@@ -27,7 +27,7 @@ export const FULL: Plan = {
   listPasses: 12,
   startRounds: 15,
   lockRounds: 15,
-  idleSettleMs: 5_000,
+  idleSettleMs: 20_000,
   growth: { fromCall: 100_000, toCall: 400_000 },
 };
 
@@ -39,7 +39,7 @@ export const QUICK: Plan = {
   listPasses: 3,
   startRounds: 5,
   lockRounds: 3,
-  idleSettleMs: 1_500,
+  idleSettleMs: 20_000,
   growth: { fromCall: 4_000, toCall: 16_000 },
 };
 

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { identityOf } from '../../src/core/server-identity.ts';
+import {
+  isSameServer,
+  isSameTransport,
+  type ServerSpec,
+  type Transport,
+} from '../../src/core/server-spec.ts';
+
+const STDIO: Transport = { kind: 'stdio', command: 'npx', args: ['a'], env: { A: '1', B: '2' }, cwd: '/' };
+const HTTP: Transport = {
+  kind: 'http',
+  flavour: 'auto',
+  url: new URL('https://mcp.example/mcp?a=1'),
+  headers: { x: '1' },
+};
+
+function spec(transport: Transport, more: Partial<ServerSpec> = {}): ServerSpec {
+  return { name: 'a', transport, timeoutMs: 1, prefix: true, ...more };
+}
+
+/** Same server, same way to it, same identity. */
+function alike(one: ServerSpec, other: ServerSpec): readonly boolean[] {
+  return [isSameServer(one, other), isSameTransport(one, other), identityOf(one) === identityOf(other)];
+}
+
+describe('two entries', () => {
+  it('are alike whatever the order of their variables and headers', () => {
+    const other: Transport = { ...STDIO, env: { B: '2', A: '1' } };
+    expect(alike(spec(STDIO), spec(other))).toEqual([true, true, true]);
+  });
+
+  it.each<[string, Transport, Transport, readonly boolean[]]>([
+    ['another command', STDIO, { ...STDIO, command: 'uvx' }, [false, false, false]],
+    ['other arguments', STDIO, { ...STDIO, args: ['a', 'b'] }, [false, false, false]],
+    [
+      'arguments cut elsewhere',
+      { ...STDIO, args: ['a b'] },
+      { ...STDIO, args: ['a', 'b'] },
+      [false, false, false],
+    ],
+    ['another environment', STDIO, { ...STDIO, env: {} }, [false, false, true]],
+    ['another folder', STDIO, { ...STDIO, cwd: '/x' }, [false, false, true]],
+    [
+      'another address',
+      HTTP,
+      { ...HTTP, url: new URL('https://mcp.example/mcp?a=2') },
+      [false, false, false],
+    ],
+    ['other headers', HTTP, { ...HTTP, headers: {} }, [false, false, true]],
+    ['another transport', HTTP, { ...HTTP, flavour: 'sse' }, [false, false, true]],
+    ['a command in the place of an address', HTTP, STDIO, [false, false, false]],
+  ])('with %s are told apart', (_what, one, other, expected) => {
+    expect(alike(spec(one), spec(other))).toEqual(expected);
+  });
+
+  it('that differ in limits and names alone are reached in the same way', () => {
+    for (const more of [{ timeoutMs: 2 }, { prefix: false }, { name: 'b' }])
+      expect(alike(spec(STDIO), spec(STDIO, more))).toEqual([false, true, true]);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { isAlive, until } from '../support/endings.ts';
+import { at } from '../support/json.ts';
+import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+import { runAssay } from '../support/assay.ts';
+
+describe('a first start of assay stdio', () => {
+  it('starts each server once, though it starts them before all else', async () => {
+    const diaries = [openDiary(), openDiary()];
+    const [legacy, modern] = diaries;
+    const pipe = openStdio({
+      servers: {
+        legacy: fixture('plain', [], { env: legacy?.env ?? {} }),
+        modern: fixture('modern', [], { env: modern?.env ?? {} }),
+      },
+    });
+    await pipe.initialize();
+    await pipe.ask('tools/list');
+    expect(await pipe.call('legacy_label')).toBe('plain');
+    expect(diaries.map((diary) => diary.read('start').length)).toEqual([1, 1]);
+    await pipe.stop();
+    await until('both have ended', () =>
+      diaries.every((diary) => diary.read('start').every(({ pid }) => !isAlive(pid))) ? true : undefined,
+    );
+  });
+
+  it.each([
+    ['with a setting that is wrong', [], { ASSAY_LOG_LEVEL: 'loud' }, 3],
+    ['with an option that does not exist', ['--nope'], {}, 2],
+    ['that only asks for help', ['--help'], {}, 0],
+  ])('%s leaves no server behind', async (_what, args, env, code) => {
+    const diary = openDiary();
+    // It ends neither with its stdin nor at SIGTERM.
+    const config = writeConfig({ stubborn: fixture('plain', ['--stubborn'], { env: diary.env }) });
+    const done = await runAssay(['stdio', '--config', config, '--home', tempDir(), ...args], { env });
+    expect(done.code).toBe(code);
+    expect(done.stdout.includes('"jsonrpc"')).toBe(false);
+    await until('no server is left', () =>
+      diary.read('start').every(({ pid }) => !isAlive(pid)) ? true : undefined,
+    );
+  });
+
+  it('tells of a server that could not be started as of any other', async () => {
+    const pipe = openStdio({
+      servers: { dead: { command: 'no-such-command-anywhere' }, plain: fixture('plain') },
+    });
+    await pipe.initialize();
+    await pipe.ask('tools/list');
+    const answer = await pipe.ask('tools/call', { name: 'dead_x' });
+    expect(String(at(answer, 'error', 'message'))).toContain(
+      'there is no command "no-such-command-anywhere"',
+    );
+    expect(await pipe.call('plain_label')).toBe('plain');
+  });
+});
