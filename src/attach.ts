@@ -1,4 +1,4 @@
-import { findServe, type RunningServe } from './adapters/store/running-serve.ts';
+import { findServe, isAnswering, type RunningServe } from './adapters/store/running-serve.ts';
 import { watchFile, type Watching } from './adapters/config/watch-file.ts';
 import type { ServerSpec } from './core/server-spec.ts';
 import type { Catalog, Plan } from './gateway/catalog.ts';
@@ -11,7 +11,8 @@ const NO_LIMIT_MS = 2 ** 31 - 1;
 /** A plan whose only server is the running `serve` itself; undefined where none runs. */
 export async function planOfServe(path: string): Promise<Plan | undefined> {
   const serve = await findServe(path);
-  return serve && { servers: [specOf(serve)], rejected: [] };
+  const isThere = serve !== undefined && (await isAnswering(serve));
+  return isThere ? { servers: [specOf(serve)], rejected: [] } : undefined;
 }
 
 /** Lets the catalog follow where `serve` is, as it ends and is started again. While none runs the last one counts. */

@@ -8,6 +8,7 @@ import type { ServerSpec } from './core/server-spec.ts';
 import type { CommonOptions } from './edges/cli/runtime.ts';
 import { Child } from './platform/child.ts';
 import { isThere } from './platform/files.ts';
+import { pause } from './platform/waiting.ts';
 import { surroundings } from './surroundings.ts';
 
 /** What was done before the rest of the program was loaded. */
@@ -33,6 +34,8 @@ export async function startEarly(argv: readonly string[]): Promise<EarlyStart | 
   const children = new Map<ServerSpec, Child>();
   for (const spec of config.ok ? config.value.servers : [])
     if (spec.transport.kind === 'stdio') children.set(spec, new Child(spec.transport));
+  // The reaper stands before the rest is loaded, which would hold it up for as long as it takes.
+  if (children.size > 0) await pause(1);
   return {
     config,
     take: (spec) => {

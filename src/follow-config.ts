@@ -34,7 +34,11 @@ export async function followConfig(
     log.info('config: the file has changed', { added, changed, removed });
   };
   const readSoon = (): void => {
-    reading = reading.then(read);
+    reading = reading.then(read).catch((error: unknown) => {
+      log.error('the config could not be followed', {
+        error: error instanceof Error ? error.stack : String(error),
+      });
+    });
   };
   const watching = await watchFile(path, readSoon);
   // It may have changed before it was watched.

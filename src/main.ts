@@ -29,7 +29,11 @@ async function keepCompiled(): Promise<void> {
     import('node:os'),
     import('node:path'),
   ]);
-  const { XDG_CACHE_HOME: caches, LOCALAPPDATA: local, NODE_COMPILE_CACHE: given } = process.env;
+  // An empty or a relative one counts as unset, as https://specifications.freedesktop.org/basedir has it.
+  const [given, caches, local] = ['NODE_COMPILE_CACHE', 'XDG_CACHE_HOME', 'LOCALAPPDATA'].map((name) => {
+    const folder = process.env[name] ?? '';
+    return path.isAbsolute(folder) ? folder : undefined;
+  });
   const folder =
     given ?? path.join(caches ?? local ?? path.join(os.homedir(), '.cache'), 'assay', 'compiled');
   nodeModule.enableCompileCache(folder);

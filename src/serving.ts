@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { mintToken } from './adapters/auth/mint-token.ts';
 import { TokenGate } from './adapters/auth/token-gate.ts';
-import { announceServe, withdrawServe } from './adapters/store/running-serve.ts';
+import { announceServe, findServe, withdrawServe } from './adapters/store/running-serve.ts';
 import { openMeter } from './adapters/telemetry/metrics.ts';
 import type { Refusal } from './core/errors.ts';
 import { VERSION } from './core/identity.ts';
@@ -63,6 +63,8 @@ async function serveFrom(
   return ok({ catalog, configPath, url, needsToken: !isOpen || !isLoopback(host), close });
 }
 
+const ANNOUNCE_EVERY_MS = 5_000;
+
 /** Leaves word where this is reached, for `assay stdio --attach`. To be called when it no longer is. */
 async function announce(
   { home, log }: Ground,
@@ -71,7 +73,15 @@ async function announce(
 ): Promise<() => Promise<void>> {
   const { pid } = process;
   const path = join(home, SERVE_FILE);
-  const cause = await announceServe(path, { url, pid, token });
+  const word = { url, pid, token };
+  const cause = await announceServe(path, word);
   if (cause !== undefined) log.warn('`assay stdio --attach` will not find this', { path, cause });
-  return () => withdrawServe(path, pid);
+  // Another `serve` of this home takes its word with it when it ends, and the place is free.
+  const again = setInterval(() => {
+    void findServe(path).then((found) => (found === undefined ? announceServe(path, word) : undefined));
+  }, ANNOUNCE_EVERY_MS).unref();
+  return () => {
+    clearInterval(again);
+    return withdrawServe(path, pid);
+  };
 }

@@ -60,6 +60,11 @@ export type LifeEvent =
   | { readonly kind: 'ended'; readonly ending: Ending; readonly nowMs: number; readonly chance: number }
   | { readonly kind: 'stopped'; readonly cause: string };
 
+/** How long to wait before a list that could not be read is asked for again, in ms. `failures`: in a row, 1 or more. */
+export function listRetryMs(failures: number): number {
+  return Math.min(1_000 * 2 ** (failures - 1), REST_MS);
+}
+
 export const BORN: Life = { state: 'starting' };
 
 /** What becomes of a life by an event. A stopped one stays stopped. */

@@ -45,7 +45,7 @@ export class Catalog {
   #rejected: readonly Rejected[] = [];
   readonly #views = new Map<string, View>();
   readonly #deps: CatalogDeps;
-  readonly #ending = new Set<Promise<void>>();
+  readonly #ending = new Map<ServerSpec, Promise<void>>();
   #announcing: NodeJS.Timeout | undefined;
   #started: Promise<void> = Promise.resolve();
   /** Why the config file, as it is now, is not what runs; undefined: it is. */
@@ -88,6 +88,10 @@ export class Catalog {
     const before = new Map(this.#servers.map((server) => [server.spec.name, server]));
     const planned = new Set(plan.servers.map(({ name }) => name));
     const removed = [...before.keys()].filter((name) => !planned.has(name));
+    for (const name of removed) {
+      this.#views.delete(name);
+      this.#end(before.get(name), REMOVED);
+    }
     const added: string[] = [];
     const changed: string[] = [];
     this.#servers = plan.servers.map((spec) => {
@@ -96,10 +100,6 @@ export class Catalog {
       else if (!isSameServer(old.spec, spec)) changed.push(spec.name);
       return this.#serverFor(spec, old);
     });
-    for (const name of removed) {
-      this.#views.delete(name);
-      void this.#end(before.get(name), REMOVED);
-    }
     const isNews = added.length + changed.length + removed.length > 0;
     if (this.#isRunning && (isNews || JSON.stringify(this.#rejected) !== JSON.stringify(plan.rejected)))
       this.#changed();
@@ -122,7 +122,7 @@ export class Catalog {
   async stop(): Promise<void> {
     this.#isRunning = false;
     clearTimeout(this.#announcing);
-    await Promise.all([...this.#servers.map((server) => server.stop()), ...this.#ending]);
+    await Promise.all([...this.#servers.map((server) => server.stop()), ...this.#ending.values()]);
   }
 
   #serverFor(spec: ServerSpec, old: Server | undefined): Server {
@@ -133,9 +133,8 @@ export class Catalog {
     }
     const server = new Server(spec, { ...this.#deps, onChange: () => this.#changed() });
     if (!this.#views.has(spec.name)) this.#views.set(spec.name, this.#viewOf(spec.name));
-    // What one server holds alone, a port or a lock, the next can have only when it is gone.
-    const free = old === undefined ? Promise.resolve() : this.#end(old, REPLACED);
-    if (this.#isRunning) void free.then(() => server.start());
+    this.#end(old, REPLACED);
+    if (this.#isRunning) void this.#gone(spec).then(() => server.start());
     return server;
   }
 
@@ -150,10 +149,21 @@ export class Catalog {
     });
   }
 
-  #end(server: Server | undefined, cause: string): Promise<void> {
-    const ending = (server?.stop(cause) ?? Promise.resolve()).finally(() => this.#ending.delete(ending));
-    this.#ending.add(ending);
-    return ending;
+  #end(server: Server | undefined, cause: string): void {
+    if (server === undefined) return;
+    const { spec } = server;
+    const ending = server.stop(cause).then(() => {
+      this.#ending.delete(spec);
+    });
+    this.#ending.set(spec, ending);
+  }
+
+  /** What one server holds alone, a port or a lock, the next can have only when it is gone; also under another name. */
+  async #gone(spec: ServerSpec): Promise<void> {
+    const same = [...this.#ending].filter(
+      ([other]) => other.name === spec.name || isSameTransport(other, spec),
+    );
+    await Promise.all(same.map(([, ending]) => ending));
   }
 
   /** The lists of a server that stood before are known; of the others they are waited for, for a while after the start. */

@@ -14,7 +14,6 @@ import {
   type LifeEvent,
 } from '../core/supervision.ts';
 import { ownRequest } from '../protocol/message.ts';
-import { EMPTY_INVENTORY, LIST_KINDS, readList } from './inventory.ts';
 import { News } from './news.ts';
 import {
   ownAsk,
@@ -27,6 +26,7 @@ import {
   type Log,
   type Memory,
 } from './ports.ts';
+import { ServerLists } from './server-lists.ts';
 import { Turnstile, type TurnstileLimits } from './turnstile.ts';
 import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
 
@@ -45,14 +45,12 @@ export interface ServerDeps {
 const START_LIMIT_MS = 60_000;
 /** A server whose lists take longer than this, in ms, stands without them; they are shown when they come. */
 const LISTS_LIMIT_MS = 5_000;
-/** Bursts of `list_changed` within this many ms are read once. */
-const REREAD_AFTER_MS = 50;
 
 /** One downstream server: keeps it running, and keeps its lists as last seen also while it is away. */
 export class Server {
   /** Requests of clients go through it; those of our own do not. */
   readonly turnstile: Turnstile;
-  inventory: Inventory;
+  readonly lists: ServerLists;
   instructions: string | undefined;
   /** How often it was started anew. */
   restarts = 0;
@@ -66,9 +64,6 @@ export class Server {
   readonly #deps: ServerDeps;
   readonly #stopping = new AbortController();
   readonly #news = new News();
-  readonly #stale = new Set<ListKind>();
-  readonly #known: Set<ListKind>; // the lists that were read, or remembered
-  #reread: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #endLife: (ending: Ending) => void = () => undefined;
   #wake: () => void = () => undefined;
@@ -77,8 +72,13 @@ export class Server {
     this.#spec = spec;
     this.#deps = deps;
     const known = deps.memory.recall(spec);
-    this.#known = new Set(known === undefined ? [] : LIST_KINDS);
-    this.inventory = known?.inventory ?? EMPTY_INVENTORY;
+    this.lists = new ServerLists({
+      remembered: known?.inventory,
+      timeoutMs: () => this.spec.timeoutMs,
+      onRead: (link) => this.#listRead(link),
+      onFailed: (list, cause, retryMs) =>
+        deps.log.warn('a list could not be read', { server: this.spec.name, list, cause, retryMs }),
+    });
     this.instructions = known?.instructions;
     this.#capabilities = known?.capabilities;
     const untaken = (): number => this.link?.untakenBytes ?? 0;
@@ -87,6 +87,11 @@ export class Server {
 
   get spec(): ServerSpec {
     return this.#spec;
+  }
+
+  /** Its lists as last read. */
+  get inventory(): Inventory {
+    return this.lists.inventory;
   }
 
   get life(): Life {
@@ -110,7 +115,6 @@ export class Server {
   async stop(cause: string = SHUTDOWN): Promise<void> {
     this.#stopping.abort();
     this.#endLife({ cause, isHopeless: false });
-    clearTimeout(this.#reread);
     // Whoever waits for the server is told now, not when its process is gone.
     this.turnstile.stop(stopRefusal(this.spec.name, cause));
     this.#become({ kind: 'stopped', cause });
@@ -125,7 +129,7 @@ export class Server {
 
   /** Resolves when the first attempt to start has ended, well or badly, or before, once the list is known. */
   async settled(list?: ListKind): Promise<void> {
-    const isKnown = (): boolean => list !== undefined && this.#known.has(list);
+    const isKnown = (): boolean => list !== undefined && this.lists.isKnown(list);
     while (this.#life.state === 'starting' && !isKnown()) await this.#news.next(undefined);
   }
 
@@ -183,6 +187,7 @@ export class Server {
     const link = this.#opened;
     this.#link = undefined;
     this.#opened = undefined;
+    this.lists.forgetLink();
     await link?.close(cause);
   }
 
@@ -201,7 +206,7 @@ export class Server {
     const end = Promise.withResolvers<Ending>();
     this.#endLife = end.resolve;
     const events: LinkEvents = {
-      changed: (kind) => this.#listChanged(kind),
+      changed: (kind) => this.lists.changed(kind),
       drained: () => this.turnstile.advance(),
       ended: (cause) => end.resolve({ cause, isHopeless: false }),
     };
@@ -212,7 +217,7 @@ export class Server {
     const link = opened.value;
     this.#opened = link;
     const early = await Promise.race([
-      this.#readLists(link),
+      this.lists.readAll(link),
       sleep(LISTS_LIMIT_MS, undefined, { ref: false }),
       end.promise,
     ]);
@@ -227,31 +232,17 @@ export class Server {
     this.#remember(link);
     this.#become({ kind: 'stood', nowMs: Date.now() });
     this.#deps.log.info('server is up', { server: this.spec.name, revision: link.version, era: link.era });
-    if (this.#stale.size > 0) this.#rereadSoon();
     if (this.#logLevel !== undefined) void this.#sendLogLevel(link);
   }
 
+  /** A list that is missing is no reason to forget that it was there. */
   #remember({ era, version, capabilities, instructions }: Link): void {
+    if (!this.lists.isComplete) return;
     const snapshot = { era, version, capabilities, instructions, inventory: this.inventory };
     this.#deps.memory.remember(this.spec, snapshot);
   }
 
-  /** Reads all lists at a time. One that cannot be read costs none of the others, and stays as it was. */
-  async #readLists(link: Link, kinds: readonly ListKind[] = LIST_KINDS): Promise<void> {
-    await Promise.all(kinds.map((kind) => this.#readOne(link, kind)));
-  }
-
-  async #readOne(link: Link, kind: ListKind): Promise<void> {
-    const { timeoutMs, name } = this.spec;
-    const list = await readList(link, kind, { timeoutMs, before: this.inventory[kind] }).catch(
-      (error: unknown) => err(this.#mistake('its list could not be read', error).cause),
-    );
-    if (!list.ok) {
-      this.#deps.log.warn('a list could not be read', { server: name, list: kind, cause: list.error });
-      return;
-    }
-    this.inventory = { ...this.inventory, [kind]: list.value };
-    this.#known.add(kind);
+  #listRead(link: Link): void {
     if (this.#link === link) this.#remember(link);
     this.#news.tell();
     this.#deps.onChange();
@@ -262,24 +253,6 @@ export class Server {
     const shown = error instanceof Error ? error.stack : String(error);
     this.#deps.log.error('a server could not be handled', { server: this.spec.name, cause, error: shown });
     return { cause: `${cause}; the log says why`, isHopeless: false };
-  }
-
-  #listChanged(kind: ListKind): void {
-    this.#stale.add(kind);
-    if (kind === 'resources') this.#stale.add('resourceTemplates');
-    if (this.#link !== undefined) this.#rereadSoon();
-  }
-
-  #rereadSoon(): void {
-    this.#reread ??= setTimeout(() => void this.#readStale(), REREAD_AFTER_MS);
-  }
-
-  async #readStale(): Promise<void> {
-    const kinds = [...this.#stale];
-    this.#stale.clear();
-    if (this.#link !== undefined) await this.#readLists(this.#link, kinds);
-    this.#reread = undefined;
-    if (this.#stale.size > 0 && this.#link !== undefined) this.#rereadSoon();
   }
 
   async #sendLogLevel(link: Link): Promise<void> {

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startAssay } from '../support/assay.ts';
+import { freePort, startAssay } from '../support/assay.ts';
 import { kill, sleep, until } from '../support/endings.ts';
 import { at, namesAt, type Json } from '../support/json.ts';
 import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
@@ -71,6 +71,35 @@ describe('assay stdio --attach', () => {
     await pipe.initialize();
     expect(await pipe.call('plain_label')).toBe('plain');
     expect(pipe.stderr()).toContain('no `assay serve` of this home is running');
+  });
+
+  it('is not led astray by the word of a dead serve whose number another process has', async () => {
+    const home = tempDir();
+    const config = writeConfig({ plain: fixture('plain') });
+    const word = { url: `http://127.0.0.1:${await freePort()}`, pid: process.pid, token: 'x' };
+    writeFileSync(join(home, 'serve.json'), JSON.stringify(word));
+    const pipe = attach(home, config);
+    await pipe.initialize();
+    expect(await pipe.call('plain_label')).toBe('plain');
+  });
+
+  it('finds the one that goes on where another of the same home has ended', async () => {
+    const home = tempDir();
+    const config = writeConfig({ plain: fixture('plain') });
+    const first = await startAssay({ config, home });
+    const second = await startAssay({ config, home });
+    await second.stop();
+    const url = await until(
+      'the first one is found again',
+      () => {
+        const word = existsSync(join(home, 'serve.json'))
+          ? readFileSync(join(home, 'serve.json'), 'utf8')
+          : '';
+        return word.includes(String(first.port)) ? word : undefined;
+      },
+      15_000,
+    );
+    expect(url).toContain(`:${first.port}`);
   });
 
   it('finds it by a file that only its user can read', async () => {

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, w
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startAssay, serverIn, type Assay } from '../support/assay.ts';
-import { sleep, until } from '../support/endings.ts';
+import { isAlive, sleep, until } from '../support/endings.ts';
 import { at, listAt, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, openDiary, tempDir } from '../support/place.ts';
 
 /** Longer than a change of the file takes to be read. */
 const A_WHILE_MS = 700;
@@ -155,5 +155,23 @@ describe('an edit of the config file', () => {
     await sleep(100);
     writeFileSync(config, textFor({ two: TWO }));
     expect(String(at(await hanging, 'error', 'message'))).toContain('it was taken out of the config');
+  });
+
+  it('after edit never starts a server beside its predecessor', async () => {
+    const diary = openDiary();
+    // Ends neither with its stdin nor at SIGTERM: that takes Assay 4 s.
+    const slow = (label: string): JsonObject =>
+      fixture('plain', ['--stubborn', `--label=${label}`], { env: diary.env });
+    writeFileSync(config, textFor({ one: slow('1') }));
+    await until('the first has started', () => (diary.read('start').length > 0 ? true : undefined));
+    await become(['one']);
+    for (const label of ['2', '3']) {
+      writeFileSync(config, textFor({ one: slow(label) }));
+      await sleep(A_WHILE_MS);
+    }
+    await until('the last has started', () => (diary.read('start').length > 1 ? true : undefined), 15_000);
+    const [first, second] = diary.read('start');
+    expect(isAlive(first?.pid ?? 0)).toBe(false);
+    expect(second?.detail).toContain('--label=3');
   });
 });

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serverIn, startAssay, type Assay } from '../support/assay.ts';
 import { until } from '../support/endings.ts';
@@ -44,6 +46,21 @@ describe('a server', () => {
     expect(await session.call('odd_echo', { a: 1 })).toBe('{"a":1}');
     expect(at(serverIn(await assay.health(), 'odd'), 'state')).toBe('up');
     expect(namesAt(await session.ask('prompts/list'), 'result', 'prompts')).toEqual(['plain_greet']);
+  });
+
+  it('whose tools cannot be listed yet is asked again, and not remembered as one that has none', async () => {
+    const { assay, session } = await serving('tools-late');
+    await assay.settled();
+    expect(await names(session, 'tools')).toEqual([]);
+    const remembered = join(assay.home, 'catalog.json');
+    await until('the others are remembered', () => (existsSync(remembered) ? true : undefined));
+    expect(readFileSync(remembered, 'utf8')).not.toContain('"name":"odd"');
+    await until('its tool is there', async () =>
+      (await names(session, 'tools')).includes('odd_echo') ? true : undefined,
+    );
+    await until('it is remembered, too', () =>
+      readFileSync(remembered, 'utf8').includes('"name":"odd"') ? true : undefined,
+    );
   });
 
   it('whose tools cannot be listed shows its prompts', async () => {

@@ -59,7 +59,7 @@ export function listed(name: string, lists: Lists = {}, given: Given = {}): Serv
       chance: () => 0,
     },
   );
-  server.inventory = { ...EMPTY_INVENTORY, ...inventoryOf(lists) };
+  server.lists.inventory = { ...EMPTY_INVENTORY, ...inventoryOf(lists) };
   return server;
 }
 

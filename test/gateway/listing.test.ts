@@ -179,7 +179,7 @@ describe('two lists', () => {
   it('differ in what is read anew and in their length, not in who has it', () => {
     const before = listing([server]);
     const after = (tools: readonly (typeof x)[]): Listing => {
-      server.inventory = { ...server.inventory, tools };
+      server.lists.inventory = { ...server.inventory, tools };
       return listing([server]);
     };
     expect(before.isSame(after([definition('tools', tool('x'))]))).toBe(false);

@@ -25,7 +25,7 @@ async function stand(server: Server): Promise<Server> {
   const { inventory } = server;
   server.start();
   await server.settled();
-  server.inventory = inventory;
+  server.lists.inventory = inventory;
   return server;
 }
 
@@ -145,7 +145,7 @@ describe('a tool', () => {
   it('is found where its server came up while the first list was waited for', async () => {
     const a = listed('a');
     const settled = async (): Promise<void> => {
-      a.inventory = { ...a.inventory, ...inventoryOf({ tools: [tool('x')] }) };
+      a.lists.inventory = { ...a.inventory, ...inventoryOf({ tools: [tool('x')] }) };
       view.invalidate();
     };
     const view = new View({ servers: () => [a], isAggregated: true, settled });
@@ -194,7 +194,7 @@ describe('changes', () => {
     const view = viewOf([server]);
     const leave = view.onChange((kinds) => heard.push(kinds));
     const change = (lists: Parameters<typeof inventoryOf>[0]): void => {
-      server.inventory = { ...server.inventory, ...inventoryOf(lists) };
+      server.lists.inventory = { ...server.inventory, ...inventoryOf(lists) };
       view.invalidate();
     };
     view.announce();

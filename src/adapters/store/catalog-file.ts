@@ -7,6 +7,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Definition, Inventory, ListKind, Log, Memory, Snapshot } from '../../gateway/ports.ts';
 import type { Sighting } from './recorder.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
+import { pause } from '../../platform/waiting.ts';
 
 /** A memory that lies in a file, so that the next start can answer before any server stands. */
 export interface CatalogFile extends Memory {
@@ -22,6 +23,9 @@ export interface CatalogFileOptions {
 
 /** Changes within this many ms are written once. */
 const WRITE_AFTER_MS = 250;
+/** Within so many ms processes that write at a time are done; so often it is written again for one of them. */
+const LOST_AFTER_MS = 100;
+const MOST_ATTEMPTS = 5;
 /** Most servers in the file; those not seen for longest make room. */
 const MOST_SERVERS = 200;
 /** Changes with what is below: a file of another format is passed over. */
@@ -62,6 +66,7 @@ class WrittenMemory implements CatalogFile {
   readonly #learnt = new Map<string, Learnt>();
   readonly #snapshots = new Map<string, Snapshot>();
   #timer: NodeJS.Timeout | undefined;
+  #attempts = 0;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: CatalogFileOptions, known: Entries) {
@@ -107,13 +112,27 @@ class WrittenMemory implements CatalogFile {
   async #write(): Promise<void> {
     if (this.#learnt.size === 0) return;
     const { path, log } = this.#options;
+    const learnt = new Map(this.#learnt);
     const all = await readEntries(path);
-    for (const [key, learnt] of this.#learnt) all.set(key, entryOf(learnt));
-    this.#learnt.clear();
+    for (const [key, one] of learnt) all.set(key, entryOf(one));
     const folder = await ensureFolder(dirname(path));
     const written = folder.ok ? await writeAtomically(path, textOf([...all.values()]), 0o600) : folder;
-    if (written.ok) return;
+    if (written.ok) {
+      for (const [key, one] of learnt) if (this.#learnt.get(key) === one) this.#learnt.delete(key);
+      await this.#writeAgainIfLost(learnt);
+      return;
+    }
     log.warn('what was learnt of servers could not be saved', { path, cause: written.error.reason });
+  }
+
+  /** Another process that read the file before us and wrote it after us does not know what we wrote. */
+  async #writeAgainIfLost(learnt: ReadonlyMap<string, Learnt>): Promise<void> {
+    await pause(LOST_AFTER_MS);
+    const there = await readEntries(this.#options.path);
+    for (const [key, one] of learnt)
+      if (!there.has(key) && !this.#learnt.has(key)) this.#learnt.set(key, one);
+    if (this.#learnt.size > 0 && ++this.#attempts < MOST_ATTEMPTS) await this.#write();
+    this.#attempts = 0;
   }
 }
 

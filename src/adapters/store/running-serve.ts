@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { ensureFolder, readText, removeFile, writeAtomically } from '../../platform/files.ts';
 import { isAlive } from '../../platform/liveness.ts';
+import { atMost } from '../../platform/waiting.ts';
 
 /** Where a running `assay serve` is reached by the processes of its user. */
 export interface RunningServe {
@@ -28,6 +29,34 @@ export async function withdrawServe(path: string, pid: number): Promise<void> {
 export async function findServe(path: string): Promise<RunningServe | undefined> {
   const serve = await readServe(path);
   return serve !== undefined && isAlive(serve.pid) ? serve : undefined;
+}
+
+/** How long in ms a `serve` may take to say that it is the one. */
+const PROBE_LIMIT_MS = 2_000;
+
+/**
+ * Whether it still answers, and knows the token: what an earlier one left behind may name a process and an address that
+ * others have got since. All of `/health` is shown only to who may read it.
+ */
+export async function isAnswering({ url, token }: RunningServe): Promise<boolean> {
+  const { HttpClient } = await import('../../platform/http-client.ts');
+  const client = new HttpClient(url);
+  const chunks: Buffer[] = [];
+  const headers = ['authorization', `Bearer ${token}`];
+  const answered = new Promise<boolean>((resolve) => {
+    client.call(
+      { method: 'GET', path: '/health', headers, body: undefined },
+      {
+        start: () => undefined,
+        data: (chunk) => chunks.push(chunk),
+        end: () => resolve(Buffer.concat(chunks).includes('"servers":[')),
+        error: () => resolve(false),
+      },
+    );
+  });
+  const isAnswered = (await atMost(answered, PROBE_LIMIT_MS)) ?? false;
+  await client.close();
+  return isAnswered;
 }
 
 async function readServe(path: string): Promise<RunningServe | undefined> {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { EXIT } from '../../core/errors.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import { conditionsOf } from '../../gateway/condition.ts';
@@ -18,7 +19,16 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
   if (!isStopped) {
     console.log(serversTable(catalog));
-    console.log(clientLines(endpoint, [...runtime.ownCommand, 'stdio', '--config', configPath]));
+    console.log(
+      clientLines(endpoint, [
+        ...runtime.ownCommand,
+        'stdio',
+        '--attach',
+        '--config',
+        configPath,
+        ...homeOf(options),
+      ]),
+    );
     if (needsToken)
       console.log(
         'Over HTTP each client needs a token, as the header "Authorization: Bearer <token>":\n' +
@@ -30,6 +40,10 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   if (process.stderr.isTTY) console.error('Assay stops: no new requests, servers are ended.');
   await opened.value.close();
   return EXIT.done;
+}
+
+function homeOf({ home }: ServeOptions): readonly string[] {
+  return home === undefined ? [] : ['--home', resolve(home)];
 }
 
 /** Longest list of names that is still read. */

@@ -1,0 +1,105 @@
+import { err } from '../core/result.ts';
+import { listRetryMs } from '../core/supervision.ts';
+import { EMPTY_INVENTORY, LIST_KINDS, readList } from './inventory.ts';
+import type { Inventory, Link, ListKind } from './ports.ts';
+
+export interface ServerListsOptions {
+  /** What is remembered of an earlier life; undefined: nothing. */
+  readonly remembered: Inventory | undefined;
+  /** Longest wait in ms for one page of a list. */
+  readonly timeoutMs: () => number;
+  /** A list has been read from this link. */
+  readonly onRead: (link: Link) => void;
+  /** A list could not be read, with the cause as a phrase; it will be tried again after so many ms. */
+  readonly onFailed: (kind: ListKind, cause: string, retryMs: number) => void;
+}
+
+/** Bursts of `list_changed` within this many ms are read once. */
+const REREAD_AFTER_MS = 50;
+
+/** The lists of one server as last read. What the server says has changed is read again, and so is what could not be read. */
+export class ServerLists {
+  inventory: Inventory;
+  readonly #options: ServerListsOptions;
+  /** The lists that were read, or remembered. */
+  readonly #known: Set<ListKind>;
+  readonly #stale = new Set<ListKind>();
+  readonly #failures = new Map<ListKind, number>();
+  readonly #retries = new Map<ListKind, NodeJS.Timeout>();
+  #link: Link | undefined;
+  #soon: NodeJS.Timeout | undefined;
+
+  constructor(options: ServerListsOptions) {
+    this.#options = options;
+    this.inventory = options.remembered ?? EMPTY_INVENTORY;
+    this.#known = new Set(options.remembered === undefined ? [] : LIST_KINDS);
+  }
+
+  isKnown(kind: ListKind): boolean {
+    return this.#known.has(kind);
+  }
+
+  /** Whether nothing is missing of what the server has. */
+  get isComplete(): boolean {
+    return this.#failures.size === 0 && LIST_KINDS.every((kind) => this.#known.has(kind));
+  }
+
+  /** Reads all lists of a link at a time. One that cannot be read costs none of the others, and stays as it was. */
+  async readAll(link: Link): Promise<void> {
+    this.#link = link;
+    await Promise.all(LIST_KINDS.map((kind) => this.#read(link, kind)));
+  }
+
+  /** The server says that a list has changed. */
+  changed(kind: ListKind): void {
+    this.#stale.add(kind);
+    if (kind === 'resources') this.#stale.add('resourceTemplates');
+    if (this.#link !== undefined) this.#soon ??= setTimeout(() => void this.#readStale(), REREAD_AFTER_MS);
+  }
+
+  /** The link is gone; the next one is read whole. */
+  forgetLink(): void {
+    this.#link = undefined;
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
+    for (const retry of this.#retries.values()) clearTimeout(retry);
+    this.#retries.clear();
+    this.#failures.clear();
+    this.#stale.clear();
+  }
+
+  async #readStale(): Promise<void> {
+    const kinds = [...this.#stale];
+    this.#stale.clear();
+    const link = this.#link;
+    if (link !== undefined) await Promise.all(kinds.map((kind) => this.#read(link, kind)));
+    this.#soon = undefined;
+    const [next] = this.#stale;
+    if (next !== undefined) this.changed(next);
+  }
+
+  async #read(link: Link, kind: ListKind): Promise<void> {
+    const reading = { timeoutMs: this.#options.timeoutMs(), before: this.inventory[kind] };
+    const list = await readList(link, kind, reading).catch((error: unknown) =>
+      err(`it could not be handled: ${error instanceof Error ? (error.stack ?? '') : String(error)}`),
+    );
+    if (link !== this.#link) return;
+    clearTimeout(this.#retries.get(kind));
+    if (!list.ok) {
+      this.#failed(kind, list.error);
+      return;
+    }
+    this.#failures.delete(kind);
+    this.inventory = { ...this.inventory, [kind]: list.value };
+    this.#known.add(kind);
+    this.#options.onRead(link);
+  }
+
+  #failed(kind: ListKind, cause: string): void {
+    const failures = (this.#failures.get(kind) ?? 0) + 1;
+    this.#failures.set(kind, failures);
+    const retryMs = listRetryMs(failures);
+    this.#options.onFailed(kind, cause, retryMs);
+    this.#retries.set(kind, setTimeout(() => this.changed(kind), retryMs).unref());
+  }
+}
