@@ -202,13 +202,12 @@ export type Mint = () => MintedToken;
 
 /** Knows who may come in by a token. It stands on the path of every request, so nothing in it waits. */
 export interface Gate {
-  /**
-   * Who brings this Authorization header from this address. TOKEN_REQUIRED where it holds no valid token;
-   * TOO_MANY_FAILURES, whatever it holds, where too many before it did not.
-   */
+  /** Who brings this header from this address. TOKEN_REQUIRED: no valid token; TOO_MANY_FAILURES: none was valid too often. */
   admit(authorization: string | undefined, address: string, nowMs: number): Result<Identity, Refusal>;
   /** Whether somebody has a token for MCP endpoints, and none can be guessed. */
   isFitForNetwork(nowMs: number): boolean;
+  /** Whether MCP endpoints still let in whoever came as this subject. */
+  isHolder(subject: string, nowMs: number): boolean;
 }
 
 /** Where events go that people may want to read. Known secrets are masked on the way. */

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runAssay, startAssay, type Assay } from '../support/assay.ts';
 import { OFFICIAL } from '../support/clients.ts';
-import { until } from '../support/endings.ts';
-import { openStream, send, type Answer, type Headers } from '../support/http.ts';
+import { sleep, until } from '../support/endings.ts';
+import { openStream, send, type Answer, type Headers, type Stream } from '../support/http.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
-import { modernSend } from '../support/modern.ts';
+import { modernSend, modernStream } from '../support/modern.ts';
 import { fixture, tempDir, writeConfig } from '../support/place.ts';
 import { bearer, createToken, forged, keepToken, revokeToken } from '../support/tokens.ts';
 
@@ -139,6 +139,36 @@ describe('a closed door', () => {
       expect(told).not.toContain(token);
       expect(told).not.toContain(token.slice(-43));
     }
+  });
+});
+
+describe('a stream', () => {
+  it('ends soon after the token with which it was opened is revoked, and no other does', async () => {
+    const home = tempDir();
+    const anna = await keepToken(home, 'anna');
+    const ben = await keepToken(home, 'ben');
+    const assay = await startAssay({ servers, home });
+    const [annas, bens] = await Promise.all(
+      [anna, ben].map((token) => openSession(assay.url, { headers: bearer(token) })),
+    );
+    const streams = await Promise.all([annas?.listen(), bens?.listen()]);
+    const listens = await Promise.all(
+      [anna, ben].map((token) =>
+        modernStream(assay.url, 'subscriptions/listen', {
+          id: 'sub',
+          params: { notifications: { toolsListChanged: true } },
+          headers: bearer(token),
+        }),
+      ),
+    );
+    const isOver = async (stream: Stream | undefined): Promise<boolean> =>
+      Promise.race([stream?.ended.then(() => true) ?? false, sleep(500).then(() => false)]);
+    await revokeToken(home, 'anna');
+    await until('what anna opened has ended', async () =>
+      (await isOver(streams[0])) && (await isOver(listens[0])) ? true : undefined,
+    );
+    expect([await isOver(streams[1]), await isOver(listens[1])]).toEqual([false, false]);
+    expect(await bens?.call('plain_label')).toBe('plain');
   });
 });
 

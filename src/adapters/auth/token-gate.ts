@@ -90,6 +90,16 @@ export class TokenGate implements Gate {
     return REQUIRED;
   }
 
+  isHolder(subject: string, nowMs: number): boolean {
+    if (subject === LOCAL.subject || subject === OPERATOR.subject) return true;
+    return [...this.#known.values()].some(
+      (known) =>
+        known.admission.value.subject === subject &&
+        tokenState(known, nowMs) === 'valid' &&
+        allows(known.admission.value, 'mcp'),
+    );
+  }
+
   isFitForNetwork(nowMs: number): boolean {
     const { operatorToken } = this.#options;
     if (operatorToken !== undefined) return operatorToken.length >= SHORTEST_OPERATOR_TOKEN;

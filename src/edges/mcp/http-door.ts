@@ -2,7 +2,6 @@ import {
   createServer,
   type IncomingMessage,
   type Server as HttpServer,
-  type ServerOptions,
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,13 +20,13 @@ import { healthOf } from './health.ts';
 import { sendJson } from './http-answer.ts';
 import { answerPost } from './http-post.ts';
 import { refuseLarge, sendRefusal } from './http-refusal.ts';
-import type { Post } from './http-request.ts';
+import type { OpenSubscription, Post } from './http-request.ts';
 import { HttpStream } from './http-stream.ts';
 import { sessionOf } from './legacy-post.ts';
 import { readBody } from './read-body.ts';
 import { sendMetrics } from './send-metrics.ts';
 import { Sessions } from './session.ts';
-import type { Subscription } from './subscription.ts';
+import { timeLimits } from './time-limits.ts';
 
 export interface HttpDoorOptions {
   readonly host: string;
@@ -49,8 +48,8 @@ export interface HttpDoor {
   close(): Promise<void>;
 }
 
-/** How often in ms Node looks for requests that take too long: more often where they may take less, within reason. */
-const CHECK_EVERY_MS = { least: 100, most: 5_000 };
+/** How often in ms streams and sessions are looked at whose token may have been revoked, or has expired. */
+const LOOK_EVERY_MS = 2_000;
 
 /** Opens the HTTP door; it answers from then on, whether servers stand or not. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<HttpDoor, Refusal>> {
@@ -83,21 +82,6 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<Htt
   });
 }
 
-/** Node refuses to start where headers may take longer than the whole. */
-function timeLimits(settings: Settings): ServerOptions {
-  const requestTimeout = settings['limits.requestMs'];
-  const headersTimeout = Math.min(settings['limits.headersMs'], requestTimeout);
-  return {
-    requestTimeout,
-    headersTimeout,
-    connectionsCheckingInterval: Math.max(
-      CHECK_EVERY_MS.least,
-      Math.min(CHECK_EVERY_MS.most, headersTimeout),
-    ),
-    keepAliveTimeout: settings['limits.idleConnectionMs'],
-  };
-}
-
 function listen(server: HttpServer, host: string, port: number): Promise<Result<number, Refusal>> {
   const bare = host.replace(/^\[|\]$/g, '');
   return new Promise((resolve) => {
@@ -118,7 +102,8 @@ class Door {
   readonly #guard: Guard;
   readonly #sessions: Sessions;
   readonly #loads: ClientLoads;
-  readonly #subscriptions = new Set<Subscription>();
+  readonly #subscriptions = new Set<OpenSubscription>();
+  readonly #looking: NodeJS.Timeout;
   readonly #startedMs = Date.now();
 
   constructor(options: HttpDoorOptions, server: () => HttpServer) {
@@ -127,6 +112,7 @@ class Door {
     this.#guard = guard(options);
     this.#sessions = new Sessions(options.settings);
     this.#loads = new ClientLoads(options.settings['limits.requestsPerClient']);
+    this.#looking = setInterval(() => this.#endOthers(), LOOK_EVERY_MS).unref();
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -159,8 +145,17 @@ class Door {
   }
 
   close(): void {
-    for (const subscription of [...this.#subscriptions]) subscription.finish();
+    clearInterval(this.#looking);
+    for (const subscription of [...this.#subscriptions]) subscription.end();
     this.#sessions.closeStreams();
+  }
+
+  /** What was opened with a token ends soon after the token. */
+  #endOthers(): void {
+    const nowMs = Date.now();
+    const isHolder = (subject: string): boolean => this.#options.gate.isHolder(subject, nowMs);
+    this.#sessions.endOthers(isHolder);
+    for (const open of [...this.#subscriptions]) if (!isHolder(open.subject)) open.end();
   }
 
   #viewAt(path: string): View | undefined {

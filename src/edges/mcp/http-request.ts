@@ -11,7 +11,6 @@ import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
 import { HttpAnswer, sendJson } from './http-answer.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Sessions } from './session.ts';
-import type { Subscription } from './subscription.ts';
 
 /** One POST to an MCP endpoint, its body read. */
 export interface Post {
@@ -26,7 +25,13 @@ export interface Post {
   /** Of clients without a session. */
   readonly loads: ClientLoads;
   /** Subscriptions that are open, to be ended in good order. */
-  readonly subscriptions: Set<Subscription>;
+  readonly subscriptions: Set<OpenSubscription>;
+}
+
+/** A stream on which a modern client hears of changes. */
+export interface OpenSubscription {
+  readonly subject: string;
+  readonly end: () => void;
 }
 
 /** Who asks, and where its requests stand that it may cancel; a modern client cancels by going away. */

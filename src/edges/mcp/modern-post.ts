@@ -2,7 +2,14 @@ import type { Refusal } from '../../core/errors.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
 import { clientOf } from './client-load.ts';
 import { HttpStream } from './http-stream.ts';
-import { answerRequest, isAdmitted, openAnswer, refuse, type Post } from './http-request.ts';
+import {
+  answerRequest,
+  isAdmitted,
+  openAnswer,
+  refuse,
+  type OpenSubscription,
+  type Post,
+} from './http-request.ts';
 import { envelopeFault, headerFault, missingEnvelope } from './modern-rules.ts';
 import { Subscription } from './subscription.ts';
 
@@ -50,14 +57,21 @@ function openSubscription(post: Post, message: RequestMessage): void {
     return;
   }
   const subscription = opened.value;
-  post.subscriptions.add(subscription);
   const stream = new HttpStream(post.response, {
     mostUnreadBytes: post.settings['limits.unreadBytes'],
     onClose: () => {
-      post.subscriptions.delete(subscription);
+      post.subscriptions.delete(open);
       subscription.cancel();
     },
   });
   for (const bytes of early) stream.send(bytes);
   sink.send = stream.send;
+  const open: OpenSubscription = {
+    subject: post.subject,
+    end: () => {
+      subscription.finish();
+      stream.close();
+    },
+  };
+  post.subscriptions.add(open);
 }

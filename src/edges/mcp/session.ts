@@ -136,6 +136,11 @@ export class Sessions {
     session.end();
   }
 
+  /** Ends those whose subject may not come in any more. */
+  endOthers(isHolder: (subject: string) => boolean): void {
+    for (const session of this.#sessions.values()) if (!isHolder(session.subject)) this.end(session);
+  }
+
   /** Ends what only waits. Requests under way get their answers from what ends them. */
   closeStreams(): void {
     for (const session of this.#sessions.values()) session.closeStream();
