@@ -16,10 +16,14 @@ export async function planOfServe(path: string): Promise<Plan | undefined> {
 }
 
 /** Lets the catalog follow where `serve` is, as it ends and is started again. While none runs the last one counts. */
-export function followServe(path: string, catalog: Catalog): Promise<Watching> {
-  return watchFile(path, () => {
+export async function followServe(path: string, catalog: Catalog): Promise<Watching> {
+  const look = (): void => {
     void planOfServe(path).then((plan) => plan && catalog.follow(plan));
-  });
+  };
+  const watching = await watchFile(path, look);
+  // It may have been started anew before it was watched.
+  look();
+  return watching;
 }
 
 /** What it serves comes from one gateway already: names stay as they are. */

@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig, type Config } from './adapters/config/load-config.ts';
 import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
+import { findServe, SERVE_FILE } from './adapters/store/running-serve.ts';
 import type { Refusal } from './core/errors.ts';
 import type { Result } from './core/result.ts';
 import type { ServerSpec } from './core/server-spec.ts';
-import type { CommonOptions } from './edges/cli/runtime.ts';
+import type { StdioOptions } from './edges/cli/runtime.ts';
 import { Child } from './platform/child.ts';
 import { isThere } from './platform/files.ts';
 import { pause } from './platform/waiting.ts';
@@ -29,7 +30,9 @@ export async function startEarly(argv: readonly string[]): Promise<EarlyStart | 
   const options = stdioOptions(argv);
   if (options === undefined) return undefined;
   const around = surroundings(options);
-  if (await isThere(join(locateHome(around), 'catalog.json'))) return undefined;
+  const home = locateHome(around);
+  if (await isThere(join(home, 'catalog.json'))) return undefined;
+  if (options.attach === true && (await findServe(join(home, SERVE_FILE))) !== undefined) return undefined;
   const config = await loadConfig(locateConfig({ flag: options.config, ...around }).path, around);
   const children = new Map<ServerSpec, Child>();
   for (const spec of config.ok ? config.value.servers : [])
@@ -50,12 +53,13 @@ export async function startEarly(argv: readonly string[]): Promise<EarlyStart | 
 }
 
 /** Undefined for every other command, and for whatever the command line will refuse or explain. */
-function stdioOptions(argv: readonly string[]): CommonOptions | undefined {
+function stdioOptions(argv: readonly string[]): StdioOptions | undefined {
   const [, , command, ...args] = argv;
   if (command !== 'stdio') return undefined;
   try {
     const text = { type: 'string' } as const;
-    return parseArgs({ args, options: { config: text, home: text }, allowPositionals: false }).values;
+    const options = { config: text, home: text, attach: { type: 'boolean' } } as const;
+    return parseArgs({ args, options, allowPositionals: false }).values;
   } catch {
     return undefined;
   }

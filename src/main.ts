@@ -34,8 +34,8 @@ async function keepCompiled(): Promise<void> {
     const folder = process.env[name] ?? '';
     return path.isAbsolute(folder) ? folder : undefined;
   });
-  const folder =
-    given ?? path.join(caches ?? local ?? path.join(os.homedir(), '.cache'), 'assay', 'compiled');
+  const ofSystem = process.platform === 'win32' ? local : caches;
+  const folder = given ?? path.join(ofSystem ?? path.join(os.homedir(), '.cache'), 'assay', 'compiled');
   nodeModule.enableCompileCache(folder);
   process.env['NODE_COMPILE_CACHE'] = folder;
 }

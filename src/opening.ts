@@ -6,6 +6,7 @@ import type { Watching } from './adapters/config/watch-file.ts';
 import { downstream } from './adapters/downstream/connect.ts';
 import { openCatalogFile } from './adapters/store/catalog-file.ts';
 import { recorder } from './adapters/store/recorder.ts';
+import { SERVE_FILE } from './adapters/store/running-serve.ts';
 import { maskedConnect } from './adapters/telemetry/masked-connect.ts';
 import { secretsOfServer } from './adapters/telemetry/secret-values.ts';
 import type { Refusal } from './core/errors.ts';
@@ -30,9 +31,6 @@ export interface Opened extends OpenCatalog {
   /** Starts the servers, and lets them follow the config where the command lasts. */
   readonly start: () => void;
 }
-
-/** Where in its home a running `serve` leaves word. */
-export const SERVE_FILE = 'serve.json';
 
 /** Reads the config and what is remembered of its servers. Nothing is started yet. */
 export async function openCatalog(
@@ -70,7 +68,10 @@ export async function openConfigured(
 }
 
 /** The servers of a running `serve` through it; where none runs, those of the config. */
-export async function openAttached(options: GroundOptions): Promise<Result<Opened, Refusal>> {
+export async function openAttached(
+  options: GroundOptions,
+  early?: EarlyStart,
+): Promise<Result<Opened, Refusal>> {
   const ground = await openGround(options);
   if (!ground.ok) return ground;
   const { around, home, log } = ground.value;
@@ -78,7 +79,7 @@ export async function openAttached(options: GroundOptions): Promise<Result<Opene
   const plan = await planOfServe(path);
   if (plan === undefined) {
     log.warn('no `assay serve` of this home is running, so the servers are started here', { home });
-    return openConfigured(options, ground.value);
+    return openConfigured(options, ground.value, { early });
   }
   const resolved = resolveSettings({ env: around.env, file: new Map(), stored: new Map() });
   if (!resolved.ok) return resolved;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { mintToken } from './adapters/auth/mint-token.ts';
 import { TokenGate } from './adapters/auth/token-gate.ts';
-import { announceServe, findServe, withdrawServe } from './adapters/store/running-serve.ts';
+import { announceServe, findServe, SERVE_FILE, withdrawServe } from './adapters/store/running-serve.ts';
 import { openMeter } from './adapters/telemetry/metrics.ts';
 import type { Refusal } from './core/errors.ts';
 import { VERSION } from './core/identity.ts';
@@ -12,7 +12,7 @@ import { isLoopback } from './edges/mcp/guard.ts';
 import { openHttpDoor } from './edges/mcp/http-door.ts';
 import type { Meter, Store } from './gateway/ports.ts';
 import { openGround, openHomeStore, setting, type Ground, type GroundOptions } from './ground.ts';
-import { openConfigured, SERVE_FILE } from './opening.ts';
+import { openConfigured } from './opening.ts';
 
 /** Opens the HTTP door of a catalog, with all that stands behind it: store, tokens, metrics. */
 export async function openServe(given: ServeOptions): Promise<Result<OpenServe, Refusal>> {

@@ -16,7 +16,7 @@ export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise
     import('./edges/mcp/stdio-door.ts'),
   ]);
   const options = { ...given, isQuiet: false, transport: 'pipe' } as const;
-  const opened = await (isAttached ? openAttached(options) : openCatalog(options, early));
+  const opened = await (isAttached ? openAttached(options, early) : openCatalog(options, early));
   if (!opened.ok) return opened;
   const { catalog, view, log, settings, start, close } = opened.value;
   // Where all is known the client is answered first: to start a process takes longer than that.

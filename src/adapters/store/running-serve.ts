@@ -3,6 +3,9 @@ import { ensureFolder, readText, removeFile, writeAtomically } from '../../platf
 import { isAlive } from '../../platform/liveness.ts';
 import { atMost } from '../../platform/waiting.ts';
 
+/** The file in its home in which a running `serve` leaves word. */
+export const SERVE_FILE = 'serve.json';
+
 /** Where a running `assay serve` is reached by the processes of its user. */
 export interface RunningServe {
   /** Origin and port. */
