@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runAssay, startAssay, type Assay } from '../support/assay.ts';
 import { OFFICIAL } from '../support/clients.ts';
@@ -258,5 +260,23 @@ describe('another address', () => {
     const { code, stderr } = await listen(home, { ASSAY_TOKEN: 'secret-of-15-ch' });
     expect(code).toBe(3);
     expect(stderr).not.toContain('secret-of-15-ch');
+  });
+});
+
+describe('a store that is damaged while Assay runs', () => {
+  it('shuts out nobody who has a token, and is told in the log', { timeout: 60_000 }, async () => {
+    const home = tempDir();
+    const token = await keepToken(home, 'laptop');
+    const assay = await startAssay({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' } });
+    const path = join(home, 'assay.db');
+    await until('the store rests', () => (existsSync(`${path}-wal`) ? undefined : true), 30_000);
+    writeFileSync(path, Buffer.concat([Buffer.alloc(4096), readFileSync(path).subarray(4096)]));
+    await until('the log tells it', () =>
+      /"level":50.*is damaged: /.test(assay.stderr()) ? true : undefined,
+    );
+    await sleep(2_500);
+    expect(await verdict(assay, bearer(token))).toBe('200');
+    expect(await verdict(assay)).toBe('401 TOKEN_REQUIRED');
+    expect(existsSync(path)).toBe(false);
   });
 });

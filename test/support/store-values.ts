@@ -11,8 +11,8 @@ export interface StorePlace {
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-export function tryStore(place: StorePlace): Promise<Result<Store, Refusal>> {
-  return openStore({ ...place, log: SILENT });
+export function tryStore(place: StorePlace, log: Log = SILENT): Promise<Result<Store, Refusal>> {
+  return openStore({ ...place, log });
 }
 
 export function valueOf<T>(result: Result<T, Refusal>): T {

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
-import type { Store } from '../../src/gateway/ports.ts';
+import type { Log, Store } from '../../src/gateway/ports.ts';
 import { endLater, killLater } from './endings.ts';
 import { ROOT, tempDir } from './place.ts';
 import { postgres, rowsOf } from './postgres.ts';
@@ -15,8 +15,8 @@ export const DATABASES: readonly (readonly [name: string, newPlace: () => Promis
   ['PostgreSQL', async () => ({ home: tempDir(), databaseUrl: await (await postgres()).newDatabase() })],
 ];
 
-export async function openAt(place: StorePlace): Promise<Store> {
-  const store = valueOf(await tryStore(place));
+export async function openAt(place: StorePlace, log?: Log): Promise<Store> {
+  const store = valueOf(await tryStore(place, log));
   endLater(() => store.close());
   return store;
 }

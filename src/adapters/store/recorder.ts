@@ -40,7 +40,8 @@ export function recorder({ store, open, log }: RecorderOptions): Recorder {
   const waiting = new Map<string, Sighting>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
-  const known = store === undefined ? undefined : knownIn(store);
+  const tellBug = (error: unknown): undefined => logBug(log, error);
+  const known = store === undefined ? undefined : knownIn(store).catch(tellBug);
   const failing = new Set<string>();
   let isClosing = false;
   const flushAfter = (ms: number): void => {
@@ -50,8 +51,8 @@ export function recorder({ store, open, log }: RecorderOptions): Recorder {
     const { name } = seen.spec;
     if (isClosing || !failing.has(name))
       log.warn('how a server was seen could not be saved', { server: name, cause: sentenceOf(refusal) });
-    if (refusal.code !== 'STORE_UNAVAILABLE') return;
     failing.add(name);
+    if (refusal.code !== 'STORE_UNAVAILABLE') return;
     // It may have been seen again meanwhile, and then that is how it was seen last.
     waiting.set(name, { ...(waiting.get(name) ?? seen), isNews: true });
     if (!isClosing) flushAfter(RETRY_MS);
@@ -70,16 +71,16 @@ export function recorder({ store, open, log }: RecorderOptions): Recorder {
     for (const seen of sightings)
       if (seen.isNews || (await known)?.has(keyOf(seen.spec)) === false) wanted.push(seen);
     if (wanted.length === 0) return;
-    const opened = store === undefined ? await open() : ok(store);
-    for (const seen of wanted)
-      if (opened.ok) await save(seen, opened.value);
-      else fail(seen, opened.error);
-    if (store === undefined && opened.ok) await opened.value.close();
+    await useStore({ store, open }, async (opened) => {
+      for (const seen of wanted)
+        if (opened.ok) await save(seen, opened.value);
+        else fail(seen, opened.error);
+    });
   };
   const flush = (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
-    writing = writing.then(write);
+    writing = writing.then(write).catch(tellBug);
     return writing;
   };
   return {
@@ -93,6 +94,25 @@ export function recorder({ store, open, log }: RecorderOptions): Recorder {
       return flush();
     },
   };
+}
+
+/** Nobody waits for what is written now and then, so a bug in it is told here. */
+function logBug(log: Log, error: unknown): undefined {
+  const shown = error instanceof Error ? error.stack : String(error);
+  log.error('how servers were seen could not be saved: something failed inside Assay', { error: shown });
+}
+
+async function useStore(
+  { store, open }: Pick<RecorderOptions, 'store' | 'open'>,
+  use: (opened: Result<Store, Refusal>) => Promise<void>,
+): Promise<void> {
+  if (store !== undefined) return use(ok(store));
+  const opened = await open();
+  try {
+    await use(opened);
+  } finally {
+    if (opened.ok) await opened.value.close();
+  }
 }
 
 /** What the store knows; undefined where it cannot be asked. */

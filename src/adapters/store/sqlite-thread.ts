@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { sentenceOf, type Refusal } from '../../core/errors.ts';
 import { err } from '../../core/result.ts';
 import type { Log, StorePart } from '../../gateway/ports.ts';
 import { Thread, type CallOutcome } from '../../platform/thread.ts';
@@ -32,7 +33,8 @@ export interface SqliteThreadOptions {
  * The thread of the store, which is there while it is needed: it takes much memory. It starts with a call; when none
  * came for a while it closes the file and ends. While it rests and somebody listens, the files are looked at from
  * outside, and when they changed it starts to see what did. One that was lost is started again by the next call, and
- * soon where somebody listens.
+ * soon where somebody listens. A file that turns out to be damaged, or of a newer Assay, stays refused: a new one in its
+ * place would be empty, and nobody asked for that.
  */
 export class SqliteThread {
   readonly #options: SqliteThreadOptions;
@@ -45,6 +47,11 @@ export class SqliteThread {
   #known: Known | undefined;
   /** A thread was lost, or could not open the file, and none looked since. */
   #isBlind = false;
+  /** Why this process uses the file no more. */
+  #refusal: Refusal | undefined;
+  #wasOpen = false;
+  /** What the log was told of since the file was opened last. */
+  readonly #told = new Set<string>();
   /** Pending while the thread finds out whether it can rest; calls wait for that, in their order. */
   #settling: Promise<void> | undefined;
   #held: (() => void)[] = [];
@@ -66,14 +73,14 @@ export class SqliteThread {
 
   listen(): void {
     this.#isListening = true;
-    void this.call('listen', undefined);
+    this.#leave(this.call('listen', undefined));
   }
 
   stopListening(): void {
     this.#stopWatching();
     this.#isListening = false;
     this.#known = undefined;
-    if (this.#thread !== undefined) void this.call('stopListening');
+    if (this.#thread !== undefined) this.#leave(this.call('stopListening'));
   }
 
   /** What was asked for before is done. Nothing may be asked for afterwards. */
@@ -92,6 +99,7 @@ export class SqliteThread {
   #post(method: keyof SqliteCalls, args: readonly unknown[]): Promise<CallOutcome> {
     if (this.#settling !== undefined)
       return new Promise((resolve) => this.#held.push(() => resolve(this.#post(method, args))));
+    if (this.#refusal !== undefined) return Promise.resolve({ kind: 'answered', value: err(this.#refusal) });
     return this.#ask((this.#thread ??= this.#start()), method, args);
   }
 
@@ -115,7 +123,7 @@ export class SqliteThread {
       onWord: (word) => this.#hear(word as Look), // `SqliteChanges` says nothing else
       onLost: (cause, error) => this.#lose(thread, cause, error),
     });
-    void this.#check(thread);
+    this.#leave(this.#check(thread));
     return thread;
   }
 
@@ -125,29 +133,40 @@ export class SqliteThread {
     if (changed.length > 0) this.#options.tell(changed);
   }
 
-  /** A file that could not be opened is tried again by the next call, with a new thread. */
   async #check(thread: Thread): Promise<void> {
-    if (this.#isListening) void this.#ask(thread, 'listen', [this.#known]);
-    const opened = await this.#ask(thread, 'open', []);
-    if (opened.kind === 'lost') return;
-    if ((opened.value as Given<'open'>).ok) {
+    if (this.#isListening) this.#leave(this.#ask(thread, 'listen', [this.#known]));
+    const done = await this.#ask(thread, 'open', []);
+    if (done.kind === 'lost') return;
+    const opened = done.value as Given<'open'>;
+    if (opened.ok) {
+      this.#wasOpen = true;
+      this.#told.clear();
       if (this.#isBlind) this.#options.tellAll();
       this.#isBlind = false;
       return;
     }
-    this.#isBlind = true;
-    if (this.#thread === thread) this.#thread = undefined;
-    this.#reviveLater();
+    this.#refuse(thread, opened.error);
     // Nobody asks this one any more, and when it answers again all who did have their answer.
     await thread.call('open', []);
     await thread.end();
+  }
+
+  /** A file that cannot be opened now is tried again by the next call, with a new thread. */
+  #refuse(thread: Thread, refusal: Refusal): void {
+    this.#isBlind = true;
+    if (this.#thread === thread) this.#thread = undefined;
+    // Who opens the store first gets the refusal, and tells it.
+    if (this.#wasOpen)
+      this.#tellOnce(refusal.code, 'store: it cannot be opened again', { cause: sentenceOf(refusal) });
+    if (refusal.code === 'STORE_UNAVAILABLE') this.#reviveLater();
+    else this.#refusal ??= refusal;
   }
 
   #lose(thread: Thread, cause: string, error: unknown): void {
     if (this.#thread !== thread) return;
     this.#thread = undefined;
     this.#isBlind = true;
-    this.#options.log.error(`store: ${cause}`, error instanceof Error ? { stack: error.stack } : {});
+    this.#tellOnce(cause, `store: ${cause}`, error instanceof Error ? { stack: error.stack } : {});
     this.#reviveLater();
   }
 
@@ -157,7 +176,7 @@ export class SqliteThread {
   }
 
   #wake(): void {
-    if (this.#isListening) this.#thread ??= this.#start();
+    if (this.#isListening && this.#refusal === undefined) this.#thread ??= this.#start();
   }
 
   #restIn(waitMs: number): void {
@@ -170,21 +189,42 @@ export class SqliteThread {
   }
 
   async #rest(thread: Thread): Promise<void> {
-    const done = await thread.call('rest', []);
-    const rested = done.kind === 'answered' ? (done.value as Given<'rest'>) : undefined;
-    const mark = rested?.ok === true ? rested.value : undefined;
-    this.#settling = undefined;
-    if (mark === undefined) this.#restIn(RETRY_REST_MS);
-    else {
-      this.#thread = undefined;
+    try {
+      const done = await thread.call('rest', []);
+      const rested = done.kind === 'answered' ? (done.value as Given<'rest'>) : undefined;
+      const mark = rested?.ok === true ? rested.value : undefined;
+      if (mark === undefined) this.#restIn(RETRY_REST_MS);
+      else {
+        this.#thread = undefined;
+        this.#ending = thread.end();
+        if (this.#isListening) this.#endWatching = watchFiles(this.#options.home, mark, () => this.#wake());
+      }
+    } catch (error) {
+      // Nobody knows how far it came.
+      this.#lose(thread, 'its thread made a mistake', error);
       this.#ending = thread.end();
-      if (this.#isListening) this.#endWatching = watchFiles(this.#options.home, mark, () => this.#wake());
+    } finally {
+      this.#settling = undefined;
+      for (const post of this.#held.splice(0)) post();
     }
-    for (const post of this.#held.splice(0)) post();
   }
 
   #stopWatching(): void {
     this.#endWatching?.();
     this.#endWatching = undefined;
+  }
+
+  /** For what nobody waits for: a bug in it is told, and ends nothing else. */
+  #leave(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      const shown = error instanceof Error ? error.stack : String(error);
+      this.#tellOnce('INTERNAL', 'store: something failed inside Assay', { error: shown });
+    });
+  }
+
+  #tellOnce(what: string, message: string, fields: Readonly<Record<string, unknown>>): void {
+    if (this.#told.has(what)) return;
+    this.#told.add(what);
+    this.#options.log.error(message, fields);
   }
 }

@@ -1,12 +1,13 @@
 import { channel } from 'node:diagnostics_channel';
-import { readdirSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
-import type { Store, StorePart } from '../../../src/gateway/ports.ts';
+import { sentenceOf } from '../../../src/core/errors.ts';
+import type { Log, Store, StorePart } from '../../../src/gateway/ports.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/place.ts';
-import { openAt, startProcess, type StoreProcess } from '../../support/stores.ts';
+import { contentOf, openAt, rawRows, startProcess, type StoreProcess } from '../../support/stores.ts';
 import { token, valueOf, type StorePlace } from '../../support/store-values.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -40,10 +41,10 @@ interface Listening {
   readonly heard: StorePart[];
 }
 
-async function listen(): Promise<Listening> {
+async function listen(log?: Log): Promise<Listening> {
   const threads = new Threads();
   const place = { home: tempDir(), databaseUrl: undefined };
-  const store = await openAt(place);
+  const store = await openAt(place, log);
   const heard: StorePart[] = [];
   store.onChange((parts) => heard.push(...parts));
   return { place, store, threads, heard };
@@ -131,6 +132,81 @@ describe('the thread of a store that nobody asks anything', () => {
       return valueOf(await read).get('a');
     });
     expect(await Promise.all(moments)).toEqual(moments.map((_, at) => at));
+  });
+});
+
+/** Keeps what is logged as an error. */
+function errorsOnly(): Log & { readonly errors: readonly (readonly [string, unknown])[] } {
+  const errors: (readonly [string, unknown])[] = [];
+  return {
+    errors,
+    debug() {},
+    info() {},
+    warn() {},
+    error: (message, fields) => void errors.push([message, fields]),
+  };
+}
+
+describe('a file that cannot be opened again after a rest', () => {
+  it('because it is damaged, is set aside and stays refused: this process makes no new one', async () => {
+    const log = errorsOnly();
+    const { place, store, threads, heard } = await listen(log);
+    valueOf(await store.addToken(token('t')));
+    await threads.rest();
+    heard.length = 0;
+    const path = join(place.home, 'assay.db');
+    const damaged = Buffer.concat([Buffer.alloc(4096), readFileSync(path).subarray(4096)]);
+    writeFileSync(path, damaged);
+    await until('the log tells it', () => log.errors[0]);
+    const refused = await store.tokens();
+    if (refused.ok || refused.error.code !== 'STORE_DAMAGED') throw new Error(JSON.stringify(refused));
+    const { keptAs } = refused.error;
+    expect(readFileSync(keptAs)).toEqual(damaged);
+    // Longer than a thread that was lost takes to come back.
+    await sleep(2_500);
+    expect(await store.saveSetting('a', 1)).toEqual(refused);
+    expect(await store.tokens()).toEqual(refused);
+    expect(readdirSync(place.home)).toEqual([basename(keptAs)]);
+    expect(log.errors).toEqual([['store: it cannot be opened again', { cause: sentenceOf(refused.error) }]]);
+    expect([heard, threads.started]).toEqual([[], 2]);
+    await store.close();
+    expect(valueOf(await (await openAt(place)).tokens())).toEqual([]);
+  });
+
+  it('because a newer Assay wrote it, stays refused, and as it is', async () => {
+    const log = errorsOnly();
+    const { place, store, threads, heard } = await listen(log);
+    valueOf(await store.addToken(token('t')));
+    await threads.rest();
+    heard.length = 0;
+    await rawRows(place, 'insert into assay_migrations values (99, 0)');
+    await until('the log tells it', () => log.errors[0]);
+    const before = await contentOf(place);
+    const refused = await store.tokens();
+    expect(refused).toMatchObject({ ok: false, error: { code: 'STORE_NEWER', found: 99 } });
+    await sleep(2_500);
+    expect(await store.saveSetting('a', 1)).toEqual(refused);
+    expect(await contentOf(place)).toEqual(before);
+    expect([heard, log.errors.length, threads.started]).toEqual([[], 1, 2]);
+  });
+
+  it('because something stands in its place, is told once and tried until that is gone', async () => {
+    const log = errorsOnly();
+    const { place, store, threads, heard } = await listen(log);
+    valueOf(await store.addToken(token('t')));
+    await threads.rest();
+    heard.length = 0;
+    const path = join(place.home, 'assay.db');
+    renameSync(path, `${path}.away`);
+    mkdirSync(path);
+    await until('it is tried several times', () => (threads.started > 3 ? true : undefined));
+    expect(await store.tokens()).toMatchObject({ ok: false, error: { code: 'STORE_UNAVAILABLE' } });
+    expect(log.errors.length).toBe(1);
+    rmdirSync(path);
+    renameSync(`${path}.away`, path);
+    await until('all are told', () => (heard.includes('tokens') ? true : undefined));
+    expect(valueOf(await store.tokens())).toEqual([token('t')]);
+    expect(log.errors.length).toBe(1);
   });
 });
 
