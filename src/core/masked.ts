@@ -2,14 +2,14 @@ const MASK = '***';
 
 /**
  * Arguments of a command for people to read, with what may be a secret masked: values of flags and variables that sound
- * like one, tokens of known make, long opaque words, and all of a URL but its origin.
+ * like one, tokens of known make, long opaque words, all of a URL but its origin, and `secrets`, wherever they stand.
  */
-export function maskedArgs(args: readonly string[]): readonly string[] {
+export function maskedArgs(args: readonly string[], secrets: readonly string[] = []): readonly string[] {
   return args.map((arg, index) => {
     const before = args[index - 1] ?? '';
     if (HEADER_FLAG.test(before)) return maskedHeader(arg);
-    const isValue = before.startsWith('-') && !before.includes('=') && SECRETIVE.test(before);
-    return isValue && !arg.startsWith('-') && !REFERENCE.test(arg) ? MASK : masked(arg);
+    const isMasked = isValueOf(before, arg) && !arg.startsWith('-') && !REFERENCE.test(arg);
+    return isMasked || secrets.includes(arg) ? MASK : masked(without(arg, secrets));
   });
 }
 
@@ -19,25 +19,95 @@ export function maskedUrl(text: string): string {
   return url === null || url.origin === 'null' ? '(an address with variables in it)' : url.origin;
 }
 
+/**
+ * Which of an entry's variables or headers, each with its name, are secrets: those that are called like one, and those
+ * that are neither words nor the place of something.
+ */
+export function secretsAmong(named: readonly (readonly [string, string])[]): readonly string[] {
+  return named.flatMap(([name, value]) => {
+    const password = ADDRESS.test(value) ? URL.parse(value)?.password : undefined;
+    if (password !== undefined) return password === '' ? [] : [password];
+    const [, credentials = value] = /^[A-Za-z][\w-]* +(\S+)$/.exec(value) ?? [];
+    if (value === '' || REFERENCE.test(credentials)) return [];
+    const isSecret = SECRETIVE.test(name) ? !PATH.test(value) : looksSecret(value);
+    return isSecret ? [value, credentials] : [];
+  });
+}
+
 const SECRETIVE =
-  /token|secret|passw|pwd|api[-_]?key|auth|credential|(?:private|access)[-_]?key|\bkey\b|_key\b|\bpat\b|bearer|cookie|session|\bdsn\b|connection[-_]?string/i;
+  /token|secret|passw|passphrase|passcode|(?:\b|_)pass(?:\b|_)|pwd|api[-_]?key|auth|credential|(?:\b|_)creds?\b|jwt|(?:private|access)[-_]?key|\bkey\b|_key\b|\bpat\b|bearer|cookie|session|\bdsn\b|connection[-_]?string/i;
 const HEADER_FLAG = /^(?:-H|--headers?)$/;
 /** `${NAME}`: a name is no secret. */
 const REFERENCE = /^\$\{[\w:]+\}$/;
 const ASSIGNMENT = /^([\w.-]+)=(.+)$/s;
+/** `password=x` and `"apiKey": "x"` in the middle of an argument. */
+const ASSIGNMENT_WITHIN = new RegExp(
+  `([\\w.-]{0,64}(?:${SECRETIVE.source})[\\w.-]{0,64}\\\\?["']?\\s{0,8}[:=]\\s{0,8})("(?:[^"\\\\]|\\\\.)*"|'[^']*'|[^\\s;&]+)`,
+  'gi',
+);
 const KNOWN_MAKE =
   /\b(?:sk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|eyJ|npm_|sbp_|hf_|pk_|rk_|whsec_|shpat_)[\w.+/=-]+/g;
 const LONG_WORD = /^[\w+=~-]{24,}$/;
+const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
+const PATH = /^(?:~?\/|\.{1,2}\/|[A-Za-z]:\\)/;
+
+/**
+ * Short options do not say what they are. Behind `-p`, for most programs a password or a port, only what is plainly
+ * something else is shown; behind others that are used for credentials, what does not look like one.
+ */
+function isValueOf(option: string, arg: string): boolean {
+  if (option === '-p') return !isPlace(arg);
+  if (/^-[PtkawsuU]$/.test(option)) return looksSecret(arg);
+  return option.startsWith('-') && !option.includes('=') && SECRETIVE.test(option);
+}
+
+/** A path, the name of a file or of a scoped package, a number, a version, or ports as containers map them. */
+function isPlace(arg: string): boolean {
+  return (
+    PATH.test(arg) || /^@[\w.-]+\//.test(arg) || /^[\d.:]+(?:\/(?:tcp|udp))?$/.test(arg) || FILE.test(arg)
+  );
+}
+
+const FILE = /^[\w./-]+\.(?:json|ya?ml|toml|ini|conf|cfg|env|[cm]?[jt]s|py)$/;
+const SHORTEST_SECRET = 8;
+
+function looksSecret(value: string): boolean {
+  const isElse = ADDRESS.test(value) || PATH.test(value) || REFERENCE.test(value);
+  return value.length >= SHORTEST_SECRET && !isElse && !value.split(/[\s.,:;/@_=+-]+/).every(isWord);
+}
+
+/** A word or a number, perhaps with a short count or unit, or one like `k8s`. */
+function isWord(part: string): boolean {
+  return /^(?:\p{L}*\d{0,2}|\d+\p{L}{0,2}|[\p{L}\d]{1,5})$/u.test(part);
+}
+
+/** What is shorter would be found inside of ordinary words. */
+const SHORTEST_WITHIN = 4;
+
+function without(arg: string, secrets: readonly string[]): string {
+  return secrets
+    .filter(({ length }) => length >= SHORTEST_WITHIN)
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((text, secret) => text.replaceAll(secret, MASK), arg);
+}
 
 function masked(arg: string): string {
   const [, name, value] = ASSIGNMENT.exec(arg) ?? [];
   if (name !== undefined && value !== undefined)
     return `${name}=${SECRETIVE.test(name) && !REFERENCE.test(value) ? MASK : masked(value)}`;
   const url = URL.parse(arg);
-  if (url !== null && /^[a-z][a-z\d+.-]*:\/\//i.test(arg)) return maskedAddress(url);
+  if (url !== null && ADDRESS.test(arg)) return maskedAddress(url);
   if (/^[\w-]+:\s/.test(arg)) return maskedHeader(arg);
   if (LONG_WORD.test(arg) && /\d/.test(arg) && /[a-z]/i.test(arg)) return MASK;
-  return arg.replace(KNOWN_MAKE, MASK).replace(/\b(Bearer|Basic)\s+\S+/gi, `$1 ${MASK}`);
+  // As in `mysql -psecret`; `-project` is an option.
+  if (/^-p(?![A-Za-z-]*$)/.test(arg) && !isPlace(arg.slice(2))) return `-p${MASK}`;
+  return arg
+    .replace(/\b(Bearer|Basic)\s+\S+/gi, `$1 ${MASK}`)
+    .replace(/:\/\/[^\s/@]{1,400}@/g, `://${MASK}@`)
+    .replace(ASSIGNMENT_WITHIN, (whole, named: string, given: string) =>
+      REFERENCE.test(given) ? whole : `${named}${MASK}`,
+    )
+    .replace(KNOWN_MAKE, MASK);
 }
 
 function maskedAddress({ protocol, host, pathname, search }: URL): string {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
 import {
   chmod,
   lstat,
@@ -66,6 +67,17 @@ export async function isFolder(path: string): Promise<boolean> {
   );
 }
 
+/** Removes a file that still holds `former`. */
+export function removeUnlessChanged(path: string, former: string): Outcome<'removed' | 'changed'> {
+  try {
+    if (!holds(path, former)) return { ok: true, value: 'changed' };
+    rmSync(path);
+    return { ok: true, value: 'removed' };
+  } catch (error) {
+    return failed(reasonOf(error));
+  }
+}
+
 export async function removeFile(path: string): Promise<Outcome<undefined>> {
   try {
     await rm(path);
@@ -80,6 +92,36 @@ export async function removeFile(path: string): Promise<Outcome<undefined>> {
  * `mode` is that of the file afterwards, whatever it was. A symbolic link stays one; the file that it names is written.
  */
 export async function writeAtomically(path: string, text: string, mode: number): Promise<Outcome<undefined>> {
+  const put = await replace(path, { text, mode }, async (draft, target) => {
+    await rename(draft, target);
+    return true;
+  });
+  return put.ok ? { ok: true, value: undefined } : put;
+}
+
+/**
+ * The same where the file still holds `former`, or is still absent if that is undefined; otherwise nothing is done. No
+ * system renames on a condition: what another program writes between the last look and the new name is still lost.
+ */
+export async function writeUnlessChanged(
+  path: string,
+  former: string | undefined,
+  file: WholeFile,
+): Promise<Outcome<'written' | 'changed'>> {
+  const put = await replace(path, file, (draft, target) => {
+    if (!holds(target, former)) return false;
+    renameSync(draft, target);
+    return true;
+  });
+  return put.ok ? { ok: true, value: put.value ? 'written' : 'changed' } : put;
+}
+
+/** Whether `place`, which gives the finished draft its name, did so. */
+async function replace(
+  path: string,
+  { text, mode }: WholeFile,
+  place: (draft: string, target: string) => boolean | Promise<boolean>,
+): Promise<Outcome<boolean>> {
   const target = await realPath(path);
   const draft = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
   try {
@@ -89,12 +131,22 @@ export async function writeAtomically(path: string, text: string, mode: number):
       await file.chmod(mode);
       await file.sync();
     });
-    await rename(draft, target);
-    await syncFolder(dirname(target));
-    return { ok: true, value: undefined };
+    const isPlaced = await place(draft, target);
+    await (isPlaced ? syncFolder(dirname(target)) : rm(draft));
+    return { ok: true, value: isPlaced };
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);
     return failed(reasonOf(error));
+  }
+}
+
+/** Asked without a turn of the event loop, so that what follows on the answer follows at once. */
+function holds(path: string, text: string | undefined): boolean {
+  try {
+    return readFileSync(path).equals(Buffer.from(text ?? '')) && text !== undefined;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return text === undefined;
+    throw error;
   }
 }
 

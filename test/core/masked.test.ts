@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { maskedArgs, maskedUrl } from '../../src/core/masked.ts';
+import { maskedArgs, maskedUrl, secretsAmong } from '../../src/core/masked.ts';
 
 function check(args: readonly string[], expected: readonly string[]): void {
   expect(maskedArgs(args)).toEqual(expected);
@@ -48,4 +48,77 @@ it('of an address only scheme and host are shown', () => {
   );
   expect(maskedUrl('https://user:pw@mcp.example.com:8443/key?a=b')).toBe('https://mcp.example.com:8443');
   expect(maskedUrl('${BASE}/mcp')).toBe('(an address with variables in it)');
+});
+
+it('a secret among the variables of the entry is masked wherever it stands', () => {
+  const secrets = secretsAmong([
+    ['PASSWORD', 'hunter2hunter2'],
+    ['DB_PASS', 'abc'],
+    ['SEED', 'x7$kk!20'],
+    ['Authorization', 'Bearer opaque'],
+    ['DB', 'postgres://ada:lovelace@db/x'],
+  ]);
+  expect(
+    maskedArgs(['run', 'hunter2hunter2', 'abc', 'abcd', 'a:hunter2hunter2', 'x7$kk!20', 'opaque'], secrets),
+  ).toEqual(['run', '***', '***', 'abcd', 'a:***', '***', '***']);
+  expect(maskedArgs(['lovelace'], secrets)).toEqual(['***']);
+});
+
+it('words, places and names of variables among them are no secrets', () => {
+  expect(
+    secretsAmong([
+      ['MODE', 'production'],
+      ['REGION', 'us-east-1'],
+      ['MODEL', 'claude-sonnet-4-20250514'],
+      ['CLUSTER', 'k8s-main'],
+      ['ROOT', '/home/ada/a1b2c3d4e5'],
+      ['SSH_KEY', '~/.ssh/id_ed25519'],
+      ['BASE', 'https://a.example/b'],
+      ['TOKEN', '${TOKEN}'],
+      ['Authorization', 'Bearer ${TOKEN}'],
+      ['API_KEY', ''],
+    ]),
+  ).toEqual([]);
+});
+
+it('behind -p only what is plainly no password is shown, behind other short options what looks like none', () => {
+  check(['-p', 'hunter2hunter2', '-p', 'secret', '-phunter2'], ['-p', '***', '-p', '***', '-p***']);
+  check(['-t', 'hunter2hunter2', '-k', 'p4ssw0rd'], ['-t', '***', '-k', '***']);
+  const plain = [
+    ...['-p', '8080:80', '-p', '127.0.0.1:80:80/tcp', '-p', './a', '-p', 'tsconfig.json', '-p', '3.12'],
+    ...[
+      '-p',
+      '--verbose',
+      '-p',
+      '${PORT}',
+      '-p8080',
+      '-project',
+      '-t',
+      'mcp/server:latest',
+      '-y',
+      'mcp-k8s-server',
+    ],
+  ];
+  check(plain, plain);
+});
+
+it('what is called a secret within an argument is masked', () => {
+  check(
+    [
+      'host=h password=hunter2hunter2 dbname=d',
+      "host=h password='a b' dbname=d",
+      'Server=s;Pwd=abc;Database=d',
+      '{"apiKey":"abc","region":"eu"}',
+      'psql postgres://ada:pw@db/x',
+      'a password=${PASSWORD} b',
+    ],
+    [
+      'host=h password=*** dbname=d',
+      'host=h password=*** dbname=d',
+      'Server=s;Pwd=***;Database=d',
+      '{"apiKey":***,"region":"eu"}',
+      'psql postgres://***@db/x',
+      'a password=${PASSWORD} b',
+    ],
+  );
 });

@@ -5,8 +5,10 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -375,6 +377,28 @@ describe('assay connect', () => {
     const done = await user.assay('connect', 'cursor', '--dry-run');
     expect(done.stderr).toContain('warning: the file has Assay already, as "gateway"');
     expect(done.stderr).not.toContain('tip:');
+  });
+
+  it('beside a client that writes its file all the time, what the client writes last stays whole', async () => {
+    const user = newUser();
+    const path = user.write('{"starts":0}', ...CURSOR);
+    let starts = 0;
+    const writeOn = (): void => {
+      starts += 1;
+      writeFileSync(`${path}.new`, JSON.stringify({ ...(user.json(...CURSOR) as object), starts }));
+      renameSync(`${path}.new`, path);
+    };
+    const client = setInterval(writeOn, 5);
+    const done = await user.assay('connect', 'cursor').finally(() => {
+      clearInterval(client);
+    });
+    writeOn();
+    const isRefused = done.stderr.includes('it is being changed by another program; try again');
+    expect(done.code === 0).toBe(!isRefused);
+    // The client itself may have written over the entry, but a refusal never comes with one.
+    if (isRefused) expect(at(user.json(...CURSOR), 'mcpServers')).toBe(undefined);
+    expect(readdirSync(user.at('.cursor'))).toEqual(['mcp.json']);
+    expect(Number(at(user.json(...CURSOR), 'starts'))).toBe(starts);
   });
 
   const refusals: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [

@@ -246,6 +246,18 @@ describe('assay import', () => {
             args: ['--token', 'S3CRET', 'KEY=S3CRET', 'https://u:S3CRET@h.example/S3CRET'],
             env: { X: 'S3CRET' },
           },
+          d: {
+            command: 'd',
+            args: [
+              'hunter2S3CRET',
+              '-p',
+              'S3CRET',
+              'host=h password=S3CRET dbname=d',
+              '--as',
+              'ada:wordS3CRET',
+            ],
+            env: { PASSWORD: 'hunter2S3CRET', LOGIN_PASS: 'wordS3CRET' },
+          },
           b: { url: 'https://b.example/S3CRET?k=S3CRET', headers: { Authorization: 'S3CRET' } },
           c: { url: 'ftp://S3CRET', headers: { 'X Y': 'S3CRET' } },
         },

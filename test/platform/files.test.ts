@@ -13,7 +13,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { isFolder, readText, readWhole, removeFile, writeAtomically } from '../../src/platform/files.ts';
+import {
+  isFolder,
+  readText,
+  readWhole,
+  removeFile,
+  removeUnlessChanged,
+  writeAtomically,
+  writeUnlessChanged,
+} from '../../src/platform/files.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -55,6 +63,23 @@ it('a write that fails says why and leaves neither a draft nor harm', async () =
     ok: false,
     error: { reason: 'there is no such file or folder' },
   });
+});
+it('a file that is no longer what it was is neither written nor removed, and no draft is left', async () => {
+  const path = join(folder, 'a');
+  const changed = { ok: true, value: 'changed' };
+  const file = { text: 'new', mode: 0o600 };
+  expect(await writeUnlessChanged(path, 'old', file)).toEqual(changed);
+  expect(await writeUnlessChanged(path, undefined, file)).toEqual({ ok: true, value: 'written' });
+  expect(await writeUnlessChanged(path, undefined, file)).toEqual(changed);
+  expect(await writeUnlessChanged(path, 'new', { ...file, text: '' })).toEqual({
+    ok: true,
+    value: 'written',
+  });
+  expect(await writeUnlessChanged(path, undefined, file)).toEqual(changed);
+  expect(removeUnlessChanged(path, 'new')).toEqual(changed);
+  expect(await readdir(folder)).toEqual(['a']);
+  expect(removeUnlessChanged(path, '')).toEqual({ ok: true, value: 'removed' });
+  expect(removeUnlessChanged(path, '')).toEqual(changed);
 });
 it('many writers at once leave one whole text', async () => {
   const path = join(folder, 'a');

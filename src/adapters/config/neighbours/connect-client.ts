@@ -7,14 +7,17 @@ import { expandHome } from '../expand.ts';
 import { withMember, withoutMember, type Edited } from '../json-edit.ts';
 import { membersOf, parseJsonTree } from '../json-tree.ts';
 import { CLIENTS, type Client } from './clients.ts';
-import { hashOf, readRecord, saveRecord, type ConnectRecord } from './connect-record.ts';
+import { hashOf, readRecord, restoreRecord, saveRecord, type ConnectRecord } from './connect-record.ts';
 import { projectFileOf, userFilesOf, type ClientFile, type Machine } from './locate-client.ts';
 import { isAssay, isShortLived, ownEntry, type OwnCommand } from './own-entry.ts';
 import {
   invalidSettings,
   readSettings,
+  undisturbed,
   unwritable,
+  wholeOf,
   writeSettings,
+  type Disturbed,
   type SettingsFile,
 } from './settings-file.ts';
 import { valueOf } from './translate-entry.ts';
@@ -47,9 +50,16 @@ export async function connectClient(
   request: ConnectRequest,
   around: ConnectSurroundings,
 ): Promise<Result<ConnectReport, Refusal>> {
+  return undisturbed(() => connectOnce(request, around));
+}
+
+async function connectOnce(
+  request: ConnectRequest,
+  around: ConnectSurroundings,
+): Promise<Result<ConnectReport, Refusal | Disturbed>> {
   const opened = await open(request, around);
   if (!opened.ok) return opened;
-  const { target, settings, isNew } = opened.value;
+  const { target, settings } = opened.value;
   const { client, file } = target;
   const { name } = request;
   const entry = ownEntry({ ...around, client, urlKey: file.urlKey, url: request.url });
@@ -63,22 +73,24 @@ export async function connectClient(
   if (!isOurs && !request.force) return err({ code: 'ENTRY_TAKEN', name, path: file.path });
   const edited = withMember(settings.text, [client.key, name], entry);
   if (!edited.ok) return err(invalidSettings(file.path, settings.text, edited.error));
-  const done = ok({ ...report, preview: previewOf(edited.value, isNew, name) });
+  const done = ok({ ...report, preview: previewOf(edited.value, settings.isNew, name) });
   if (request.dryRun) return done;
-  const kept = formerOf(record, isNew ? undefined : settings, { client, around });
+  const kept = formerOf(record, settings, { client, around });
   const saved = await saveRecord(
     {
       client: client.id,
       path: file.path,
       entries: new Map([...kept.entries, [name, entry]]),
       former: kept.former,
-      written: hashOf({ mark: settings.mark, text: edited.value.text }),
+      written: hashOf({ ...settings, text: edited.value.text }),
       savedMs: around.nowMs,
     },
     around.assayHome,
   );
   const put = saved.ok ? await write(settings, edited.value.text) : saved;
-  return put.ok ? done : put;
+  if (put.ok) return done;
+  if (put.error.code === 'DISTURBED') await restoreRecord(key, record);
+  return put;
 }
 
 /** The files that a request may mean, the one first that the client reads today. */
@@ -101,7 +113,6 @@ export function targetsOf(
 interface Opened {
   readonly target: Target;
   readonly settings: SettingsFile;
-  readonly isNew: boolean;
 }
 
 async function open(request: ConnectRequest, around: ConnectSurroundings): Promise<Result<Opened, Refusal>> {
@@ -115,10 +126,10 @@ async function open(request: ConnectRequest, around: ConnectSurroundings): Promi
     return err({ code: 'CLIENT_NEEDS_COMMAND', client: client.label });
   const present = await readSettings(file.path);
   if (!present.ok) return present;
-  if (present.value !== undefined) return ok({ target, settings: present.value, isNew: false });
+  if (present.value !== undefined) return ok({ target, settings: present.value });
   const isThere = await isFolder(file.sign);
   const isAllowed = isThere || (request.force && !target.isOfProject);
-  return isAllowed ? ok({ target, settings: emptyFile(target), isNew: true }) : err(absent(target));
+  return isAllowed ? ok({ target, settings: emptyFile(target) }) : err(absent(target));
 }
 
 async function pick(targets: readonly Target[]): Promise<Target> {
@@ -148,7 +159,7 @@ function absent({ client, file, isOfProject }: Target): Refusal {
 
 /** What a user's own file holds may be secret; a file of a project is shared. */
 function emptyFile({ file, isOfProject }: Target): SettingsFile {
-  return { path: file.path, text: '', mark: '', mode: isOfProject ? 0o644 : 0o600 };
+  return { path: file.path, text: '', mark: '', mode: isOfProject ? 0o644 : 0o600, isNew: true };
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -192,10 +203,10 @@ export function withoutOwn(
  */
 function formerOf(
   record: ConnectRecord | undefined,
-  present: SettingsFile | undefined,
+  present: SettingsFile,
   whose: { readonly client: Client; readonly around: ConnectSurroundings },
 ): Pick<ConnectRecord, 'former' | 'entries'> {
-  if (present === undefined) return { former: undefined, entries: new Map() };
+  if (present.isNew) return { former: undefined, entries: new Map() };
   if (record?.written === hashOf(present)) return record;
   const text = record === undefined ? present.text : withoutOwn(present.text, record, whose);
   return { former: present.mark + text, entries: new Map() };
@@ -257,8 +268,8 @@ function nextOf({ client }: Target, { url }: ConnectRequest): string {
   return url === undefined ? client.next : `${client.next} \`assay serve\` must run at ${url}.`;
 }
 
-async function write(settings: SettingsFile, text: string): Promise<Result<undefined, Refusal>> {
+async function write(settings: SettingsFile, text: string): Promise<Result<undefined, Refusal | Disturbed>> {
   const folder = await ensureFolder(dirname(settings.path));
   if (!folder.ok) return err(unwritable(dirname(settings.path), folder.error.reason));
-  return writeSettings(settings, text);
+  return writeSettings(settings, wholeOf({ ...settings, text }));
 }

@@ -3,7 +3,7 @@ import { shortHash } from '../../../core/digest.ts';
 import type { Refusal } from '../../../core/errors.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { ensureFolder, readText, removeFile, writeAtomically } from '../../../platform/files.ts';
-import { unwritable, type SettingsFile } from './settings-file.ts';
+import { unwritable, wholeOf, type SettingsFile } from './settings-file.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -28,8 +28,8 @@ export interface RecordKey {
 }
 
 /** Of all bytes of a file. */
-export function hashOf({ mark, text }: Pick<SettingsFile, 'mark' | 'text'>): string {
-  return shortHash(mark + text, 64);
+export function hashOf(file: Pick<SettingsFile, 'mark' | 'text'>): string {
+  return shortHash(wholeOf(file), 64);
 }
 
 /** Undefined where nothing was recorded, or the record is damaged. */
@@ -53,6 +53,11 @@ export async function saveRecord(
     ? await writeAtomically(file, `${JSON.stringify(stored, undefined, 1)}\n`, 0o600)
     : folder;
   return saved.ok ? ok(undefined) : err(unwritable(file, saved.error.reason));
+}
+
+/** Makes the record what it was before: what was to be undone by the new one did not happen. */
+export async function restoreRecord(key: RecordKey, former: ConnectRecord | undefined): Promise<void> {
+  await (former === undefined ? forgetRecord(key) : saveRecord(former, key.assayHome));
 }
 
 /** One that cannot be removed does no harm: it is compared with the file before anything is done by it. */

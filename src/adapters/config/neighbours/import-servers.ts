@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import type { Refusal } from '../../../core/errors.ts';
-import { maskedArgs, maskedUrl } from '../../../core/masked.ts';
+import { maskedArgs, maskedUrl, secretsAmong } from '../../../core/masked.ts';
 import type { Fate, FoundServer, ImportReport, ImportRequest } from '../../../core/neighbours.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { ensureFolder, writeAtomically } from '../../../platform/files.ts';
+import { ensureFolder, removeFile, writeAtomically } from '../../../platform/files.ts';
 import { expandHome } from '../expand.ts';
 import { withMember } from '../json-edit.ts';
 import { membersOf, parseJsonTree } from '../json-tree.ts';
@@ -11,12 +11,22 @@ import { CLIENTS } from './clients.ts';
 import { judgeEntry, type Judged } from './judge-entry.ts';
 import { pathsOf, type Machine } from './locate-client.ts';
 import { isAssay, type OwnCommand } from './own-entry.ts';
-import { readSources, sourceOfFile, sourcesOf, type Source, type SourceEntry } from './sources.ts';
+import {
+  readSources,
+  sourceOfFile,
+  sourcesOf,
+  type ReadSources,
+  type Source,
+  type SourceEntry,
+} from './sources.ts';
 import {
   invalidSettings,
   readSettings,
+  undisturbed,
   unwritable,
+  wholeOf,
   writeSettings,
+  type Disturbed,
   type SettingsFile,
 } from './settings-file.ts';
 import { valueOf } from './translate-entry.ts';
@@ -43,8 +53,15 @@ export async function importServers(
   if (!sources.ok) return sources;
   const read = await readSources(sources.value, around.platform);
   if (!read.ok) return read;
-  const { files, entries, elsewhere } = read.value;
+  const { entries, elsewhere } = read.value;
   if (entries.length === 0) return err(nothingFound(sources.value, elsewhere));
+  return undisturbed(() => copyOnce(read.value, { request, around }));
+}
+
+async function copyOnce(
+  { files, entries, elsewhere }: ReadSources,
+  { request, around }: Planning,
+): Promise<Result<ImportReport, Refusal | Disturbed>> {
   const own = await readSettings(around.configPath);
   if (!own.ok) return own;
   const plan = planFor(entries, own.value, { request, around });
@@ -218,13 +235,19 @@ function foundServer(entry: SourceEntry, judged: Judged, { fate, reason }: Verdi
 }
 
 function shownOf(value: Judged['value']): Pick<FoundServer, 'kind' | 'what'> {
-  const { type, command, args, url } = value ?? {};
+  const { type, command, args, url, env, headers } = value ?? {};
   if (typeof command === 'string') {
     const words = Array.isArray(args) ? args.filter((arg) => typeof arg === 'string') : [];
-    return { kind: 'stdio', what: maskedArgs([command, ...words]).join(' ') };
+    const secrets = [env, headers].flatMap((named) => secretsAmong(textsOf(named)));
+    return { kind: 'stdio', what: maskedArgs([command, ...words], secrets).join(' ') };
   }
   if (typeof url === 'string') return { kind: type === 'sse' ? 'sse' : 'http', what: maskedUrl(url) };
   return { kind: 'unknown', what: '' };
+}
+
+function textsOf(named: unknown): readonly (readonly [string, string])[] {
+  const entries = typeof named === 'object' && named !== null ? Object.entries(named) : [];
+  return entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
 }
 
 /** Gives the path of the backup. A new file is for this user alone: entries hold secrets. */
@@ -232,16 +255,19 @@ async function save(
   own: SettingsFile | undefined,
   text: string,
   { configPath, nowMs }: ImportSurroundings,
-): Promise<Result<string | undefined, Refusal>> {
+): Promise<Result<string | undefined, Refusal | Disturbed>> {
   if (own === undefined) {
     const folder = await ensureFolder(dirname(configPath));
     if (!folder.ok) return err(unwritable(dirname(configPath), folder.error.reason));
   }
   const backup = own && `${configPath}.assay-backup-${new Date(nowMs).toISOString().replaceAll(':', '-')}`;
   if (own !== undefined && backup !== undefined) {
-    const kept = await writeAtomically(backup, own.mark + own.text, own.mode);
+    const kept = await writeAtomically(backup, wholeOf(own), own.mode);
     if (!kept.ok) return err(unwritable(backup, kept.error.reason));
   }
-  const written = await writeSettings(own ?? { path: configPath, text: '', mark: '', mode: 0o600 }, text);
-  return written.ok ? ok(backup) : written;
+  const file = own ?? { path: configPath, text: '', mark: '', mode: 0o600, isNew: true };
+  const written = await writeSettings(file, wholeOf({ ...file, text }));
+  if (written.ok) return ok(backup);
+  if (backup !== undefined) await removeFile(backup);
+  return written;
 }

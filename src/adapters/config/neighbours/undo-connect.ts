@@ -1,20 +1,34 @@
 import type { Refusal } from '../../../core/errors.ts';
 import type { Change, ConnectReport, UndoRequest } from '../../../core/neighbours.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { removeFile } from '../../../platform/files.ts';
 import { targetsOf, withoutOwn, type ConnectSurroundings, type Target } from './connect-client.ts';
 import type { Client } from './clients.ts';
 import { forgetRecord, hashOf, readRecord, type ConnectRecord } from './connect-record.ts';
-import { readSettings, unwritable, writeSettings, type SettingsFile } from './settings-file.ts';
+import {
+  readSettings,
+  removeSettings,
+  undisturbed,
+  wholeOf,
+  writeSettings,
+  type Disturbed,
+  type SettingsFile,
+} from './settings-file.ts';
 
 /**
  * Takes Assay out of a client's config file. One that nobody touched since becomes byte for byte what it was; of one that
  * was edited only Assay's entries go. Refused with NOTHING_TO_UNDO where nothing was written or nothing of it is left.
  */
 export async function undoConnect(
-  { client: id, project, dryRun }: UndoRequest,
+  request: UndoRequest,
   around: ConnectSurroundings,
 ): Promise<Result<ConnectReport, Refusal>> {
+  return undisturbed(() => undoOnce(request, around));
+}
+
+async function undoOnce(
+  { client: id, project, dryRun }: UndoRequest,
+  around: ConnectSurroundings,
+): Promise<Result<ConnectReport, Refusal | Disturbed>> {
   const targets = targetsOf({ client: id, project }, around);
   if (!targets.ok) return targets;
   for (const target of targets.value) {
@@ -34,9 +48,12 @@ export async function undoConnect(
   return err({ code: 'NOTHING_TO_UNDO', path: targets.value[0]?.file.path ?? '' });
 }
 
-type Step =
-  | { readonly change: 'removed'; readonly path: string }
-  | { readonly change: 'restored' | 'taken out'; readonly settings: SettingsFile; readonly text: string };
+interface Step {
+  readonly change: Change;
+  readonly settings: SettingsFile;
+  /** What the file is to hold; undefined where it is to go. */
+  readonly whole: string | undefined;
+}
 
 /** Undefined where nothing of Assay's is left in the file. */
 function stepFor(
@@ -45,17 +62,16 @@ function stepFor(
   whose: { readonly client: Client; readonly around: ConnectSurroundings },
 ): Step | undefined {
   if (record.written === hashOf(settings)) {
-    if (record.former === undefined) return { change: 'removed', path: settings.path };
-    return { change: 'restored', settings: { ...settings, mark: '' }, text: record.former };
+    const whole = record.former;
+    return { change: whole === undefined ? 'removed' : 'restored', settings, whole };
   }
   const text = withoutOwn(settings.text, record, whose);
-  return text === settings.text ? undefined : { change: 'taken out', settings, text };
+  if (text === settings.text) return undefined;
+  return { change: 'taken out', settings, whole: wholeOf({ ...settings, text }) };
 }
 
-async function take(step: Step): Promise<Result<undefined, Refusal>> {
-  if (step.change !== 'removed') return writeSettings(step.settings, step.text);
-  const removed = await removeFile(step.path);
-  return removed.ok ? ok(undefined) : err(unwritable(step.path, removed.error.reason));
+async function take({ settings, whole }: Step): Promise<Result<undefined, Refusal | Disturbed>> {
+  return whole === undefined ? removeSettings(settings) : writeSettings(settings, whole);
 }
 
 interface Done {
