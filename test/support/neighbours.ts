@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runAssay } from './assay.ts';
@@ -22,6 +23,8 @@ export function newUser(more: Readonly<Record<string, string>> = {}): User {
   const read = (...path: readonly string[]): string => readFileSync(at(...path), 'utf8');
   const env = {
     HOME: home,
+    // What Node compiles belongs to no client's folder.
+    NODE_COMPILE_CACHE: join(tmpdir(), 'assay-test-compiled'),
     USERPROFILE: home,
     APPDATA: join(home, 'AppData', 'Roaming'),
     LOCALAPPDATA: join(home, 'AppData', 'Local'),

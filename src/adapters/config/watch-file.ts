@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import type { FSWatcher } from 'chokidar';
-import { realPath } from '../../platform/files.ts';
+import { fileFacts, realPath, type FileFacts } from '../../platform/files.ts';
 
 export interface Watching {
   close(): Promise<void>;
@@ -8,6 +8,9 @@ export interface Watching {
 
 /** Editors save in several steps; a file that was quiet for so many ms is read. */
 const QUIET_MS = 100;
+
+/** What no event told is seen when the file itself is looked at, every so many ms. */
+const LOOK_EVERY_MS = 2_000;
 
 /** Where changes cannot be told by the system, the folders are looked at every so many ms. */
 const POLL_MS = 1_000;
@@ -57,10 +60,23 @@ export async function watchFile(path: string, onChange: () => void): Promise<Wat
   };
   watcher = begin(false);
   await follow();
+  let before = markOf(await fileFacts(path));
+  const compare = async (): Promise<void> => {
+    const now = markOf(await fileFacts(path));
+    const hasChanged = now !== before;
+    before = now;
+    if (hasChanged) await look();
+  };
+  const comparing = setInterval(() => void compare(), LOOK_EVERY_MS).unref();
   return {
     close: async () => {
       clearTimeout(timer);
+      clearInterval(comparing);
       await watcher?.close();
     },
   };
+}
+
+function markOf(facts: FileFacts | undefined): string {
+  return facts === undefined ? '' : `${facts.id} ${facts.bytes} ${facts.writtenNs}`;
 }
