@@ -38,8 +38,8 @@ describe('the config file of a client for all projects', () => {
     check('claude-code', MAC, ['/Users/ada/.claude.json']);
     check('claude-code', LINUX, ['/home/ada/.claude.json']);
     check('claude-code', WINDOWS, ['C:\\Users\\Ada\\.claude.json']);
-    check('claude-code', { ...LINUX, env: { CLAUDE_CONFIG_DIR: '/work/claude' } }, [
-      '/work/claude/.claude.json',
+    check('claude-code', { ...LINUX, env: { CLAUDE_CONFIG_DIR: '/srv/claude' } }, [
+      '/srv/claude/.claude.json',
     ]);
   });
 
