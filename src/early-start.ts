@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { loadConfig, type Config } from './adapters/config/load-config.ts';
 import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
 import { findServe, SERVE_FILE } from './adapters/store/running-serve.ts';
-import type { Refusal } from './core/errors.ts';
+import type { Refusal } from './core/refusal.ts';
 import type { Result } from './core/result.ts';
 import type { ServerSpec } from './core/server-spec.ts';
 import type { StdioOptions } from './edges/cli/runtime.ts';

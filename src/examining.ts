@@ -11,7 +11,7 @@ import { LOG_LEVELS } from './adapters/telemetry/log.ts';
 import { isOfKnownShape } from './adapters/telemetry/secret-shapes.ts';
 import { secretsOfEnvironment, secretsOfServer } from './adapters/telemetry/secret-values.ts';
 import { Secrets } from './adapters/telemetry/secrets.ts';
-import { sentenceOf } from './core/errors.ts';
+import { sentenceOf } from './core/sentences.ts';
 import { ordered, type Diagnosis, type Finding } from './core/finding.ts';
 import { LEAST_NODE, OWN_INFO, VERSION } from './core/identity.ts';
 import { judgeCommands, type CommandFacts } from './core/judge-commands.ts';

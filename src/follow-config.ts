@@ -1,6 +1,6 @@
 import { loadConfig, type Config, type ConfigSurroundings } from './adapters/config/load-config.ts';
 import { watchFile, type Watching } from './adapters/config/watch-file.ts';
-import { sentenceOf } from './core/errors.ts';
+import { sentenceOf } from './core/sentences.ts';
 import type { Catalog } from './gateway/catalog.ts';
 import type { Log } from './gateway/ports.ts';
 

@@ -1,8 +1,8 @@
-import type { Refusal } from './core/errors.ts';
+import type { Refusal } from './core/refusal.ts';
 import type { Diagnosis } from './core/finding.ts';
 import { ok, type Result } from './core/result.ts';
 import type { CommonOptions, ExamineOptions, OpenCatalog, ShownSettings } from './edges/cli/runtime.ts';
-import type { Store } from './gateway/ports.ts';
+import type { Store } from './gateway/ports/store.ts';
 import { openGround, openHomeStore } from './ground.ts';
 import { openCatalog, readConfig } from './opening.ts';
 import { INTERRUPTED, untilStopped } from './stopping.ts';

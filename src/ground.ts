@@ -4,11 +4,13 @@ import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
 import { secretsOfEnvironment } from './adapters/telemetry/secret-values.ts';
 import { Secrets } from './adapters/telemetry/secrets.ts';
 import { openTracer, type TracerOptions } from './adapters/telemetry/tracer.ts';
-import type { Refusal } from './core/errors.ts';
+import type { Refusal } from './core/refusal.ts';
 import { VERSION } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
 import type { CommonOptions } from './edges/cli/runtime.ts';
-import type { Log, Meter, Store, Telemetry } from './gateway/ports.ts';
+import type { Log } from './gateway/ports.ts';
+import type { Meter, Telemetry } from './gateway/ports/telemetry.ts';
+import type { Store } from './gateway/ports/store.ts';
 import { surroundings } from './surroundings.ts';
 
 export interface GroundOptions extends CommonOptions {

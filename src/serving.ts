@@ -3,14 +3,15 @@ import { mintToken } from './adapters/auth/mint-token.ts';
 import { TokenGate } from './adapters/auth/token-gate.ts';
 import { announceServe, findServe, SERVE_FILE, withdrawServe } from './adapters/store/running-serve.ts';
 import { openMeter } from './adapters/telemetry/metrics.ts';
-import type { Refusal } from './core/errors.ts';
+import type { Refusal } from './core/refusal.ts';
 import { VERSION } from './core/identity.ts';
 import { ok, type Result } from './core/result.ts';
 import type { MintedToken } from './core/token.ts';
 import type { OpenServe, ServeOptions } from './edges/cli/runtime.ts';
 import { isLoopback } from './edges/mcp/guard.ts';
 import { openHttpDoor } from './edges/mcp/http-door.ts';
-import type { Meter, Store } from './gateway/ports.ts';
+import type { Meter } from './gateway/ports/telemetry.ts';
+import type { Store } from './gateway/ports/store.ts';
 import { openGround, openHomeStore, setting, type Ground, type GroundOptions } from './ground.ts';
 import { openConfigured } from './opening.ts';
 

@@ -1,4 +1,5 @@
-import { EXIT, type Refusal } from './core/errors.ts';
+import { EXIT } from './core/errors.ts';
+import type { Refusal } from './core/refusal.ts';
 import { ok, type Result } from './core/result.ts';
 import type { EarlyStart } from './early-start.ts';
 import type { StdioOptions } from './edges/cli/runtime.ts';

@@ -1,4 +1,4 @@
-import type { Refusal } from './errors.ts';
+import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 
 /** What a setting takes, and what it is without anybody's word. */

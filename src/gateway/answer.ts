@@ -1,5 +1,5 @@
 import type { Cancellation } from '../core/cancellation.ts';
-import type { Refusal } from '../core/errors.ts';
+import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';

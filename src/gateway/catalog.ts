@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameServer, isSameTransport, type ServerSpec } from '../core/server-spec.ts';
 import { LIST_KINDS } from './inventory.ts';
-import type { ListKind, Telemetry } from './ports.ts';
+import type { ListKind } from './ports.ts';
+import type { Telemetry } from './ports/telemetry.ts';
 import { Server, type ServerDeps } from './server.ts';
 import { View } from './view.ts';
 

@@ -1,4 +1,4 @@
-import { sentenceOf } from '../core/errors.ts';
+import { sentenceOf } from '../core/sentences.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { listable } from '../protocol/listable.ts';
 import { ownRequest } from '../protocol/message.ts';

@@ -1,4 +1,4 @@
-import type { Refusal } from '../core/errors.ts';
+import type { Refusal } from '../core/refusal.ts';
 import { publicNames } from '../core/names.ts';
 import { printable } from '../core/printable.ts';
 import { err, ok, type Result } from '../core/result.ts';

@@ -1,5 +1,5 @@
 import { Cancellation } from '../core/cancellation.ts';
-import type { Refusal } from '../core/errors.ts';
+import type { Refusal } from '../core/refusal.ts';
 import { LOCAL } from '../core/subject.ts';
 import { ownRequest } from '../protocol/message.ts';
 import { answer } from './answer.ts';

@@ -1,8 +1,9 @@
-import type { Refusal } from '../core/errors.ts';
+import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Scope } from '../core/subject.ts';
 import { parseToken, tokenNameFault } from '../core/token.ts';
-import type { Mint, Store, StoredToken } from './ports.ts';
+import type { Mint } from './ports.ts';
+import type { Store, StoredToken } from './ports/store.ts';
 
 export interface TokenWish {
   readonly name: string;

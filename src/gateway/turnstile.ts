@@ -1,5 +1,5 @@
 import type { Cancellation } from '../core/cancellation.ts';
-import type { Refusal } from '../core/errors.ts';
+import type { Refusal } from '../core/refusal.ts';
 import type { Settings } from '../core/settings.ts';
 
 export type TurnstileLimits = Pick<

@@ -1,10 +1,11 @@
-import type { Refusal } from '../core/errors.ts';
+import type { Refusal } from '../core/refusal.ts';
 import { publicPrefix } from '../core/names.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { Listing, type Entry } from './listing.ts';
-import type { ListKind, Telemetry } from './ports.ts';
+import type { ListKind } from './ports.ts';
+import type { Telemetry } from './ports/telemetry.ts';
 import type { Server } from './server.ts';
 import { templateFits } from './uri-template.ts';
 

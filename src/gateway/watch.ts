@@ -1,8 +1,10 @@
-import { rpcErrorOf, type Refusal } from '../core/errors.ts';
+import { rpcErrorOf } from '../core/errors.ts';
+import type { Refusal } from '../core/refusal.ts';
 import type { RequestMessage, ResponseMessage } from '../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../protocol/spans.ts';
 import { nameOf } from '../protocol/translate.ts';
-import type { RelayEnding, Reply, Telemetry, TracedEnd, TracedRequest } from './ports.ts';
+import type { RelayEnding, Telemetry, TracedEnd, TracedRequest } from './ports/telemetry.ts';
+import type { Reply } from './ports.ts';
 
 export interface Watched {
   readonly server: string;

@@ -1,4 +1,4 @@
-import type { Refusal } from '../core/errors.ts';
+import type { Refusal } from '../core/refusal.ts';
 import { isWorthWaiting, type Life } from '../core/supervision.ts';
 
 /** Why all servers stop at the end. */

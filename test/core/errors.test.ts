@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  EXIT,
-  facesOf,
-  rpcErrorOf,
-  sentenceOf,
-  type Refusal,
-  type RefusalCode,
-} from '../../src/core/errors.ts';
+import { EXIT, facesOf, rpcErrorOf } from '../../src/core/errors.ts';
+import { sentenceOf } from '../../src/core/sentences.ts';
+import type { Refusal, RefusalCode } from '../../src/core/refusal.ts';
 
 type Details<C extends RefusalCode> = Omit<Extract<Refusal, { code: C }>, 'code'>;
 type Examples = { readonly [C in RefusalCode]: readonly [faces: string, details: Details<C>] };

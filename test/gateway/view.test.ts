@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { err } from '../../src/core/result.ts';
-import { sentenceOf, type Refusal } from '../../src/core/errors.ts';
+import { sentenceOf } from '../../src/core/sentences.ts';
+import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
 import { passing } from '../../src/core/supervision.ts';
 import type { ListKind } from '../../src/gateway/ports.ts';

@@ -1,6 +1,6 @@
-import type { Refusal } from '../../src/core/errors.ts';
+import type { Refusal } from '../../src/core/refusal.ts';
 import { err, ok, type Result } from '../../src/core/result.ts';
-import type { Store, StorePart, StoredToken } from '../../src/gateway/ports.ts';
+import type { Store, StorePart, StoredToken } from '../../src/gateway/ports/store.ts';
 
 /** The tokens of a store, in memory; it can be made unavailable, as a database can. */
 export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revokeToken' | 'onChange'> {

@@ -1,7 +1,8 @@
 import { openStore } from '../../src/adapters/store/open-store.ts';
-import type { Refusal } from '../../src/core/errors.ts';
+import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
-import type { Log, SeenDefinition, SeenServer, Store, StoredToken } from '../../src/gateway/ports.ts';
+import type { Log } from '../../src/gateway/ports.ts';
+import type { SeenDefinition, SeenServer, Store, StoredToken } from '../../src/gateway/ports/store.ts';
 
 /** Where a store is. */
 export interface StorePlace {

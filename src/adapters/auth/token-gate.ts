@@ -1,9 +1,11 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { sentenceOf, type Refusal } from '../../core/errors.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, LOCAL, OPERATOR, type Identity } from '../../core/subject.ts';
 import { bearerOf, parseToken, tokenState, type MintedToken } from '../../core/token.ts';
-import type { Gate, Log, Store, StoredToken } from '../../gateway/ports.ts';
+import type { Gate, Log } from '../../gateway/ports.ts';
+import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { Failures } from './failures.ts';
 import { secretDigest } from './mint-token.ts';
 

@@ -1,5 +1,5 @@
 import type { ConfigFacts } from '../../core/judge-config.ts';
-import { sentenceOf } from '../../core/errors.ts';
+import { sentenceOf } from '../../core/sentences.ts';
 import { readText } from '../../platform/files.ts';
 import { pathFacts } from '../../platform/machine.ts';
 import { keyOf, type ConfigProblem } from './complaints.ts';

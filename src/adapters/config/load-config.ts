@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Node } from 'jsonc-parser';
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { readText } from '../../platform/files.ts';

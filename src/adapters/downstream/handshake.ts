@@ -1,5 +1,7 @@
 import { Cancellation } from '../../core/cancellation.ts';
-import { facesOf, sentenceOf, type Refusal } from '../../core/errors.ts';
+import { facesOf } from '../../core/errors.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { lasting, passing, type Ending } from '../../core/supervision.ts';
 import { ownAsk, type Ask, type Capabilities, type Reply } from '../../gateway/ports.ts';

@@ -1,5 +1,5 @@
 import { Cancellation } from '../../core/cancellation.ts';
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import { ownAsk, type Ask, type LinkEvents, type Reply } from '../../gateway/ports.ts';
 import { pause } from '../../platform/waiting.ts';

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Ask, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';

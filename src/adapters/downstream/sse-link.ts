@@ -1,4 +1,4 @@
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import { passing, type Ending } from '../../core/supervision.ts';

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { StorePart } from '../../gateway/ports.ts';
+import type { StorePart } from '../../gateway/ports/store.ts';
 import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;

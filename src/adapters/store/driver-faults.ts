@@ -1,4 +1,4 @@
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 
 /** What went wrong in a database, where that can be expected to happen; undefined for a bug. */
 export function refusalOf(error: unknown): Refusal | undefined {

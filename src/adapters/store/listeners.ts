@@ -1,4 +1,4 @@
-import type { StorePart } from '../../gateway/ports.ts';
+import type { StorePart } from '../../gateway/ports/store.ts';
 
 type Listener = (parts: readonly StorePart[]) => void;
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import type { Db, Dialect, Trx } from './dialect.ts';
 
 type Migration = (trx: Trx, dialect: Dialect) => Promise<void>;

@@ -1,6 +1,7 @@
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Log, Store } from '../../gateway/ports.ts';
+import type { Log } from '../../gateway/ports.ts';
+import type { Store } from '../../gateway/ports/store.ts';
 import { postgresUrl } from './postgres-url.ts';
 import { SqliteStore } from './sqlite-store.ts';
 

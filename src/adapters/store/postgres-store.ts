@@ -1,8 +1,9 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Log, Store } from '../../gateway/ports.ts';
+import type { Log } from '../../gateway/ports.ts';
+import type { Store } from '../../gateway/ports/store.ts';
 import { atMost } from '../../platform/waiting.ts';
 import type { Dialect, Writable } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';

@@ -1,9 +1,11 @@
 import { digestOfJson } from '../../core/digest.ts';
-import { sentenceOf, type Refusal } from '../../core/errors.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { ListKind, Log, SeenDefinition, SeenServer, Snapshot, Store } from '../../gateway/ports.ts';
+import type { ListKind, Log, Snapshot } from '../../gateway/ports.ts';
+import type { SeenDefinition, SeenServer, Store } from '../../gateway/ports/store.ts';
 import { pause } from '../../platform/waiting.ts';
 
 /** How a server was seen when it stood, or when its lists changed. */

@@ -1,4 +1,4 @@
-import type { SeenDefinition, SeenServer } from '../../gateway/ports.ts';
+import type { SeenDefinition, SeenServer } from '../../gateway/ports/store.ts';
 import type { Trx } from './dialect.ts';
 import type { DefinitionRow, ServerRow } from './tables.ts';
 

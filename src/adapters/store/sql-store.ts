@@ -1,6 +1,6 @@
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { SeenServer, Store, StoredKey, StorePart, StoredToken } from '../../gateway/ports.ts';
+import type { SeenServer, Store, StoredKey, StorePart, StoredToken } from '../../gateway/ports/store.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { readServer, readServers, writeServer } from './server-rows.ts';

@@ -1,4 +1,4 @@
-import type { StorePart } from '../../gateway/ports.ts';
+import type { StorePart } from '../../gateway/ports/store.ts';
 import { readRevisions } from './sqlite-dialect.ts';
 import type { OpenSqlite } from './sqlite-file.ts';
 import { refusalOf } from './driver-faults.ts';

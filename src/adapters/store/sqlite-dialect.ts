@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { sql } from 'kysely';
-import type { StorePart } from '../../gateway/ports.ts';
+import type { StorePart } from '../../gateway/ports/store.ts';
 import type { Db, Dialect, Trx } from './dialect.ts';
 
 /** `database` is the one connection on which `db` works. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import SqliteDatabase, { type Database } from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { ensureFolder, ensurePrivateFile, fileFacts, moveFile } from '../../platform/files.ts';
 import { pause } from '../../platform/waiting.ts';

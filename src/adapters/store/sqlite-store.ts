@@ -1,6 +1,7 @@
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
-import type { Log, SeenServer, Store, StoredKey, StorePart, StoredToken } from '../../gateway/ports.ts';
+import type { Log } from '../../gateway/ports.ts';
+import type { SeenServer, Store, StoredKey, StorePart, StoredToken } from '../../gateway/ports/store.ts';
 import { Listeners } from './listeners.ts';
 import { SqliteThread, type Given } from './sqlite-thread.ts';
 import type { SqliteCalls } from './sqlite-worker.ts';

@@ -1,7 +1,9 @@
 import { extname } from 'node:path';
-import { sentenceOf, type Refusal } from '../../core/errors.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err } from '../../core/result.ts';
-import type { Log, StorePart } from '../../gateway/ports.ts';
+import type { Log } from '../../gateway/ports.ts';
+import type { StorePart } from '../../gateway/ports/store.ts';
 import { Thread, type CallOutcome } from '../../platform/thread.ts';
 import { watchFiles } from './file-mark.ts';
 import type { Known, Look } from './sqlite-changes.ts';

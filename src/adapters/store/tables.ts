@@ -1,5 +1,6 @@
 import type { Era } from '../../protocol/eras.ts';
-import type { ListKind, StorePart } from '../../gateway/ports.ts';
+import type { ListKind } from '../../gateway/ports.ts';
+import type { StorePart } from '../../gateway/ports/store.ts';
 
 /**
  * The rows as both databases give them. Times are in ms. A text that a peer chose is kept as JSON (`…_json`), because

@@ -1,7 +1,7 @@
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
-import type { StoredToken } from '../../gateway/ports.ts';
+import type { StoredToken } from '../../gateway/ports/store.ts';
 import type { Trx } from './dialect.ts';
 import type { TokenRow } from './tables.ts';
 

@@ -1,5 +1,6 @@
 import { err } from '../../core/result.ts';
-import type { Connect, Telemetry } from '../../gateway/ports.ts';
+import type { Connect } from '../../gateway/ports.ts';
+import type { Telemetry } from '../../gateway/ports/telemetry.ts';
 
 /**
  * Counts the starts of servers, and masks secrets in the causes of their ends and of failed starts: these quote what a

@@ -1,5 +1,5 @@
 import { METHODS } from '../../protocol/eras.ts';
-import type { Meter } from '../../gateway/ports.ts';
+import type { Meter } from '../../gateway/ports/telemetry.ts';
 import { METRICS, samplesOf, type Metric, type Sample } from './samples.ts';
 import { MethodTally } from './tally.ts';
 

@@ -1,4 +1,4 @@
-import type { RelayEnding, Readings } from '../../gateway/ports.ts';
+import type { RelayEnding, Readings } from '../../gateway/ports/telemetry.ts';
 import { BUCKETS_S, type MethodTally } from './tally.ts';
 
 export interface Metric {

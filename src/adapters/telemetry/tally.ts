@@ -1,4 +1,4 @@
-import type { RelayEnding, Tally } from '../../gateway/ports.ts';
+import type { RelayEnding, Tally } from '../../gateway/ports/telemetry.ts';
 
 /** Upper bounds of the buckets of durations, in seconds. */
 export const BUCKETS_S: readonly number[] = [

@@ -1,5 +1,5 @@
 import type { Attributes, Span as OtelSpan, SpanStatusCode } from '@opentelemetry/api';
-import type { Span, TracedEnd, TracedRequest, Tracer } from '../../gateway/ports.ts';
+import type { Span, TracedEnd, TracedRequest, Tracer } from '../../gateway/ports/telemetry.ts';
 
 export interface TracerOptions {
   readonly version: string;

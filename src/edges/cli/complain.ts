@@ -1,4 +1,6 @@
-import { facesOf, sentenceOf, type Refusal } from '../../core/errors.ts';
+import { facesOf } from '../../core/errors.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import type { Refusal } from '../../core/refusal.ts';
 
 /** Says on stderr what was refused; gives the exit code. */
 export function complain(refusal: Refusal): number {

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import type { Diagnosis } from '../../core/finding.ts';
 import type {
   ConnectReport,
@@ -10,7 +10,8 @@ import type {
 import type { Result } from '../../core/result.ts';
 import type { Resolved } from '../../core/settings.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
-import type { Mint, Store } from '../../gateway/ports.ts';
+import type { Mint } from '../../gateway/ports.ts';
+import type { Store } from '../../gateway/ports/store.ts';
 
 /** What all commands that reach servers have in common. */
 export interface CommonOptions {

@@ -1,8 +1,9 @@
-import { EXIT, type Refusal } from '../../core/errors.ts';
+import { EXIT } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { printable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
 import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/token.ts';
-import type { Store, StoredToken } from '../../gateway/ports.ts';
+import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { createToken as create, revokeToken as revoke } from '../../gateway/tokens.ts';
 import { complain } from './complain.ts';
 import type { Runtime } from './runtime.ts';

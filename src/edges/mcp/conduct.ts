@@ -1,5 +1,6 @@
 import type { Cancellation } from '../../core/cancellation.ts';
-import { facesOf, rpcErrorOf, type Refusal } from '../../core/errors.ts';
+import { facesOf, rpcErrorOf } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
 import { answer } from '../../gateway/answer.ts';
 import type { View } from '../../gateway/view.ts';

@@ -5,12 +5,13 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Identity } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
-import type { Gate, Log, Meter } from '../../gateway/ports.ts';
+import type { Gate, Log } from '../../gateway/ports.ts';
+import type { Meter } from '../../gateway/ports/telemetry.ts';
 import type { View } from '../../gateway/view.ts';
 import * as headers from '../../protocol/headers.ts';
 import { ClientLoads } from './client-load.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { facesOf, rpcErrorOf, type Refusal } from '../../core/errors.ts';
+import { facesOf, rpcErrorOf } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { errorMessage } from '../../protocol/reply.ts';
 import { challengeOf } from './challenge.ts';
 import { sendJson } from './http-answer.ts';

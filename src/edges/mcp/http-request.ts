@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancellation } from '../../core/cancellation.ts';
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { View } from '../../gateway/view.ts';
 import type { Era } from '../../protocol/eras.ts';

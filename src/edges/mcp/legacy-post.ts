@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { View } from '../../gateway/view.ts';
 import { eraOf, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListKind } from '../../gateway/ports.ts';
 import { hasBatches, negotiated } from '../../protocol/eras.ts';

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
 import { clientOf } from './client-load.ts';
 import { HttpStream } from './http-stream.ts';

@@ -1,7 +1,7 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { Life } from '../../core/supervision.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
-import type { Meter, Readings } from '../../gateway/ports.ts';
+import type { Meter, Readings } from '../../gateway/ports/telemetry.ts';
 
 export interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptions'> {
   readonly catalog: Catalog;

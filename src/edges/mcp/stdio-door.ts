@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { ListKind, Log } from '../../gateway/ports.ts';

@@ -1,5 +1,5 @@
 import { OWN_INFO } from '../../core/identity.ts';
-import type { Refusal } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListKind } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';

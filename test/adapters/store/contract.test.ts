@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { StorePart } from '../../../src/gateway/ports.ts';
+import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
 import { contentOf, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
 import { definition, server, token, tryStore, valueOf } from '../../support/store-values.ts';

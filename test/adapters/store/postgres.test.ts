@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sentenceOf } from '../../../src/core/errors.ts';
+import { sentenceOf } from '../../../src/core/sentences.ts';
 import { until } from '../../support/endings.ts';
 import { postgres, rowsOf } from '../../support/postgres.ts';
 import { openAt, rawRows } from '../../support/stores.ts';

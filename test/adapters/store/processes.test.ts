@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { StorePart } from '../../../src/gateway/ports.ts';
+import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
 import { DATABASES, openAt, startProcess, type StoreProcess } from '../../support/stores.ts';
 import { valueOf } from '../../support/store-values.ts';

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import type { StorePart } from '../../../src/gateway/ports.ts';
+import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { removeLater, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/place.ts';
 import { contentOf, digestOf, openAt, rawRows, startProcess } from '../../support/stores.ts';

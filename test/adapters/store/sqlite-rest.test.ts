@@ -3,8 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, writeFileS
 import { basename, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
-import { sentenceOf } from '../../../src/core/errors.ts';
-import type { Log, Store, StorePart } from '../../../src/gateway/ports.ts';
+import { sentenceOf } from '../../../src/core/sentences.ts';
+import type { Log } from '../../../src/gateway/ports.ts';
+import type { Store, StorePart } from '../../../src/gateway/ports/store.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/place.ts';
 import { contentOf, openAt, rawRows, startProcess, type StoreProcess } from '../../support/stores.ts';

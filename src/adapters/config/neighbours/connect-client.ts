@@ -1,5 +1,5 @@
 import { dirname, resolve, sep } from 'node:path';
-import type { Refusal } from '../../../core/errors.ts';
+import type { Refusal } from '../../../core/refusal.ts';
 import type { ConnectReport, ConnectRequest } from '../../../core/neighbours.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { ensureFolder, isFolder } from '../../../platform/files.ts';

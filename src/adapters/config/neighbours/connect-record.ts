@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { shortHash } from '../../../core/digest.ts';
-import type { Refusal } from '../../../core/errors.ts';
+import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { ensureFolder, readText, removeFile, writeAtomically } from '../../../platform/files.ts';
 import { unwritable, wholeOf, type SettingsFile } from './settings-file.ts';

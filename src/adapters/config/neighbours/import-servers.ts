@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { Refusal } from '../../../core/errors.ts';
+import type { Refusal } from '../../../core/refusal.ts';
 import { maskedArgs, maskedUrl, secretsAmong } from '../../../core/masked.ts';
 import type { Fate, FoundServer, ImportReport, ImportRequest } from '../../../core/neighbours.ts';
 import { err, ok, type Result } from '../../../core/result.ts';

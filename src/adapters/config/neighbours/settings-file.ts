@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../core/errors.ts';
+import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { readWhole, removeUnlessChanged, writeUnlessChanged } from '../../../platform/files.ts';
 import { positionOf, type SyntaxFault } from '../json-tree.ts';

@@ -1,5 +1,5 @@
 import type { Node } from 'jsonc-parser';
-import type { Refusal } from '../../../core/errors.ts';
+import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { membersOf, parseJsonTree, type SyntaxFault, type TreeMember } from '../json-tree.ts';
 import type { Client } from './clients.ts';

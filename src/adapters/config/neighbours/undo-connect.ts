@@ -1,4 +1,4 @@
-import type { Refusal } from '../../../core/errors.ts';
+import type { Refusal } from '../../../core/refusal.ts';
 import type { Change, ConnectReport, UndoRequest } from '../../../core/neighbours.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { targetsOf, withoutOwn, type ConnectSurroundings, type Target } from './connect-client.ts';

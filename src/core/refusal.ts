@@ -1,0 +1,82 @@
+/**
+ * Everything that Assay itself refuses, by code. Codes are permanent: clients and scripts may rely on them.
+ * What a downstream server answers is not in here; it is relayed as it came.
+ */
+export type Refusal =
+  | { readonly code: 'MESSAGE_NOT_JSON'; readonly reason: string }
+  | { readonly code: 'MESSAGE_INVALID'; readonly reason: string }
+  | { readonly code: 'MESSAGE_TOO_LARGE'; readonly limitBytes: number }
+  | { readonly code: 'METHOD_UNKNOWN'; readonly method: string }
+  | { readonly code: 'PARAMS_INVALID'; readonly field: string; readonly reason: string }
+  | { readonly code: 'ENVELOPE_INVALID'; readonly field: string; readonly reason: string }
+  | { readonly code: 'HEADER_MISMATCH'; readonly header: string; readonly reason: string }
+  | {
+      readonly code: 'PROTOCOL_UNSUPPORTED';
+      readonly requested: string;
+      readonly supported: readonly string[];
+    }
+  | { readonly code: 'SESSION_MISSING' }
+  | { readonly code: 'SESSION_UNKNOWN' }
+  | { readonly code: 'SESSION_LIMIT' }
+  | { readonly code: 'HOST_FORBIDDEN'; readonly host: string }
+  | { readonly code: 'ORIGIN_FORBIDDEN'; readonly origin: string }
+  | { readonly code: 'TOKEN_REQUIRED' }
+  | { readonly code: 'HTTP_METHOD_UNKNOWN'; readonly method: string; readonly allowed: string }
+  | { readonly code: 'MEDIA_TYPE_UNKNOWN'; readonly type: string }
+  | { readonly code: 'NOT_ACCEPTABLE' }
+  | { readonly code: 'ENDPOINT_UNKNOWN'; readonly path: string; readonly known: readonly string[] }
+  | { readonly code: 'TOOL_UNKNOWN'; readonly name: string }
+  | { readonly code: 'NAME_AMBIGUOUS'; readonly name: string; readonly candidates: readonly string[] }
+  | { readonly code: 'TOOL_WITHHELD'; readonly name: string; readonly reason: string }
+  | { readonly code: 'PROMPT_UNKNOWN'; readonly name: string }
+  | { readonly code: 'RESOURCE_UNKNOWN'; readonly uri: string }
+  | { readonly code: 'CURSOR_INVALID' }
+  | {
+      readonly code: 'SERVER_UNAVAILABLE';
+      readonly server: string;
+      readonly cause: string;
+      /** What an HTTP server answered in place of MCP. */
+      readonly httpStatus?: number;
+    }
+  | { readonly code: 'SERVER_ENDED'; readonly server: string; readonly cause: string }
+  | { readonly code: 'SERVER_UNREACHED'; readonly server: string; readonly cause: string }
+  | { readonly code: 'SERVER_TIMEOUT'; readonly server: string; readonly limitMs: number }
+  | { readonly code: 'SERVER_ASKS'; readonly server: string }
+  | { readonly code: 'CANCELLED' }
+  | { readonly code: 'SHUTTING_DOWN' }
+  | { readonly code: 'INTERNAL' }
+  | { readonly code: 'CONFIG_UNREADABLE'; readonly path: string; readonly reason: string }
+  | { readonly code: 'CONFIG_INVALID'; readonly path: string; readonly reason: string }
+  | { readonly code: 'SETTING_INVALID'; readonly name: string; readonly reason: string }
+  | { readonly code: 'ADDRESS_NEEDS_TOKEN'; readonly host: string }
+  | { readonly code: 'ADDRESS_UNUSABLE'; readonly address: string; readonly reason: string }
+  | { readonly code: 'ARGUMENTS_INVALID'; readonly reason: string }
+  | { readonly code: 'SERVERS_ABSENT'; readonly path: string }
+  | { readonly code: 'STORE_UNAVAILABLE'; readonly reason: string }
+  | { readonly code: 'STORE_NEWER'; readonly place: string; readonly found: number; readonly known: number }
+  | {
+      readonly code: 'STORE_DAMAGED';
+      readonly path: string;
+      readonly keptAs: string;
+      readonly reason: string;
+    }
+  | { readonly code: 'TOKEN_NAME_TAKEN'; readonly name: string }
+  | { readonly code: 'TOKEN_UNKNOWN'; readonly name: string }
+  | { readonly code: 'SCOPE_MISSING'; readonly scope: string }
+  | { readonly code: 'TOO_MANY_FAILURES'; readonly waitSeconds: number }
+  | { readonly code: 'CLIENT_BUSY'; readonly limit: number }
+  | { readonly code: 'SERVER_BUSY'; readonly server: string; readonly cause: string }
+  | { readonly code: 'CLIENT_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
+  | { readonly code: 'CLIENT_ABSENT'; readonly client: string; readonly folder: string }
+  | { readonly code: 'CLIENT_NEEDS_COMMAND'; readonly client: string }
+  | { readonly code: 'ENTRY_TAKEN'; readonly name: string; readonly path: string }
+  | {
+      readonly code: 'NOTHING_FOUND';
+      readonly places: readonly string[];
+      /** Folders of projects for which the client keeps servers. */
+      readonly projects: readonly string[];
+    }
+  | { readonly code: 'NOTHING_TO_UNDO'; readonly path: string }
+  | { readonly code: 'FILE_UNWRITABLE'; readonly path: string; readonly reason: string };
+
+export type RefusalCode = Refusal['code'];

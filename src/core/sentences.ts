@@ -1,0 +1,117 @@
+import { printable } from './printable.ts';
+import type { Refusal, RefusalCode } from './refusal.ts';
+
+/** One sentence or two: what happened, why, what to do. Never a secret, never text of a peer unescaped. */
+export function sentenceOf(refusal: Refusal): string {
+  return printable(SENTENCES[refusal.code](bounded(refusal) as never));
+}
+
+const LONGEST_TEXT = 200;
+const MOST_TEXTS = 50;
+
+/** A peer chose these texts, and pays with nothing for their length. */
+export function bounded(refusal: Refusal): Refusal {
+  const entries = Object.entries(refusal).map(([key, value]) => [key, boundedValue(value)] as const);
+  return Object.fromEntries(entries) as unknown as Refusal; // the same members, of the same types
+}
+
+function boundedValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, MOST_TEXTS).map(boundedValue);
+  return typeof value === 'string' ? boundedText(value) : value;
+}
+
+/** Never cut inside of a pair: half of one is no text for many parsers. */
+function boundedText(text: string): string {
+  return text.length > LONGEST_TEXT
+    ? `${text.slice(0, LONGEST_TEXT).replace(/[\ud800-\udbff]$/, '')}…`
+    : text;
+}
+
+type Sentences = { [C in RefusalCode]: (refusal: Extract<Refusal, { code: C }>) => string };
+
+const SENTENCES: Sentences = {
+  MESSAGE_NOT_JSON: (r) => `Parse error: ${r.reason}. Send one JSON-RPC 2.0 message in UTF-8.`,
+  MESSAGE_INVALID: (r) => `Invalid request: ${r.reason}.`,
+  MESSAGE_TOO_LARGE: (r) =>
+    `The message is larger than ${r.limitBytes} bytes. Send less, or raise ASSAY_MAX_BODY_BYTES.`,
+  METHOD_UNKNOWN: (r) => `Method not found: ${quote(r.method)}.`,
+  PARAMS_INVALID: (r) => `Invalid params: ${r.field}: ${r.reason}.`,
+  ENVELOPE_INVALID: (r) => `Invalid params: ${r.field}: ${r.reason}.`,
+  HEADER_MISMATCH: (r) => `Header mismatch: ${r.header}: ${r.reason}.`,
+  PROTOCOL_UNSUPPORTED: (r) =>
+    `Unsupported protocol version ${quote(r.requested)}. Supported: ${r.supported.join(', ')}.`,
+  SESSION_MISSING: () =>
+    'The Mcp-Session-Id header is missing. Send "initialize" first, or speak revision 2026-07-28.',
+  SESSION_UNKNOWN: () => 'No such session: it has ended or never was. Send "initialize" again.',
+  SESSION_LIMIT: () => 'All sessions are in use. End one with DELETE, or try later.',
+  HOST_FORBIDDEN: (r) =>
+    `The Host header ${quote(r.host)} does not name this server. Use 127.0.0.1, localhost or the address it listens on.`,
+  ORIGIN_FORBIDDEN: (r) => `Requests from the origin ${quote(r.origin)} are not allowed.`,
+  TOKEN_REQUIRED: () => 'A valid token is needed: send "Authorization: Bearer <token>".',
+  HTTP_METHOD_UNKNOWN: (r) =>
+    `HTTP method ${quote(r.method)} is not allowed here. Allowed: ${r.allowed}${r.allowed === 'GET' ? '' : '; of the older revisions also GET and DELETE, with an Mcp-Session-Id'}.`,
+  MEDIA_TYPE_UNKNOWN: (r) => `Content-Type ${quote(r.type)} is not understood. Send application/json.`,
+  NOT_ACCEPTABLE: () =>
+    'The Accept header allows neither application/json nor text/event-stream. Accept both.',
+  ENDPOINT_UNKNOWN: (r) => `Nothing is at ${quote(r.path)}. Known: ${r.known.join(', ')}.`,
+  TOOL_UNKNOWN: (r) => `No tool is called ${quote(r.name)}. "tools/list" or \`assay tools\` shows all.`,
+  NAME_AMBIGUOUS: (r) =>
+    `The name ${quote(r.name)} fits more than one. Use one of: ${r.candidates.join(', ')}.`,
+  TOOL_WITHHELD: (r) => `The tool ${quote(r.name)} is withheld: ${r.reason}.`,
+  PROMPT_UNKNOWN: (r) => `No prompt is called ${quote(r.name)}. "prompts/list" shows all.`,
+  RESOURCE_UNKNOWN: (r) => `No server offers the resource ${quote(r.uri)}.`,
+  CURSOR_INVALID: () => 'The cursor is not valid any more. List again from the start, without a cursor.',
+  SERVER_UNAVAILABLE: (r) => `Server ${quote(r.server)} is not available: ${r.cause}.`,
+  SERVER_ENDED: (r) =>
+    `Server ${quote(r.server)} ended before it answered: ${r.cause}. The call may have had its effect; it was not repeated.`,
+  SERVER_UNREACHED: (r) =>
+    `Server ${quote(r.server)} could not be reached: ${r.cause}. The request was not carried out.`,
+  SERVER_TIMEOUT: (r) =>
+    `Server ${quote(r.server)} sent neither a result nor progress for ${r.limitMs} ms, so the call was cancelled. A longer limit can be set as "timeoutMs".`,
+  SERVER_ASKS: (r) =>
+    `Server ${quote(r.server)} asks for input in the middle of the call, which cannot be relayed to this client.`,
+  CANCELLED: () => 'The request was cancelled by whoever sent it.',
+  SHUTTING_DOWN: () => 'Assay is shutting down. Try again when it runs.',
+  INTERNAL: () =>
+    'Assay made a mistake, which its log describes. The call may or may not have had its effect.',
+  CONFIG_UNREADABLE: (r) => `The config file ${quote(r.path)} cannot be read: ${r.reason}.`,
+  CONFIG_INVALID: (r) => `The config file ${quote(r.path)} is not valid: ${r.reason}.`,
+  SETTING_INVALID: (r) => `The setting ${r.name} is not valid: ${r.reason}.`,
+  ADDRESS_NEEDS_TOKEN: (r) =>
+    `Listening on ${quote(r.host)} lets other machines in, so it needs a token: make one with \`assay token create NAME\`, or set ASSAY_TOKEN to a secret of at least 16 characters (a shorter one is never enough). Or use --host 127.0.0.1.`,
+  ADDRESS_UNUSABLE: (r) => `Cannot listen on ${r.address}: ${r.reason}.`,
+  ARGUMENTS_INVALID: (r) => `The arguments are not valid: ${r.reason}.`,
+  SERVERS_ABSENT: (r) => `The config file ${quote(r.path)} names no server that can be used.`,
+  STORE_UNAVAILABLE: (r) => `The store cannot be used: ${r.reason}. What was asked for is not saved.`,
+  STORE_NEWER: (r) =>
+    `The store ${quote(r.place)} was written by a newer Assay (format ${r.found}; this one knows ${r.known}). Update Assay, or use another ASSAY_HOME.`,
+  STORE_DAMAGED: (r) =>
+    `The store ${quote(r.path)} is damaged: ${r.reason}. It was moved to ${quote(r.keptAs)}; the next start makes a new one.`,
+  TOKEN_NAME_TAKEN: (r) =>
+    `There is a token called ${quote(r.name)} already. Choose another name, or revoke that one.`,
+  TOKEN_UNKNOWN: (r) => `No valid token is called ${quote(r.name)}. \`assay token list\` shows all.`,
+  SCOPE_MISSING: (r) => `The token does not allow this: it lacks the scope ${quote(r.scope)}.`,
+  TOO_MANY_FAILURES: (r) => `Too many invalid tokens were sent. Try again in ${r.waitSeconds} s.`,
+  CLIENT_BUSY: (r) =>
+    `This client has ${r.limit} requests under way, which is the most that it may. Wait for answers, or raise limits.requestsPerClient.`,
+  SERVER_BUSY: (r) =>
+    `Server ${quote(r.server)} is busy: ${r.cause}. The request was not carried out; try again later.`,
+  CLIENT_UNKNOWN: (r) =>
+    `No client called ${quote(r.name)} is known. Known: ${r.known.join(', ')}. To import, a file will do too.`,
+  CLIENT_ABSENT: (r) =>
+    `${r.client} seems not to be installed: there is no folder ${quote(r.folder)}. Start it once, or write the file all the same with --force.`,
+  CLIENT_NEEDS_COMMAND: (r) =>
+    `${r.client} takes only commands from its config file, no addresses. Leave --http out: it then starts \`assay stdio\`, which joins the same servers.`,
+  ENTRY_TAKEN: (r) =>
+    `The file ${quote(r.path)} has another server called ${quote(r.name)}. Choose a name with --name, or replace that one with --force.`,
+  NOTHING_FOUND: (r) =>
+    `No MCP server was found. Looked in: ${r.places.map(quote).join(', ')}.` +
+    (r.projects.length === 0 ? '' : ` There are some with --project ${r.projects.map(quote).join(' or ')}.`),
+  NOTHING_TO_UNDO: (r) => `There is nothing to undo: Assay wrote nothing into ${quote(r.path)}.`,
+  FILE_UNWRITABLE: (r) => `The file ${quote(r.path)} cannot be written: ${r.reason}.`,
+};
+
+/** A peer's text inside our sentence: one line, escaped; it is bounded already. */
+function quote(text: string): string {
+  return JSON.stringify(text);
+}

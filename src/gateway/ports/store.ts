@@ -1,0 +1,91 @@
+import type { Refusal } from '../../core/refusal.ts';
+import type { Result } from '../../core/result.ts';
+import type { Scope } from '../../core/subject.ts';
+import type { Era } from '../../protocol/eras.ts';
+import type { Capabilities, ListKind } from '../ports.ts';
+
+/** One entry of a server's list as last seen. */
+export interface SeenDefinition {
+  readonly kind: ListKind;
+  /** Name of a tool or prompt, URI (template) of a resource; undefined where the server gave none. */
+  readonly key: string | undefined;
+  /** JSON text, as the server wrote it. */
+  readonly text: string;
+  /** SHA-256 of the definition in canonical JSON, in hexadecimal. */
+  readonly digest: string;
+}
+
+/** A server as it was when it last stood. */
+export interface SeenServer {
+  readonly name: string;
+  /** Which server had this name: a hash of its command or URL. Another one inherits nothing. */
+  readonly identity: string;
+  readonly era: Era;
+  /** The revision that it speaks. */
+  readonly version: string;
+  readonly capabilities: Capabilities;
+  readonly instructions: string | undefined;
+  readonly seenMs: number;
+  /** In the server's order, kind by kind. */
+  readonly definitions: readonly SeenDefinition[];
+}
+
+/** A token as it is kept: never the token itself. */
+export interface StoredToken {
+  /** The public part of the token, by which it is found. */
+  readonly id: string;
+  /** What people call it; the subject of what is done with it. Unique among those not revoked. */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** SHA-256 of the secret part, in hexadecimal. */
+  readonly hash: string;
+  readonly createdMs: number;
+  readonly expiresMs: number | undefined;
+  readonly revokedMs: number | undefined;
+}
+
+/** A key that all processes on one store share. */
+export interface StoredKey {
+  readonly id: string;
+  readonly purpose: string;
+  readonly bytes: Buffer;
+  readonly createdMs: number;
+}
+
+/** The parts of a store, as changes of them are announced. */
+export type StorePart = 'servers' | 'tokens' | 'keys' | 'settings';
+
+/**
+ * What outlasts the process, in one database that several processes share. Each method is one transaction, durable
+ * before it resolves, and refuses with STORE_UNAVAILABLE when the database cannot be reached. Writes are done in the
+ * order in which they are asked for, and a read sees those that were asked for before it.
+ */
+export interface Store {
+  /** Replaces what was known of the server of this name and identity; only rows that differ are written. */
+  saveServer(server: SeenServer): Promise<Result<undefined, Refusal>>;
+  /** All servers ever seen, without their definitions. */
+  servers(): Promise<Result<readonly Omit<SeenServer, 'definitions'>[], Refusal>>;
+  /** Undefined where no server of this name and identity was seen. */
+  server(name: string, identity: string): Promise<Result<SeenServer | undefined, Refusal>>;
+  /** TOKEN_NAME_TAKEN where one of this name is not revoked. */
+  addToken(token: StoredToken): Promise<Result<undefined, Refusal>>;
+  /** Oldest first, those that are revoked among them. */
+  tokens(): Promise<Result<readonly StoredToken[], Refusal>>;
+  /** By id or, where none has it, by name. TOKEN_UNKNOWN where there is none that is not revoked yet. */
+  revokeToken(idOrName: string, revokedMs: number): Promise<Result<StoredToken, Refusal>>;
+  /** Newest first. */
+  keys(purpose: string): Promise<Result<readonly StoredKey[], Refusal>>;
+  /** Adds the key where its purpose has none; gives the one that is then newest, the same to all who ask at a time. */
+  ensureKey(key: StoredKey): Promise<Result<StoredKey, Refusal>>;
+  addKey(key: StoredKey): Promise<Result<undefined, Refusal>>;
+  settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>>;
+  /** Undefined takes the setting away. The value is kept as JSON. */
+  saveSetting(key: string, value: unknown): Promise<Result<undefined, Refusal>>;
+  /**
+   * Told within a second what any process changed, this one included; also of parts that may have changed while nobody
+   * could see it. The returned function ends it.
+   */
+  onChange(listener: (parts: readonly StorePart[]) => void): () => void;
+  /** What was asked for before is done. */
+  close(): Promise<void>;
+}
