@@ -42,5 +42,6 @@ function specOf({ url, token }: RunningServe): ServerSpec {
     },
     timeoutMs: NO_LIMIT_MS,
     prefix: false,
+    isolation: 'shared',
   };
 }

@@ -20,11 +20,14 @@ import { judgeHome, judgeNode, judgeOpenFiles, judgeStore, type HomeFacts } from
 import { judgeServers } from './core/judge-servers.ts';
 import { judgeHints, judgeIsolation, judgeNames } from './core/judge-tools.ts';
 import type { ServerSpec } from './core/server-spec.ts';
+import { err } from './core/result.ts';
 import { defaultSettings, resolveSettings } from './core/settings.ts';
 import type { ExamineOptions } from './edges/cli/runtime.ts';
 import { Catalog } from './gateway/catalog.ts';
 import { examineServers, type Heard } from './gateway/examine-servers.ts';
-import type { Connect, Log, Memory } from './gateway/ports.ts';
+import { openAsking } from './gateway/asking.ts';
+import type { Log, Memory } from './gateway/ports.ts';
+import type { Sealer } from './gateway/ports/sealer.ts';
 import { setting } from './ground.ts';
 import { readText } from './platform/files.ts';
 import {
@@ -139,13 +142,14 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
   const connecting = { ownInfo: JSON.stringify(OWN_INFO), backlogBytes: limits['limits.backlogBytes'] };
   const connect = downstream({ ...connecting, log: hearing, recallEra: () => undefined });
   // What it says when it is started once more was heard already.
-  const connectOffering = (onRequest: (method: string) => void): Connect =>
-    downstream({ ...connecting, log: DEAF, recallEra: () => 'legacy', offer: { onRequest } });
-  const watching = { memory: NO_MEMORY, log: hearing, limits };
+  const connectAgain = downstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
+  // Nobody calls anything here, so that nothing is asked or sealed.
+  const asking = openAsking({ sealer: NO_SEALER, replica: '', limits });
+  const watching = { memory: NO_MEMORY, log: hearing, limits, asking };
   const catalog = new Catalog(config, { connect, ...watching, chance: Math.random });
   const heardOf = (server: string): Heard => hearing.of(server);
   const { onNews } = options;
-  const servers = await examineServers({ catalog, connectOffering, heardOf, mask, onNews, signal });
+  const servers = await examineServers({ catalog, connectAgain, heardOf, mask, onNews, signal });
   const tools = catalog.all.listing('tools').entries.length;
   return [
     ...judgeServers(servers, atFault),
@@ -157,6 +161,10 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
 
 /** What was seen of servers at another time is not looked at, and what is seen now is not kept. */
 const NO_MEMORY: Memory = { recall: () => undefined, remember: () => undefined };
+const NO_SEALER: Sealer = {
+  seal: () => Promise.reject(new Error('nothing is sealed here')),
+  open: () => Promise.resolve(err({ code: 'STATE_INVALID', reason: 'nothing is sealed here' })),
+};
 const DEAF: Log = {
   debug: () => undefined,
   info: () => undefined,

@@ -18,11 +18,13 @@ import type { OpenCatalog } from './edges/cli/runtime.ts';
 import type { EarlyStart } from './early-start.ts';
 import { followConfig, report } from './follow-config.ts';
 import { Catalog, type Plan } from './gateway/catalog.ts';
+import type { SoleClient } from './gateway/client-session.ts';
 import type { Log } from './gateway/ports.ts';
 import type { Store } from './gateway/ports/store.ts';
 import type { View } from './gateway/view.ts';
 import { openGround, openHomeStore, type Ground, type GroundOptions } from './ground.ts';
 import type { Era } from './protocol/eras.ts';
+import { askingWith } from './sealing.ts';
 
 export interface Opened extends OpenCatalog {
   readonly log: Log;
@@ -34,18 +36,17 @@ export interface Opened extends OpenCatalog {
 }
 
 /** Reads the config and what is remembered of its servers. Nothing is started yet. */
-export async function openCatalog(
-  options: GroundOptions,
-  early?: EarlyStart,
-): Promise<Result<Opened, Refusal>> {
+export async function openCatalog(options: GroundOptions, before?: Before): Promise<Result<Opened, Refusal>> {
   const ground = await openGround(options);
-  return ground.ok ? openConfigured(options, ground.value, { early }) : ground;
+  return ground.ok ? openConfigured(options, ground.value, before) : ground;
 }
 
 /** What stands already. */
-interface Before {
+export interface Before {
   readonly store?: Store | undefined;
   readonly early?: EarlyStart | undefined;
+  /** The only client that there will be, if there will be but one. */
+  readonly sole?: SoleClient | undefined;
 }
 
 /** The same on a ground that stands. */
@@ -71,7 +72,7 @@ export async function openConfigured(
 /** The servers of a running `serve` through it; where none runs, those of the config. */
 export async function openAttached(
   options: GroundOptions,
-  early?: EarlyStart,
+  before: Before = {},
 ): Promise<Result<Opened, Refusal>> {
   const ground = await openGround(options);
   if (!ground.ok) return ground;
@@ -80,7 +81,7 @@ export async function openAttached(
   const plan = await planOfServe(path);
   if (plan === undefined) {
     log.warn('no `assay serve` of this home is running, so the servers are started here', { home });
-    return openConfigured(options, ground.value, { early });
+    return openConfigured(options, ground.value, before);
   }
   const resolved = resolveSettings({ env: around.env, file: new Map(), stored: new Map() });
   if (!resolved.ok) return resolved;
@@ -90,6 +91,7 @@ export async function openAttached(
     ground: ground.value,
     settings,
     follow,
+    sole: before.sole,
     isRecorded: false,
   });
   return ok({ ...opened, settings, view: attachedView(opened.catalog), configPath: path });
@@ -137,7 +139,7 @@ interface Planning extends Before {
 
 async function openPlan(
   plan: Plan,
-  { ground, settings, follow, store, early, isRecorded }: Planning,
+  { ground, settings, follow, store, early, sole, isRecorded }: Planning,
 ): Promise<Pick<Opened, 'catalog' | 'log' | 'start' | 'close'>> {
   const { home, log, telemetry } = ground;
   const record = isRecorded ? recorder({ store, open: () => openHomeStore(ground), log }) : undefined;
@@ -161,6 +163,8 @@ async function openPlan(
     limits: settings,
     chance: Math.random,
     telemetry,
+    asking: askingWith({ ground, settings, store }),
+    sole,
   });
   let watching: Promise<Watching> | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -3,6 +3,7 @@ import type { Refusal } from './core/refusal.ts';
 import { ok, type Result } from './core/result.ts';
 import type { EarlyStart } from './early-start.ts';
 import type { StdioOptions } from './edges/cli/runtime.ts';
+import { SoleClient } from './gateway/client-session.ts';
 import { untilStopped } from './stopping.ts';
 
 /** How long in ms the client has the processor for itself. */
@@ -17,14 +18,16 @@ export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise
     import('./edges/mcp/stdio-door.ts'),
   ]);
   const options = { ...given, isQuiet: false, transport: 'pipe' } as const;
-  const opened = await (isAttached ? openAttached(options, early) : openCatalog(options, early));
+  const sole = new SoleClient();
+  const before = { early, sole };
+  const opened = await (isAttached ? openAttached(options, before) : openCatalog(options, before));
   if (!opened.ok) return opened;
   const { catalog, view, log, settings, start, close } = opened.value;
   // Where all is known the client is answered first: to start a process takes longer than that.
   const isKnown = catalog.servers.every(({ capabilities }) => capabilities !== undefined);
   const starting = isKnown ? setTimeout(start, START_AFTER_MS) : undefined;
   if (starting === undefined) start();
-  const door = runStdioDoor({ input: process.stdin, output: process.stdout, view, settings, log });
+  const door = runStdioDoor({ input: process.stdin, output: process.stdout, view, settings, log, sole });
   await Promise.race([door, stopped]);
   clearTimeout(starting);
   await close();

@@ -41,7 +41,17 @@ export type Refusal =
   | { readonly code: 'SERVER_ENDED'; readonly server: string; readonly cause: string }
   | { readonly code: 'SERVER_UNREACHED'; readonly server: string; readonly cause: string }
   | { readonly code: 'SERVER_TIMEOUT'; readonly server: string; readonly limitMs: number }
-  | { readonly code: 'SERVER_ASKS'; readonly server: string }
+  | { readonly code: 'SERVER_ASKS'; readonly server: string; readonly reason: string }
+  | {
+      readonly code: 'QUESTION_UNANSWERED';
+      readonly server: string;
+      readonly method: string;
+      readonly reason: string;
+    }
+  | { readonly code: 'CLIENT_SILENT'; readonly reason: string }
+  | { readonly code: 'STATE_INVALID'; readonly reason: string }
+  | { readonly code: 'PARKED_GONE' }
+  | { readonly code: 'PARKED_ELSEWHERE' }
   | { readonly code: 'CANCELLED' }
   | { readonly code: 'SHUTTING_DOWN' }
   | { readonly code: 'INTERNAL' }

@@ -68,8 +68,16 @@ const SENTENCES: Sentences = {
     `Server ${quote(r.server)} could not be reached: ${r.cause}. The request was not carried out.`,
   SERVER_TIMEOUT: (r) =>
     `Server ${quote(r.server)} sent neither a result nor progress for ${r.limitMs} ms, so the call was cancelled. A longer limit can be set as "timeoutMs".`,
-  SERVER_ASKS: (r) =>
-    `Server ${quote(r.server)} asks for input in the middle of the call, which cannot be relayed to this client.`,
+  SERVER_ASKS: (r) => `Server ${quote(r.server)} asks for input in the middle of the call, ${r.reason}.`,
+  QUESTION_UNANSWERED: (r) =>
+    `Server ${quote(r.server)} asked ${quote(r.method)} in the middle of the call, and the client did not answer it: ${r.reason}.`,
+  CLIENT_SILENT: (r) => `The question has no answer: ${r.reason}.`,
+  STATE_INVALID: (r) =>
+    `Invalid params: params.requestState: ${r.reason}. Send the request again without it, to begin anew.`,
+  PARKED_GONE: () =>
+    'The call that waited for this answer is over: it was answered already, took too long, or its server is gone. Send the request again without requestState, to begin anew.',
+  PARKED_ELSEWHERE: () =>
+    'The call that waits for this answer waits in another process of Assay. Send the retry to the one that asked, or the request again without requestState.',
   CANCELLED: () => 'The request was cancelled by whoever sent it.',
   SHUTTING_DOWN: () => 'Assay is shutting down. Try again when it runs.',
   INTERNAL: () =>

@@ -23,6 +23,13 @@ export interface ServerSpec {
   readonly timeoutMs: number;
   /** Whether public names carry the server's name in front. */
   readonly prefix: boolean;
+  /** Whether each client session has a process or a session of the server for itself, or all clients share one. */
+  readonly isolation: 'session' | 'shared';
+}
+
+/** Where the config says nothing: a process costs much, a session over HTTP little. */
+export function defaultIsolation({ kind }: Transport): ServerSpec['isolation'] {
+  return kind === 'stdio' ? 'shared' : 'session';
 }
 
 /** Time limit of a call where the config says nothing, in ms. */
@@ -34,6 +41,7 @@ export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
     one.name === other.name &&
     one.timeoutMs === other.timeoutMs &&
     one.prefix === other.prefix &&
+    one.isolation === other.isolation &&
     isSameTransport(one, other)
   );
 }

@@ -37,6 +37,11 @@ export interface Settings {
   readonly 'limits.requestMs': number;
   readonly 'limits.idleConnectionMs': number;
   readonly 'limits.tokenFailures': number;
+  readonly 'limits.questionMs': number;
+  readonly 'limits.parkedCalls': number;
+  readonly 'limits.processesPerServer': number;
+  readonly 'limits.linksPerServer': number;
+  readonly 'limits.idleLinkMs': number;
 }
 
 export type SettingKey = keyof Settings;
@@ -119,6 +124,35 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     env: 'ASSAY_LIMITS_TOKEN_FAILURES',
     kind: whole(20, 1, 1_000_000),
     about: 'Most invalid tokens from one address within a minute; then its next are not looked at.',
+  },
+  'limits.questionMs': {
+    env: 'ASSAY_LIMITS_QUESTION_MS',
+    kind: whole(600_000, 1, LONGEST_MS),
+    about:
+      'Longest time in ms that a client has to answer what a server asks; then the server is told that nobody does.',
+  },
+  'limits.parkedCalls': {
+    env: 'ASSAY_LIMITS_PARKED_CALLS',
+    kind: whole(1_024, 0, 65_536),
+    about:
+      'Most calls that wait for a client of 2026-07-28 to come again with answers; the questions of more are refused.',
+  },
+  'limits.processesPerServer': {
+    env: 'ASSAY_LIMITS_PROCESSES_PER_SERVER',
+    kind: whole(32, 1, 4_096),
+    about:
+      'Most processes of one stdio server with "isolation": "session"; a new client takes the place of the one that was idle longest.',
+  },
+  'limits.linksPerServer': {
+    env: 'ASSAY_LIMITS_LINKS_PER_SERVER',
+    kind: whole(1_024, 1, 65_536),
+    about:
+      'Most sessions that clients of Assay have at one HTTP server; a new client takes the place of the one that was idle longest.',
+  },
+  'limits.idleLinkMs': {
+    env: 'ASSAY_LIMITS_IDLE_LINK_MS',
+    kind: whole(300_000, 1, LONGEST_MS),
+    about: 'Longest time in ms that a session at a server is kept unused for clients of 2026-07-28.',
   },
 };
 

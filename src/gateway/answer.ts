@@ -1,12 +1,15 @@
 import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/refusal.ts';
-import { err, ok, type Result } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
 import { memberOf, textOf, type Member } from '../protocol/spans.ts';
-import { asksForInput, nameOf } from '../protocol/translate.ts';
+import { nameOf } from '../protocol/translate.ts';
 import { LIST_KINDS, LISTS } from './inventory.ts';
-import type { Ask, ListKind, Reply } from './ports.ts';
+import type { Asker } from './askers.ts';
+import type { ClientSession } from './client-session.ts';
+import type { ListKind, Reply } from './ports.ts';
+import { relay } from './relay.ts';
 import type { Server } from './server.ts';
 import type { View } from './view.ts';
 import { maskedRefusal, watch } from './watch.ts';
@@ -22,6 +25,10 @@ export interface Exchange {
   readonly subject: string;
   /** JSON text of the client's name and version, where the message does not carry it. */
   readonly clientInfo: string | undefined;
+  /** Of a legacy client. */
+  readonly session?: ClientSession | undefined;
+  /** Asks a legacy client something, on the stream of this request; undefined: it cannot be asked. */
+  readonly ask?: Asker | undefined;
   /** Cancelled when the client wants no answer any more. */
   readonly cancellation: Cancellation;
   /** Whether the answer is only handed on, unread. */
@@ -31,7 +38,12 @@ export interface Exchange {
 }
 
 export type Answer =
-  | { readonly kind: 'relayed'; readonly reply: Reply }
+  | {
+      readonly kind: 'relayed';
+      readonly reply: Reply;
+      /** What takes the place of the state that a modern server gave; undefined: there is none. */
+      readonly requestState?: string | undefined;
+    }
   /** JSON text of a result of our own. */
   | { readonly kind: 'own'; readonly result: Buffer }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
@@ -106,7 +118,7 @@ async function complete(exchange: Exchange): Promise<Answer> {
 
 async function relayWatched(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
   const { telemetry } = exchange.view;
-  if (telemetry === undefined) return relay(exchange, server, name);
+  if (telemetry === undefined) return relay({ exchange, server, name });
   const end = watch(telemetry, {
     server: server.spec.name,
     message: exchange.message,
@@ -114,60 +126,12 @@ async function relayWatched(exchange: Exchange, server: Server, name: string | u
   });
   let answered = refused({ code: 'INTERNAL' });
   try {
-    answered = await relay(exchange, server, name);
+    answered = await relay({ exchange, server, name });
     if (answered.kind === 'refused') answered = refused(maskedRefusal(answered.refusal, telemetry.mask));
     return answered;
   } finally {
     end(answered);
   }
-}
-
-/** Hands the request to its server, when it is its turn, and the answer back, as it came. */
-async function relay(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
-  const { turnstile, spec } = server;
-  const refusal = turnstile.enter()
-    ? undefined
-    : await turnstile.wait({
-        bytes: exchange.message.bytes.length,
-        timeoutMs: spec.timeoutMs,
-        cancellation: exchange.cancellation,
-      });
-  if (refusal !== undefined) return refused(refusal);
-  try {
-    const reply = await askOf(exchange, server, name);
-    if (!reply.ok) return refused(reply.error);
-    if (exchange.era === 'legacy' && reply.value.era === 'modern' && asksForInput(reply.value.message))
-      return refused({ code: 'SERVER_ASKS', server: spec.name });
-    return { kind: 'relayed', reply: reply.value };
-  } finally {
-    turnstile.leave();
-  }
-}
-
-/** What did not reach its server had no effect, so it is sent again, once, when the server is back. */
-async function askOf(
-  exchange: Exchange,
-  server: Server,
-  name: string | undefined,
-): Promise<Result<Reply, Refusal>> {
-  if (exchange.cancellation.isCancelled) return err({ code: 'CANCELLED' });
-  const ask: Ask = {
-    message: exchange.message,
-    era: exchange.era,
-    name,
-    clientInfo: exchange.clientInfo,
-    timeoutMs: server.spec.timeoutMs,
-    cancellation: exchange.cancellation,
-    isRelayed: exchange.isRelayed,
-    onNotification: (note, bytes) => exchange.notify(note, bytes),
-  };
-  const up = server.link;
-  const link = up === undefined ? await server.whenUp(exchange.cancellation) : ok(up);
-  if (!link.ok) return link;
-  const reply = await link.value.ask(ask);
-  if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;
-  const next = await server.whenUp(exchange.cancellation, link.value);
-  return next.ok ? next.value.ask(ask) : next;
 }
 
 function refused(refusal: Refusal): Answer {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameServer, isSameTransport, type ServerSpec } from '../core/server-spec.ts';
+import type { Asking } from './asking.ts';
 import { LIST_KINDS } from './inventory.ts';
 import type { ListKind } from './ports.ts';
 import type { Telemetry } from './ports/telemetry.ts';
@@ -25,6 +26,7 @@ export interface Plan {
 }
 
 export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
+  readonly asking: Asking;
   readonly telemetry?: Telemetry;
 }
 
@@ -57,6 +59,8 @@ export class Catalog {
   constructor(plan: Plan, deps: CatalogDeps) {
     this.#deps = deps;
     this.all = new View({
+      endpoint: 'all',
+      asking: deps.asking,
       servers: () => this.#servers,
       isAggregated: true,
       settled: (kind) => this.#listed(this.#servers, kind),
@@ -123,6 +127,7 @@ export class Catalog {
   async stop(): Promise<void> {
     this.#isRunning = false;
     clearTimeout(this.#announcing);
+    this.#deps.asking.parked.stop();
     await Promise.all([...this.#servers.map((server) => server.stop()), ...this.#ending.values()]);
   }
 
@@ -141,8 +146,10 @@ export class Catalog {
 
   #viewOf(name: string): View {
     const servers = (): readonly Server[] => this.#servers.filter(({ spec }) => spec.name === name);
-    const { telemetry } = this.#deps;
+    const { telemetry, asking } = this.#deps;
     return new View({
+      endpoint: `servers/${name}`,
+      asking,
       servers,
       isAggregated: false,
       settled: (kind) => this.#listed(servers(), kind),

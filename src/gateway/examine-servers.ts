@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeclaredHints, OfferFacts, ServerFacts } from '../core/judge-servers.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Catalog } from './catalog.ts';
+import { answerEmpty, EMPTY_CLIENT } from './empty-client.ts';
 import { readList } from './inventory.ts';
-import type { Connect, Definition } from './ports.ts';
+import type { Connect, Definition, LinkEvents } from './ports.ts';
 import type { Server } from './server.ts';
 
 /** What was heard of a server beside its messages, in the order in which it came. */
@@ -16,8 +17,8 @@ export interface Heard {
 export interface Examining {
   /** Not started yet; it is stopped at the end. */
   readonly catalog: Catalog;
-  /** Connects as a client that offers servers all that it can, and tells what they request of it. */
-  readonly connectOffering: (onRequest: (method: string) => void) => Connect;
+  /** Connects to a legacy server anew; what that says is not heard again. */
+  readonly connectAgain: Connect;
   readonly heardOf: (server: string) => Heard;
   /** Takes secrets out of a text that a server wrote. */
   readonly mask: (text: string) => string;
@@ -77,12 +78,20 @@ async function examine(server: Server, startedMs: number, examining: Examining):
 async function examineOffer(
   spec: ServerSpec,
   before: readonly Definition[],
-  { connectOffering, signal }: Examining,
+  { connectAgain, signal }: Examining,
 ): Promise<OfferFacts | undefined> {
   const asked = new Set<string>();
-  const events = { changed: () => undefined, drained: () => undefined, ended: () => undefined };
+  const events: LinkEvents = {
+    changed: () => undefined,
+    drained: () => undefined,
+    ended: () => undefined,
+    asked: (question) => {
+      asked.add(question.message.method);
+      answerEmpty(question);
+    },
+  };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(STAND_LIMIT_MS)]);
-  const opened = await connectOffering((method) => asked.add(method))(spec, events, limit);
+  const opened = await connectAgain(spec, { events, signal: limit, offer: EMPTY_CLIENT });
   if (!opened.ok) return undefined;
   try {
     await pause(WATCH_MS, signal);

@@ -18,6 +18,10 @@ export interface Ask {
   readonly name: string | undefined;
   /** JSON text of the client's name and version; undefined: Assay's own. */
   readonly clientInfo: string | undefined;
+  /** JSON text of what a legacy client can do for servers, for one that is told so with each request; undefined: nothing. */
+  readonly capabilities: string | undefined;
+  /** What a modern server gave to be brought back to it; it takes the place of what the message holds. */
+  readonly requestState: string | undefined;
   /** Longest silence in ms: without a result or progress for so long the request is cancelled. */
   readonly timeoutMs: number;
   /** Cancelled when whoever asked wants no answer any more. */
@@ -26,6 +30,32 @@ export interface Ask {
   readonly isRelayed: boolean;
   /** Progress (with the client's own token in it) and log messages that belong to this request. */
   readonly onNotification: ((note: NotificationMessage, bytes: Buffer) => void) | undefined;
+  /** The server asks for something on the stream of this request. Undefined: it is told that nobody can answer. */
+  readonly onQuestion: ((question: Question) => void) | undefined;
+}
+
+/** The `result` or the `error` member of a response, as JSON text. */
+export interface QuestionAnswer {
+  readonly kind: 'result' | 'error';
+  readonly text: string;
+}
+
+/** A request that a server makes of its client. The first answer counts. */
+export interface Question {
+  /** As the server wrote it. */
+  readonly message: RequestMessage;
+  answer(answer: QuestionAnswer): void;
+  /** Told, once, when the server wants no answer any more, or is gone. Who listened before hears nothing. */
+  onWithdrawn(listener: (() => void) | undefined): void;
+}
+
+/** The client in whose name a link is opened. */
+export interface Offer {
+  /** JSON text of what it can do for servers. */
+  readonly capabilities: string;
+  /** JSON text of its name and version; undefined: Assay's own. */
+  readonly clientInfo: string | undefined;
+  readonly subject: string;
 }
 
 /** A request of Assay's own, whose answer is read. `timeoutMs` may be Infinity. */
@@ -35,10 +65,13 @@ export function ownAsk(message: RequestMessage, timeoutMs: number, cancellation?
     era: 'legacy',
     name: undefined,
     clientInfo: undefined,
+    capabilities: undefined,
+    requestState: undefined,
     timeoutMs,
     cancellation,
     isRelayed: false,
     onNotification: undefined,
+    onQuestion: undefined,
   };
 }
 
@@ -58,7 +91,11 @@ export interface Link {
   readonly instructions: string | undefined;
   /** Bytes that were sent and that its server has not taken; 0 as long as it takes what comes. */
   readonly untakenBytes: number;
+  /** Whether a question of the server comes on the stream of the request that it belongs to. */
+  readonly tiesQuestions: boolean;
   ask(ask: Ask): Promise<Result<Reply, Refusal>>;
+  /** Sends a notification of the client's. */
+  say(note: Buffer): void;
   /** Ends the conversation in good order, and its process with all that it started. Requests under way are told the cause. */
   close(cause: string): Promise<void>;
 }
@@ -71,16 +108,25 @@ export interface LinkEvents {
   changed(kind: ListKind): void;
   /** The server has taken what it had left; perhaps not all of it. */
   drained(): void;
+  /** The server asks something that it ties to no request. Without a listener it is told that nobody can answer. */
+  asked?: ((question: Question) => void) | undefined;
+  /** The server says something that it ties to no request, and that is none of the above. Without a listener it is logged. */
+  said?: ((note: NotificationMessage) => void) | undefined;
   /** The conversation is over; said once, with its first cause as a phrase ("exited with code 7"). */
   ended(cause: string): void;
 }
 
+/** How a link is to be opened. */
+export interface Opening {
+  readonly events: LinkEvents;
+  /** Aborted when it takes too long. */
+  readonly signal: AbortSignal;
+  /** Undefined: in the name of Assay, which can do nothing for servers. A legacy handshake waits until it is known. */
+  readonly offer: Offer | Promise<Offer | undefined> | undefined;
+}
+
 /** Opens a link: finds the server's era, shakes hands. */
-export type Connect = (
-  spec: ServerSpec,
-  events: LinkEvents,
-  signal: AbortSignal,
-) => Promise<Result<Link, Ending>>;
+export type Connect = (spec: ServerSpec, opening: Opening) => Promise<Result<Link, Ending>>;
 
 /** What official clients accept of a definition: all, all but some members, or nothing of it. */
 export type Fitness = ReturnType<typeof listable>;

@@ -4,6 +4,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { isSevereEnough } from '../core/log-levels.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
+import type { Settings } from '../core/settings.ts';
 import {
   BORN,
   isWorthWaiting,
@@ -14,6 +15,9 @@ import {
   type LifeEvent,
 } from '../core/supervision.ts';
 import { ownRequest } from '../protocol/message.ts';
+import { Askers } from './askers.ts';
+import type { SoleClient } from './client-session.ts';
+import { answerEmpty, EMPTY_CLIENT } from './empty-client.ts';
 import { News } from './news.ts';
 import {
   ownAsk,
@@ -25,20 +29,24 @@ import {
   type ListKind,
   type Log,
   type Memory,
+  type Offer,
 } from './ports.ts';
+import { PrivateLinks } from './private-links.ts';
 import { ServerLists } from './server-lists.ts';
-import { Turnstile, type TurnstileLimits } from './turnstile.ts';
+import { Turnstile } from './turnstile.ts';
 import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
 
 export interface ServerDeps {
   readonly connect: Connect;
   readonly memory: Memory;
   readonly log: Log;
-  readonly limits: TurnstileLimits;
+  readonly limits: Settings;
   /** Called after the server's lists or its state may have changed. */
   readonly onChange: () => void;
   /** A number from 0 to 1. */
   readonly chance: () => number;
+  /** The only client of this process, if it has but one. */
+  readonly sole?: SoleClient | undefined;
 }
 
 /** Time in ms that a server has from its start to the end of its handshake. */
@@ -51,6 +59,9 @@ export class Server {
   /** Requests of clients go through it; those of our own do not. */
   readonly turnstile: Turnstile;
   readonly lists: ServerLists;
+  readonly privateLinks: PrivateLinks;
+  /** The calls of the only client, if there is but one. */
+  readonly sole: Askers | undefined;
   instructions: string | undefined;
   /** How often it was started anew. */
   restarts = 0;
@@ -83,6 +94,8 @@ export class Server {
     this.#capabilities = known?.capabilities;
     const untaken = (): number => this.link?.untakenBytes ?? 0;
     this.turnstile = new Turnstile({ server: spec.name, limits: deps.limits, untaken });
+    this.privateLinks = new PrivateLinks({ ...deps, spec: () => this.#spec });
+    this.sole = deps.sole && new Askers(() => deps.sole?.session);
   }
 
   get spec(): ServerSpec {
@@ -118,7 +131,7 @@ export class Server {
     // Whoever waits for the server is told now, not when its process is gone.
     this.turnstile.stop(stopRefusal(this.spec.name, cause));
     this.#become({ kind: 'stopped', cause });
-    await this.#running;
+    await Promise.all([this.privateLinks.stop(cause), this.#running]);
   }
 
   /** Takes what needs no new connection: limits and the form of names. The way to the server must be the same. */
@@ -209,9 +222,11 @@ export class Server {
       changed: (kind) => this.lists.changed(kind),
       drained: () => this.turnstile.advance(),
       ended: (cause) => end.resolve({ cause, isHopeless: false }),
+      ...this.#client(),
     };
+    const offer = this.sole === undefined ? this.#listingOffer() : this.#deps.sole?.offer;
     const opened = await this.#deps
-      .connect(this.spec, events, limit)
+      .connect(this.spec, { events, signal: limit, offer })
       .catch((error: unknown) => err(this.#mistake('it could not be started', error)));
     if (!opened.ok) return opened.error;
     const link = opened.value;
@@ -223,6 +238,19 @@ export class Server {
     ]);
     if (early === undefined) this.#stand(link);
     return end.promise;
+  }
+
+  /** Who is at the other end of the shared link: the only client, or nobody. */
+  #client(): Pick<LinkEvents, 'asked' | 'said'> {
+    const { sole } = this.#deps;
+    // A modern client hears nothing that belongs to none of its requests.
+    if (sole !== undefined) return { asked: this.sole?.asked, said: (note) => sole.session?.hear(note) };
+    return this.#listingOffer() === undefined ? {} : { asked: answerEmpty };
+  }
+
+  /** Where each client has a link of its own, the shared one is for lists. */
+  #listingOffer(): Offer | undefined {
+    return this.#spec.isolation === 'session' ? EMPTY_CLIENT : undefined;
   }
 
   #stand(link: Link): void {

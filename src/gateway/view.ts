@@ -2,6 +2,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { publicPrefix } from '../core/names.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
+import type { Asking } from './asking.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { Listing, type Entry } from './listing.ts';
 import type { ListKind } from './ports.ts';
@@ -10,6 +11,9 @@ import type { Server } from './server.ts';
 import { templateFits } from './uri-template.ts';
 
 export interface ViewOptions {
+  /** Under which it is reached, and by which a state that a client keeps knows it again. */
+  readonly endpoint: string;
+  readonly asking: Asking;
   /** Those of the moment: a config that is edited changes them. */
   readonly servers: () => readonly Server[];
   readonly isAggregated: boolean;
@@ -20,6 +24,8 @@ export interface ViewOptions {
 
 /** What one endpoint shows: some servers, under public names or their own. */
 export class View {
+  readonly endpoint: string;
+  readonly asking: Asking;
   readonly isAggregated: boolean;
   readonly telemetry: Telemetry | undefined;
   readonly #servers: () => readonly Server[];
@@ -29,6 +35,8 @@ export class View {
   readonly #listeners = new Set<(kinds: readonly ListKind[]) => void>();
 
   constructor(options: ViewOptions) {
+    this.endpoint = options.endpoint;
+    this.asking = options.asking;
     this.isAggregated = options.isAggregated;
     this.#servers = options.servers;
     this.#settled = options.settled;
@@ -124,6 +132,11 @@ export class View {
   /** A client wants log messages of this level: its servers are asked for them, unless they send more already. */
   wantLogs(level: string): void {
     for (const server of this.servers) server.setLogLevel(level);
+  }
+
+  /** A client is gone, and with it what its servers opened for it. */
+  forget(session: string): void {
+    for (const { privateLinks } of this.servers) privateLinks.end(session, 'its client is gone');
   }
 
   /** Told which lists have changed for clients of this view. The returned function ends it. */

@@ -55,6 +55,8 @@ const MESSAGE_PLAN: Plan = planOf({
   params: {
     name: {},
     uri: {},
+    requestState: {},
+    inputResponses: {},
     cursor: {},
     requestId: {},
     progressToken: {},
@@ -120,6 +122,8 @@ export function readResponsePieces(pieces: readonly Buffer[]): ResponseMessage |
   if (bytes === undefined || last === undefined) return undefined;
   const root = scanFront(bytes, MESSAGE_PLAN, OUTCOME);
   if (root === undefined || memberOf(root, 'method') !== undefined) return undefined;
+  if (mayAskForInput(bytes, root) || last.includes(INPUT_REQUIRED, last.length - SEARCHED_BYTES))
+    return undefined;
   const id = memberOf(root, 'id');
   const from = Math.max(last.length - END_BYTES, 0);
   const found = END.exec(last.toString('latin1', from));
@@ -129,6 +133,15 @@ export function readResponsePieces(pieces: readonly Buffer[]): ResponseMessage |
   const kept = [last.subarray(0, from + found.index), Buffer.from(found[2] ?? '')];
   const isError = memberOf(root, 'error') !== undefined;
   return { kind: 'response', bytes, root, idText, isError, isProven: false, rest: [...rest, ...kept] };
+}
+
+/** What stands at the front or at the end of a result that is none yet (2026-07-28, basic/patterns/mrtr). */
+const INPUT_REQUIRED = 'input_required';
+const SEARCHED_BYTES = 1_024;
+
+function mayAskForInput(bytes: Buffer, root: JsonObject): boolean {
+  const start = memberOf(root, 'result')?.start ?? bytes.length;
+  return bytes.subarray(start, start + SEARCHED_BYTES).includes(INPUT_REQUIRED);
 }
 
 /** A request of our own, for servers. */

@@ -6,8 +6,9 @@ import { insertion, pieces, removals, splice, type Edit } from './splice.ts';
 /*
  * The closed table of what Assay changes in a message that it relays (DESIGN.md, invariant 1):
  *
- *   request       id · params.name (or ref.name of a completion) · _meta.progressToken · the modern _meta envelope
- *   response      id · resultType, ttlMs and cacheScope, which only the modern era has · the code of "resource not found"
+ *   request       id · params.name (or ref.name of a completion) · _meta.progressToken · the modern _meta envelope ·
+ *                 params.requestState
+ *   response      id · result.requestState · resultType, ttlMs and cacheScope, which only the modern era has · the code of "resource not found"
  *   notification  params.progressToken
  */
 
@@ -28,6 +29,10 @@ export interface RequestChange {
   readonly name: string | undefined;
   /** JSON text of who asks, for the envelope that a modern server needs and a legacy client does not send. */
   readonly clientInfo: string;
+  /** JSON text of what who asks can do for servers; undefined: nothing. */
+  readonly capabilities: string | undefined;
+  /** The state that its server gave, where the client brings it back in a form of ours. */
+  readonly requestState: string | undefined;
 }
 
 /** The request as the server is to receive it, in pieces that are to be sent one after the other. */
@@ -38,6 +43,11 @@ export function requestFor(message: RequestMessage, change: RequestChange): read
   const name = nameOf(message);
   if (name !== undefined && change.name !== undefined)
     edits.push({ start: name.start, end: name.end, text: JSON.stringify(change.name) });
+  if (change.requestState !== undefined) {
+    const state = memberOf(message.params, 'requestState');
+    if (state !== undefined)
+      edits.push({ start: state.start, end: state.end, text: JSON.stringify(change.requestState) });
+  }
   metaEdits(message, change, edits);
   return pieces(message.bytes, edits);
 }
@@ -70,11 +80,14 @@ function isOfEnvelope({ key }: Member): boolean {
 }
 
 /** Gives a legacy request its envelope; whatever a client wrote under the envelope's own keys gives way. */
-function enveloped({ params, root }: RequestMessage, { clientInfo }: RequestChange): readonly Edit[] {
+function enveloped(
+  { params, root }: RequestMessage,
+  { clientInfo, capabilities = '{}' }: RequestChange,
+): readonly Edit[] {
   const envelope =
     `"io.modelcontextprotocol/protocolVersion":"${MODERN_VERSION}",` +
     `"io.modelcontextprotocol/clientInfo":${clientInfo},` +
-    `"io.modelcontextprotocol/clientCapabilities":{}`;
+    `"io.modelcontextprotocol/clientCapabilities":${capabilities}`;
   if (params === undefined) return [insertion(root, `"params":{"_meta":{${envelope}}}`)];
   const meta = memberOf(params, '_meta');
   if (meta === undefined) return [insertion(params, `"_meta":{${envelope}}`)];
@@ -95,6 +108,8 @@ export interface ReplyChange {
   readonly method: string;
   readonly from: Era;
   readonly to: Era;
+  /** What takes the place of the state that a modern server gave; undefined: there is none. */
+  readonly requestState?: string | undefined;
 }
 
 /** The response as the client is to receive it, in pieces that are to be sent one after the other. */
@@ -105,6 +120,11 @@ export function replyFor(message: ResponseMessage, change: ReplyChange): readonl
   if (id !== undefined) edits.push({ start: id.start, end: id.end, text: change.idText });
   else edits.push(insertion(message.root, `"id":${change.idText}`));
   if (change.from !== change.to) eraEdits(message, change, edits);
+  if (change.requestState !== undefined) {
+    const state = memberOf(memberOf(message.root, 'result')?.object, 'requestState');
+    if (state !== undefined)
+      edits.push({ start: state.start, end: state.end, text: JSON.stringify(change.requestState) });
+  }
   return pieces(message.bytes, edits);
 }
 

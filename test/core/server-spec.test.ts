@@ -16,7 +16,7 @@ const HTTP: Transport = {
 };
 
 function spec(transport: Transport, more: Partial<ServerSpec> = {}): ServerSpec {
-  return { name: 'a', transport, timeoutMs: 1, prefix: true, ...more };
+  return { name: 'a', transport, timeoutMs: 1, prefix: true, isolation: 'shared', ...more };
 }
 
 /** Same server, same way to it, same identity. */

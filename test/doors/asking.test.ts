@@ -33,11 +33,11 @@ describe('a server that asks in the middle of a call', () => {
     for (const name of ['elicitation', 'sampling', 'roots']) expect(capabilities).not.toHaveProperty(name);
   });
 
-  it('of the modern era gives a legacy client an error, not a result that it cannot read', async () => {
+  it('of the modern era gives a client that cannot be asked an error, not a result that it cannot read', async () => {
     const assay = await startAssay({ servers: { modern: fixture('modern') } });
     const session = await openSession(assay.url);
     const answer = await session.ask('tools/call', { name: 'modern_ask', arguments: {} });
-    expect(at(answer, 'error', 'data', 'code')).toBe('SERVER_ASKS');
+    expect(at(answer, 'error', 'data', 'code')).toBe('QUESTION_UNANSWERED');
     const modern = await modernAsk(assay.url, 'tools/call', {
       params: { name: 'modern_ask', arguments: {} },
     });

@@ -1,4 +1,6 @@
-import { ok } from '../../src/core/result.ts';
+import { err, ok } from '../../src/core/result.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
+import { openAsking, type Asking } from '../../src/gateway/asking.ts';
 import { EMPTY_INVENTORY, LISTS } from '../../src/gateway/inventory.ts';
 import type { Connect, Definition, Link, ListKind, Log, Memory } from '../../src/gateway/ports.ts';
 import { Server } from '../../src/gateway/server.ts';
@@ -7,6 +9,16 @@ import { readServerMessage, type ResponseMessage } from '../../src/protocol/mess
 import type { Json } from '../support/json.ts';
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Where nothing asks. */
+export const NOTHING_ASKS: Asking = openAsking({
+  sealer: {
+    seal: () => Promise.reject(new Error('nothing is sealed here')),
+    open: () => Promise.resolve(err({ code: 'STATE_INVALID', reason: 'nothing is sealed here' })),
+  },
+  replica: 'test',
+  limits: defaultSettings(),
+});
 
 const NO_MEMORY: Memory = { recall: () => undefined, remember() {} };
 
@@ -45,12 +57,13 @@ export interface Given {
 export function listed(name: string, lists: Lists = {}, given: Given = {}): Server {
   const transport = { kind: 'stdio', command: 'none', args: [], env: {}, cwd: '/' } as const;
   const server = new Server(
-    { name, transport, timeoutMs: 60_000, prefix: given.prefix ?? true },
+    { name, transport, timeoutMs: 60_000, prefix: given.prefix ?? true, isolation: 'shared' },
     {
       connect: given.connect ?? (() => new Promise(() => {})),
       memory: NO_MEMORY,
       log: SILENT,
       limits: {
+        ...defaultSettings(),
         'limits.requestsPerServer': 10,
         'limits.queuePerServer': 10,
         'limits.backlogBytes': 1_000,
@@ -82,7 +95,9 @@ export function standing(capabilities: Link['capabilities'], instructions?: stri
         capabilities,
         instructions,
         untakenBytes: 0,
+        tiesQuestions: false,
         ask: () => Promise.resolve(ok({ era: 'legacy', message: NOTHING_LISTED })),
+        say() {},
         close: () => Promise.resolve(),
       }),
     );

@@ -7,10 +7,16 @@ import { passing } from '../../src/core/supervision.ts';
 import type { ListKind } from '../../src/gateway/ports.ts';
 import type { Server } from '../../src/gateway/server.ts';
 import { View } from '../../src/gateway/view.ts';
-import { inventoryOf, listed, resource, standing, template, tool } from './listed-server.ts';
+import { inventoryOf, listed, NOTHING_ASKS, resource, standing, template, tool } from './listed-server.ts';
 
 function viewOf(servers: readonly Server[], isAggregated = true): View {
-  return new View({ servers: () => servers, isAggregated, settled: () => Promise.resolve() });
+  return new View({
+    endpoint: 'all',
+    asking: NOTHING_ASKS,
+    servers: () => servers,
+    isAggregated,
+    settled: () => Promise.resolve(),
+  });
 }
 
 /** What was found, as `server.name`, or else the refusal. */
@@ -149,7 +155,13 @@ describe('a tool', () => {
       a.lists.inventory = { ...a.inventory, ...inventoryOf({ tools: [tool('x')] }) };
       view.invalidate();
     };
-    const view = new View({ servers: () => [a], isAggregated: true, settled });
+    const view = new View({
+      endpoint: 'all',
+      asking: NOTHING_ASKS,
+      servers: () => [a],
+      isAggregated: true,
+      settled,
+    });
     expect(told(await view.tool('a_x'))).toBe('a.x');
   });
 });

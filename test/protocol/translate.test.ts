@@ -32,7 +32,15 @@ function requestOf(text: string): RequestMessage {
 
 function translated(text: string, way: Way, name?: string): string {
   const [from, to] = way.split(' to ') as [Era, Era];
-  const change: RequestChange = { id: 65_536, from, to, name, clientInfo: CLIENT_INFO };
+  const change: RequestChange = {
+    id: 65_536,
+    from,
+    to,
+    name,
+    clientInfo: CLIENT_INFO,
+    capabilities: undefined,
+    requestState: undefined,
+  };
   return Buffer.concat(requestFor(requestOf(text), change)).toString();
 }
 

@@ -1,5 +1,10 @@
 import type { Node } from 'jsonc-parser';
-import { DEFAULT_TIMEOUT_MS, type ServerSpec, type Transport } from '../../core/server-spec.ts';
+import {
+  DEFAULT_TIMEOUT_MS,
+  defaultIsolation,
+  type ServerSpec,
+  type Transport,
+} from '../../core/server-spec.ts';
 import type { Complaints } from './complaints.ts';
 import { optionAt, placeAt, type Entry, type Here, type Option } from './entry-fields.ts';
 import { HTTP_KEYS, readHttp } from './http-entry.ts';
@@ -26,8 +31,9 @@ export function readServer(member: ServerEntry, here: Here, complaints: Complain
   const prefix = optionAt(entry, 'prefix', BOOLEAN) ?? true;
   const timeoutMs = optionAt(entry, 'timeoutMs', TIMEOUT) ?? DEFAULT_TIMEOUT_MS;
   const transport = readTransport(entry);
-  const isBad = transport === undefined || complaints.problems.length > before;
-  return isBad ? undefined : { name, transport, timeoutMs, prefix };
+  const given = optionAt(entry, 'isolation', ISOLATION);
+  if (transport === undefined || complaints.problems.length > before) return undefined;
+  return { name, transport, timeoutMs, prefix, isolation: given ?? defaultIsolation(transport) };
 }
 
 function fieldsOf(member: ServerEntry, complaints: Complaints): ReadonlyMap<string, Node> {
@@ -78,6 +84,14 @@ const TIMEOUT: Option<number> = {
     return isGood ? Number(value) : undefined;
   },
 };
+function isIsolation(value: unknown): value is ServerSpec['isolation'] {
+  return value === 'session' || value === 'shared';
+}
+
+const ISOLATION: Option<ServerSpec['isolation']> = {
+  wanted: '"session" or "shared"',
+  read: ({ value }) => (isIsolation(value) ? value : undefined),
+};
 /** Keys whose values are only checked yet. */
 const FOR_LATER: readonly (readonly [string, Option<true>])[] = [
   [
@@ -85,13 +99,6 @@ const FOR_LATER: readonly (readonly [string, Option<true>])[] = [
     {
       wanted: 'true, false or a string',
       read: ({ type }) => isTrue(type === 'boolean' || type === 'string'),
-    },
-  ],
-  [
-    'isolation',
-    {
-      wanted: '"session" or "shared"',
-      read: ({ value }) => isTrue(value === 'session' || value === 'shared'),
     },
   ],
   [
@@ -109,6 +116,7 @@ const COMMON_KEYS: readonly string[] = [
   'disabled',
   'prefix',
   'timeoutMs',
+  'isolation',
   ...FOR_LATER.map(([key]) => key),
 ];
 

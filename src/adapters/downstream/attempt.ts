@@ -2,12 +2,16 @@ import type { LinkEvents } from '../../gateway/ports.ts';
 
 /** The events of one attempt to open a link. Nothing is reported before the link stands, nor of one that never did. */
 export class Attempt implements LinkEvents {
+  readonly asked: LinkEvents['asked'];
+  readonly said: LinkEvents['said'];
   readonly #events: LinkEvents;
   #stands = false;
   #cause: string | undefined;
 
   constructor(events: LinkEvents) {
     this.#events = events;
+    this.asked = events.asked;
+    this.said = events.said;
   }
 
   changed(kind: Parameters<LinkEvents['changed']>[0]): void {

@@ -7,8 +7,8 @@ import type { DownstreamDeps, Opening } from './opening.ts';
  */
 export function downstream(given: Omit<DownstreamDeps, 'suspects'>): Connect {
   const deps: DownstreamDeps = { ...given, suspects: new Map() };
-  return async (spec, events, signal) => {
-    const opening: Opening = { spec, events, deps, signal };
+  return async (spec, asked) => {
+    const opening: Opening = { spec, deps, ...asked };
     const { transport } = spec;
     if (transport.kind === 'stdio') {
       const { openStdio } = await import('./stdio-link.ts');

@@ -6,9 +6,10 @@ import type { Era } from '../../protocol/eras.ts';
 import { jsonFault, type Message, type NoMessage } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
-import { answerTo, heard, ownIdOf, progressIdOf, received } from './incoming.ts';
-import type { Offer } from './offer.ts';
+import { changeOf } from './change-of.ts';
+import { heard, ownIdOf, progressIdOf, received } from './incoming.ts';
 import { Pending, tooMany } from './pending.ts';
+import { OpenQuestions } from './questions.ts';
 
 export interface ConversationOptions {
   readonly server: string;
@@ -16,7 +17,6 @@ export interface ConversationOptions {
   readonly ownInfo: string;
   readonly events: LinkEvents;
   readonly log: Log;
-  readonly offer: Offer | undefined;
   /** Sends one message, which comes in pieces; `id` is that of the request in it, if it is one. */
   readonly send: (pieces: readonly Buffer[], id: number | undefined) => void;
 }
@@ -27,6 +27,7 @@ export class Conversation {
   era: Era = 'legacy';
   readonly #options: ConversationOptions;
   readonly #pending = new Slots<Pending>();
+  readonly #questions = new OpenQuestions();
   #ending: string | undefined;
 
   constructor(options: ConversationOptions) {
@@ -48,6 +49,7 @@ export class Conversation {
           if (id !== undefined) this.#pending.delete(id);
           settle(result);
         },
+        isAsking: () => this.#questions.size > 0,
         giveUp: (reason) =>
           this.#send([notificationMessage('notifications/cancelled', { requestId: id, reason })]),
       });
@@ -66,13 +68,12 @@ export class Conversation {
         pending.fail({ code: 'MESSAGE_NOT_JSON', reason: fault });
         return;
       }
-      const clientInfo = ask.clientInfo ?? ownInfo;
-      this.#send(requestFor(ask.message, { id, from: ask.era, to, name: ask.name, clientInfo }), id);
+      this.#send(requestFor(ask.message, changeOf(ask, { id, to, ownInfo })), id);
     });
   }
 
-  notify(method: string): void {
-    this.#send([notificationMessage(method)]);
+  say(note: Buffer): void {
+    this.#send([note]);
   }
 
   /** Takes one message from the server. */
@@ -81,7 +82,7 @@ export class Conversation {
   }
 
   hear(message: Message | NoMessage): void {
-    const { server, log, offer } = this.#options;
+    const { server, log, events } = this.#options;
     if (message.kind === 'none') {
       // What would have been the answer to a request is lost, so whoever waits for it need not wait longer.
       const id = ownIdOf(message.idText);
@@ -92,8 +93,12 @@ export class Conversation {
       if (pending === undefined) log.debug('server answered a request that nobody waits for', { server });
       else pending.answer(message, this.era);
     } else if (message.kind === 'request') {
-      this.#send([answerTo(message, offer)]);
-    } else {
+      this.#questions.take(message, {
+        to: events.asked,
+        send: (bytes) => this.#send([bytes]),
+        onOver: () => this.#pending.all().forEach((pending) => pending.refresh()),
+      });
+    } else if (!this.#questions.cancelled(message)) {
       const id = progressIdOf(message);
       if (id === undefined) heard(message, server, this.#options);
       else this.#pending.get(id)?.note(message);
@@ -111,6 +116,7 @@ export class Conversation {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
     for (const pending of this.#pending.all()) this.#fail(pending, cause);
+    this.#questions.end();
     this.#options.events.ended(cause);
   }
 

@@ -4,10 +4,9 @@ import { sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { lasting, passing, type Ending } from '../../core/supervision.ts';
-import { ownAsk, type Ask, type Capabilities, type Reply } from '../../gateway/ports.ts';
+import { ownAsk, type Ask, type Capabilities, type Opening, type Reply } from '../../gateway/ports.ts';
 import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
 import { ownRequest } from '../../protocol/message.ts';
-import { OFFERED_CAPABILITIES, type Offer } from './offer.ts';
 
 /** What a server says of itself at the start. */
 export interface Facts {
@@ -23,8 +22,7 @@ export type Probe = (ask: Ask, to: Era) => Promise<Result<Reply, Refusal>>;
 export interface Identity {
   /** Assay's own name and version, as JSON text. */
   readonly ownInfo: string;
-  /** Undefined: nothing is offered, as whatever a server asked could not be relayed. */
-  readonly offer?: Offer | undefined;
+  readonly offer: Opening['offer'];
 }
 
 /** `legacy`: the answer is none of a modern server (2026-07-28, basic/transports/stdio#backward-compatibility). */
@@ -56,10 +54,11 @@ export async function initialize(
   identity: Identity,
   signal: AbortSignal,
 ): Promise<Result<Facts, HandshakeFault>> {
+  const offer = await identity.offer;
   const request = ownRequest('initialize', {
     protocolVersion: NEWEST_LEGACY_VERSION,
-    capabilities: identity.offer === undefined ? {} : OFFERED_CAPABILITIES,
-    clientInfo: JSON.parse(identity.ownInfo) as unknown,
+    capabilities: JSON.parse(offer?.capabilities ?? '{}') as unknown,
+    clientInfo: JSON.parse(offer?.clientInfo ?? identity.ownInfo) as unknown,
   });
   const reply = await probe(ownAsk(request, Infinity, following(signal)), 'legacy');
   if (!reply.ok)

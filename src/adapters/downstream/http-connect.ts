@@ -31,7 +31,6 @@ async function openHttp(opening: Opening, transport: HttpTransport): Promise<Res
     events: attempt,
     log: deps.log,
     ownInfo: deps.ownInfo,
-    offer: deps.offer,
   });
   const facts = await shakeHands(link, opening);
   if (facts.ok) {
@@ -53,18 +52,20 @@ interface Failure extends Ending {
   readonly mayBeOlder: boolean;
 }
 
-async function shakeHands(link: HttpLink, { spec, deps, signal }: Opening): Promise<Result<Facts, Failure>> {
+async function shakeHands(link: HttpLink, opening: Opening): Promise<Result<Facts, Failure>> {
+  const { spec, deps, signal, offer } = opening;
+  const identity = { ownInfo: deps.ownInfo, offer };
   const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => link.ask(ask, to);
   const recalled = deps.recallEra(spec);
   if (recalled === 'legacy') {
-    const facts = await initialize(probe, deps, signal);
+    const facts = await initialize(probe, identity, signal);
     if (facts.ok) return facts;
   }
   const discovery = await discover(probe, signal);
   if (discovery.kind === 'modern') return ok(discovery.facts);
   if (discovery.kind === 'failed' && !isEraEvidence(discovery.refusal))
     return err({ ...endingOf(discovery.refusal), mayBeOlder: false });
-  const facts = await initialize(probe, deps, signal);
+  const facts = await initialize(probe, identity, signal);
   if (facts.ok) return facts;
   const { cause, isHopeless, httpStatus } = facts.error;
   return err({ cause, isHopeless, mayBeOlder: httpStatus !== undefined && OLDER_ANSWERS.has(httpStatus) });

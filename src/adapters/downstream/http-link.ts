@@ -14,15 +14,16 @@ import {
 } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
-import { Asides } from './asides.ts';
+import { changeOf } from './change-of.ts';
 import type { Facts } from './handshake.ts';
 import { exchangeHttp, isSuccess, statusCause, type HttpEnd } from './http-exchange.ts';
-import { answerTo, heard, ownIdOf, progressIdOf } from './incoming.ts';
+import { HttpPosts } from './http-posts.ts';
+import { heard, ownIdOf, progressIdOf } from './incoming.ts';
 import { listenLegacy } from './legacy-listening.ts';
 import { listen } from './listening.ts';
 import { modernHeaders } from './modern-headers.ts';
-import type { Offer } from './offer.ts';
 import { Pending, tooMany } from './pending.ts';
+import { OpenQuestions } from './questions.ts';
 
 export interface HttpLinkOptions {
   readonly server: string;
@@ -32,7 +33,6 @@ export interface HttpLinkOptions {
   readonly events: LinkEvents;
   readonly log: Log;
   readonly ownInfo: string;
-  readonly offer: Offer | undefined;
 }
 
 /** A request whose exchange is under way. */
@@ -43,10 +43,16 @@ interface Open {
 }
 
 const SESSION_OVER = 'its session is over (HTTP 404)';
+/** What belongs to the link also where it comes on the stream of a request. */
+const IS_OF_LINK: ReadonlySet<string> = new Set([
+  'notifications/progress',
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+]);
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
 const DELETE_LIMIT_MS = 1_000;
-/** Most messages beside requests that are on their way at a time. */
-const MOST_POSTS = 1_024;
 
 /** Streamable HTTP towards a server of either era: a request, and its answer on the same exchange. */
 export class HttpLink implements Link {
@@ -56,19 +62,29 @@ export class HttpLink implements Link {
   readonly #fixedHeaders: readonly string[];
   readonly #closing = new AbortController();
   readonly #open = new Slots<Pending>();
+  readonly #questions = new OpenQuestions();
   #facts: Facts = NO_FACTS;
   #session: string | undefined;
   #ending: string | undefined;
   #isClosing = false;
-  #posts = 0;
-  readonly #asides: Asides;
+  readonly #posts: HttpPosts;
   readonly untakenBytes = 0;
+  readonly tiesQuestions = true;
 
   constructor(options: HttpLinkOptions) {
     this.#options = options;
-    this.#asides = new Asides({ ...options, isTaken: () => this.#posts < MOST_POSTS });
     this.#client = new HttpClient(options.url.origin);
     this.#path = options.url.pathname + options.url.search;
+    this.#posts = new HttpPosts({
+      ...options,
+      client: this.#client,
+      request: (method, body) => ({
+        method,
+        path: this.#path,
+        headers: this.#headers(this.#legacyHeaders()),
+        body: body && [body],
+      }),
+    });
     this.#fixedHeaders = [
       ...Object.entries(options.headers).flat(),
       'content-type',
@@ -98,7 +114,7 @@ export class HttpLink implements Link {
       const { events } = this.#options;
       void listen({ facts, events, signal: this.#closing.signal, ask: (ask) => this.ask(ask) });
     } else {
-      this.#post(notificationMessage('notifications/initialized'));
+      this.#posts.post(notificationMessage('notifications/initialized'));
       this.#listenLegacy();
     }
   }
@@ -119,7 +135,7 @@ export class HttpLink implements Link {
         giveUp: (reason) => {
           // In the legacy era a closed connection cancels nothing (2025-11-25, basic/transports#sending-messages-to-the-server).
           if (to === 'legacy')
-            this.#post(notificationMessage('notifications/cancelled', { requestId: id, reason }));
+            this.#posts.post(notificationMessage('notifications/cancelled', { requestId: id, reason }));
           abort();
         },
       });
@@ -132,8 +148,8 @@ export class HttpLink implements Link {
         pending.fail({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
         return;
       }
-      const { message, name, era: from } = ask;
-      const body = requestFor(message, { id, from, to, name, clientInfo: ask.clientInfo ?? ownInfo });
+      const { message, era: from } = ask;
+      const body = requestFor(message, changeOf(ask, { id, to, ownInfo }));
       abort = exchangeHttp({
         client: this.#client,
         request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
@@ -143,7 +159,9 @@ export class HttpLink implements Link {
         log,
         onMessage: (received) => this.#heard(received, { id, pending, era: to }),
         ...(ask.isRelayed &&
-          from === to && { onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }) }),
+          from === to && {
+            onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }),
+          }),
         onStart: (status, given) => {
           // The session is over, so whatever else the answer says, the request was not carried out.
           if (status === 404 && this.#session !== undefined) {
@@ -168,7 +186,7 @@ export class HttpLink implements Link {
       const { server } = this.#options;
       for (const pending of this.#open.all()) pending.fail({ code: 'SERVER_ENDED', server, cause: cause });
       // A server may refuse to end sessions, or be gone: nothing depends on the answer.
-      if (this.#session !== undefined) await atMost(this.#delete(), DELETE_LIMIT_MS);
+      if (this.#session !== undefined) await atMost(this.#posts.delete(), DELETE_LIMIT_MS);
     }
     // Requests of a session that is over end by themselves, each with what its server says to it.
     if (this.#open.size === 0) await this.#client.close();
@@ -190,9 +208,9 @@ export class HttpLink implements Link {
     } else if (message.kind === 'response') {
       if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
       else log.warn('server answered another request than it was asked; that is ignored', { server });
-    } else if (message.kind === 'request') this.#post(answerTo(message, this.#options.offer));
-    else if (message.method === 'notifications/message') pending.note(message);
-    else this.#note(message);
+    } else if (message.kind === 'request') pending.asked(message, this.#questions, this.#posts.post);
+    else if (IS_OF_LINK.has(message.method)) this.#note(message);
+    else if (!this.#questions.cancelled(message)) pending.note(message);
   }
 
   /** Progress goes to the request whose id is its token, on whichever stream it comes. */
@@ -224,8 +242,13 @@ export class HttpLink implements Link {
       log,
       signal: this.#closing.signal,
       onMessage: (message) => {
-        if (message.kind === 'request') this.#post(answerTo(message, this.#options.offer));
-        else if (message.kind === 'notification') this.#note(message);
+        if (message.kind === 'request')
+          this.#questions.take(message, {
+            to: this.#options.events.asked,
+            send: this.#posts.post,
+            onOver: () => undefined,
+          });
+        else if (message.kind === 'notification' && !this.#questions.cancelled(message)) this.#note(message);
       },
       onEnd: (end) => {
         if (end.kind === 'unreached') this.#end(end.cause);
@@ -235,46 +258,8 @@ export class HttpLink implements Link {
     });
   }
 
-  /** Sends what needs no answer: a notification or a response. */
-  #post(body: Buffer): void {
-    const { server, log } = this.#options;
-    if (!this.#asides.mayGo()) return;
-    this.#posts += 1;
-    exchangeHttp({
-      client: this.#client,
-      request: this.#request([body], this.#legacyHeaders()),
-      isStream: false,
-      endsWithResponse: true,
-      server,
-      log,
-      onMessage: () => undefined,
-      onEnd: (end) => {
-        this.#posts -= 1;
-        if (end.kind !== 'answered') log.debug('a notification did not arrive', { server, cause: end.cause });
-      },
-    });
-  }
-
-  #delete(): Promise<HttpEnd> {
-    const { server, log } = this.#options;
-    return new Promise((resolve) => {
-      const request: HttpRequest = {
-        method: 'DELETE',
-        path: this.#path,
-        headers: this.#headers(this.#legacyHeaders()),
-        body: undefined,
-      };
-      exchangeHttp({
-        client: this.#client,
-        request,
-        isStream: false,
-        endsWithResponse: true,
-        server,
-        log,
-        onMessage: () => undefined,
-        onEnd: resolve,
-      });
-    });
+  say(note: Buffer): void {
+    if (this.era === 'legacy') this.#posts.post(note);
   }
 
   #request(body: readonly Buffer[], extra: readonly string[]): HttpRequest {
@@ -294,6 +279,7 @@ export class HttpLink implements Link {
   #end(cause: string): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
+    this.#questions.end();
     this.#options.events.ended(cause);
   }
 }

@@ -1,15 +1,11 @@
-import { rpcErrorOf } from '../../core/errors.ts';
 import type { LinkEvents, ListKind, Log } from '../../gateway/ports.ts';
 import {
   readServerMessage,
   type Message,
   type NoMessage,
   type NotificationMessage,
-  type RequestMessage,
 } from '../../protocol/message.ts';
-import { errorMessage, resultMessage } from '../../protocol/reply.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
-import { emptyResultOf, type Offer } from './offer.ts';
 
 /** Largest message in bytes that a server may send. */
 export const SERVER_MESSAGE_LIMIT: number = 256 * 1024 * 1024;
@@ -48,26 +44,11 @@ export function progressIdOf(note: NotificationMessage): number | undefined {
   return token && ownIdOf(rawOf(note.bytes, token));
 }
 
-/**
- * What a server requests of its client. Without an offer it may use nothing but `ping`, so all else is unknown here.
- * The answer is the JSON text to send back.
- */
-export function answerTo(request: RequestMessage, offer: Offer | undefined): Buffer {
-  if (request.method === 'ping') return resultMessage(request.idText, Buffer.from('{}'));
-  offer?.onRequest(request.method);
-  const result = offer && emptyResultOf(request);
-  if (result !== undefined) return resultMessage(request.idText, Buffer.from(result));
-  return errorMessage(
-    request.idText,
-    rpcErrorOf({ code: 'METHOD_UNKNOWN', method: request.method }, true),
-    'legacy',
-  );
-}
-
-/** A notification that belongs to no request: a change of lists is announced, a log message goes to our log. */
+/** A notification that belongs to no request: a change of lists is announced; the rest is for a client, or our log. */
 export function heard(note: NotificationMessage, server: string, to: { events: LinkEvents; log: Log }): void {
   const kind = LIST_CHANGES.get(note.method);
   if (kind !== undefined) to.events.changed(kind);
+  else if (to.events.said !== undefined) to.events.said(note);
   else if (note.method === 'notifications/message') {
     const level = textOf(note.bytes, memberOf(note.params, 'level'));
     const text = note.bytes.toString('utf8', note.params?.start, note.params?.end).slice(0, LONGEST_LOGGED);

@@ -1,8 +1,7 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Child } from '../../platform/child.ts';
-import type { LinkEvents, Log } from '../../gateway/ports.ts';
+import type { Log, Opening as Asked } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
-import type { Offer } from './offer.ts';
 
 export interface DownstreamDeps {
   readonly log: Log;
@@ -15,14 +14,10 @@ export interface DownstreamDeps {
   readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
   /** Servers, by name, that are not probed any more because they never lived long enough to answer. */
   readonly suspects: Map<string, Era>;
-  /** Undefined: servers are offered nothing. */
-  readonly offer?: Offer | undefined;
 }
 
 /** One attempt to open a link. */
-export interface Opening {
+export interface Opening extends Asked {
   readonly spec: ServerSpec;
-  readonly events: LinkEvents;
   readonly deps: DownstreamDeps;
-  readonly signal: AbortSignal;
 }

@@ -2,13 +2,16 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Ask, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
-import type { NotificationMessage, ResponseMessage } from '../../protocol/message.ts';
+import type { NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
+import type { OpenQuestions } from './questions.ts';
 
 export interface PendingOptions {
   readonly server: string;
   readonly ask: Ask;
   readonly settle: (result: Result<Reply, Refusal>) => void;
+  /** Whether the server may wait for its client, though that is tied to no request, so that its silence does not count. */
+  readonly isAsking?: () => boolean;
   /** Called when nobody waits for the answer any more, so that the server can be told; before `settle`. */
   readonly giveUp: (reason: string | undefined) => void;
 }
@@ -23,6 +26,9 @@ export class Pending {
   readonly #options: PendingOptions;
   readonly #timer: NodeJS.Timeout | undefined;
   #isOver = false;
+  /** Questions that came in its course and are open. */
+  #asking = 0;
+  #withdrawals: (() => void)[] | undefined;
 
   constructor(options: PendingOptions) {
     this.#options = options;
@@ -48,6 +54,25 @@ export class Pending {
     this.#end(ok({ message, era }));
   }
 
+  /** The server asks its client in the course of this request; what is open when that is over is withdrawn. */
+  asked(message: RequestMessage, questions: OpenQuestions, send: (bytes: Buffer) => void): void {
+    const withdraw = questions.take(message, {
+      to: this.#options.ask.onQuestion,
+      send,
+      onOpen: () => (this.#asking += 1),
+      onOver: () => {
+        this.#asking -= 1;
+        this.refresh();
+      },
+    });
+    (this.#withdrawals ??= []).push(withdraw);
+  }
+
+  /** The client has answered: the server's time limit starts anew. */
+  refresh(): void {
+    if (!this.#isOver) this.#timer?.refresh();
+  }
+
   fail(refusal: Refusal): void {
     this.#end(err(refusal));
   }
@@ -59,6 +84,10 @@ export class Pending {
   }
 
   #late(limitMs: number): void {
+    if (this.#asking > 0 || this.#options.isAsking?.() === true) {
+      this.#timer?.refresh();
+      return;
+    }
     this.#options.giveUp('the time limit has passed');
     this.fail({ code: 'SERVER_TIMEOUT', server: this.#options.server, limitMs });
   }
@@ -67,6 +96,7 @@ export class Pending {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
+    this.#withdrawals?.forEach((withdraw) => withdraw());
     this.#options.ask.cancellation?.listen(undefined);
     this.#options.settle(result);
   }

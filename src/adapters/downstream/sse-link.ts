@@ -5,6 +5,7 @@ import { passing, type Ending } from '../../core/supervision.ts';
 import type { Ask, Capabilities, Link, Reply } from '../../gateway/ports.ts';
 import { HttpClient } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
+import { notificationMessage } from '../../protocol/reply.ts';
 import { Asides } from './asides.ts';
 import { Attempt } from './attempt.ts';
 import { Conversation } from './conversation.ts';
@@ -28,13 +29,14 @@ export async function openSse(
     return err(passing(address.error));
   }
   const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => wire.conversation.ask(ask, to);
-  const facts = await initialize(probe, opening.deps, opening.signal);
+  const identity = { ownInfo: opening.deps.ownInfo, offer: opening.offer };
+  const facts = await initialize(probe, identity, opening.signal);
   if (!facts.ok) {
     await wire.close(facts.error.cause);
     return err(facts.error);
   }
   attempt.succeeded();
-  wire.conversation.notify('notifications/initialized');
+  wire.conversation.say(notificationMessage('notifications/initialized'));
   return ok(new SseLink(wire, facts.value));
 }
 
@@ -64,7 +66,6 @@ class SseWire {
       ownInfo: deps.ownInfo,
       events,
       log: deps.log,
-      offer: deps.offer,
       send: (pieces, id) => this.#send(pieces, id),
     });
     const named = Promise.withResolvers<Result<string, string>>();
@@ -145,6 +146,7 @@ class SseWire {
 
 class SseLink implements Link {
   readonly era = 'legacy';
+  readonly tiesQuestions = false;
   readonly version: string;
   readonly capabilities: Capabilities;
   readonly instructions: string | undefined;
@@ -163,6 +165,10 @@ class SseLink implements Link {
 
   ask(ask: Ask): Promise<Result<Reply, Refusal>> {
     return this.#wire.conversation.ask(ask);
+  }
+
+  say(note: Buffer): void {
+    this.#wire.conversation.say(note);
   }
 
   close(cause: string): Promise<void> {

@@ -10,6 +10,7 @@ import { atMost } from '../../platform/waiting.ts';
 import { Asides } from './asides.ts';
 import { Attempt } from './attempt.ts';
 import { Conversation } from './conversation.ts';
+import { notificationMessage } from '../../protocol/reply.ts';
 import { onOneLine } from '../../protocol/splice.ts';
 import { discover, initialize, type Facts, type HandshakeFault, type Identity } from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
@@ -48,7 +49,7 @@ interface Failure extends Ending {
 }
 
 async function attempt(
-  { spec, events, deps, signal }: Opening,
+  { spec, events, deps, signal, offer }: Opening,
   transport: Extract<Transport, { kind: 'stdio' }>,
   recalled: Era | undefined,
 ): Promise<Result<Link, Failure>> {
@@ -61,7 +62,6 @@ async function attempt(
     ownInfo: deps.ownInfo,
     events: attempted,
     log: deps.log,
-    offer: deps.offer,
     send: (pieces, id) => {
       if (id !== undefined || asides.mayGo()) child.write([...pieces.map(onOneLine), LINE_FEED]);
     },
@@ -69,7 +69,7 @@ async function attempt(
   connectStreams(child, conversation, { server: spec.name, log: deps.log });
   child.onDrain(() => attempted.drained());
   void child.ended.then((cause) => conversation.end(cause));
-  const facts = await shakeHands(conversation, { ...deps, recalled, signal });
+  const facts = await shakeHands(conversation, { ownInfo: deps.ownInfo, offer, recalled, signal });
   if (!facts.ok) {
     const diedOfProbe = conversation.hasEnded && recalled === undefined;
     const { cause } = facts.error;
@@ -80,7 +80,7 @@ async function attempt(
   }
   attempted.succeeded();
   conversation.era = facts.value.era;
-  if (facts.value.era === 'legacy') conversation.notify('notifications/initialized');
+  if (facts.value.era === 'legacy') conversation.say(notificationMessage('notifications/initialized'));
   return ok(new StdioLink({ child, conversation, facts: facts.value, events }));
 }
 
@@ -134,6 +134,7 @@ interface StdioLinkParts {
 }
 
 class StdioLink implements Link {
+  readonly tiesQuestions = false;
   readonly era: Era;
   readonly version: string;
   readonly capabilities: Capabilities;
@@ -159,6 +160,10 @@ class StdioLink implements Link {
 
   ask(ask: Ask): Promise<Result<Reply, Refusal>> {
     return this.#conversation.ask(ask);
+  }
+
+  say(note: Buffer): void {
+    if (this.era === 'legacy') this.#conversation.say(note);
   }
 
   async close(cause: string): Promise<void> {

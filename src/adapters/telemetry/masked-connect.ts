@@ -1,5 +1,5 @@
 import { err } from '../../core/result.ts';
-import type { Connect } from '../../gateway/ports.ts';
+import type { Connect, LinkEvents } from '../../gateway/ports.ts';
 import type { Telemetry } from '../../gateway/ports/telemetry.ts';
 
 /**
@@ -7,14 +7,16 @@ import type { Telemetry } from '../../gateway/ports/telemetry.ts';
  * server said, and are shown to clients, in lists and on health pages.
  */
 export function maskedConnect(connect: Connect, { meter, mask }: Telemetry): Connect {
-  return async (spec, events, signal) => {
+  return async (spec, opening) => {
+    const { events } = opening;
     meter?.starting(spec.name);
-    const heard = {
-      changed: (kind: Parameters<typeof events.changed>[0]) => events.changed(kind),
+    const heard: LinkEvents = {
+      ...events,
+      changed: (kind) => events.changed(kind),
       drained: () => events.drained(),
-      ended: (cause: string) => events.ended(mask(cause)),
+      ended: (cause) => events.ended(mask(cause)),
     };
-    const opened = await connect(spec, heard, signal);
+    const opened = await connect(spec, { ...opening, events: heard });
     return opened.ok ? opened : err({ ...opened.error, cause: mask(opened.error.cause) });
   };
 }

@@ -3,6 +3,8 @@ import { facesOf, rpcErrorOf } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
 import { answer } from '../../gateway/answer.ts';
+import type { Asker } from '../../gateway/askers.ts';
+import type { ClientSession } from '../../gateway/client-session.ts';
 import type { View } from '../../gateway/view.ts';
 import { METHODS, type Era } from '../../protocol/eras.ts';
 import { jsonFault, type NotificationMessage, type RequestMessage } from '../../protocol/message.ts';
@@ -21,6 +23,8 @@ export interface Caller {
   readonly clientInfo: string | undefined;
   /** The revision that a legacy client negotiated. */
   readonly version?: string;
+  /** Of a legacy client. */
+  readonly session?: ClientSession;
   /** The least severe level of log messages that the client wants; undefined: what its era has as default. */
   logLevel: string | undefined;
 }
@@ -38,10 +42,13 @@ export interface Conduct {
   readonly cancellation: Cancellation;
   /** Sends something to the client that belongs before the response. */
   readonly notify: (bytes: Buffer) => void;
+  /** Asks a legacy client something on the stream of this request. */
+  readonly ask?: Asker | undefined;
 }
 
 /** Leads one request through the gateway and gives the response in the client's own form. */
-export async function conduct({ caller, message, cancellation, notify }: Conduct): Promise<Outcome> {
+export async function conduct(conducted: Conduct): Promise<Outcome> {
+  const { caller, message, cancellation, notify, ask } = conducted;
   const { era, view } = caller;
   const { method, idText } = message;
   if (METHODS.get(method)?.eras.includes(era) !== true)
@@ -61,16 +68,19 @@ export async function conduct({ caller, message, cancellation, notify }: Conduct
     version: caller.version,
     subject: caller.subject,
     clientInfo: caller.clientInfo,
+    session: caller.session,
+    ask,
     cancellation,
     isRelayed: true,
     notify: (note, bytes) => {
-      if (note.method === 'notifications/progress' || wantsLog(note, era, logLevel)) notify(bytes);
+      if (note.method !== 'notifications/message' || wantsLog(note, era, logLevel)) notify(bytes);
     },
   });
   switch (answered.kind) {
     case 'relayed': {
-      const { reply } = answered;
-      return { pieces: replyFor(reply.message, { idText, method, from: reply.era, to: era }), status: 200 };
+      const { reply, requestState } = answered;
+      const change = { idText, method, from: reply.era, to: era, requestState };
+      return { pieces: replyFor(reply.message, change), status: 200 };
     }
     case 'own':
       return { pieces: resultPieces(idText, answered.result), status: 200 };
@@ -101,7 +111,7 @@ function setLogLevel(caller: Caller, message: RequestMessage): Outcome {
 }
 
 /** Without a level a modern client gets no log messages, a legacy client whatever its server sends. */
-function wantsLog(note: NotificationMessage, era: Era, wanted: string | undefined): boolean {
+export function wantsLog(note: NotificationMessage, era: Era, wanted: string | undefined): boolean {
   if (wanted === undefined) return era === 'legacy';
   return isSevereEnough(textOf(note.bytes, memberOf(note.params, 'level')), wanted);
 }

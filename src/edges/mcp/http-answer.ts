@@ -41,13 +41,14 @@ export class HttpAnswer {
     if (!options.json) this.openStream();
   }
 
-  /** Says something before the response. Lost for a client that accepts no streams, as it has no place for it. */
-  notify(bytes: Buffer): void {
+  /** Says something before the response; false for a client that accepts no streams, as it has no place for it. */
+  notify(bytes: Buffer): boolean {
     const response = this.#response;
-    if (!this.#options.sse || response.writableEnded || response.destroyed) return;
+    if (!this.#options.sse || response.writableEnded || response.destroyed) return false;
     this.openStream();
     this.#event([bytes]);
     if (response.writableLength > this.#options.mostUnreadBytes) response.destroy();
+    return true;
   }
 
   respond(outcome: Outcome, headers: OutgoingHttpHeaders = {}): void {

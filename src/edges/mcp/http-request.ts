@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
+import type { Question } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
@@ -10,7 +11,7 @@ import type { ClientLoads } from './client-load.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
 import { HttpAnswer, sendJson } from './http-answer.ts';
 import type { InFlight } from './in-flight.ts';
-import type { Sessions } from './session.ts';
+import type { Session, Sessions } from './session.ts';
 
 /** One POST to an MCP endpoint, its body read. */
 export interface Post {
@@ -38,6 +39,8 @@ export interface OpenSubscription {
 export interface Asking {
   readonly caller: Caller;
   readonly inFlight: InFlight | undefined;
+  /** Of a legacy client. */
+  readonly session?: Session;
 }
 
 /** A refusal of the HTTP exchange itself: its status is that of the code, in either era. */
@@ -94,7 +97,7 @@ export function openAnswer(
 export async function answerRequest(
   { response, answer }: { readonly response: ServerResponse; readonly answer: HttpAnswer },
   message: RequestMessage,
-  { caller, inFlight }: Asking,
+  { caller, inFlight, session }: Asking,
 ): Promise<void> {
   const cancellation = inFlight === undefined ? new Cancellation() : inFlight.begin(message.idText);
   if (cancellation === undefined) {
@@ -109,7 +112,9 @@ export async function answerRequest(
     });
   let outcome: Outcome;
   try {
-    outcome = await conduct({ caller, message, cancellation, notify: (bytes) => answer.notify(bytes) });
+    const send = (bytes: Buffer): boolean => answer.notify(bytes);
+    const ask = session && ((question: Question) => session.ask(question, send));
+    outcome = await conduct({ caller, message, cancellation, notify: send, ask });
   } finally {
     inFlight?.end(message.idText);
   }

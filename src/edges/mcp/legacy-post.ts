@@ -7,11 +7,10 @@ import * as headers from '../../protocol/headers.ts';
 import { readClientMessage, type Message, type RequestMessage } from '../../protocol/message.ts';
 import { resultMessage, resultText } from '../../protocol/reply.ts';
 import { scanWholeArray } from '../../protocol/scan.ts';
-import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { refusal } from './conduct.ts';
 import { sendJson } from './http-answer.ts';
 import { answerRequest, isAdmitted, openAnswer, refuse, type Post } from './http-request.ts';
-import { batchFault, hearNotification, noMessage, versionFor } from './legacy-rules.ts';
+import { batchFault, hearNotification, noMessage, offerOf, versionFor } from './legacy-rules.ts';
 import { initialization } from './self.ts';
 import type { Session, Sessions } from './session.ts';
 
@@ -27,11 +26,12 @@ export async function answerLegacy(post: Post, message: Message): Promise<void> 
   if (message.kind === 'request') {
     if (!isAdmitted(post, session, { idText: message.idText, era: 'legacy' })) return;
     const answer = openAnswer(post, undefined);
-    const asking = { caller: session, inFlight: session.inFlight };
+    const asking = { caller: session, inFlight: session.inFlight, session };
     await answerRequest({ response: post.response, answer }, message, asking);
     return;
   }
   if (message.kind === 'notification') hearNotification(message, session.inFlight);
+  else session.questions.hear(message);
   post.response.writeHead(202).end();
 }
 
@@ -71,19 +71,17 @@ function find(
 }
 
 function beginSession(post: Post, message: RequestMessage): void {
-  const { idText, bytes, params } = message;
+  const { idText } = message;
   const version = versionFor(message);
   if (!version.ok) {
     const { pieces, status } = refusal(idText, 'legacy', version.error);
     sendJson(post.response, status, { headers: {}, pieces });
     return;
   }
-  const info = memberOf(params, 'clientInfo');
   const session = post.sessions.begin({
     view: post.view,
-    subject: post.subject,
     version: version.value,
-    clientInfo: info && rawOf(bytes, info),
+    offer: offerOf(message, post.subject),
   });
   if (session === undefined) {
     refuse(post, { code: 'SESSION_LIMIT' }, { idText, era: 'legacy' });
@@ -112,13 +110,14 @@ export async function answerBatch(post: Post): Promise<void> {
   }
   for (const message of messages)
     if (message.kind === 'notification') hearNotification(message, session.inFlight);
+    else if (message.kind === 'response') session.questions.hear(message);
   const requests = messages.filter((message) => message.kind === 'request' || message.kind === 'none');
   if (requests.length === 0) {
     post.response.writeHead(202).end();
     return;
   }
   const answer = openAnswer(post, { size: requests.length });
-  const asking = { caller: session, inFlight: session.inFlight };
+  const asking = { caller: session, inFlight: session.inFlight, session };
   const busy = { code: 'CLIENT_BUSY', limit: session.limit } as const;
   let places = session.take(post.response, requests.length);
   const each = requests.map(async (message) => {

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { ListKind } from '../../gateway/ports.ts';
+import type { ListKind, Offer } from '../../gateway/ports.ts';
 import { hasBatches, negotiated } from '../../protocol/eras.ts';
 import type { Message, NoMessage, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
@@ -21,6 +21,27 @@ export function versionFor({ bytes, params }: RequestMessage): Result<string, Re
   return requested === undefined
     ? err({ code: 'PARAMS_INVALID', field: 'params.protocolVersion', reason: 'it must be a string' })
     : ok(negotiated(requested));
+}
+
+/** What a client says of itself in `initialize`, for servers that are opened in its name. */
+export function offerOf({ bytes, params }: RequestMessage, subject: string): Offer {
+  const info = memberOf(params, 'clientInfo');
+  const given = memberOf(params, 'capabilities');
+  return {
+    capabilities: given === undefined ? '{}' : withoutTasks(rawOf(bytes, given)),
+    clientInfo: info && rawOf(bytes, info),
+    subject,
+  };
+}
+
+/** Questions are relayed, tasks of clients are not. */
+function withoutTasks(capabilities: string): string {
+  try {
+    const { tasks: _, ...rest } = JSON.parse(capabilities) as Readonly<Record<string, unknown>>;
+    return JSON.stringify(rest);
+  } catch {
+    return '{}';
+  }
 }
 
 export function hearNotification(message: NotificationMessage, inFlight: InFlight): void {

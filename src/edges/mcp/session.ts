@@ -1,29 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
-import type { ListKind } from '../../gateway/ports.ts';
+import type { ClientSession } from '../../gateway/client-session.ts';
+import type { ListKind, Offer, Question } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
+import type { NotificationMessage } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { ClientLoad } from './client-load.ts';
-import type { Caller } from './conduct.ts';
+import { wantsLog, type Caller } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { LIST_CHANGED } from './legacy-rules.ts';
+import { Questions, type Send } from './questions.ts';
 
 export interface SessionOptions {
   readonly view: View;
-  readonly subject: string;
   readonly version: string;
-  readonly clientInfo: string | undefined;
+  readonly offer: Offer;
 }
 
 /** One legacy client: what it said at its handshake, its open requests, and the stream on which it hears of changes. */
-export class Session implements Caller {
+export class Session implements Caller, ClientSession {
   readonly id: string = randomUUID();
   readonly era = 'legacy';
   readonly view: View;
   readonly subject: string;
   readonly version: string;
   readonly clientInfo: string | undefined;
+  readonly offer: Offer;
+  readonly questions: Questions;
   readonly inFlight: InFlight = new InFlight();
   /** Most requests under way. */
   readonly limit: number;
@@ -35,14 +39,37 @@ export class Session implements Caller {
   readonly #unheard = new Set<string>();
   readonly #unsubscribe: () => void;
 
-  constructor({ view, subject, version, clientInfo }: SessionOptions, limit: number) {
-    this.limit = limit;
-    this.#load = new ClientLoad(limit);
+  constructor({ view, version, offer }: SessionOptions, limits: SessionLimits) {
+    this.limit = limits['limits.requestsPerClient'];
+    this.#load = new ClientLoad(this.limit);
     this.view = view;
-    this.subject = subject;
+    this.subject = offer.subject;
     this.version = version;
-    this.clientInfo = clientInfo;
+    this.clientInfo = offer.clientInfo;
+    this.offer = offer;
+    const { capabilities } = offer;
+    this.questions = new Questions({ capabilities, limitMs: limits['limits.questionMs'] });
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
+  }
+
+  get session(): this {
+    return this;
+  }
+
+  /** On the stream of a request, where that can be, else on its own. */
+  readonly ask = (question: Question, first?: Send): void => {
+    this.questions.ask(question, (bytes) => first?.(bytes) === true || this.say(bytes));
+  };
+
+  hear(note: NotificationMessage): void {
+    if (note.method !== 'notifications/message' || wantsLog(note, 'legacy', this.logLevel))
+      this.say(note.bytes);
+  }
+
+  /** Sends what belongs to no request; false where the client has no stream for it. */
+  say(bytes: Buffer): boolean {
+    this.#send?.(bytes);
+    return this.#send !== undefined;
   }
 
   get hasStream(): boolean {
@@ -83,6 +110,8 @@ export class Session implements Caller {
   end(): void {
     this.#unsubscribe();
     this.inFlight.cancelAll();
+    this.questions.end();
+    this.view.forget(this.id);
     this.closeStream();
   }
 
@@ -94,7 +123,10 @@ export class Session implements Caller {
   }
 }
 
-export type SessionLimits = Pick<Settings, 'limits.sessions' | 'limits.requestsPerClient'>;
+export type SessionLimits = Pick<
+  Settings,
+  'limits.sessions' | 'limits.requestsPerClient' | 'limits.questionMs'
+>;
 
 /** All legacy sessions of a door. When the limit is reached the one that was idle longest makes room. */
 export class Sessions {
@@ -120,7 +152,7 @@ export class Sessions {
       if (oldest === undefined) return undefined;
       this.end(oldest);
     }
-    const session = new Session(options, this.#limits['limits.requestsPerClient']);
+    const session = new Session(options, this.#limits);
     this.#sessions.set(session.id, session);
     return session;
   }

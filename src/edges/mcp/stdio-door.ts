@@ -2,6 +2,8 @@ import type { Readable, Writable } from 'node:stream';
 import type { Refusal } from '../../core/refusal.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
+import type { SoleClient } from '../../gateway/client-session.ts';
+import { offerIn } from '../../gateway/link-choice.ts';
 import type { ListKind, Log } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { LineSplitter } from '../../platform/lines.ts';
@@ -20,9 +22,17 @@ import { onOneLine } from '../../protocol/splice.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { Intake } from './intake.ts';
-import { batchFault, hearNotification, LIST_CHANGED, noMessage, versionFor } from './legacy-rules.ts';
+import {
+  batchFault,
+  hearNotification,
+  LIST_CHANGED,
+  noMessage,
+  offerOf,
+  versionFor,
+} from './legacy-rules.ts';
 import { envelopeFault, isEnveloped } from './modern-rules.ts';
 import { initialization } from './self.ts';
+import { StdioClient } from './stdio-client.ts';
 import { Subscription } from './subscription.ts';
 
 export interface StdioDoorOptions {
@@ -31,6 +41,7 @@ export interface StdioDoorOptions {
   readonly view: View;
   readonly settings: Settings;
   readonly log: Log;
+  readonly sole: SoleClient;
 }
 
 /** Longest time in ms that requests under way have to end after the client closed its side. */
@@ -55,7 +66,8 @@ class StdioDoor {
   readonly #open = new Set<Promise<void>>();
   #hasMissed = false;
   /** What a legacy client said at its handshake. */
-  #legacy: (Caller & { readonly version: string }) | undefined;
+  #legacy: StdioClient | undefined;
+  #isIntroduced = false;
 
   constructor(options: StdioDoorOptions) {
     this.#options = options;
@@ -85,6 +97,7 @@ class StdioDoor {
     unsubscribe();
     for (const subscription of this.#subscriptions.values()) subscription.finish();
     this.#inFlight.cancelAll();
+    this.#legacy?.questions.end();
     if (!output.destroyed) await atMost(flushed(output), FLUSH_MS);
   }
 
@@ -109,7 +122,10 @@ class StdioDoor {
   }
 
   #note(message: Exclude<Message, RequestMessage>): void {
-    if (message.kind !== 'notification') return;
+    if (message.kind === 'response') {
+      this.#legacy?.questions.hear(message);
+      return;
+    }
     hearNotification(message, this.#inFlight);
     const id = memberOf(message.params, 'requestId');
     if (message.method !== 'notifications/cancelled' || id === undefined) return;
@@ -140,6 +156,8 @@ class StdioDoor {
     if (isEnveloped(message)) {
       const fault = envelopeFault(message);
       if (fault !== undefined) return refusal(idText, 'modern', fault);
+      if (!this.#isIntroduced) this.#options.sole.introduce(offerIn(message, LOCAL.subject));
+      this.#isIntroduced = true;
       if (message.method === 'subscriptions/listen') return this.#listen(message);
       return this.#conduct(message, { ...LOCAL_CALLER, era: 'modern', view });
     }
@@ -156,9 +174,15 @@ class StdioDoor {
     const { view } = this.#options;
     const version = versionFor(message);
     if (!version.ok) return refusal(message.idText, 'legacy', version.error);
-    const info = memberOf(message.params, 'clientInfo');
-    const clientInfo = info && rawOf(message.bytes, info);
-    this.#legacy = { ...LOCAL_CALLER, era: 'legacy', view, clientInfo, version: version.value };
+    const offer = offerOf(message, LOCAL.subject);
+    this.#legacy = new StdioClient({
+      view,
+      offer,
+      version: version.value,
+      send: (bytes) => this.#send(bytes),
+      questionMs: this.#options.settings['limits.questionMs'],
+    });
+    this.#options.sole.introduce(offer, this.#legacy);
     const result = resultText('initialize', 'legacy', initialization(view, version.value));
     return { pieces: [resultMessage(message.idText, result)], status: 200 };
   }
@@ -174,7 +198,8 @@ class StdioDoor {
         reason: 'a request with this id is under way',
       });
     try {
-      const outcome = await conduct({ caller, message, cancellation, notify: (bytes) => this.#send(bytes) });
+      const notify = (bytes: Buffer): void => void this.#send(bytes);
+      const outcome = await conduct({ caller, message, cancellation, notify, ask: caller.session?.ask });
       return cancellation.isCancelled ? undefined : outcome;
     } finally {
       this.#inFlight.end(message.idText);
@@ -189,7 +214,7 @@ class StdioDoor {
         code: 'MESSAGE_INVALID',
         reason: 'a request with this id is under way',
       });
-    const opened = Subscription.open({ view, message, send: (bytes) => this.#send(bytes) });
+    const opened = Subscription.open({ view, message, send: (bytes) => void this.#send(bytes) });
     if (!opened.ok) return refusal(idText, 'modern', opened.error);
     this.#subscriptions.set(idText, opened.value);
     return undefined;
@@ -238,14 +263,15 @@ class StdioDoor {
   }
 
   /** Sends what is no answer. A client that does not read misses it: nothing else would bound how much of it waits. */
-  #send(bytes: Buffer): void {
+  #send(bytes: Buffer): boolean {
     const { output, settings, log } = this.#options;
     if (output.writableLength < settings['limits.unreadBytes']) {
       this.#sendPieces([bytes]);
-      return;
+      return true;
     }
     if (!this.#hasMissed) log.warn('notifications to the client are dropped, as it does not read');
     this.#hasMissed = true;
+    return false;
   }
 
   #sendPieces(pieces: readonly Buffer[]): void {

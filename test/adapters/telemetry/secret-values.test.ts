@@ -5,7 +5,7 @@ import type { Transport } from '../../../src/core/server-spec.ts';
 const RANDOM = 'q7Zk29xPm41LvB83tRw6';
 
 function secretsOf(transport: Transport): readonly string[] {
-  return secretsOfServer({ name: 'a', transport, timeoutMs: 1, prefix: true });
+  return secretsOfServer({ name: 'a', transport, timeoutMs: 1, prefix: true, isolation: 'shared' });
 }
 
 function ofVariable(name: string, value: string): readonly string[] {

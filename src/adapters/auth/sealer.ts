@@ -1,0 +1,117 @@
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import type { Log } from '../../gateway/ports.ts';
+import type { Sealer, Sealing } from '../../gateway/ports/sealer.ts';
+import type { Store, StoredKey } from '../../gateway/ports/store.ts';
+
+type Keys = Pick<Store, 'keys' | 'ensureKey' | 'addKey'>;
+
+export interface KeySealerOptions {
+  /** Lends the store; where it cannot be opened, keys of this process alone must do. */
+  readonly withStore: <T>(use: (store: Keys) => Promise<Result<T, Refusal>>) => Promise<Result<T, Refusal>>;
+  readonly log: Log;
+}
+
+const PURPOSE = 'request-state';
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/** A key seals for so long, in ms; what it has sealed it opens for ever. */
+const ROTATE_MS = 30 * 24 * 60 * 60 * 1_000;
+/** How often, in ms, a state under an unknown key may cost a look into the store. */
+const LOOK_EVERY_MS = 1_000;
+
+/** AES-256-GCM with keys that all processes on one store share, so that any of them opens what another sealed. */
+export class KeySealer implements Sealer {
+  readonly #options: KeySealerOptions;
+  #keys: readonly StoredKey[] = [];
+  #lookedMs = -Infinity;
+  #looking: Promise<void> | undefined;
+
+  constructor(options: KeySealerOptions) {
+    this.#options = options;
+  }
+
+  async seal(text: string, { about, expiresMs }: Sealing): Promise<string> {
+    const key = await this.#newest(Date.now());
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', key.bytes, iv).setAAD(Buffer.from(about));
+    const body = Buffer.concat([cipher.update(JSON.stringify([expiresMs, text]), 'utf8'), cipher.final()]);
+    return `${key.id}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
+  }
+
+  async open(
+    sealed: string,
+    { about, nowMs }: { readonly about: string; readonly nowMs: number },
+  ): Promise<Result<string, Refusal>> {
+    const at = sealed.indexOf('.');
+    const key = await this.#find(sealed.slice(0, Math.max(at, 0)), nowMs);
+    const plain = key && decrypt(key, Buffer.from(sealed.slice(at + 1), 'base64url'), about);
+    if (plain === undefined)
+      return err({ code: 'STATE_INVALID', reason: 'it was not given here, or not for this request' });
+    const [expiresMs, text] = JSON.parse(plain) as readonly [number, string];
+    return expiresMs > nowMs ? ok(text) : err({ code: 'STATE_INVALID', reason: 'it has expired' });
+  }
+
+  async #newest(nowMs: number): Promise<StoredKey> {
+    const known = this.#keys[0];
+    if (known !== undefined && nowMs - known.createdMs < ROTATE_MS) return known;
+    await this.#look(nowMs);
+    const newest = this.#keys[0];
+    if (newest !== undefined && nowMs - newest.createdMs < ROTATE_MS) return newest;
+    const fresh = freshKey(nowMs);
+    this.#keys = [fresh, ...this.#keys];
+    const added = await this.#options.withStore((store) => store.addKey(fresh));
+    if (!added.ok) this.#alone(added.error);
+    return fresh;
+  }
+
+  async #find(id: string, nowMs: number): Promise<StoredKey | undefined> {
+    const find = (): StoredKey | undefined => this.#keys.find((key) => key.id === id);
+    if (find() === undefined && nowMs - this.#lookedMs > LOOK_EVERY_MS) await this.#look(nowMs);
+    return find();
+  }
+
+  /** Takes up the keys of the store, and makes the first where there is none. */
+  #look(nowMs: number): Promise<void> {
+    this.#looking ??= this.#read(nowMs).finally(() => {
+      this.#lookedMs = nowMs;
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #read(nowMs: number): Promise<void> {
+    const read = await this.#options.withStore(async (store) => {
+      const ensured = await store.ensureKey(freshKey(nowMs));
+      return ensured.ok ? store.keys(PURPOSE) : ensured;
+    });
+    if (read.ok) this.#keys = read.value;
+    else this.#alone(read.error);
+  }
+
+  #alone(error: Refusal): void {
+    const why = sentenceOf(error);
+    this.#options.log.warn('what clients keep for Assay can be opened by this process alone', { why });
+  }
+}
+
+function freshKey(createdMs: number): StoredKey {
+  return { id: randomUUID(), purpose: PURPOSE, bytes: randomBytes(KEY_BYTES), createdMs };
+}
+
+/** Undefined where the key, the bytes or what they are about do not fit together. */
+function decrypt(key: StoredKey, bytes: Buffer, about: string): string | undefined {
+  if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(0, IV_BYTES))
+      .setAAD(Buffer.from(about))
+      .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    const body = bytes.subarray(IV_BYTES + TAG_BYTES);
+    return Buffer.concat([decipher.update(body), decipher.final()]).toString();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+import type { NotificationMessage } from '../protocol/message.ts';
+import type { Offer, Question } from './ports.ts';
+
+/** A legacy client for as long as its session lasts. */
+export interface ClientSession {
+  readonly id: string;
+  readonly offer: Offer;
+  /** Asks the client on whatever stream it has. */
+  readonly ask: (question: Question) => void;
+  /** Told of what a server of its own says that belongs to none of its requests. */
+  hear(note: NotificationMessage): void;
+}
+
+/** The one client of a process that has only one: its servers are opened in its name. */
+export class SoleClient {
+  /** Known when the client has said its first word; undefined: it can do nothing for servers. */
+  readonly offer: Promise<Offer | undefined>;
+  /** Of a legacy client. */
+  session: ClientSession | undefined;
+  readonly #introduced: (offer: Offer | undefined) => void;
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<Offer | undefined>();
+    this.offer = promise;
+    this.#introduced = resolve;
+  }
+
+  /** What a client says first counts: a link is opened once. */
+  introduce(offer: Offer | undefined, session?: ClientSession): void {
+    this.session ??= session;
+    this.#introduced(offer);
+  }
+}

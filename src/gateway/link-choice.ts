@@ -1,0 +1,69 @@
+import type { RequestMessage } from '../protocol/message.ts';
+import { QUESTIONS } from '../protocol/questions.ts';
+import { memberOf, rawOf } from '../protocol/spans.ts';
+import type { Exchange } from './answer.ts';
+import type { Link, Offer } from './ports.ts';
+import type { Server } from './server.ts';
+
+/** On which link of a server a request goes. */
+export type LinkChoice =
+  | { readonly kind: 'shared' }
+  /** One that all requests under this key share. */
+  | { readonly kind: 'own'; readonly key: string; readonly offer: Offer }
+  /** One that is opened for this request alone. */
+  | { readonly kind: 'once'; readonly offer: Offer };
+
+const SHARED: LinkChoice = { kind: 'shared' };
+
+/**
+ * What a legacy server may ask is settled when its link is opened, and on a line nothing tells to which request a question
+ * belongs. So whoever can be asked gets a link of its own, wherever a link can be had (docs/adr/0019).
+ */
+export function linkChoice(exchange: Exchange, { spec, sole }: Server, link: Link): LinkChoice {
+  const { era, tiesQuestions } = link;
+  if (spec.isolation === 'shared' || sole !== undefined) return SHARED;
+  const { session, subject, message } = exchange;
+  const isProcess = spec.transport.kind === 'stdio';
+  if (era === 'modern' && (!isProcess || session === undefined)) return SHARED;
+  if (session !== undefined) return { kind: 'own', key: session.id, offer: session.offer };
+  const offer =
+    exchange.era === 'modern'
+      ? offerIn(message, subject)
+      : { capabilities: '{}', clientInfo: exchange.clientInfo, subject };
+  const { capabilities, clientInfo } = offer;
+  if (isProcess || (!tiesQuestions && canBeAsked(capabilities))) return { kind: 'once', offer };
+  return { kind: 'own', key: `${subject}\n${clientInfo}\n${capabilities}`, offer };
+}
+
+/** JSON text of what a modern client says that it can do for servers. */
+export function capabilitiesIn(message: RequestMessage): string {
+  return inEnvelope(message, 'io.modelcontextprotocol/clientCapabilities') ?? '{}';
+}
+
+/** What a modern client says of itself in a request, for servers that are told only once. */
+export function offerIn(message: RequestMessage, subject: string): Offer {
+  const clientInfo = inEnvelope(message, 'io.modelcontextprotocol/clientInfo');
+  return { capabilities: capabilitiesIn(message), clientInfo, subject };
+}
+
+function inEnvelope({ bytes, params }: RequestMessage, key: string): string | undefined {
+  const member = memberOf(memberOf(params, '_meta')?.object, key);
+  return member && rawOf(bytes, member);
+}
+
+/** Whether a client with these capabilities, as JSON text, can be asked; of one method, or of any. */
+export function canBeAsked(capabilities: string, method?: string): boolean {
+  const declared = parsed(capabilities);
+  const wanted = method === undefined ? [...QUESTIONS.values()] : [QUESTIONS.get(method)];
+  return wanted.some((name) => name !== undefined && declared[name] !== undefined);
+}
+
+/** A client that cannot be read can do nothing. */
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    return {};
+  }
+}

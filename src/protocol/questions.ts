@@ -1,0 +1,136 @@
+import { readServerMessage, type RequestMessage, type ResponseMessage } from './message.ts';
+import { scanObject } from './scan.ts';
+import { memberOf, planOf, rawOf, textOf, type JsonObject, type Member } from './spans.ts';
+import { insertion, removals, splice } from './splice.ts';
+
+/** The requests that a server may make of its client in either era, and the capability that allows each. */
+export const QUESTIONS: ReadonlyMap<string, string> = new Map([
+  ['elicitation/create', 'elicitation'],
+  ['sampling/createMessage', 'sampling'],
+  ['roots/list', 'roots'],
+]);
+
+/** What a modern server wants before it answers (2026-07-28, basic/patterns/mrtr). */
+export interface InputRequired {
+  /** In the server's order, each under its key. */
+  readonly requests: readonly { readonly key: string; readonly message: RequestMessage }[];
+  readonly state: string | undefined;
+}
+
+/** Undefined where the result does not have the form that it should. */
+export function inputRequiredOf({ bytes, root }: ResponseMessage): InputRequired | undefined {
+  const result = memberOf(root, 'result')?.object;
+  const member = memberOf(result, 'requestState');
+  const state = textOf(bytes, member);
+  if (member !== undefined && state === undefined) return undefined;
+  const given = memberOf(result, 'inputRequests');
+  const entries = given === undefined ? NONE : membersIn(bytes, given);
+  const requests = entries?.map(({ key, text }) => ({ key, message: requestOf(text) }));
+  if (!requests?.every(isRequest)) return undefined;
+  return { requests, state };
+}
+
+interface Entry {
+  readonly key: string;
+  /** JSON text of the value. */
+  readonly text: string;
+}
+
+const NONE: readonly Entry[] = [];
+const NO_PLAN = planOf({});
+
+/** The members of an object, also where the scan of the message did not list them. */
+function membersIn(bytes: Buffer, { start, end }: Member): readonly Entry[] | undefined {
+  const slice = bytes.subarray(start, end);
+  const scan = scanObject(slice, { plan: NO_PLAN, strict: false });
+  return scan.ok ? scan.value.members.map((m) => ({ key: m.key, text: rawOf(slice, m) })) : undefined;
+}
+
+/** A request as it stands inside of another message, given the id that it lacks there. */
+function requestOf(text: string): RequestMessage | undefined {
+  const bytes = Buffer.from(text);
+  const scan = scanObject(bytes, { plan: NO_PLAN, strict: false });
+  const method = scan.ok ? memberOf(scan.value, 'method') : undefined;
+  if (!scan.ok || method === undefined) return undefined;
+  const params = memberOf(scan.value, 'params');
+  const rest = params === undefined ? '' : `,"params":${rawOf(bytes, params)}`;
+  const message = readServerMessage(
+    Buffer.from(`{"jsonrpc":"2.0","id":0,"method":${rawOf(bytes, method)}${rest}}`),
+  );
+  return message.kind === 'request' ? message : undefined;
+}
+
+/** The request as a legacy client is to receive it, under an id of ours that is its progress token too. */
+export function questionFor({ bytes, root, params }: RequestMessage, id: number): Buffer {
+  const isId = ({ key }: Member): boolean => key === 'id';
+  const token = memberOf(memberOf(params, '_meta')?.object, 'progressToken');
+  return splice(bytes, [
+    // Where a server wrote several ids, the client could take another one than we do.
+    ...removals(root, isId),
+    { ...insertion(root, `"id":${id}`), text: root.members.every(isId) ? `"id":${id}` : `"id":${id},` },
+    ...(token === undefined ? [] : [{ start: token.start, end: token.end, text: String(id) }]),
+  ]);
+}
+
+function isRequest(entry: {
+  readonly key: string;
+  readonly message: RequestMessage | undefined;
+}): entry is InputRequired['requests'][number] {
+  return entry.message !== undefined;
+}
+
+/** JSON text of a result that asks a modern client for input. */
+export function inputRequiredText(
+  requests: readonly { readonly key: string; readonly message: RequestMessage }[],
+  state: string,
+): string {
+  const entries = requests.map(({ key, message: { bytes, method, params } }) => {
+    const rest = params === undefined ? '' : `,"params":${rawOf(bytes, params)}`;
+    return `${JSON.stringify(key)}:{"method":${JSON.stringify(method)}${rest}}`;
+  });
+  return `{"resultType":"input_required","inputRequests":{${entries.join(',')}},"requestState":${JSON.stringify(state)}}`;
+}
+
+/** What a modern client brings when it tries again. */
+export interface Retry {
+  readonly state: string | undefined;
+  /** JSON text of each answer, by the key of its question. */
+  readonly responses: ReadonlyMap<string, string>;
+}
+
+/** Undefined where a member has another form than it should; its name is then the reason. */
+export function retryOf({ bytes, params }: RequestMessage): Retry | { readonly fault: string } {
+  const stateMember = memberOf(params, 'requestState');
+  const state = textOf(bytes, stateMember);
+  if (stateMember !== undefined && state === undefined) return { fault: 'params.requestState' };
+  const given = memberOf(params, 'inputResponses');
+  const entries = given === undefined ? NONE : membersIn(bytes, given);
+  if (entries === undefined) return { fault: 'params.inputResponses' };
+  return { state, responses: new Map(entries.map(({ key, text }) => [key, text])) };
+}
+
+/** The same request once more, with answers to what a modern server wanted, and with the state that it gave. */
+export function retried(
+  message: RequestMessage,
+  { responses, state }: { readonly responses: readonly Entry[]; readonly state: string | undefined },
+): RequestMessage | undefined {
+  const answers = responses.map(({ key, text }) => `${JSON.stringify(key)}:${text}`).join(',');
+  const text =
+    `"inputResponses":{${answers}}` + (state === undefined ? '' : `,"requestState":${JSON.stringify(state)}`);
+  const { bytes, params, root } = message;
+  const edits =
+    params === undefined
+      ? [insertion(root, `"params":{${text}}`)]
+      : [insertionIn(params, text), ...removals(params, isOfRetry)];
+  const again = readServerMessage(splice(bytes, edits));
+  return again.kind === 'request' ? again : undefined;
+}
+
+function insertionIn(params: JsonObject, text: string): ReturnType<typeof insertion> {
+  const isBare = params.members.every(isOfRetry);
+  return { ...insertion(params, text), text: isBare ? text : `${text},` };
+}
+
+function isOfRetry({ key }: Member): boolean {
+  return key === 'inputResponses' || key === 'requestState';
+}
