@@ -1,52 +1,13 @@
-import type { Cancellation } from '../core/cancellation.ts';
+import type { Answer, Exchange } from './exchange.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
-import type { Era } from '../protocol/eras.ts';
-import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
 import { memberOf, textOf, type Member } from '../protocol/spans.ts';
 import { nameOf } from '../protocol/translate.ts';
 import { LIST_KINDS, LISTS } from './inventory.ts';
-import type { Asker } from './askers.ts';
-import type { ClientSession } from './client-session.ts';
-import type { ListKind, Reply } from './ports.ts';
+import type { ListKind } from './ports.ts';
 import { relay } from './relay.ts';
 import type { Server } from './server.ts';
-import type { View } from './view.ts';
 import { maskedRefusal, watch } from './watch.ts';
-
-/** One request on its way through the gateway, with what is known of who asks. */
-export interface Exchange {
-  readonly view: View;
-  readonly message: RequestMessage;
-  readonly era: Era;
-  /** The revision that a legacy client negotiated. */
-  readonly version?: string | undefined;
-  /** Whose request it is. */
-  readonly subject: string;
-  /** JSON text of the client's name and version, where the message does not carry it. */
-  readonly clientInfo: string | undefined;
-  /** Of a legacy client. */
-  readonly session?: ClientSession | undefined;
-  /** Asks a legacy client something, on the stream of this request; undefined: it cannot be asked. */
-  readonly ask?: Asker | undefined;
-  /** Cancelled when the client wants no answer any more. */
-  readonly cancellation: Cancellation;
-  /** Whether the answer is only handed on, unread. */
-  readonly isRelayed: boolean;
-  /** Says something to the client before the result: progress and log messages of this request. */
-  notify(note: NotificationMessage, bytes: Buffer): void;
-}
-
-export type Answer =
-  | {
-      readonly kind: 'relayed';
-      readonly reply: Reply;
-      /** What takes the place of the state that a modern server gave; undefined: there is none. */
-      readonly requestState?: string | undefined;
-    }
-  /** JSON text of a result of our own. */
-  | { readonly kind: 'own'; readonly result: Buffer }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 type Handler = (exchange: Exchange) => Promise<Answer>;
 

@@ -3,7 +3,7 @@ import type { Refusal } from '../core/refusal.ts';
 import type { RequestMessage } from '../protocol/message.ts';
 import { inputRequiredOf, retried } from '../protocol/questions.ts';
 import { asksForInput } from '../protocol/translate.ts';
-import type { Exchange } from './answer.ts';
+import type { Exchange } from './exchange.ts';
 import type { Question, QuestionAnswer, Reply } from './ports.ts';
 
 export interface Fulfilling {

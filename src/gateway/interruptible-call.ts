@@ -1,12 +1,18 @@
 import { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
-import type { NotificationMessage } from '../protocol/message.ts';
+import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
 import { progressTokenOf, withProgressToken } from '../protocol/translate.ts';
-import type { Exchange } from './answer.ts';
 import { refuseQuestion } from './askers.ts';
 import { canBeAsked, capabilitiesIn } from './link-choice.ts';
 import type { Question, Reply } from './ports.ts';
+
+/** The request of a client that waits for a call at the moment. */
+export interface Waiting {
+  readonly message: RequestMessage;
+  readonly cancellation: Cancellation;
+  notify(note: NotificationMessage, bytes: Buffer): void;
+}
 
 /** How far a call has come: it is answered, or its server asks. */
 export type Step =
@@ -21,7 +27,7 @@ export class InterruptibleCall {
   readonly cancellation: Cancellation = new Cancellation();
   readonly #questions = new Map<string, Question>();
   #asked = 0;
-  #exchange: Exchange | undefined;
+  #waiting: Waiting | undefined;
   /** Of the client that waits, or waited last. */
   #capabilities = '{}';
   #done: Promise<Step> | undefined;
@@ -39,10 +45,10 @@ export class InterruptibleCall {
   }
 
   /** Waits in the name of a request until the call is answered or asks. A client that goes away meanwhile cancels it. */
-  async step(exchange: Exchange): Promise<Step> {
-    const { cancellation } = exchange;
-    this.#exchange = exchange;
-    this.#capabilities = capabilitiesIn(exchange.message);
+  async step(waiting: Waiting): Promise<Step> {
+    const { cancellation } = waiting;
+    this.#waiting = waiting;
+    this.#capabilities = capabilitiesIn(waiting.message);
     if (cancellation.isCancelled) this.cancellation.cancel(cancellation.reason);
     else cancellation.listen(() => this.cancellation.cancel(cancellation.reason));
     try {
@@ -54,7 +60,7 @@ export class InterruptibleCall {
       return await Promise.race([this.#done ?? asks, asks]);
     } finally {
       this.#wake = undefined;
-      this.#exchange = undefined;
+      this.#waiting = undefined;
       cancellation.listen(undefined);
     }
   }
@@ -72,11 +78,11 @@ export class InterruptibleCall {
   };
 
   readonly notify = (note: NotificationMessage, bytes: Buffer): void => {
-    const exchange = this.#exchange;
-    if (exchange === undefined) return;
-    const token = progressTokenOf(exchange.message);
-    if (note.method !== 'notifications/progress') exchange.notify(note, bytes);
-    else if (token !== undefined) exchange.notify(note, withProgressToken(note, token));
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    const token = progressTokenOf(waiting.message);
+    if (note.method !== 'notifications/progress') waiting.notify(note, bytes);
+    else if (token !== undefined) waiting.notify(note, withProgressToken(note, token));
   };
 
   /** Hands the server what the client answered, as JSON text by key; what is missing is asked for again. */

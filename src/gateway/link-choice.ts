@@ -1,9 +1,26 @@
 import type { RequestMessage } from '../protocol/message.ts';
 import { QUESTIONS } from '../protocol/questions.ts';
 import { memberOf, rawOf } from '../protocol/spans.ts';
-import type { Exchange } from './answer.ts';
+import type { ServerSpec } from '../core/server-spec.ts';
+import type { Era } from '../protocol/eras.ts';
+import type { ClientSession } from './client-session.ts';
 import type { Link, Offer } from './ports.ts';
-import type { Server } from './server.ts';
+
+/** Who asks, as far as the choice of a link goes. */
+interface Who {
+  readonly era: Era;
+  readonly message: RequestMessage;
+  readonly subject: string;
+  /** Of a legacy client. */
+  readonly clientInfo: string | undefined;
+  readonly session?: ClientSession | undefined;
+}
+
+/** The server that is asked; `sole` is there where this process has but one client. */
+interface Whom {
+  readonly spec: ServerSpec;
+  readonly sole: unknown;
+}
 
 /** On which link of a server a request goes. */
 export type LinkChoice =
@@ -19,17 +36,17 @@ const SHARED: LinkChoice = { kind: 'shared' };
  * What a legacy server may ask is settled when its link is opened, and on a line nothing tells to which request a question
  * belongs. So whoever can be asked gets a link of its own, wherever a link can be had (docs/adr/0019).
  */
-export function linkChoice(exchange: Exchange, { spec, sole }: Server, link: Link): LinkChoice {
+export function linkChoice(who: Who, { spec, sole }: Whom, link: Link): LinkChoice {
   const { era, tiesQuestions } = link;
   if (spec.isolation === 'shared' || sole !== undefined) return SHARED;
-  const { session, subject, message } = exchange;
+  const { session, subject, message } = who;
   const isProcess = spec.transport.kind === 'stdio';
   if (era === 'modern' && (!isProcess || session === undefined)) return SHARED;
   if (session !== undefined) return { kind: 'own', key: session.id, offer: session.offer };
   const offer =
-    exchange.era === 'modern'
+    who.era === 'modern'
       ? offerIn(message, subject)
-      : { capabilities: '{}', clientInfo: exchange.clientInfo, subject };
+      : { capabilities: '{}', clientInfo: who.clientInfo, subject };
   const { capabilities, clientInfo } = offer;
   if (isProcess || (!tiesQuestions && canBeAsked(capabilities))) return { kind: 'once', offer };
   return { kind: 'own', key: `${subject}\n${clientInfo}\n${capabilities}`, offer };

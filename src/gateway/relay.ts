@@ -4,7 +4,7 @@ import { ownRequest } from '../protocol/message.ts';
 import { inputRequiredOf, inputRequiredText, retryOf } from '../protocol/questions.ts';
 import { memberOf } from '../protocol/spans.ts';
 import { asksForInput } from '../protocol/translate.ts';
-import type { Answer, Exchange } from './answer.ts';
+import type { Answer, Exchange } from './exchange.ts';
 import { refuseQuestion } from './askers.ts';
 import { fulfil } from './fulfil.ts';
 import { InterruptibleCall } from './interruptible-call.ts';

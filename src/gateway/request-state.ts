@@ -3,7 +3,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { memberOf, rawOf, textOf } from '../protocol/spans.ts';
 import { nameOf } from '../protocol/translate.ts';
-import type { Exchange } from './answer.ts';
+import type { Exchange } from './exchange.ts';
 import type { Place } from './parked-calls.ts';
 
 /** What a modern client brings back for us: the state of a modern server, or where its call to a legacy one waits. */

@@ -27,13 +27,13 @@ export function readServer(member: ServerEntry, here: Here, complaints: Complain
   const entry: Entry = { node, path, fields: fieldsOf(member, complaints), here, complaints };
   if (optionAt(entry, 'disabled', BOOLEAN) === true) return undefined;
   checkName(member, complaints);
+  const isolation = optionAt(entry, 'isolation', ISOLATION);
   for (const [key, option] of FOR_LATER) optionAt(entry, key, option);
   const prefix = optionAt(entry, 'prefix', BOOLEAN) ?? true;
   const timeoutMs = optionAt(entry, 'timeoutMs', TIMEOUT) ?? DEFAULT_TIMEOUT_MS;
   const transport = readTransport(entry);
-  const given = optionAt(entry, 'isolation', ISOLATION);
   if (transport === undefined || complaints.problems.length > before) return undefined;
-  return { name, transport, timeoutMs, prefix, isolation: given ?? defaultIsolation(transport) };
+  return { name, transport, timeoutMs, prefix, isolation: isolation ?? defaultIsolation(transport) };
 }
 
 function fieldsOf(member: ServerEntry, complaints: Complaints): ReadonlyMap<string, Node> {

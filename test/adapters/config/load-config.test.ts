@@ -64,7 +64,15 @@ async function checkTransport(entry: unknown, expected: Transport, env: Env = {}
     ok: true,
     value: {
       path: file,
-      servers: [{ name: 'x', transport: expected, timeoutMs: 60_000, prefix: true }],
+      servers: [
+        {
+          name: 'x',
+          transport: expected,
+          timeoutMs: 60_000,
+          prefix: true,
+          isolation: expected.kind === 'stdio' ? 'shared' : 'session',
+        },
+      ],
       rejected: [],
       settings: new Map(),
       problems: [],
@@ -310,7 +318,15 @@ describe('an entry', () => {
       ok: true,
       value: {
         path: file,
-        servers: [{ name: 'x', transport: stdio({ command: 'x' }), timeoutMs: 5, prefix: false }],
+        servers: [
+          {
+            name: 'x',
+            transport: stdio({ command: 'x' }),
+            timeoutMs: 5,
+            prefix: false,
+            isolation: 'session',
+          },
+        ],
         rejected: [],
         settings: new Map(),
         problems: [],
@@ -338,8 +354,8 @@ describe('an entry', () => {
       { command: 'x', disabled: 'no', prefix: null, trust: 1, isolation: 'process', tools: true },
       [
         'mcpServers.x.disabled: this is not true or false',
-        'mcpServers.x.trust: this is not true, false or a string',
         'mcpServers.x.isolation: this is not "session" or "shared"',
+        'mcpServers.x.trust: this is not true, false or a string',
         'mcpServers.x.tools: this is not an array or an object',
         'mcpServers.x.prefix: this is not true or false',
       ],
