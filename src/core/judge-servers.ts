@@ -1,3 +1,4 @@
+import type { ServerSpec } from './server-spec.ts';
 import type { Finding } from './finding.ts';
 
 /** What one tool declares of itself; undefined where it declares nothing. */
@@ -19,6 +20,8 @@ export interface OfferFacts {
 export interface ServerFacts {
   readonly name: string;
   readonly way: 'stdio' | 'http';
+  /** Whether each client has a process or session of it for itself, so that it can be asked. */
+  readonly isolation: ServerSpec['isolation'];
   readonly condition:
     | {
         readonly kind: 'up';

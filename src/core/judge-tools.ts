@@ -91,8 +91,10 @@ function some(names: readonly string[]): string {
 
 /** Which servers want something of their client that one shared by several clients cannot have. */
 export function judgeIsolation(servers: readonly ServerFacts[]): readonly Finding[] {
-  const tried = servers.flatMap(({ name, condition }) =>
-    condition.kind === 'up' && condition.offered !== undefined ? [{ name, ...condition.offered }] : [],
+  const tried = servers.flatMap(({ name, isolation, condition }) =>
+    isolation === 'shared' && condition.kind === 'up' && condition.offered !== undefined
+      ? [{ name, ...condition.offered }]
+      : [],
   );
   const notes = tried.flatMap(({ name, asked, moreTools }): readonly Finding[] => {
     const parts = [
@@ -107,9 +109,9 @@ export function judgeIsolation(servers: readonly ServerFacts[]): readonly Findin
         check: 'isolation',
         level: 'note',
         about: name,
-        says: `It ${parts.join(', and ')}; a server that several clients share is offered none of that, and works without.`,
+        says: `It ${parts.join(', and ')}; where several clients share its process it is offered none of that.`,
         remedy:
-          'Assay relays no such questions yet. If you need them, connect the client to this server directly; "isolation": "session" in its config entry is accepted, and will give each client a process of its own.',
+          'Set "isolation": "session" in its config entry: each client then has a process of its own, whose questions reach it. Through `assay stdio`, which has one client, they do anyway.',
       },
     ];
   });
@@ -119,7 +121,7 @@ export function judgeIsolation(servers: readonly ServerFacts[]): readonly Findin
       check: 'isolation',
       level: 'ok',
       about: ALL,
-      says: 'No server asks its client for anything at its start, so all can be shared.',
+      says: 'No server that clients share asks its client for anything at its start.',
     },
   ];
 }

@@ -51,7 +51,7 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   await firstOf([server.settled(), signal], STAND_LIMIT_MS);
   const { life, link } = server;
   onNews(spec.name, life.state === 'up');
-  const facts = { name: spec.name, way: spec.transport.kind };
+  const facts = { name: spec.name, way: spec.transport.kind, isolation: spec.isolation };
   if (life.state !== 'up' || link === undefined) {
     const cause =
       ('cause' in life ? life.cause : undefined) ?? `it did not stand within ${STAND_LIMIT_MS} ms`;

@@ -7,6 +7,7 @@ function down(cause: string, more: Partial<ServerFacts> = {}): ServerFacts {
   return {
     name: 'a',
     way: 'stdio',
+    isolation: 'shared',
     condition: { kind: 'down', cause, lastWords: [] },
     warnings: [],
     ...more,
@@ -17,6 +18,7 @@ it('A server that stands is said to, with its revision and how many tools it lis
   const facts: ServerFacts = {
     name: 'a',
     way: 'http',
+    isolation: 'session',
     condition: {
       kind: 'up',
       era: 'modern',

@@ -10,7 +10,13 @@ function brief(findings: readonly Finding[]): readonly string[] {
 
 function up(tools: readonly DeclaredHints[], offered?: OfferFacts): ServerFacts {
   const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', stoodAfterMs: 1 } as const;
-  return { name: 'a', way: 'stdio', condition: { ...condition, tools, offered }, warnings: [] };
+  return {
+    name: 'a',
+    way: 'stdio',
+    isolation: 'shared',
+    condition: { ...condition, tools, offered },
+    warnings: [],
+  };
 }
 
 const READS: DeclaredHints = { tool: 'reads', readOnly: true, destructive: undefined };
@@ -82,7 +88,7 @@ describe('hints', () => {
 describe('isolation', () => {
   it('is needed by nobody who asks nothing', () => {
     expect(brief(judgeIsolation([up([], { asked: [], moreTools: [] })]))).toEqual([
-      'ok all servers: No server asks its client for anything at its start, so all can be shared.',
+      'ok all servers: No server that clients share asks its client for anything at its start.',
     ]);
   });
 
@@ -104,6 +110,6 @@ describe('isolation', () => {
     const [found] = judgeIsolation([up([], offered)]);
     expect(found?.level).toBe('note');
     expect(found?.says).toContain(says);
-    expect(found?.says).toContain('a server that several clients share is offered none of that');
+    expect(found?.says).toContain('where several clients share its process it is offered none of that');
   });
 });

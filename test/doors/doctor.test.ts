@@ -102,7 +102,7 @@ describe('assay doctor', () => {
     ]);
     expect(found('hints')[0]).toMatch(/^note plain: \d+ of \d+ tools declare no readOnlyHint \(/);
     expect(found('isolation')).toEqual([
-      'ok all servers: No server asks its client for anything at its start, so all can be shared.',
+      'ok all servers: No server that clients share asks its client for anything at its start.',
     ]);
     expect([readdirSync(home), statSync(home).mtimeMs]).toEqual(before);
     expect(execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' })).not.toContain(label);
