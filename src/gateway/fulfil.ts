@@ -105,6 +105,10 @@ class InputQuestion implements Question {
     this.#settle(answer);
   }
 
+  progress(): void {
+    // In the modern era nothing goes to a server between two requests.
+  }
+
   onWithdrawn(listener: (() => void) | undefined): void {
     this.#listener = listener;
   }

@@ -45,6 +45,8 @@ export interface Question {
   /** As the server wrote it. */
   readonly message: RequestMessage;
   answer(answer: QuestionAnswer): void;
+  /** The client tells how far it is; the token in the notification is none of the server's. */
+  progress(note: NotificationMessage): void;
   /** Told, once, when the server wants no answer any more, or is gone. Who listened before hears nothing. */
   onWithdrawn(listener: (() => void) | undefined): void;
 }

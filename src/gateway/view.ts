@@ -3,6 +3,7 @@ import { publicPrefix } from '../core/names.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { Asking } from './asking.ts';
+import type { ClientSession } from './client-session.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { Listing, type Entry } from './listing.ts';
 import type { ListKind } from './ports.ts';
@@ -132,6 +133,12 @@ export class View {
   /** A client wants log messages of this level: its servers are asked for them, unless they send more already. */
   wantLogs(level: string): void {
     for (const server of this.servers) server.setLogLevel(level);
+  }
+
+  /** A client says something to all servers that have a link in its name. */
+  say(client: ClientSession, note: Buffer): void {
+    for (const { privateLinks, sole, link } of this.servers)
+      (sole === undefined ? privateLinks.find(client.id) : link)?.say(note);
   }
 
   /** A client is gone, and with it what its servers opened for it. */

@@ -4,6 +4,7 @@ import type { Question, QuestionAnswer } from '../../gateway/ports.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { errorMessage, resultMessage } from '../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
+import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
 
 /** Most questions of one link that wait for their answers. */
 const MOST_OPEN = 256;
@@ -83,6 +84,11 @@ class ServerQuestion implements Question {
     this.#isOver = true;
     this.#asked.send(Buffer.from(`{"jsonrpc":"2.0","id":${this.message.idText},"${kind}":${text}}`));
     this.#asked.onOver();
+  }
+
+  progress(note: NotificationMessage): void {
+    const token = progressTokenOf(this.message);
+    if (!this.#isOver && token !== undefined) this.#asked.send(withProgressToken(note, token));
   }
 
   onWithdrawn(listener: (() => void) | undefined): void {

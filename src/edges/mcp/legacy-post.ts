@@ -30,7 +30,7 @@ export async function answerLegacy(post: Post, message: Message): Promise<void> 
     await answerRequest({ response: post.response, answer }, message, asking);
     return;
   }
-  if (message.kind === 'notification') hearNotification(message, session.inFlight);
+  if (message.kind === 'notification') hearNotification(message, session);
   else session.questions.hear(message);
   post.response.writeHead(202).end();
 }
@@ -109,7 +109,7 @@ export async function answerBatch(post: Post): Promise<void> {
     return;
   }
   for (const message of messages)
-    if (message.kind === 'notification') hearNotification(message, session.inFlight);
+    if (message.kind === 'notification') hearNotification(message, session);
     else if (message.kind === 'response') session.questions.hear(message);
   const requests = messages.filter((message) => message.kind === 'request' || message.kind === 'none');
   if (requests.length === 0) {

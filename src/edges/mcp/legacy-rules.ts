@@ -1,10 +1,13 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { ClientSession } from '../../gateway/client-session.ts';
 import type { ListKind, Offer } from '../../gateway/ports.ts';
+import type { View } from '../../gateway/view.ts';
 import { hasBatches, negotiated } from '../../protocol/eras.ts';
 import type { Message, NoMessage, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import type { InFlight } from './in-flight.ts';
+import type { Questions } from './questions.ts';
 import { isEnveloped } from './modern-rules.ts';
 
 /** The notification that tells of a change of a list. */
@@ -44,8 +47,23 @@ function withoutTasks(capabilities: string): string {
   }
 }
 
-export function hearNotification(message: NotificationMessage, inFlight: InFlight): void {
-  if (message.method !== 'notifications/cancelled') return;
+/** A legacy client that says something which wants no answer. */
+interface Speaker {
+  readonly view: View;
+  readonly session: ClientSession;
+  readonly inFlight: InFlight;
+  readonly questions: Questions;
+}
+
+/** Roots belong to whoever asked for them; what else a client says is for none of its servers. */
+export function hearNotification(message: NotificationMessage, speaker: Speaker): void {
+  if (message.method === 'notifications/cancelled') hearCancelled(message, speaker.inFlight);
+  else if (message.method === 'notifications/progress') speaker.questions.progress(message);
+  else if (message.method === 'notifications/roots/list_changed')
+    speaker.view.say(speaker.session, message.bytes);
+}
+
+export function hearCancelled(message: NotificationMessage, inFlight: InFlight): void {
   const id = memberOf(message.params, 'requestId');
   const reason = textOf(message.bytes, memberOf(message.params, 'reason'));
   if (id !== undefined) inFlight.cancel(rawOf(message.bytes, id), reason);

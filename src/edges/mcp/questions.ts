@@ -3,7 +3,7 @@ import { Slots } from '../../core/slots.ts';
 import { refuseQuestion } from '../../gateway/askers.ts';
 import { canBeAsked } from '../../gateway/link-choice.ts';
 import type { Question, QuestionAnswer } from '../../gateway/ports.ts';
-import type { ResponseMessage } from '../../protocol/message.ts';
+import type { NotificationMessage, ResponseMessage } from '../../protocol/message.ts';
 import { questionFor, QUESTIONS } from '../../protocol/questions.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
@@ -65,6 +65,12 @@ export class Questions {
     const kind = isError ? 'error' : 'result';
     const member = memberOf(root, kind);
     if (member !== undefined) open?.question.answer({ kind, text: rawOf(bytes, member) });
+  }
+
+  /** The client tells how far it is with an answer; progress of nothing that is open is ignored. */
+  progress(note: NotificationMessage): void {
+    const token = memberOf(note.params, 'progressToken');
+    if (token !== undefined) this.#open.get(Number(rawOf(note.bytes, token)))?.question.progress(note);
   }
 
   /** The client is gone. */

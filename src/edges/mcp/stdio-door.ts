@@ -24,6 +24,7 @@ import { InFlight } from './in-flight.ts';
 import { Intake } from './intake.ts';
 import {
   batchFault,
+  hearCancelled,
   hearNotification,
   LIST_CHANGED,
   noMessage,
@@ -126,7 +127,15 @@ class StdioDoor {
       this.#legacy?.questions.hear(message);
       return;
     }
-    hearNotification(message, this.#inFlight);
+    const legacy = this.#legacy;
+    if (legacy === undefined) hearCancelled(message, this.#inFlight);
+    else
+      hearNotification(message, {
+        view: legacy.view,
+        session: legacy,
+        questions: legacy.questions,
+        inFlight: this.#inFlight,
+      });
     const id = memberOf(message.params, 'requestId');
     if (message.method !== 'notifications/cancelled' || id === undefined) return;
     const key = rawOf(message.bytes, id);
