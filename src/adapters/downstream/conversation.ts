@@ -66,8 +66,9 @@ export class Conversation {
         pending.fail({ code: 'MESSAGE_NOT_JSON', reason: fault });
         return;
       }
+      const { message, era: from, name, task } = ask;
       const clientInfo = ask.clientInfo ?? ownInfo;
-      this.#send(requestFor(ask.message, { id, from: ask.era, to, name: ask.name, clientInfo }), id);
+      this.#send(requestFor(message, { id, from, to, name, task, clientInfo }), id);
     });
   }
 

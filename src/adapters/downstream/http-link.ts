@@ -17,7 +17,7 @@ import { requestFor } from '../../protocol/translate.ts';
 import { Asides } from './asides.ts';
 import type { Facts } from './handshake.ts';
 import { exchangeHttp, isSuccess, statusCause, type HttpEnd } from './http-exchange.ts';
-import { answerTo, heard, ownIdOf, progressIdOf } from './incoming.ts';
+import { answerTo, heard, ON_STREAM, ownIdOf, progressIdOf } from './incoming.ts';
 import { listenLegacy } from './legacy-listening.ts';
 import { listen } from './listening.ts';
 import { modernHeaders } from './modern-headers.ts';
@@ -132,8 +132,8 @@ export class HttpLink implements Link {
         pending.fail({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
         return;
       }
-      const { message, name, era: from } = ask;
-      const body = requestFor(message, { id, from, to, name, clientInfo: ask.clientInfo ?? ownInfo });
+      const { message, name, era: from, task, clientInfo = ownInfo } = ask;
+      const body = requestFor(message, { id, from, to, name, task, clientInfo });
       abort = exchangeHttp({
         client: this.#client,
         request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
@@ -191,7 +191,7 @@ export class HttpLink implements Link {
       if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
       else log.warn('server answered another request than it was asked; that is ignored', { server });
     } else if (message.kind === 'request') this.#post(answerTo(message, this.#options.offer));
-    else if (message.method === 'notifications/message') pending.note(message);
+    else if (ON_STREAM.has(message.method)) pending.note(message);
     else this.#note(message);
   }
 

@@ -20,6 +20,12 @@ const LIST_CHANGES: ReadonlyMap<string, ListKind> = new Map([
   ['notifications/resources/list_changed', 'resources'],
 ]);
 
+/** What a server says on the HTTP stream of a request to whoever made that request. */
+export const ON_STREAM: ReadonlySet<string> = new Set([
+  'notifications/message',
+  'notifications/tasks/status',
+]);
+
 const LONGEST_LOGGED = 2_000;
 
 /** What a server sent; that it is no message is logged. */
