@@ -23,6 +23,7 @@ import type { Store } from './gateway/ports/store.ts';
 import type { View } from './gateway/view.ts';
 import { openGround, openHomeStore, type Ground, type GroundOptions } from './ground.ts';
 import type { Era } from './protocol/eras.ts';
+import { openTaskIds } from './task-ids.ts';
 
 export interface Opened extends OpenCatalog {
   readonly log: Log;
@@ -64,7 +65,8 @@ export async function openConfigured(
     ? undefined
     : (catalog: Catalog) => followConfig(config.path, { around, catalog, log, learn });
   const isRecorded = !options.isQuiet;
-  const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded });
+  const tasks = options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' };
+  const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded, tasks });
   return ok({ ...opened, settings, view: opened.catalog.all, configPath: config.path });
 }
 
@@ -91,6 +93,7 @@ export async function openAttached(
     settings,
     follow,
     isRecorded: false,
+    tasks: { isAlone: true },
   });
   return ok({ ...opened, settings, view: attachedView(opened.catalog), configPath: path });
 }
@@ -133,11 +136,13 @@ interface Planning extends Before {
   readonly follow: ((catalog: Catalog) => Promise<Watching>) | undefined;
   /** Whether the store is told how servers were seen. */
   readonly isRecorded: boolean;
+  /** Undefined: no tasks are offered. `isAlone`: the process has one client. */
+  readonly tasks: { readonly isAlone: boolean } | undefined;
 }
 
 async function openPlan(
   plan: Plan,
-  { ground, settings, follow, store, early, isRecorded }: Planning,
+  { ground, settings, follow, store, early, isRecorded, tasks }: Planning,
 ): Promise<Pick<Opened, 'catalog' | 'log' | 'start' | 'close'>> {
   const { home, log, telemetry } = ground;
   const record = isRecorded ? recorder({ store, open: () => openHomeStore(ground), log }) : undefined;
@@ -161,6 +166,7 @@ async function openPlan(
     limits: settings,
     chance: Math.random,
     telemetry,
+    tasks: tasks && { ...tasks, ids: openTaskIds(ground, store) },
   });
   let watching: Promise<Watching> | undefined;
   let timer: NodeJS.Timeout | undefined;

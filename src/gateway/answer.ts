@@ -1,40 +1,14 @@
-import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { Era } from '../protocol/eras.ts';
-import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
 import { memberOf, textOf, type Member } from '../protocol/spans.ts';
 import { asksForInput, nameOf } from '../protocol/translate.ts';
+import type { Answer, Exchange } from './exchange.ts';
 import { LIST_KINDS, LISTS } from './inventory.ts';
 import type { Ask, ListKind, Reply } from './ports.ts';
 import type { Server } from './server.ts';
-import type { View } from './view.ts';
+import { concernsTasks, isOfOthersTask, relayTasks } from './task-relay.ts';
+import { answerTask, TASK_METHODS } from './task-requests.ts';
 import { maskedRefusal, watch } from './watch.ts';
-
-/** One request on its way through the gateway, with what is known of who asks. */
-export interface Exchange {
-  readonly view: View;
-  readonly message: RequestMessage;
-  readonly era: Era;
-  /** The revision that a legacy client negotiated. */
-  readonly version?: string | undefined;
-  /** Whose request it is. */
-  readonly subject: string;
-  /** JSON text of the client's name and version, where the message does not carry it. */
-  readonly clientInfo: string | undefined;
-  /** Cancelled when the client wants no answer any more. */
-  readonly cancellation: Cancellation;
-  /** Whether the answer is only handed on, unread. */
-  readonly isRelayed: boolean;
-  /** Says something to the client before the result: progress and log messages of this request. */
-  notify(note: NotificationMessage, bytes: Buffer): void;
-}
-
-export type Answer =
-  | { readonly kind: 'relayed'; readonly reply: Reply }
-  /** JSON text of a result of our own. */
-  | { readonly kind: 'own'; readonly result: Buffer }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 type Handler = (exchange: Exchange) => Promise<Answer>;
 
@@ -53,6 +27,10 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['prompts/get', (exchange) => named(exchange, (name) => exchange.view.prompt(name))],
   ['resources/read', readResource],
   ['completion/complete', complete],
+  ...TASK_METHODS.map((method): [string, Handler] => [
+    method,
+    (exchange) => answerTask(exchange, relayWatched),
+  ]),
 ]);
 
 async function list({ view, message, era }: Exchange, kind: ListKind): Promise<Answer> {
@@ -71,7 +49,7 @@ async function named(exchange: Exchange, find: (name: string) => Promise<Found>)
   if (name === undefined) return wrong('params.name', 'it must be a string');
   const entry = await find(name);
   if (!entry.ok) return refused(entry.error);
-  return relayWatched(
+  return relayed(
     exchange,
     entry.value.server,
     entry.value.key === entry.value.name ? undefined : entry.value.name,
@@ -83,7 +61,7 @@ async function readResource(exchange: Exchange): Promise<Answer> {
   const uri = textOf(message.bytes, memberOf(message.params, 'uri'));
   if (uri === undefined) return wrong('params.uri', 'it must be a string');
   const server = await exchange.view.resource(uri);
-  return server.ok ? relayWatched(exchange, server.value, undefined) : refused(server.error);
+  return server.ok ? relayed(exchange, server.value, undefined) : refused(server.error);
 }
 
 async function complete(exchange: Exchange): Promise<Answer> {
@@ -97,11 +75,18 @@ async function complete(exchange: Exchange): Promise<Answer> {
     case 'ref/resource': {
       if (uri === undefined) return wrong('params.ref.uri', 'it must be a string');
       const server = await view.template(uri);
-      return server.ok ? relayWatched(exchange, server.value, undefined) : refused(server.error);
+      return server.ok ? relayed(exchange, server.value, undefined) : refused(server.error);
     }
     default:
       return wrong('params.ref.type', 'it must be "ref/prompt" or "ref/resource"');
   }
+}
+
+/** Hands a request on with what tasks ask for, which for most requests is nothing. */
+function relayed(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
+  return concernsTasks(exchange, server)
+    ? relayTasks(exchange, server, (prepared) => relayWatched(prepared, server, name))
+    : relayWatched(exchange, server, name);
 }
 
 async function relayWatched(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
@@ -155,11 +140,14 @@ async function askOf(
     message: exchange.message,
     era: exchange.era,
     name,
+    task: exchange.task,
     clientInfo: exchange.clientInfo,
     timeoutMs: server.spec.timeoutMs,
     cancellation: exchange.cancellation,
     isRelayed: exchange.isRelayed,
-    onNotification: (note, bytes) => exchange.notify(note, bytes),
+    onNotification: (note, bytes) => {
+      if (!isOfOthersTask(exchange, note)) exchange.notify(note, bytes);
+    },
   };
   const up = server.link;
   const link = up === undefined ? await server.whenUp(exchange.cancellation) : ok(up);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameServer, isSameTransport, type ServerSpec } from '../core/server-spec.ts';
 import { LIST_KINDS } from './inventory.ts';
 import type { ListKind } from './ports.ts';
+import type { TaskAccess } from './ports/task-ids.ts';
 import type { Telemetry } from './ports/telemetry.ts';
 import { Server, type ServerDeps } from './server.ts';
 import { View } from './view.ts';
@@ -26,6 +27,7 @@ export interface Plan {
 
 export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
   readonly telemetry?: Telemetry;
+  readonly tasks?: TaskAccess | undefined;
 }
 
 /** Names of the servers that a new plan touched. */
@@ -61,6 +63,7 @@ export class Catalog {
       isAggregated: true,
       settled: (kind) => this.#listed(this.#servers, kind),
       telemetry: deps.telemetry,
+      tasks: deps.tasks,
     });
     this.follow(plan);
   }
@@ -141,12 +144,13 @@ export class Catalog {
 
   #viewOf(name: string): View {
     const servers = (): readonly Server[] => this.#servers.filter(({ spec }) => spec.name === name);
-    const { telemetry } = this.#deps;
+    const { telemetry, tasks } = this.#deps;
     return new View({
       servers,
       isAggregated: false,
       settled: (kind) => this.#listed(servers(), kind),
       telemetry,
+      tasks,
     });
   }
 

@@ -13,6 +13,7 @@ import {
   type Life,
   type LifeEvent,
 } from '../core/supervision.ts';
+import type { Era } from '../protocol/eras.ts';
 import { ownRequest } from '../protocol/message.ts';
 import { News } from './news.ts';
 import {
@@ -60,6 +61,7 @@ export class Server {
   #link: Link | undefined;
   #opened: Link | undefined;
   #capabilities: Capabilities | undefined;
+  #era: Era | undefined;
   #logLevel: string | undefined;
   readonly #deps: ServerDeps;
   readonly #stopping = new AbortController();
@@ -81,6 +83,7 @@ export class Server {
     });
     this.instructions = known?.instructions;
     this.#capabilities = known?.capabilities;
+    this.#era = known?.era;
     const untaken = (): number => this.link?.untakenBytes ?? 0;
     this.turnstile = new Turnstile({ server: spec.name, limits: deps.limits, untaken });
   }
@@ -106,6 +109,11 @@ export class Server {
   /** As it last said; undefined for one that never stood, which may have any. */
   get capabilities(): Capabilities | undefined {
     return this.#capabilities;
+  }
+
+  /** The same of its era. */
+  get era(): Era | undefined {
+    return this.#era;
   }
 
   start(): void {
@@ -228,6 +236,7 @@ export class Server {
   #stand(link: Link): void {
     this.instructions = link.instructions;
     this.#capabilities = link.capabilities;
+    this.#era = link.era;
     this.#link = link;
     this.#remember(link);
     this.#become({ kind: 'stood', nowMs: Date.now() });

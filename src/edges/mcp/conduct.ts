@@ -64,13 +64,14 @@ export async function conduct({ caller, message, cancellation, notify }: Conduct
     cancellation,
     isRelayed: true,
     notify: (note, bytes) => {
-      if (note.method === 'notifications/progress' || wantsLog(note, era, logLevel)) notify(bytes);
+      if (note.method !== 'notifications/message' || wantsLog(note, era, logLevel)) notify(bytes);
     },
   });
   switch (answered.kind) {
     case 'relayed': {
-      const { reply } = answered;
-      return { pieces: replyFor(reply.message, { idText, method, from: reply.era, to: era }), status: 200 };
+      const { reply, wrapTask } = answered;
+      const change = { idText, method, from: reply.era, to: era, wrapTask };
+      return { pieces: replyFor(reply.message, change), status: 200 };
     }
     case 'own':
       return { pieces: resultPieces(idText, answered.result), status: 200 };

@@ -1,0 +1,39 @@
+import type { Cancellation } from '../core/cancellation.ts';
+import type { Refusal } from '../core/refusal.ts';
+import type { Era } from '../protocol/eras.ts';
+import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
+import type { TaskChange } from '../protocol/tasks.ts';
+import type { Reply } from './ports.ts';
+import type { View } from './view.ts';
+
+/** One request on its way through the gateway, with what is known of who asks. */
+export interface Exchange {
+  readonly view: View;
+  readonly message: RequestMessage;
+  readonly era: Era;
+  /** The revision that a legacy client negotiated. */
+  readonly version?: string | undefined;
+  /** Whose request it is. */
+  readonly subject: string;
+  /** JSON text of the client's name and version, where the message does not carry it. */
+  readonly clientInfo: string | undefined;
+  /** Cancelled when the client wants no answer any more. */
+  readonly cancellation: Cancellation;
+  /** Whether the answer is only handed on, unread. */
+  readonly isRelayed: boolean;
+  /** What of it is about tasks, once its server is known. */
+  readonly task?: TaskChange | undefined;
+  /** Says something to the client before the result: progress and log messages of this request. */
+  notify(note: NotificationMessage, bytes: Buffer): void;
+}
+
+export type Answer =
+  | {
+      readonly kind: 'relayed';
+      readonly reply: Reply;
+      /** What the client calls a task of the server; undefined where the reply can hold none. */
+      readonly wrapTask?: (inner: string) => string;
+    }
+  /** JSON text of a result of our own. */
+  | { readonly kind: 'own'; readonly result: Buffer }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
