@@ -214,6 +214,14 @@ describe('a task', () => {
     expect(await statusOf(second, taskId)).toBe('working');
   });
 
+  it('needs no store, but does not outlast the process without one, which the log says once', async () => {
+    const env = { ASSAY_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    const pipe = await openPipe({ servers: two, env });
+    const ids = [await begin(pipe, 'a_job'), await begin(pipe, 'b_job')];
+    for (const taskId of ids) expect(await statusOf(pipe, taskId)).toBe('working');
+    expect(pipe.stderr().match(/ids of tasks will not outlast this process/g)).toHaveLength(1);
+  });
+
   it('is its maker’s alone, whoever else knows its id', async () => {
     const home = tempDir();
     const [mine, yours] = [await keepToken(home, 'me'), await keepToken(home, 'you')];
