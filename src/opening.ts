@@ -25,6 +25,7 @@ import type { View } from './gateway/view.ts';
 import { openGround, openHomeStore, type Ground, type GroundOptions } from './ground.ts';
 import type { Era } from './protocol/eras.ts';
 import { askingWith } from './sealing.ts';
+import { openTaskIds } from './task-ids.ts';
 
 export interface Opened extends OpenCatalog {
   readonly log: Log;
@@ -65,7 +66,8 @@ export async function openConfigured(
     ? undefined
     : (catalog: Catalog) => followConfig(config.path, { around, catalog, log, learn });
   const isRecorded = !options.isQuiet;
-  const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded });
+  const tasks = options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' };
+  const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded, tasks });
   return ok({ ...opened, settings, view: opened.catalog.all, configPath: config.path });
 }
 
@@ -93,6 +95,7 @@ export async function openAttached(
     follow,
     sole: before.sole,
     isRecorded: false,
+    tasks: { isAlone: true },
   });
   return ok({ ...opened, settings, view: attachedView(opened.catalog), configPath: path });
 }
@@ -135,11 +138,13 @@ interface Planning extends Before {
   readonly follow: ((catalog: Catalog) => Promise<Watching>) | undefined;
   /** Whether the store is told how servers were seen. */
   readonly isRecorded: boolean;
+  /** Undefined: no tasks are offered. `isAlone`: the process has one client. */
+  readonly tasks: { readonly isAlone: boolean } | undefined;
 }
 
 async function openPlan(
   plan: Plan,
-  { ground, settings, follow, store, early, sole, isRecorded }: Planning,
+  { ground, settings, follow, store, early, sole, isRecorded, tasks }: Planning,
 ): Promise<Pick<Opened, 'catalog' | 'log' | 'start' | 'close'>> {
   const { home, log, telemetry } = ground;
   const record = isRecorded ? recorder({ store, open: () => openHomeStore(ground), log }) : undefined;
@@ -165,6 +170,7 @@ async function openPlan(
     telemetry,
     asking: askingWith({ ground, settings, store }),
     sole,
+    tasks: tasks && { ...tasks, ids: openTaskIds(ground, store) },
   });
   let watching: Promise<Watching> | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -31,6 +31,14 @@ export type Refusal =
   | { readonly code: 'PROMPT_UNKNOWN'; readonly name: string }
   | { readonly code: 'RESOURCE_UNKNOWN'; readonly uri: string }
   | { readonly code: 'CURSOR_INVALID' }
+  | { readonly code: 'TASK_UNKNOWN'; readonly taskId: string }
+  | { readonly code: 'TASK_UNSUPPORTED'; readonly name: string }
+  | { readonly code: 'TASK_REQUIRED'; readonly name: string }
+  | {
+      readonly code: 'CAPABILITY_MISSING';
+      /** In the form of the client's capabilities (2026-07-28, basic/index#error-codes). */
+      readonly requiredCapabilities: Readonly<Record<string, unknown>>;
+    }
   | {
       readonly code: 'SERVER_UNAVAILABLE';
       readonly server: string;

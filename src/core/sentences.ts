@@ -60,6 +60,13 @@ const SENTENCES: Sentences = {
   TOOL_WITHHELD: (r) => `The tool ${quote(r.name)} is withheld: ${r.reason}.`,
   PROMPT_UNKNOWN: (r) => `No prompt is called ${quote(r.name)}. "prompts/list" shows all.`,
   RESOURCE_UNKNOWN: (r) => `No server offers the resource ${quote(r.uri)}.`,
+  TASK_UNKNOWN: (r) =>
+    `No task of yours is called ${quote(r.taskId)} here. Use the id as it came with the task, as who made it and at the same endpoint.`,
+  TASK_UNSUPPORTED: (r) => `The tool ${quote(r.name)} cannot be run as a task. Call it without "task".`,
+  TASK_REQUIRED: (r) =>
+    `The tool ${quote(r.name)} runs only as a task of revision 2025-11-25, which clients of other revisions cannot ask for. Call it through a client of that revision.`,
+  CAPABILITY_MISSING: (r) =>
+    `Missing required client capability. Declare with each request: ${JSON.stringify(r.requiredCapabilities)}.`,
   CURSOR_INVALID: () => 'The cursor is not valid any more. List again from the start, without a cursor.',
   SERVER_UNAVAILABLE: (r) => `Server ${quote(r.server)} is not available: ${r.cause}.`,
   SERVER_ENDED: (r) =>

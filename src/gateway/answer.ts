@@ -7,6 +7,8 @@ import { LIST_KINDS, LISTS } from './inventory.ts';
 import type { ListKind } from './ports.ts';
 import { relay } from './relay.ts';
 import type { Server } from './server.ts';
+import { concernsTasks, relayTasks } from './task-relay.ts';
+import { answerTask, TASK_METHODS } from './task-requests.ts';
 import { maskedRefusal, watch } from './watch.ts';
 
 type Handler = (exchange: Exchange) => Promise<Answer>;
@@ -26,6 +28,10 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['prompts/get', (exchange) => named(exchange, (name) => exchange.view.prompt(name))],
   ['resources/read', readResource],
   ['completion/complete', complete],
+  ...TASK_METHODS.map((method): [string, Handler] => [
+    method,
+    (exchange) => answerTask(exchange, relayWatched),
+  ]),
 ]);
 
 async function list({ view, message, era }: Exchange, kind: ListKind): Promise<Answer> {
@@ -44,7 +50,7 @@ async function named(exchange: Exchange, find: (name: string) => Promise<Found>)
   if (name === undefined) return wrong('params.name', 'it must be a string');
   const entry = await find(name);
   if (!entry.ok) return refused(entry.error);
-  return relayWatched(
+  return relayed(
     exchange,
     entry.value.server,
     entry.value.key === entry.value.name ? undefined : entry.value.name,
@@ -56,7 +62,7 @@ async function readResource(exchange: Exchange): Promise<Answer> {
   const uri = textOf(message.bytes, memberOf(message.params, 'uri'));
   if (uri === undefined) return wrong('params.uri', 'it must be a string');
   const server = await exchange.view.resource(uri);
-  return server.ok ? relayWatched(exchange, server.value, undefined) : refused(server.error);
+  return server.ok ? relayed(exchange, server.value, undefined) : refused(server.error);
 }
 
 async function complete(exchange: Exchange): Promise<Answer> {
@@ -70,11 +76,18 @@ async function complete(exchange: Exchange): Promise<Answer> {
     case 'ref/resource': {
       if (uri === undefined) return wrong('params.ref.uri', 'it must be a string');
       const server = await view.template(uri);
-      return server.ok ? relayWatched(exchange, server.value, undefined) : refused(server.error);
+      return server.ok ? relayed(exchange, server.value, undefined) : refused(server.error);
     }
     default:
       return wrong('params.ref.type', 'it must be "ref/prompt" or "ref/resource"');
   }
+}
+
+/** Hands a request on with what tasks ask for, which for most requests is nothing. */
+function relayed(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
+  return concernsTasks(exchange, server)
+    ? relayTasks(exchange, server, (prepared) => relayWatched(prepared, server, name))
+    : relayWatched(exchange, server, name);
 }
 
 async function relayWatched(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {

@@ -3,6 +3,7 @@ import { isSameServer, isSameTransport, type ServerSpec } from '../core/server-s
 import type { Asking } from './asking.ts';
 import { LIST_KINDS } from './inventory.ts';
 import type { ListKind } from './ports.ts';
+import type { TaskAccess } from './ports/task-ids.ts';
 import type { Telemetry } from './ports/telemetry.ts';
 import { Server, type ServerDeps } from './server.ts';
 import { View } from './view.ts';
@@ -28,6 +29,7 @@ export interface Plan {
 export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
   readonly asking: Asking;
   readonly telemetry?: Telemetry;
+  readonly tasks?: TaskAccess | undefined;
 }
 
 /** Names of the servers that a new plan touched. */
@@ -65,6 +67,7 @@ export class Catalog {
       isAggregated: true,
       settled: (kind) => this.#listed(this.#servers, kind),
       telemetry: deps.telemetry,
+      tasks: deps.tasks,
     });
     this.follow(plan);
   }
@@ -146,7 +149,7 @@ export class Catalog {
 
   #viewOf(name: string): View {
     const servers = (): readonly Server[] => this.#servers.filter(({ spec }) => spec.name === name);
-    const { telemetry, asking } = this.#deps;
+    const { telemetry, asking, tasks } = this.#deps;
     return new View({
       endpoint: `servers/${name}`,
       asking,
@@ -154,6 +157,7 @@ export class Catalog {
       isAggregated: false,
       settled: (kind) => this.#listed(servers(), kind),
       telemetry,
+      tasks,
     });
   }
 

@@ -1,4 +1,5 @@
 import type { NotificationMessage } from '../protocol/message.ts';
+import { taskIdsInNote } from '../protocol/tasks.ts';
 import type { Offer, Question } from './ports.ts';
 
 /** A legacy client for as long as its session lasts. */
@@ -9,6 +10,11 @@ export interface ClientSession {
   readonly ask: (question: Question) => void;
   /** Told of what a server of its own says that belongs to none of its requests. */
   hear(note: NotificationMessage): void;
+}
+
+/** Hands a client what a server of its own says, but for news of tasks, which have other names for clients. */
+export function tell(session: ClientSession | undefined, note: NotificationMessage): void {
+  if (taskIdsInNote(note).length === 0) session?.hear(note);
 }
 
 /** The one client of a process that has only one: its servers are opened in its name. */

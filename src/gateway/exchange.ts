@@ -4,6 +4,7 @@ import type { Era } from '../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
 import type { Asker } from './askers.ts';
 import type { ClientSession } from './client-session.ts';
+import type { TaskChange } from '../protocol/tasks.ts';
 import type { Reply } from './ports.ts';
 import type { View } from './view.ts';
 
@@ -26,6 +27,8 @@ export interface Exchange {
   readonly cancellation: Cancellation;
   /** Whether the answer is only handed on, unread. */
   readonly isRelayed: boolean;
+  /** What of it is about tasks, once its server is known. */
+  readonly task?: TaskChange | undefined;
   /** Says something to the client before the result: progress and log messages of this request. */
   notify(note: NotificationMessage, bytes: Buffer): void;
 }
@@ -36,6 +39,8 @@ export type Answer =
       readonly reply: Reply;
       /** What takes the place of the state that a modern server gave; undefined: there is none. */
       readonly requestState?: string | undefined;
+      /** What the client calls a task of the server; undefined where the reply can hold none. */
+      readonly wrapTask?: (inner: string) => string;
     }
   /** JSON text of a result of our own. */
   | { readonly kind: 'own'; readonly result: Buffer }

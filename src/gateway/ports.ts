@@ -8,14 +8,16 @@ import type { MintedToken } from '../core/token.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { listable } from '../protocol/listable.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../protocol/message.ts';
+import type { TaskChange } from '../protocol/tasks.ts';
 
 /** One request for a server, as a client sent it; the link makes of it what its server understands. */
 export interface Ask {
   readonly message: RequestMessage;
   /** The era whose form the message has. */
   readonly era: Era;
-  /** What the server calls the tool or prompt, where that differs from its public name. */
+  /** What the server calls the tool, prompt or task, where that differs from its public name. */
   readonly name: string | undefined;
+  readonly task?: TaskChange | undefined;
   /** JSON text of the client's name and version; undefined: Assay's own. */
   readonly clientInfo: string | undefined;
   /** JSON text of what a legacy client can do for servers, for one that is told so with each request; undefined: nothing. */

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
 import { Askers, refuseQuestion, type Asker } from './askers.ts';
-import type { ClientSession } from './client-session.ts';
+import { tell, type ClientSession } from './client-session.ts';
 import type { LinkChoice } from './link-choice.ts';
 import type { Ask, Connect, Link, LinkEvents, Log, Reply } from './ports.ts';
 
@@ -194,7 +194,7 @@ export class PrivateLink {
       drained: () => undefined,
       ended: (cause) => this.#end(cause),
       asked: (question) => this.#asked(question),
-      said: session && ((note) => session.hear(note)),
+      said: (note) => tell(session, note),
     };
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const opened = await connect(spec, { events, signal, offer: choice.offer });

@@ -12,6 +12,7 @@ import { linkChoice, type LinkChoice } from './link-choice.ts';
 import { ownAsk, type Ask, type Link, type Reply } from './ports.ts';
 import { openState, sealState } from './request-state.ts';
 import type { Server } from './server.ts';
+import { isOfOthersTask } from './task-relay.ts';
 
 /** One request on its way to one server. */
 export interface Way {
@@ -73,7 +74,7 @@ async function relayModern(way: Way, link: Link, requestState: string | undefine
     const ask = {
       ...askFor(way),
       cancellation: call.cancellation,
-      onNotification: call.notify,
+      onNotification: ownNotes(exchange, call),
       onQuestion: call.asked,
     };
     call.start(send(way, ask, { link, choice }));
@@ -152,8 +153,16 @@ function askFor({ exchange, server, name }: Way): Ask {
     timeoutMs: server.spec.timeoutMs,
     cancellation: exchange.cancellation,
     isRelayed: exchange.isRelayed,
-    onNotification: (note, bytes) => exchange.notify(note, bytes),
+    task: exchange.task,
+    onNotification: ownNotes(exchange, exchange),
     onQuestion: undefined,
+  };
+}
+
+/** What a server says on the way to an answer, but for what it says of tasks that are not those of the request. */
+function ownNotes(exchange: Exchange, to: Pick<Exchange, 'notify'>): NonNullable<Ask['onNotification']> {
+  return (note, bytes) => {
+    if (!isOfOthersTask(exchange, note)) to.notify(note, bytes);
   };
 }
 

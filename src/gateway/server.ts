@@ -14,10 +14,10 @@ import {
   type Life,
   type LifeEvent,
 } from '../core/supervision.ts';
+import type { Era } from '../protocol/eras.ts';
 import { ownRequest } from '../protocol/message.ts';
 import { Askers } from './askers.ts';
 import type { SoleClient } from './client-session.ts';
-import { answerEmpty, EMPTY_CLIENT } from './empty-client.ts';
 import { News } from './news.ts';
 import {
   ownAsk,
@@ -29,10 +29,10 @@ import {
   type ListKind,
   type Log,
   type Memory,
-  type Offer,
 } from './ports.ts';
 import { PrivateLinks } from './private-links.ts';
 import { ServerLists } from './server-lists.ts';
+import { otherEnd } from './shared-link.ts';
 import { Turnstile } from './turnstile.ts';
 import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
 
@@ -71,6 +71,7 @@ export class Server {
   #link: Link | undefined;
   #opened: Link | undefined;
   #capabilities: Capabilities | undefined;
+  #era: Era | undefined;
   #logLevel: string | undefined;
   readonly #deps: ServerDeps;
   readonly #stopping = new AbortController();
@@ -92,6 +93,7 @@ export class Server {
     });
     this.instructions = known?.instructions;
     this.#capabilities = known?.capabilities;
+    this.#era = known?.era;
     const untaken = (): number => this.link?.untakenBytes ?? 0;
     this.turnstile = new Turnstile({ server: spec.name, limits: deps.limits, untaken });
     this.privateLinks = new PrivateLinks({ ...deps, spec: () => this.#spec });
@@ -119,6 +121,11 @@ export class Server {
   /** As it last said; undefined for one that never stood, which may have any. */
   get capabilities(): Capabilities | undefined {
     return this.#capabilities;
+  }
+
+  /** The same of its era. */
+  get era(): Era | undefined {
+    return this.#era;
   }
 
   start(): void {
@@ -218,15 +225,15 @@ export class Server {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = Promise.withResolvers<Ending>();
     this.#endLife = end.resolve;
+    const other = otherEnd(this.spec, this.#deps.sole, this.sole);
     const events: LinkEvents = {
       changed: (kind) => this.lists.changed(kind),
       drained: () => this.turnstile.advance(),
       ended: (cause) => end.resolve({ cause, isHopeless: false }),
-      ...this.#client(),
+      ...other.events,
     };
-    const offer = this.sole === undefined ? this.#listingOffer() : this.#deps.sole?.offer;
     const opened = await this.#deps
-      .connect(this.spec, { events, signal: limit, offer })
+      .connect(this.spec, { events, signal: limit, offer: other.offer })
       .catch((error: unknown) => err(this.#mistake('it could not be started', error)));
     if (!opened.ok) return opened.error;
     const link = opened.value;
@@ -240,22 +247,10 @@ export class Server {
     return end.promise;
   }
 
-  /** Who is at the other end of the shared link: the only client, or nobody. */
-  #client(): Pick<LinkEvents, 'asked' | 'said'> {
-    const { sole } = this.#deps;
-    // A modern client hears nothing that belongs to none of its requests.
-    if (sole !== undefined) return { asked: this.sole?.asked, said: (note) => sole.session?.hear(note) };
-    return this.#listingOffer() === undefined ? {} : { asked: answerEmpty };
-  }
-
-  /** Where each client has a link of its own, the shared one is for lists. */
-  #listingOffer(): Offer | undefined {
-    return this.#spec.isolation === 'session' ? EMPTY_CLIENT : undefined;
-  }
-
   #stand(link: Link): void {
     this.instructions = link.instructions;
     this.#capabilities = link.capabilities;
+    this.#era = link.era;
     this.#link = link;
     this.#remember(link);
     this.#become({ kind: 'stood', nowMs: Date.now() });

@@ -7,6 +7,7 @@ import type { ClientSession } from './client-session.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { Listing, type Entry } from './listing.ts';
 import type { ListKind } from './ports.ts';
+import type { TaskAccess } from './ports/task-ids.ts';
 import type { Telemetry } from './ports/telemetry.ts';
 import type { Server } from './server.ts';
 import { templateFits } from './uri-template.ts';
@@ -21,6 +22,8 @@ export interface ViewOptions {
   /** Resolves when the first list of a kind may be given out. */
   readonly settled: (kind: ListKind) => Promise<void>;
   readonly telemetry?: Telemetry | undefined;
+  /** Undefined: no tasks are offered. */
+  readonly tasks?: TaskAccess | undefined;
 }
 
 /** What one endpoint shows: some servers, under public names or their own. */
@@ -29,6 +32,7 @@ export class View {
   readonly asking: Asking;
   readonly isAggregated: boolean;
   readonly telemetry: Telemetry | undefined;
+  readonly tasks: TaskAccess | undefined;
   readonly #servers: () => readonly Server[];
   readonly #settled: (kind: ListKind) => Promise<void>;
   #listings: Partial<Record<ListKind, Listing>> = {};
@@ -42,6 +46,7 @@ export class View {
     this.#servers = options.servers;
     this.#settled = options.settled;
     this.telemetry = options.telemetry;
+    this.tasks = options.tasks;
   }
 
   get servers(): readonly Server[] {

@@ -23,6 +23,8 @@ const BY_VERSION: ReadonlyMap<string, Revision> = new Map(REVISIONS.map((r) => [
 
 export const MODERN_VERSION = '2026-07-28';
 export const NEWEST_LEGACY_VERSION = '2025-11-25';
+/** The one legacy revision that has tasks (2025-11-25, basic/utilities/tasks). */
+export const LEGACY_TASKS_VERSION = '2025-11-25';
 
 /** All revisions, newest first. */
 export const SUPPORTED_VERSIONS: readonly string[] = REVISIONS.map((revision) => revision.version);
@@ -50,7 +52,7 @@ interface Method {
   /** Results carry `ttlMs` and `cacheScope` in the modern era (server/utilities/caching). */
   readonly isCacheable: boolean;
   /** The parameter that the `Mcp-Name` header repeats in the modern era (basic/transports/streamable-http). */
-  readonly named?: 'name' | 'uri';
+  readonly named?: 'name' | 'uri' | 'taskId';
   /** Whether a server answers it, rather than Assay. */
   readonly isRelayed?: true;
 }
@@ -72,6 +74,11 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['resources/templates/list', { eras: BOTH, isCacheable: true }],
   ['resources/read', { eras: BOTH, isCacheable: true, named: 'uri', isRelayed: true }],
   ['completion/complete', { eras: BOTH, isCacheable: false, isRelayed: true }],
+  ['tasks/get', { eras: BOTH, isCacheable: false, named: 'taskId', isRelayed: true }],
+  ['tasks/cancel', { eras: BOTH, isCacheable: false, named: 'taskId', isRelayed: true }],
+  ['tasks/result', { eras: ['legacy'], isCacheable: false, isRelayed: true }],
+  ['tasks/list', { eras: ['legacy'], isCacheable: false }],
+  ['tasks/update', { eras: ['modern'], isCacheable: false, named: 'taskId', isRelayed: true }],
 ]);
 
 /** The error codes that only one era may use, with their counterpart: "resource not found". */

@@ -60,17 +60,26 @@ const MESSAGE_PLAN: Plan = planOf({
     cursor: {},
     requestId: {},
     progressToken: {},
+    taskId: {},
+    task: {},
     level: {},
     ref: { type: {}, name: {}, uri: {} },
     _meta: {
       progressToken: {},
       'io.modelcontextprotocol/protocolVersion': {},
-      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
       'io.modelcontextprotocol/clientInfo': {},
       'io.modelcontextprotocol/logLevel': {},
+      'io.modelcontextprotocol/related-task': { taskId: {} },
     },
   },
-  result: { resultType: {}, ttlMs: {}, cacheScope: {}, _meta: {} },
+  result: {
+    resultType: {},
+    ttlMs: {},
+    cacheScope: {},
+    task: {},
+    _meta: { 'io.modelcontextprotocol/related-task': {} },
+  },
   error: { code: {}, message: {} },
 });
 

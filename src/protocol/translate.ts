@@ -2,6 +2,7 @@ import { LEGACY_NOT_FOUND, METHODS, MODERN_NOT_FOUND, MODERN_VERSION, type Era }
 import type { NotificationMessage, RequestMessage, ResponseMessage } from './message.ts';
 import { memberOf, rawOf, textOf, type Member } from './spans.ts';
 import { insertion, pieces, removals, splice, type Edit } from './splice.ts';
+import { relatedTaskIn, taskEdits, taskIdOf, taskIdsInReply, type TaskChange } from './tasks.ts';
 
 /*
  * The closed table of what Assay changes in a message that it relays (DESIGN.md, invariant 1):
@@ -10,6 +11,7 @@ import { insertion, pieces, removals, splice, type Edit } from './splice.ts';
  *                 params.requestState
  *   response      id · result.requestState · resultType, ttlMs and cacheScope, which only the modern era has · the code of "resource not found"
  *   notification  params.progressToken
+ *   all of them   task ids, see tasks.ts · in a request also params.task, where it must mean nothing
  */
 
 /** The members of `_meta` that only requests of the modern era carry (2026-07-28, basic/index#_meta). */
@@ -27,12 +29,13 @@ export interface RequestChange {
   readonly to: Era;
   /** What the server calls the tool or prompt, where that differs from its public name. */
   readonly name: string | undefined;
+  readonly task?: TaskChange | undefined;
   /** JSON text of who asks, for the envelope that a modern server needs and a legacy client does not send. */
   readonly clientInfo: string;
   /** JSON text of what who asks can do for servers; undefined: nothing. */
-  readonly capabilities: string | undefined;
+  readonly capabilities?: string | undefined;
   /** The state that its server gave, where the client brings it back in a form of ours. */
-  readonly requestState: string | undefined;
+  readonly requestState?: string | undefined;
 }
 
 /** The request as the server is to receive it, in pieces that are to be sent one after the other. */
@@ -40,7 +43,7 @@ export function requestFor(message: RequestMessage, change: RequestChange): read
   const edits: Edit[] = [];
   const id = memberOf(message.root, 'id');
   if (id !== undefined) edits.push({ start: id.start, end: id.end, text: String(change.id) });
-  const name = nameOf(message);
+  const name = nameOf(message) ?? taskIdOf(message);
   if (name !== undefined && change.name !== undefined)
     edits.push({ start: name.start, end: name.end, text: JSON.stringify(change.name) });
   if (change.requestState !== undefined) {
@@ -48,6 +51,8 @@ export function requestFor(message: RequestMessage, change: RequestChange): read
     if (state !== undefined)
       edits.push({ start: state.start, end: state.end, text: JSON.stringify(change.requestState) });
   }
+  const related = change.task?.related;
+  if (related !== undefined) edits.push(...taskEdits(relatedTaskIn(message), () => related));
   metaEdits(message, change, edits);
   return pieces(message.bytes, edits);
 }
@@ -63,15 +68,14 @@ function metaEdits(message: RequestMessage, change: RequestChange, edits: Edit[]
   const member = memberOf(message.params, '_meta');
   const token = memberOf(member?.object, 'progressToken');
   if (token !== undefined) edits.push({ start: token.start, end: token.end, text: String(change.id) });
-  if (change.from === change.to) return;
-  if (change.to === 'modern') edits.push(...enveloped(message, change));
-  else if (message.params !== undefined && member?.object !== undefined) {
-    const isAll = member.object.members.every(isOfEnvelope);
-    edits.push(
-      ...(isAll
-        ? removals(message.params, ({ key }) => key === '_meta')
-        : removals(member.object, isOfEnvelope)),
-    );
+  const { params } = message;
+  if (change.from !== change.to && change.to === 'modern') edits.push(...enveloped(message, change));
+  else if (params !== undefined) {
+    const gone = change.task?.isDropped === true ? ['task'] : [];
+    const meta = change.from === change.to ? undefined : member?.object;
+    if (meta?.members.every(isOfEnvelope) === true) gone.push('_meta');
+    else if (meta !== undefined) edits.push(...removals(meta, isOfEnvelope));
+    if (gone.length > 0) edits.push(...removals(params, ({ key }) => gone.includes(key)));
   }
 }
 
@@ -110,6 +114,8 @@ export interface ReplyChange {
   readonly to: Era;
   /** What takes the place of the state that a modern server gave; undefined: there is none. */
   readonly requestState?: string | undefined;
+  /** What the client calls a task of the server; undefined where the response can hold none. */
+  readonly wrapTask?: ((inner: string) => string) | undefined;
 }
 
 /** The response as the client is to receive it, in pieces that are to be sent one after the other. */
@@ -125,6 +131,8 @@ export function replyFor(message: ResponseMessage, change: ReplyChange): readonl
     if (state !== undefined)
       edits.push({ start: state.start, end: state.end, text: JSON.stringify(change.requestState) });
   }
+  if (change.wrapTask !== undefined)
+    edits.push(...taskEdits(taskIdsInReply(message, change), change.wrapTask));
   return pieces(message.bytes, edits);
 }
 

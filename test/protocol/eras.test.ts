@@ -51,16 +51,24 @@ describe('the requests of clients', () => {
       'resources/templates/list: legacy, modern',
       'resources/read: legacy, modern',
       'completion/complete: legacy, modern',
+      'tasks/get: legacy, modern',
+      'tasks/cancel: legacy, modern',
+      'tasks/result: legacy',
+      'tasks/list: legacy',
+      'tasks/update: modern',
     ]);
   });
 
-  it('repeat a parameter in the Mcp-Name header in three cases', () => {
+  it('repeat a parameter in the Mcp-Name header where they name one thing', () => {
     expect(
       [...METHODS].flatMap(([method, { named }]) => (named === undefined ? [] : [[method, named]])),
     ).toEqual([
       ['tools/call', 'name'],
       ['prompts/get', 'name'],
       ['resources/read', 'uri'],
+      ['tasks/get', 'taskId'],
+      ['tasks/cancel', 'taskId'],
+      ['tasks/update', 'taskId'],
     ]);
   });
 

@@ -78,8 +78,8 @@ export async function conduct(conducted: Conduct): Promise<Outcome> {
   });
   switch (answered.kind) {
     case 'relayed': {
-      const { reply, requestState } = answered;
-      const change = { idText, method, from: reply.era, to: era, requestState };
+      const { reply, requestState, wrapTask } = answered;
+      const change = { idText, method, from: reply.era, to: era, requestState, wrapTask };
       return { pieces: replyFor(reply.message, change), status: 200 };
     }
     case 'own':

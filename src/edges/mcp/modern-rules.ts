@@ -55,6 +55,13 @@ export function missingEnvelope(): Refusal {
   );
 }
 
+/** The first request of a client that neither shakes hands nor brings an envelope. */
+export const UNOPENED: Refusal = {
+  code: 'ENVELOPE_INVALID',
+  field: 'params._meta["io.modelcontextprotocol/protocolVersion"]',
+  reason: 'it is missing; send it, or "initialize" first',
+};
+
 function metaOf(message: RequestMessage): JsonObject | undefined {
   return memberOf(message.params, '_meta')?.object;
 }

@@ -1,6 +1,7 @@
 import { OWN_INFO } from '../../core/identity.ts';
+import { taskCapabilities, type ClientForm } from '../../gateway/task-support.ts';
 import type { View } from '../../gateway/view.ts';
-import { MODERN_VERSIONS, type Era } from '../../protocol/eras.ts';
+import { MODERN_VERSIONS } from '../../protocol/eras.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -8,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>;
 export function discovery(view: View): Json {
   return {
     supportedVersions: MODERN_VERSIONS,
-    capabilities: capabilitiesOf(view, 'modern'),
+    capabilities: capabilitiesOf(view, { era: 'modern' }),
     serverInfo: OWN_INFO,
     ...instructionsOf(view),
     _meta: { 'io.modelcontextprotocol/serverInfo': OWN_INFO },
@@ -19,7 +20,7 @@ export function discovery(view: View): Json {
 export function initialization(view: View, version: string): Json {
   return {
     protocolVersion: version,
-    capabilities: capabilitiesOf(view, 'legacy'),
+    capabilities: capabilitiesOf(view, { era: 'legacy', version }),
     serverInfo: OWN_INFO,
     ...instructionsOf(view),
   };
@@ -31,13 +32,14 @@ function instructionsOf(view: View): Json {
 }
 
 /** Capabilities that servers have and Assay relays. A server that has not started yet may have any. */
-function capabilitiesOf(view: View, era: Era): Json {
+function capabilitiesOf(view: View, client: ClientForm): Json {
   const lists = ['tools', 'prompts', 'resources'].filter((name) => view.has(name));
-  const plain = (era === 'legacy' ? ['completions', 'logging'] : ['completions']).filter((name) =>
+  const plain = (client.era === 'legacy' ? ['completions', 'logging'] : ['completions']).filter((name) =>
     view.has(name),
   );
-  return Object.fromEntries([
+  const plainly = Object.fromEntries([
     ...lists.map((name): [string, Json] => [name, { listChanged: true }]),
     ...plain.map((name): [string, Json] => [name, {}]),
   ]);
+  return { ...plainly, ...taskCapabilities(view, client) };
 }

@@ -31,7 +31,7 @@ import {
   offerOf,
   versionFor,
 } from './legacy-rules.ts';
-import { envelopeFault, isEnveloped } from './modern-rules.ts';
+import { envelopeFault, isEnveloped, UNOPENED } from './modern-rules.ts';
 import { initialization } from './self.ts';
 import { StdioClient } from './stdio-client.ts';
 import { Subscription } from './subscription.ts';
@@ -292,13 +292,6 @@ class StdioDoor {
     process.nextTick(() => output.uncork());
   }
 }
-
-/** The first request of a client that neither shakes hands nor brings an envelope. */
-const UNOPENED: Refusal = {
-  code: 'ENVELOPE_INVALID',
-  field: 'params._meta["io.modelcontextprotocol/protocolVersion"]',
-  reason: 'it is missing; send it, or "initialize" first',
-};
 
 function flushed(output: Writable): Promise<void> {
   return new Promise((resolve) => output.write('', () => resolve()));

@@ -2,9 +2,11 @@ import { OWN_INFO } from '../../core/identity.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListKind } from '../../gateway/ports.ts';
+import { TASKS_MISSING } from '../../gateway/task-requests.ts';
 import type { View } from '../../gateway/view.ts';
 import { jsonFault, type RequestMessage } from '../../protocol/message.ts';
 import { notificationText, resultMessage } from '../../protocol/reply.ts';
+import { declaresTasks } from '../../protocol/tasks.ts';
 import { LIST_CHANGED } from './legacy-rules.ts';
 
 type Filter = Partial<Record<'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged', true>>;
@@ -80,6 +82,7 @@ function filterOf(message: RequestMessage): Result<Filter, Refusal> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     return err({ code: 'PARAMS_INVALID', field: 'params.notifications', reason: 'it must be an object' });
   const wishes = given as Readonly<Record<string, unknown>>;
+  if (wishes['taskIds'] !== undefined && !declaresTasks(message)) return err(TASKS_MISSING);
   const filter: Filter = {};
   for (const field of new Set(Object.values(FIELDS))) {
     const wish = wishes[field];

@@ -1,0 +1,153 @@
+import type { Era } from './eras.ts';
+import type { NotificationMessage, RequestMessage, ResponseMessage } from './message.ts';
+import { scanArray, scanObject } from './scan.ts';
+import { MAX_SERVER_DEPTH } from './scanner.ts';
+import { memberOf, planOf, textOf, type JsonObject, type Member, type Span } from './spans.ts';
+import { splice, type Edit } from './splice.ts';
+
+/** The modern form of tasks is an extension of this name; in the legacy era they are part of 2025-11-25. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+
+/** Where a task id stands, as a path of keys from the params or the result. */
+type Place = readonly string[];
+
+/** Anything may say in `_meta` to which task it belongs (2025-11-25, basic/utilities/tasks#associating-task-related-messages). */
+const RELATED: Place = ['_meta', RELATED_TASK, 'taskId'];
+
+/** Requests that name their task in `params.taskId`. */
+const ABOUT_ONE: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
+
+/** In results, but for `tasks/list`, whose tasks are taken out one by one, see `tasksIn`. */
+const IN_RESULTS: Readonly<Record<Era, ReadonlyMap<string, Place>>> = {
+  legacy: new Map([
+    ['tools/call', ['task', 'taskId']],
+    ['tasks/get', ['taskId']],
+    ['tasks/cancel', ['taskId']],
+  ]),
+  modern: new Map([
+    ['tools/call', ['taskId']],
+    ['tasks/get', ['taskId']],
+  ]),
+};
+const IN_NOTIFICATIONS: ReadonlyMap<string, Place> = new Map([
+  ['notifications/tasks/status', ['taskId']],
+  ['notifications/tasks', ['taskId']],
+]);
+
+/** What of a request is about tasks and is not the same for its server. */
+export interface TaskChange {
+  /** The server's own id of the task to which `_meta` says that the request belongs. */
+  readonly related?: string | undefined;
+  /** Whether `params.task` is left out: a wish that means nothing to whom no tasks were offered, but would to the server. */
+  readonly isDropped?: boolean;
+}
+
+/** A task id and the string that it stands in. */
+export interface FoundTaskId extends Span {
+  readonly id: string;
+}
+
+/** The id by which a request names the task that it is about. */
+export function taskIdOf({ method, params }: RequestMessage): Member | undefined {
+  return ABOUT_ONE.has(method) ? memberOf(params, 'taskId') : undefined;
+}
+
+/** Whether `_meta` says that a request belongs to a task. */
+export function isRelatedToTask({ params }: RequestMessage): boolean {
+  return memberOf(memberOf(params, '_meta')?.object, RELATED_TASK) !== undefined;
+}
+
+/** Where a request, of either side, says to which task it belongs. */
+export function relatedTaskIn({ bytes, params }: RequestMessage): readonly FoundTaskId[] {
+  return found(bytes, params, RELATED);
+}
+
+export function taskIdsInNote({ bytes, method, params }: NotificationMessage): readonly FoundTaskId[] {
+  const place = IN_NOTIFICATIONS.get(method);
+  return [...(place === undefined ? [] : found(bytes, params, place)), ...found(bytes, params, RELATED)];
+}
+
+/** What a response, in the form of `from`, holds of task ids; that of a client to a question of its server too. */
+export function taskIdsInReply(
+  message: ResponseMessage,
+  { method, from }: { readonly method: string; readonly from: Era },
+): readonly FoundTaskId[] {
+  const { bytes } = message;
+  const result = memberOf(message.root, 'result')?.object;
+  const place = IN_RESULTS[from].get(method);
+  const isNone = from === 'modern' && method === 'tools/call' && !makesTask(message);
+  return [
+    ...(place === undefined || isNone ? [] : found(bytes, result, place)),
+    ...found(bytes, result, RELATED),
+  ];
+}
+
+/** Whether a modern result stands for a task that is under way (2026-07-28 Tasks, #polymorphic-results). */
+function makesTask({ bytes, root }: ResponseMessage): boolean {
+  return textOf(bytes, memberOf(memberOf(root, 'result')?.object, 'resultType')) === 'task';
+}
+
+/** Puts other ids in the places of these. */
+export function taskEdits(ids: readonly FoundTaskId[], rename: (id: string) => string): readonly Edit[] {
+  return ids.map(({ id, start, end }) => ({ start, end, text: JSON.stringify(rename(id)) }));
+}
+
+/** Whether a call asks to be run as a task (2025-11-25, basic/utilities/tasks#creating-tasks). */
+export function asksForTask({ method, params }: RequestMessage): boolean {
+  return method === 'tools/call' && memberOf(params, 'task') !== undefined;
+}
+
+/** Whether the definition of a tool says that it must be called as a task (2025-11-25, #tool-level-negotiation). */
+export function runsOnlyAsTask(definition: Buffer): boolean {
+  const scan = scanObject(definition, { plan: EXECUTION, strict: false, maxDepth: MAX_SERVER_DEPTH });
+  const execution = scan.ok ? memberOf(scan.value, 'execution')?.object : undefined;
+  return textOf(definition, memberOf(execution, 'taskSupport')) === 'required';
+}
+
+const EXECUTION = planOf({ execution: {} });
+
+/** Whether a modern request says that its client understands tasks (2026-07-28 Tasks, #capability-negotiation). */
+export function declaresTasks({ params }: RequestMessage): boolean {
+  const capabilities = memberOf(memberOf(params, '_meta')?.object, CAPABILITIES)?.object;
+  return memberOf(memberOf(capabilities, 'extensions')?.object, TASKS_EXTENSION) !== undefined;
+}
+
+/** One page of a server's own `tasks/list`: each task as it was written. Undefined if it is no such page. */
+export interface TaskPage {
+  readonly tasks: readonly Buffer[];
+  readonly nextCursor: string | undefined;
+}
+
+export function tasksIn({ bytes, root }: ResponseMessage): TaskPage | undefined {
+  const result = memberOf(root, 'result')?.object;
+  const list = memberOf(result, 'tasks');
+  const spans = list && scanArray(bytes, list.start, false);
+  if (spans === undefined) return undefined;
+  const tasks = spans.map(({ start, end }) => bytes.subarray(start, end));
+  return { tasks, nextCursor: textOf(bytes, memberOf(result, 'nextCursor')) };
+}
+
+/** A task of a list under another id; undefined if it has none. */
+export function renamedTask(task: Buffer, rename: (id: string) => string): Buffer | undefined {
+  const scan = scanObject(task, { plan: NO_PLAN, strict: false, maxDepth: MAX_SERVER_DEPTH });
+  const ids = scan.ok ? found(task, scan.value, ['taskId']) : [];
+  return ids.length === 0 ? undefined : splice(task, taskEdits(ids, rename));
+}
+
+const NO_PLAN = planOf({});
+
+/** All of them: where a key stands twice, readers differ in which one they take. */
+function found(
+  bytes: Buffer,
+  object: JsonObject | undefined,
+  [key, ...deeper]: Place,
+): readonly FoundTaskId[] {
+  const members = object?.members.filter((member) => member.key === key) ?? [];
+  return members.flatMap((member) => {
+    if (deeper.length > 0) return found(bytes, member.object, deeper);
+    const id = textOf(bytes, member);
+    return id === undefined ? [] : [{ id, start: member.start, end: member.end }];
+  });
+}
