@@ -29,6 +29,8 @@ export function offerSpeakingTools(server: McpServer): void {
     'test_reconnection',
     { description: 'Closes the stream of its call, and answers on the one that goes on with it.' },
     async (context) => {
+      // A proxy that answers as JSON what says nothing meanwhile would have no stream to show.
+      await context.mcpReq.log('info', 'The stream is about to be closed');
       context.http?.closeSSE?.();
       await sleep(2 * STEP_MS);
       return done('Answered after the stream was closed.');
