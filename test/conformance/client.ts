@@ -1,0 +1,15 @@
+// The client under test of the suite's client scenarios: Assay, with the suite's server behind it, driven by the
+// official client. The suite runs `client.ts URL` and says in the environment which scenario it is.
+import { SLOTS_PORT, takeSlot } from './slots.ts';
+
+const { env } = process;
+
+await takeSlot(env[SLOTS_PORT]);
+// Loaded only now: all scenarios start at once, and what waits is to cost little.
+const { driveAssay } = await import('./drive-assay.ts');
+await driveAssay({
+  name: env['MCP_CONFORMANCE_SCENARIO'] ?? '',
+  version: env['MCP_CONFORMANCE_PROTOCOL_VERSION'] ?? '',
+  context: JSON.parse(env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as unknown,
+  url: process.argv.at(-1) ?? '',
+});

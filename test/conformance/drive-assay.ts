@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { driveOf } from './client-scenarios.ts';
+import { cleanEnv, MAIN } from './programs.ts';
+
+const MODERN = '2026-07-28';
+
+export interface ClientScenario {
+  readonly name: string;
+  readonly version: string;
+  /** The suite's server. */
+  readonly url: string;
+  /** What the suite gives along. */
+  readonly context: unknown;
+}
+
+/** Puts Assay in front of the suite's server and has the official client do what the scenario wants. */
+export async function driveAssay({ name, version, url, context }: ClientScenario): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'assay-conformance-'));
+  const config = join(home, 'mcp.json');
+  writeFileSync(config, JSON.stringify({ mcpServers: { suite: { type: 'http', url, prefix: false } } }));
+  const client = makeClient(version);
+  try {
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [MAIN, 'stdio', '--config', config, '--home', home],
+        env: cleanEnv(),
+        stderr: 'inherit',
+      }),
+    );
+    await driveOf(name)({ client, context });
+  } finally {
+    await client.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+function makeClient(version: string): Client {
+  const client = new Client(
+    { name: 'conformance', version: '1.0.0' },
+    {
+      capabilities: { elicitation: { form: { applyDefaults: true } }, sampling: {}, roots: {} },
+      versionNegotiation: { mode: version === MODERN ? { pin: MODERN } : 'legacy' },
+    },
+  );
+  // What it leaves out, the client fills with the defaults of the form.
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: {} }));
+  client.setRequestHandler('roots/list', () => ({ roots: [] }));
+  return client;
+}

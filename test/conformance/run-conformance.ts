@@ -1,0 +1,110 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { BASELINE } from './baseline.ts';
+import type { Check } from './checks.ts';
+import { failuresIn, judge, lostBetween, type Judgement, type Shortfall } from './judge.ts';
+import { SETS, type RequirementSet, type SetName, type Way } from './plan.ts';
+import type { Programs } from './programs.ts';
+import { testClient, testServer, type SuiteRun } from './suite.ts';
+import { openWay, SERVER_WAYS, type ServerWay } from './ways.ts';
+
+/** What came of one set in one way. */
+export interface Outcome extends Judgement {
+  readonly way: Way;
+  readonly set: SetName;
+  /** How many checks passed that have to. */
+  readonly passed: number;
+}
+
+export interface ConformanceRun {
+  readonly programs: Programs;
+  /** For what the suite and Assay write. */
+  readonly folder: string;
+  readonly ways: readonly Way[];
+  /** Told of each outcome when it is there. */
+  readonly onOutcome?: (outcome: Outcome) => void;
+}
+
+/** Runs the suite in each of the ways and holds what it says against the baseline. */
+export async function runConformance(run: ConformanceRun): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const wanted = SERVER_WAYS.filter((way) => run.ways.includes(way));
+  // What passes directly is what has to pass in the other ways.
+  const direct = wanted.length === 0 ? [] : await testWay('direct', run, failuresIn);
+  for (const way of wanted)
+    outcomes.push(
+      ...(way === 'direct'
+        ? direct
+        : await testWay(way, run, (checks, set) => lostBetween(checksOf(direct, set), checks))),
+    );
+  if (run.ways.includes('as client')) outcomes.push(...(await testAsClient(run)));
+  return outcomes;
+}
+
+/** What of these checks is not as it has to be. */
+type Demand = (checks: readonly Check[], set: SetName) => readonly Shortfall[];
+
+async function testWay(way: ServerWay, run: ConformanceRun, demand: Demand): Promise<readonly Tested[]> {
+  const peers = await openWay(way, run.programs, folderOf(run, [way, 'peers']));
+  try {
+    return await Promise.all(
+      SETS.map((set) => testSet({ run, way, set, demand, test: (one) => testServer(peers.url, one) })),
+    );
+  } finally {
+    await peers.close();
+  }
+}
+
+async function testAsClient(run: ConformanceRun): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const set of SETS.filter(({ name }) => name !== '2025-06-18'))
+    outcomes.push(await testSet({ run, way: 'as client', set, demand: failuresIn, test: testClient }));
+  return outcomes;
+}
+
+interface Tested extends Outcome {
+  readonly checks: readonly Check[];
+}
+
+interface Trial {
+  readonly run: ConformanceRun;
+  readonly way: Way;
+  readonly set: RequirementSet;
+  readonly demand: Demand;
+  readonly test: (run: SuiteRun) => Promise<readonly Check[]>;
+}
+
+async function testSet({ run, way, set, demand, test }: Trial): Promise<Tested> {
+  const testIn = (name: string, scenario?: string): Promise<readonly Check[]> =>
+    test({ programs: run.programs, set, scenario, folder: folderOf(run, [way, set.name, name]) });
+  const judged = (checks: readonly Check[]): Judgement =>
+    judge(demand(checks, set.name), BASELINE, { way, set: set.name });
+  let checks = await testIn('all');
+  // The suite gives some answers half a second, which a busy machine can miss; what is so is so twice.
+  for (const scenario of surprisesIn(judged(checks))) {
+    const second = await testIn(`again-${scenario.replaceAll('/', '-')}`, scenario);
+    checks = [...checks.filter((check) => check.scenario !== scenario), ...second];
+  }
+  const passed = checks.filter(({ verdict }) => verdict === 'passed').length;
+  const outcome = { way, set: set.name, passed, checks, ...judged(checks) };
+  run.onOutcome?.(outcome);
+  return outcome;
+}
+
+/** The scenarios that do not come out as the baseline says. */
+function surprisesIn({ unexpected, stale }: Judgement): ReadonlySet<string> {
+  const scenarios = [...unexpected, ...stale].map(({ scenario }) => scenario);
+  return new Set(scenarios.filter((scenario) => !scenario.endsWith('*')));
+}
+
+function checksOf(tested: readonly Tested[], set: SetName): readonly Check[] {
+  return tested.find((one) => one.set === set)?.checks ?? [];
+}
+
+/** An empty folder, also where an earlier run was kept. */
+function folderOf({ folder }: ConformanceRun, names: readonly string[]): string {
+  const path = join(folder, ...names.map((name) => name.replaceAll(' ', '-')));
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { recursive: true });
+  return path;
+}
