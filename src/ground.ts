@@ -51,7 +51,10 @@ export async function openGround(options: GroundOptions): Promise<Result<Ground,
 }
 
 /** The store of the home. Whoever opens it closes it. What it needs is loaded only where it is opened. */
-export async function openHomeStore({ home, log }: Ground): Promise<Result<Store, Refusal>> {
+export async function openHomeStore({
+  home,
+  log,
+}: Pick<Ground, 'home' | 'log'>): Promise<Result<Store, Refusal>> {
   const { openStore } = await import('./adapters/store/open-store.ts');
   return openStore({ home, databaseUrl: setting('ASSAY_DATABASE_URL'), log });
 }

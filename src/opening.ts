@@ -16,6 +16,7 @@ import type { ServerSpec } from './core/server-spec.ts';
 import { isFitting, resolveSettings, type Resolved, type Settings } from './core/settings.ts';
 import type { OpenCatalog } from './edges/cli/runtime.ts';
 import type { EarlyStart } from './early-start.ts';
+import { openCredentials } from './open-credentials.ts';
 import { followConfig, report } from './follow-config.ts';
 import { Catalog, type Plan } from './gateway/catalog.ts';
 import type { Log } from './gateway/ports.ts';
@@ -45,6 +46,8 @@ export async function openCatalog(
 /** What stands already. */
 interface Before {
   readonly store?: Store | undefined;
+  /** Whether clients come with tokens, so that each subject signs in at servers for itself. */
+  readonly isPersonal?: ((settings: Settings) => boolean) | undefined;
   readonly early?: EarlyStart | undefined;
 }
 
@@ -137,7 +140,7 @@ interface Planning extends Before {
 
 async function openPlan(
   plan: Plan,
-  { ground, settings, follow, store, early, isRecorded }: Planning,
+  { ground, settings, follow, store, early, isRecorded, isPersonal }: Planning,
 ): Promise<Pick<Opened, 'catalog' | 'log' | 'start' | 'close'>> {
   const { home, log, telemetry } = ground;
   const record = isRecorded ? recorder({ store, open: () => openHomeStore(ground), log }) : undefined;
@@ -147,9 +150,11 @@ async function openPlan(
     onSeen: (seen) => record?.record(seen),
   });
   const recallEra = (spec: ServerSpec): Era | undefined => memory.recall(spec)?.era;
+  const credentials = openCredentials(ground, { store, isPersonal: isPersonal?.(settings) });
   const connect = downstream({
     log,
     recallEra,
+    credentials,
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: settings['limits.backlogBytes'],
     takeStarted: early?.take,
@@ -161,7 +166,10 @@ async function openPlan(
     limits: settings,
     chance: Math.random,
     telemetry,
+    credentials,
   });
+  // Somebody has signed in: whoever waited for that stands up now.
+  credentials.onNews((name) => catalog.servers.find(({ spec }) => spec.name === name)?.tryNow());
   let watching: Promise<Watching> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const start = (): void => {
@@ -175,7 +183,7 @@ async function openPlan(
     clearTimeout(timer);
     await (await watching)?.close();
     await catalog.stop();
-    await Promise.all([memory.flush(), record?.close()]);
+    await Promise.all([memory.flush(), record?.close(), credentials.close()]);
   };
   return { catalog, log, start, close };
 }

@@ -10,6 +10,7 @@ import type { Ask, ListKind, Reply } from './ports.ts';
 import type { Server } from './server.ts';
 import type { View } from './view.ts';
 import { maskedRefusal, watch } from './watch.ts';
+import { whyNotShared } from './why-not-shared.ts';
 
 /** One request on its way through the gateway, with what is known of who asks. */
 export interface Exchange {
@@ -161,6 +162,8 @@ async function askOf(
     isRelayed: exchange.isRelayed,
     onNotification: (note, bytes) => exchange.notify(note, bytes),
   };
+  const refusal = whyNotShared(server, exchange.subject);
+  if (refusal !== undefined) return err(refusal);
   const up = server.link;
   const link = up === undefined ? await server.whenUp(exchange.cancellation) : ok(up);
   if (!link.ok) return link;

@@ -26,6 +26,7 @@ import {
   type Log,
   type Memory,
 } from './ports.ts';
+import type { Credentials } from './ports/credentials.ts';
 import { ServerLists } from './server-lists.ts';
 import { Turnstile, type TurnstileLimits } from './turnstile.ts';
 import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
@@ -39,6 +40,8 @@ export interface ServerDeps {
   readonly onChange: () => void;
   /** A number from 0 to 1. */
   readonly chance: () => number;
+  /** Undefined: nobody signs in anywhere. */
+  readonly credentials?: Pick<Credentials, 'isPersonal'> | undefined;
 }
 
 /** Time in ms that a server has from its start to the end of its handshake. */
@@ -87,6 +90,11 @@ export class Server {
 
   get spec(): ServerSpec {
     return this.#spec;
+  }
+
+  /** Whether each subject signs in there for itself. */
+  get isPersonal(): boolean {
+    return this.#deps.credentials?.isPersonal(this.#spec) ?? false;
   }
 
   /** Its lists as last read. */
@@ -153,6 +161,11 @@ export class Server {
   /** Somebody wants what it may have: a rest that lasted for a while ends. */
   wake(): void {
     if ('nextMs' in this.#life && isWorthWaiting(this.#life, Date.now())) this.#wake();
+  }
+
+  /** What it waited for has come: a rest ends, however short it was. */
+  tryNow(): void {
+    this.#wake();
   }
 
   /** Asks a legacy server for log messages from this level on, now and after each restart; never for fewer than before. */

@@ -1,3 +1,4 @@
+import { LOCAL } from '../../core/subject.ts';
 import type { Connect } from '../../gateway/ports.ts';
 import type { DownstreamDeps, Opening } from './opening.ts';
 
@@ -8,7 +9,8 @@ import type { DownstreamDeps, Opening } from './opening.ts';
 export function downstream(given: Omit<DownstreamDeps, 'suspects'>): Connect {
   const deps: DownstreamDeps = { ...given, suspects: new Map() };
   return async (spec, events, signal) => {
-    const opening: Opening = { spec, events, deps, signal };
+    // A link that all share is that of whoever runs Assay.
+    const opening: Opening = { spec, events, deps, signal, subject: LOCAL.subject };
     const { transport } = spec;
     if (transport.kind === 'stdio') {
       const { openStdio } = await import('./stdio-link.ts');

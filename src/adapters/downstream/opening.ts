@@ -1,6 +1,7 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Child } from '../../platform/child.ts';
 import type { LinkEvents, Log } from '../../gateway/ports.ts';
+import type { Credentials } from '../../gateway/ports/credentials.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { Offer } from './offer.ts';
 
@@ -17,6 +18,8 @@ export interface DownstreamDeps {
   readonly suspects: Map<string, Era>;
   /** Undefined: servers are offered nothing. */
   readonly offer?: Offer | undefined;
+  /** Undefined: nobody signs in anywhere. */
+  readonly credentials?: Credentials | undefined;
 }
 
 /** One attempt to open a link. */
@@ -25,4 +28,6 @@ export interface Opening {
   readonly events: LinkEvents;
   readonly deps: DownstreamDeps;
   readonly signal: AbortSignal;
+  /** In whose name requests are made, where the server has somebody sign in. */
+  readonly subject: string;
 }
