@@ -4,6 +4,7 @@ import { VERSION } from './core/identity.ts';
 import type { EarlyStart } from './early-start.ts';
 import { runCommandLine } from './edges/cli/program.ts';
 import type { Runtime } from './edges/cli/runtime.ts';
+import { hasBrowser } from './platform/browser.ts';
 import { untilStopped } from './stopping.ts';
 
 /** Runs the program with the implementations of all ports; resolves with the exit code. */
@@ -29,5 +30,9 @@ const runtime = (early: EarlyStart | undefined): Runtime => ({
   readSettings: async (options) => (await import('./for-commands.ts')).readSettings(options),
   runStdio: async (options) => (await import('./stdio.ts')).runStdio(options, early),
   examine: async (options) => (await import('./for-commands.ts')).examineForCommand(options),
+  signIn: async (request, options) => (await import('./signing-in.ts')).signInAt(request, options),
+  signIns: async (options) => (await import('./signing-in.ts')).listSignIns(options),
+  signOut: async (who, options) => (await import('./signing-in.ts')).signOutAt(who, options),
+  hasBrowser,
   untilStopped,
 });

@@ -28,7 +28,9 @@ import { examineServers, type Heard } from './gateway/examine-servers.ts';
 import { openAsking } from './gateway/asking.ts';
 import type { Log, Memory } from './gateway/ports.ts';
 import type { Sealer } from './gateway/ports/sealer.ts';
+import type { Credentials } from './gateway/ports/credentials.ts';
 import { setting } from './ground.ts';
+import { openCredentials } from './open-credentials.ts';
 import { readText } from './platform/files.ts';
 import {
   findCommand,
@@ -51,6 +53,7 @@ export async function examine(options: ExamineOptions, signal: AbortSignal): Pro
   secrets.add([...secretsOfEnvironment(around.env), ...servers.flatMap(secretsOfServer)]);
   const mask = (text: string): string => secrets.mask(text);
   const commands = judgeCommands(await commandFacts(servers));
+  const credentials = openCredentials({ home, log: DEAF, secrets });
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
     ...judgeConfig({ ...inspected.facts, settingFaults: settingFaults() }),
@@ -66,8 +69,12 @@ export async function examine(options: ExamineOptions, signal: AbortSignal): Pro
     ...judgeOpenFiles(openFilesLimit()),
     ...(options.offline || inspected.config === undefined
       ? []
-      : await lookAtServers(inspected.config, { options, signal, mask, atFault: new Set(atFault) })),
+      : await lookAtServers(inspected.config, {
+          ...{ options, signal, mask, credentials },
+          atFault: new Set(atFault),
+        })),
   ];
+  await credentials.close();
   // Names of tools, and whatever else a server chose, may repeat what it was given.
   const masked = findings.map((finding) => ({ ...finding, says: mask(finding.says) }));
   return { findings: ordered(masked), hasUsableConfig: servers.length > 0 };
@@ -131,15 +138,20 @@ interface Looking {
   readonly options: ExamineOptions;
   readonly signal: AbortSignal;
   readonly mask: (text: string) => string;
+  readonly credentials: Credentials;
   /** Servers of which it is told already why they cannot start. */
   readonly atFault: ReadonlySet<string>;
 }
 
 async function lookAtServers(config: Config, looking: Looking): Promise<readonly Finding[]> {
-  const { options, signal, mask, atFault } = looking;
+  const { options, signal, mask, atFault, credentials } = looking;
   const hearing = new Hearing();
   const limits = defaultSettings();
-  const connecting = { ownInfo: JSON.stringify(OWN_INFO), backlogBytes: limits['limits.backlogBytes'] };
+  const connecting = {
+    ownInfo: JSON.stringify(OWN_INFO),
+    backlogBytes: limits['limits.backlogBytes'],
+    credentials,
+  };
   const connect = downstream({ ...connecting, log: hearing, recallEra: () => undefined });
   // What it says when it is started once more was heard already.
   const connectAgain = downstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });

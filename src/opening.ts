@@ -16,6 +16,7 @@ import type { ServerSpec } from './core/server-spec.ts';
 import { isFitting, resolveSettings, type Resolved, type Settings } from './core/settings.ts';
 import type { OpenCatalog } from './edges/cli/runtime.ts';
 import type { EarlyStart } from './early-start.ts';
+import { openCredentials } from './open-credentials.ts';
 import { followConfig, report } from './follow-config.ts';
 import { Catalog, type Plan } from './gateway/catalog.ts';
 import type { SoleClient } from './gateway/client-session.ts';
@@ -45,6 +46,8 @@ export async function openCatalog(options: GroundOptions, before?: Before): Prom
 /** What stands already. */
 export interface Before {
   readonly store?: Store | undefined;
+  /** Whether clients come with tokens, so that each subject signs in at servers for itself. */
+  readonly isPersonal?: ((settings: Settings) => boolean) | undefined;
   readonly early?: EarlyStart | undefined;
   /** The only client that there will be, if there will be but one. */
   readonly sole?: SoleClient | undefined;
@@ -144,7 +147,7 @@ interface Planning extends Before {
 
 async function openPlan(
   plan: Plan,
-  { ground, settings, follow, store, early, sole, isRecorded, tasks }: Planning,
+  { ground, settings, follow, store, early, sole, isRecorded, isPersonal, tasks }: Planning,
 ): Promise<Pick<Opened, 'catalog' | 'log' | 'start' | 'close'>> {
   const { home, log, telemetry } = ground;
   const record = isRecorded ? recorder({ store, open: () => openHomeStore(ground), log }) : undefined;
@@ -154,9 +157,11 @@ async function openPlan(
     onSeen: (seen) => record?.record(seen),
   });
   const recallEra = (spec: ServerSpec): Era | undefined => memory.recall(spec)?.era;
+  const credentials = openCredentials(ground, { store, isPersonal: isPersonal?.(settings) });
   const connect = downstream({
     log,
     recallEra,
+    credentials,
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: settings['limits.backlogBytes'],
     takeStarted: early?.take,
@@ -171,7 +176,10 @@ async function openPlan(
     asking: askingWith({ ground, settings, store }),
     sole,
     tasks: tasks && { ...tasks, ids: openTaskIds(ground, store) },
+    credentials,
   });
+  // Somebody has signed in: whoever waited for that stands up now.
+  credentials.onNews((name) => catalog.servers.find(({ spec }) => spec.name === name)?.tryNow());
   let watching: Promise<Watching> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const start = (): void => {
@@ -185,7 +193,7 @@ async function openPlan(
     clearTimeout(timer);
     await (await watching)?.close();
     await catalog.stop();
-    await Promise.all([memory.flush(), record?.close()]);
+    await Promise.all([memory.flush(), record?.close(), credentials.close()]);
   };
   return { catalog, log, start, close };
 }

@@ -8,6 +8,7 @@ import { VERSION } from './core/identity.ts';
 import { ok, type Result } from './core/result.ts';
 import type { MintedToken } from './core/token.ts';
 import type { OpenServe, ServeOptions } from './edges/cli/runtime.ts';
+import type { Settings } from './core/settings.ts';
 import { isLoopback } from './edges/mcp/guard.ts';
 import { openHttpDoor } from './edges/mcp/http-door.ts';
 import type { Meter } from './gateway/ports/telemetry.ts';
@@ -37,15 +38,18 @@ async function serveFrom(
 ): Promise<Result<OpenServe, Refusal>> {
   const { host, port, meter } = options;
   const { log } = ground;
-  const opened = await openConfigured(options, ground, { store });
+  const operatorToken = setting('ASSAY_TOKEN');
+  // Whoever sets ASSAY_TOKEN wants it to be asked for, also on loopback.
+  const isOpenWith = (given: Settings): boolean =>
+    given['mcp.access'] === 'open' && operatorToken === undefined;
+  const needsTokenWith = (given: Settings): boolean => !isOpenWith(given) || !isLoopback(host);
+  const opened = await openConfigured(options, ground, { store, isPersonal: needsTokenWith });
   if (!opened.ok) return opened;
   const { catalog, configPath, settings } = opened.value;
-  const operatorToken = setting('ASSAY_TOKEN');
   const ownToken = mintToken();
   const mostFailures = settings['limits.tokenFailures'];
   const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
-  // Whoever sets ASSAY_TOKEN wants it to be asked for, also on loopback.
-  const isOpen = settings['mcp.access'] === 'open' && operatorToken === undefined;
+  const isOpen = isOpenWith(settings);
   const door = await openHttpDoor({ host, port, gate, isOpen, settings, catalog, log, meter });
   if (!door.ok) {
     gate.close();
@@ -61,7 +65,7 @@ async function serveFrom(
     gate.close();
     await store.close();
   };
-  return ok({ catalog, configPath, url, needsToken: !isOpen || !isLoopback(host), close });
+  return ok({ catalog, configPath, url, needsToken: needsTokenWith(settings), close });
 }
 
 const ANNOUNCE_EVERY_MS = 5_000;

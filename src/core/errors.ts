@@ -94,6 +94,11 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   NOTHING_FOUND: { rpc: INTERNAL, http: 500, exit: EXIT.config },
   NOTHING_TO_UNDO: { rpc: INVALID_PARAMS, http: 400, exit: EXIT.usage },
   FILE_UNWRITABLE: { rpc: INTERNAL, http: 500, exit: EXIT.config },
+  SERVER_UNKNOWN: { rpc: INVALID_PARAMS, http: 404, exit: EXIT.usage },
+  AUTHORIZATION_NEEDED: { rpc: INTERNAL, http: 200, exit: EXIT.unavailable },
+  AUTHORIZATION_FAILED: { rpc: INTERNAL, http: 500, exit: EXIT.failed },
+  AUTHORIZATION_UNKNOWN: { rpc: INVALID_PARAMS, http: 404, exit: EXIT.usage },
+  KEY_UNUSABLE: { rpc: INTERNAL, http: 500, exit: EXIT.config },
 };
 
 export function facesOf(refusal: Refusal): Faces {

@@ -84,6 +84,10 @@ const REMEDIES: readonly (readonly [cause: RegExp, remedy: string])[] = [
   [/may not be executed/, 'Give the file the right to be executed (`chmod +x`).'],
   [/too long/, 'Shorten "args" or "env" in its config entry.'],
   [
+    /waits for authorization/,
+    'Run that command and sign in; a running `assay serve` then takes it up by itself.',
+  ],
+  [
     /HTTP 40[13]\b/,
     'Set valid credentials in "headers" of its config entry, such as "Authorization": "Bearer ${TOKEN}".',
   ],

@@ -95,6 +95,17 @@ export type Refusal =
       readonly projects: readonly string[];
     }
   | { readonly code: 'NOTHING_TO_UNDO'; readonly path: string }
-  | { readonly code: 'FILE_UNWRITABLE'; readonly path: string; readonly reason: string };
+  | { readonly code: 'FILE_UNWRITABLE'; readonly path: string; readonly reason: string }
+  | { readonly code: 'SERVER_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
+  | {
+      readonly code: 'AUTHORIZATION_NEEDED';
+      readonly server: string;
+      readonly subject: string;
+      /** A phrase: why what was there before is of no use; undefined: nothing was there. */
+      readonly cause?: string;
+    }
+  | { readonly code: 'AUTHORIZATION_FAILED'; readonly server: string; readonly reason: string }
+  | { readonly code: 'AUTHORIZATION_UNKNOWN'; readonly server: string; readonly subject: string }
+  | { readonly code: 'KEY_UNUSABLE'; readonly place: string; readonly reason: string };
 
 export type RefusalCode = Refusal['code'];

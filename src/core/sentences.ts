@@ -1,5 +1,6 @@
 import { printable } from './printable.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
+import { LOCAL } from './subject.ts';
 
 /** One sentence or two: what happened, why, what to do. Never a secret, never text of a peer unescaped. */
 export function sentenceOf(refusal: Refusal): string {
@@ -124,7 +125,30 @@ const SENTENCES: Sentences = {
     (r.projects.length === 0 ? '' : ` There are some with --project ${r.projects.map(quote).join(' or ')}.`),
   NOTHING_TO_UNDO: (r) => `There is nothing to undo: Assay wrote nothing into ${quote(r.path)}.`,
   FILE_UNWRITABLE: (r) => `The file ${quote(r.path)} cannot be written: ${r.reason}.`,
+  SERVER_UNKNOWN: (r) =>
+    `No server of the config is called ${quote(r.name)}.` +
+    (r.known.length === 0 ? '' : ` There are: ${r.known.map(quote).join(', ')}.`),
+  AUTHORIZATION_NEEDED: (r) => `Server ${quote(r.server)} cannot be used: ${authorizationPhrase(r)}.`,
+  AUTHORIZATION_FAILED: (r) => `Server ${quote(r.server)} was not authorized: ${r.reason}.`,
+  AUTHORIZATION_UNKNOWN: (r) =>
+    `Nobody is signed in at server ${quote(r.server)} as ${quote(r.subject)}. \`assay auth --list\` shows all.`,
+  KEY_UNUSABLE: (r) => `The encryption key in ${r.place} cannot be used: ${r.reason}.`,
 };
+
+/** Why a server cannot be used before somebody signs in, and by which command; to stand behind its name. */
+export function authorizationPhrase({
+  server,
+  subject,
+  cause,
+}: Omit<Extract<Refusal, { code: 'AUTHORIZATION_NEEDED' }>, 'code'>): string {
+  const who = subject === LOCAL.subject ? '' : ` --subject ${argument(subject)}`;
+  const why = cause === undefined ? '' : ` (${cause})`;
+  return `it waits for authorization${why}; run \`assay auth ${argument(server)}${who}\``;
+}
+
+function argument(text: string): string {
+  return /^[\w.@+-]+$/.test(text) ? text : quote(text);
+}
 
 /** A peer's text inside our sentence: one line, escaped; it is bounded already. */
 function quote(text: string): string {

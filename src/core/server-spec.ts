@@ -12,7 +12,20 @@ export type Transport =
       readonly flavour: 'auto' | 'streamable' | 'sse';
       readonly url: URL;
       readonly headers: Readonly<Record<string, string>>;
+      /** What the config says of signing in there; most servers need nothing of it. */
+      readonly auth?: AuthSpec;
     };
+
+/** How Assay signs in at a server that asks for it. Absent members are found out by discovery. */
+export interface AuthSpec {
+  /** As the authorization server gave it; one that is an https URL is that of a client metadata document. */
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** Scopes in place of those that the server names, with spaces between them. */
+  readonly scope?: string;
+  /** Whether each subject signs in for itself; absent: where clients need tokens they do. */
+  readonly isPersonal?: boolean;
+}
 
 /** One downstream MCP server as the config describes it, checked, defaults filled in. */
 export interface ServerSpec {
@@ -56,9 +69,19 @@ function wayOf(transport: Transport): unknown {
   const { kind } = transport;
   if (kind === 'stdio')
     return [kind, transport.command, transport.args, sorted(transport.env), transport.cwd];
-  return [kind, transport.flavour, transport.url.href, sorted(transport.headers)];
+  return [kind, transport.flavour, transport.url.href, sorted(transport.headers), authOf(transport.auth)];
+}
+
+function authOf({ clientId, clientSecret, scope, isPersonal }: AuthSpec = {}): unknown {
+  return [clientId, clientSecret, scope, isPersonal];
 }
 
 function sorted(members: Readonly<Record<string, string>>): unknown {
   return Object.entries(members).sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** Whether the config says itself what to send as Authorization; then nobody is asked to sign in. */
+export function hasOwnAuthorization({ transport }: ServerSpec): boolean {
+  if (transport.kind === 'stdio') return false;
+  return Object.keys(transport.headers).some((name) => name.toLowerCase() === 'authorization');
 }

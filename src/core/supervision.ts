@@ -14,6 +14,7 @@ const WAKES_AFTER_MS = 5_000;
  * - `starting`: the first try is under way.
  * - `restarting`: it is being brought back. Where it stood before, calls wait for it.
  * - `resting`: it ended too often in a row; tried once a minute, or when a call wakes it.
+ * - `unauthorized`: it waits for somebody to sign in; tried as when it rests, and as soon as somebody has.
  * - `refused`: no try can succeed before something is mended outside (no such command, no right); tried as when it rests.
  */
 export type Life =
@@ -28,7 +29,7 @@ export type Life =
   | { readonly state: 'stopped'; readonly cause: string };
 
 export interface Down {
-  readonly state: 'restarting' | 'resting' | 'refused';
+  readonly state: 'restarting' | 'resting' | 'refused' | 'unauthorized';
   readonly cause: string;
   readonly hasStood: boolean;
   /** Ends in a row. */
@@ -42,6 +43,8 @@ export interface Ending {
   readonly cause: string;
   /** Trying again brings nothing until something outside changes. */
   readonly isHopeless: boolean;
+  /** It is hopeless because nobody has signed in. */
+  readonly isUnauthorized?: boolean;
 }
 
 /** It may go by itself. */
@@ -93,7 +96,7 @@ function down(life: Exclude<Life, { state: 'stopped' }>, event: Extract<LifeEven
   const before = life.state === 'starting' || hasRecovered ? FRESH : life;
   const failures = before.failures + 1;
   const hasStood = life.state === 'up' || (life.state !== 'starting' && life.hasStood);
-  const state = ending.isHopeless ? 'refused' : failures >= MOST_FAILURES ? 'resting' : 'restarting';
+  const state = stateAfter(ending, failures);
   const delayMs = state === 'restarting' ? FIRST_DELAY_MS * 2 ** (failures - 1) : REST_MS;
   return {
     state,
@@ -104,6 +107,11 @@ function down(life: Exclude<Life, { state: 'stopped' }>, event: Extract<LifeEven
     endedMs: nowMs,
     nextMs: nowMs + Math.round(delayMs * (0.8 + 0.4 * chance)),
   };
+}
+
+function stateAfter({ isHopeless, isUnauthorized = false }: Ending, failures: number): Down['state'] {
+  if (isHopeless) return isUnauthorized ? 'unauthorized' : 'refused';
+  return failures >= MOST_FAILURES ? 'resting' : 'restarting';
 }
 
 /** Whether a call may wait for a server that is down, because it is about to be tried. */

@@ -5,7 +5,8 @@ import { LIST_KINDS } from './inventory.ts';
 import type { ListKind } from './ports.ts';
 import type { TaskAccess } from './ports/task-ids.ts';
 import type { Telemetry } from './ports/telemetry.ts';
-import { Server, type ServerDeps } from './server.ts';
+import { Server } from './server.ts';
+import type { ServerDeps } from './server-deps.ts';
 import { View } from './view.ts';
 
 /** Longest time in ms that the first lists wait for servers that are still starting. */

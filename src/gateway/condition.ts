@@ -38,7 +38,8 @@ function conditionOf({ spec, life, link, inventory }: Server, nowMs: number): Co
       return { ...named, cause: life.cause };
     case 'restarting':
     case 'resting':
-    case 'refused': {
+    case 'refused':
+    case 'unauthorized': {
       const { cause, failures, nextMs } = life;
       return { ...named, cause, failures, nextTryMs: Math.max(nextMs - nowMs, 0) };
     }

@@ -2,6 +2,7 @@ import type { RequestMessage } from '../protocol/message.ts';
 import { QUESTIONS } from '../protocol/questions.ts';
 import { memberOf, rawOf } from '../protocol/spans.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
+import { LOCAL } from '../core/subject.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { ClientSession } from './client-session.ts';
 import type { Link, Offer } from './ports.ts';
@@ -20,6 +21,8 @@ interface Who {
 interface Whom {
   readonly spec: ServerSpec;
   readonly sole: unknown;
+  /** Whether each subject signs in there for itself. */
+  readonly isPersonal: boolean;
 }
 
 /** On which link of a server a request goes. */
@@ -36,12 +39,14 @@ const SHARED: LinkChoice = { kind: 'shared' };
  * What a legacy server may ask is settled when its link is opened, and on a line nothing tells to which request a question
  * belongs. So whoever can be asked gets a link of its own, wherever a link can be had (docs/adr/0019).
  */
-export function linkChoice(who: Who, { spec, sole }: Whom, link: Link): LinkChoice {
+export function linkChoice(who: Who, { spec, sole, isPersonal }: Whom, link: Link): LinkChoice {
   const { era, tiesQuestions } = link;
-  if (spec.isolation === 'shared' || sole !== undefined) return SHARED;
+  // The shared link is that of whoever runs Assay, and nobody acts in the name of another.
+  const isForeign = isPersonal && who.subject !== LOCAL.subject;
+  if ((spec.isolation === 'shared' && !isForeign) || sole !== undefined) return SHARED;
   const { session, subject, message } = who;
   const isProcess = spec.transport.kind === 'stdio';
-  if (era === 'modern' && (!isProcess || session === undefined)) return SHARED;
+  if (era === 'modern' && !isForeign && (!isProcess || session === undefined)) return SHARED;
   if (session !== undefined) return { kind: 'own', key: session.id, offer: session.offer };
   const offer =
     who.era === 'modern'

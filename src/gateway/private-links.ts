@@ -2,6 +2,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
+import { passing, type Ending } from '../core/supervision.ts';
 import { Askers, refuseQuestion, type Asker } from './askers.ts';
 import { tell, type ClientSession } from './client-session.ts';
 import type { LinkChoice } from './link-choice.ts';
@@ -43,16 +44,22 @@ export class PrivateLinks {
     return this.#all.size;
   }
 
-  /** The link of a wish, opened where there is none. Who gets it calls `release`, once. SERVER_UNREACHED, SERVER_BUSY. */
+  /** The link of a wish, opened where there is none. Who gets it calls `release`, once. SERVER_UNREACHED, SERVER_BUSY, AUTHORIZATION_NEEDED. */
   async take({ choice, session }: Wish): Promise<Result<PrivateLink, Refusal>> {
     const known = choice.kind === 'own' ? this.#byKey.get(choice.key) : undefined;
     const link = known ?? this.#make(choice, session);
     if (link === undefined) return err(this.#full());
     link.hold();
-    const cause = await link.opened;
-    if (cause === undefined) return ok(link);
+    const ending = await link.opened;
+    if (ending === undefined) return ok(link);
     link.release();
-    return err({ code: 'SERVER_UNREACHED', server: this.#deps.spec().name, cause });
+    const { name: server } = this.#deps.spec();
+    const { subject } = choice.offer;
+    return err(
+      ending.isUnauthorized === true
+        ? { code: 'AUTHORIZATION_NEEDED', server, subject }
+        : { code: 'SERVER_UNREACHED', server, cause: ending.cause },
+    );
   }
 
   /** The link that a client has, if it has one. */
@@ -130,8 +137,8 @@ interface PrivateLinkOptions extends Pick<PrivateLinksDeps, 'connect' | 'log'>, 
 
 /** One link of one client. */
 export class PrivateLink {
-  /** Resolves when it stands, with undefined, or with the cause why it does not. */
-  readonly opened: Promise<string | undefined>;
+  /** Resolves when it stands, with undefined, or with why it does not. */
+  readonly opened: Promise<Ending | undefined>;
   link: Link | undefined;
   lastUsedMs: number = Date.now();
   readonly #options: PrivateLinkOptions;
@@ -186,7 +193,7 @@ export class PrivateLink {
     await this.link?.close(cause);
   }
 
-  async #open(): Promise<string | undefined> {
+  async #open(): Promise<Ending | undefined> {
     const { spec, connect, choice, session, log } = this.#options;
     const events: LinkEvents = {
       // The lists that clients see are those of the shared link.
@@ -200,10 +207,10 @@ export class PrivateLink {
     const opened = await connect(spec, { events, signal, offer: choice.offer });
     if (!opened.ok) {
       this.#end(opened.error.cause);
-      return opened.error.cause;
+      return opened.error;
     }
     this.link = opened.value;
-    if (this.#ending !== undefined) return this.#ending;
+    if (this.#ending !== undefined) return passing(this.#ending);
     log.debug('a client has a link of its own', { server: spec.name, subject: choice.offer.subject });
     return undefined;
   }

@@ -4,7 +4,6 @@ import type { Refusal } from '../core/refusal.ts';
 import { isSevereEnough } from '../core/log-levels.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
-import type { Settings } from '../core/settings.ts';
 import {
   BORN,
   isWorthWaiting,
@@ -17,37 +16,21 @@ import {
 import type { Era } from '../protocol/eras.ts';
 import { ownRequest } from '../protocol/message.ts';
 import { Askers } from './askers.ts';
-import type { SoleClient } from './client-session.ts';
 import { News } from './news.ts';
 import {
   ownAsk,
   type Capabilities,
-  type Connect,
   type Inventory,
   type Link,
   type LinkEvents,
   type ListKind,
-  type Log,
-  type Memory,
 } from './ports.ts';
 import { PrivateLinks } from './private-links.ts';
+import type { ServerDeps } from './server-deps.ts';
 import { ServerLists } from './server-lists.ts';
 import { otherEnd } from './shared-link.ts';
 import { Turnstile } from './turnstile.ts';
 import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
-
-export interface ServerDeps {
-  readonly connect: Connect;
-  readonly memory: Memory;
-  readonly log: Log;
-  readonly limits: Settings;
-  /** Called after the server's lists or its state may have changed. */
-  readonly onChange: () => void;
-  /** A number from 0 to 1. */
-  readonly chance: () => number;
-  /** The only client of this process, if it has but one. */
-  readonly sole?: SoleClient | undefined;
-}
 
 /** Time in ms that a server has from its start to the end of its handshake. */
 const START_LIMIT_MS = 60_000;
@@ -102,6 +85,11 @@ export class Server {
 
   get spec(): ServerSpec {
     return this.#spec;
+  }
+
+  /** Whether each subject signs in there for itself. */
+  get isPersonal(): boolean {
+    return this.#deps.credentials?.isPersonal(this.#spec) ?? false;
   }
 
   /** Its lists as last read. */
@@ -173,6 +161,11 @@ export class Server {
   /** Somebody wants what it may have: a rest that lasted for a while ends. */
   wake(): void {
     if ('nextMs' in this.#life && isWorthWaiting(this.#life, Date.now())) this.#wake();
+  }
+
+  /** What it waited for has come: a rest ends, however short it was. */
+  tryNow(): void {
+    this.#wake();
   }
 
   /** Asks a legacy server for log messages from this level on, now and after each restart; never for fewer than before. */

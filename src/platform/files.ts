@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import {
   chmod,
+  link,
   lstat,
   mkdir,
   open,
@@ -187,6 +188,28 @@ export async function ensurePrivateFile(path: string): Promise<Outcome<undefined
     return { ok: true, value: undefined };
   } catch (error) {
     return failed(reasonOf(error));
+  }
+}
+
+/** Makes a file, whole, that this user alone may read and write; of one that is there nothing changes. */
+export async function createPrivateFile(
+  path: string,
+  text: string,
+): Promise<Outcome<'created' | 'there already'>> {
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+  try {
+    await using(await open(draft, 'wx', 0o600), async (file) => {
+      await file.writeFile(text);
+      await file.sync();
+    });
+    // Unlike a new name, a link is never put in the place of another file.
+    await link(draft, path);
+    await syncFolder(dirname(path));
+    return { ok: true, value: 'created' };
+  } catch (error) {
+    return codeOf(error) === 'EEXIST' ? { ok: true, value: 'there already' } : failed(reasonOf(error));
+  } finally {
+    await rm(draft, { force: true }).catch(() => undefined);
   }
 }
 

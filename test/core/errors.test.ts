@@ -75,6 +75,11 @@ const REFUSALS: Examples = {
   NOTHING_FOUND: ['-32603 500 3', { places: [HOSTILE, '/mcp.json'], projects: ['/a'] }],
   NOTHING_TO_UNDO: ['-32602 400 2', { path: HOSTILE }],
   FILE_UNWRITABLE: ['-32603 500 3', { path: HOSTILE, reason: 'the disk is full' }],
+  SERVER_UNKNOWN: ['-32602 404 2', { name: HOSTILE, known: ['linear'] }],
+  AUTHORIZATION_NEEDED: ['-32603 200 4', { server: HOSTILE, subject: 'local' }],
+  AUTHORIZATION_FAILED: ['-32603 500 1', { server: HOSTILE, reason: 'nobody signed in within 5 min' }],
+  AUTHORIZATION_UNKNOWN: ['-32602 404 2', { server: HOSTILE, subject: HOSTILE }],
+  KEY_UNUSABLE: ['-32603 500 3', { place: 'ASSAY_ENCRYPTION_KEY', reason: 'it is too short' }],
 };
 const EXAMPLES = Object.entries(REFUSALS).map(([code, [faces, details]]) => ({
   code,

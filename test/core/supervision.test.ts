@@ -78,6 +78,15 @@ describe('a server that ends', () => {
     });
   });
 
+  it('for want of a sign-in waits for that, with the command, and is tried once a minute', () => {
+    const ending = { cause: 'it waits for authorization', isHopeless: true, isUnauthorized: true };
+    expect(downOf(ended(ending, 100))).toMatchObject({
+      state: 'unauthorized',
+      cause: 'it waits for authorization',
+      nextMs: 60_100,
+    });
+  });
+
   it('for a lasting reason is refused, with that reason, and tried once a minute', () => {
     expect(downOf(stood(0), ended(BROKEN, 1), ended(lasting('there is no such command'), 2))).toEqual({
       state: 'refused',

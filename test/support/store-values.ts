@@ -2,7 +2,13 @@ import { openStore } from '../../src/adapters/store/open-store.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Log } from '../../src/gateway/ports.ts';
-import type { SeenDefinition, SeenServer, Store, StoredToken } from '../../src/gateway/ports/store.ts';
+import type {
+  SeenDefinition,
+  SeenServer,
+  Store,
+  StoredCredential,
+  StoredToken,
+} from '../../src/gateway/ports/store.ts';
 
 /** Where a store is. */
 export interface StorePlace {
@@ -49,6 +55,22 @@ export function server(name: string, more: Partial<SeenServer> = {}): SeenServer
     instructions: undefined,
     seenMs: 1_790_000_000_123,
     definitions: [],
+    ...more,
+  };
+}
+
+export function credential(
+  more: Partial<Omit<StoredCredential, 'revision'>>,
+): Omit<StoredCredential, 'revision'> {
+  return {
+    server: 'linear',
+    identity: 'one',
+    issuer: 'https://issuer.example',
+    subject: 'local',
+    keyId: 'key',
+    sealed: Buffer.from([0, 1, 255]),
+    expiresMs: 1_790_000_000_123,
+    savedMs: 1,
     ...more,
   };
 }

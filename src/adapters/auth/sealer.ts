@@ -1,10 +1,11 @@
-import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Log } from '../../gateway/ports.ts';
 import type { Sealer, Sealing } from '../../gateway/ports/sealer.ts';
 import type { Store, StoredKey } from '../../gateway/ports/store.ts';
+import { seal, unseal } from './seal.ts';
 
 type Keys = Pick<Store, 'keys' | 'ensureKey' | 'addKey'>;
 
@@ -16,8 +17,6 @@ export interface KeySealerOptions {
 
 const PURPOSE = 'request-state';
 const KEY_BYTES = 32;
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 /** A key seals for so long, in ms; what it has sealed it opens for ever. */
 const ROTATE_MS = 30 * 24 * 60 * 60 * 1_000;
 /** How often, in ms, a state under an unknown key may cost a look into the store. */
@@ -36,10 +35,7 @@ export class KeySealer implements Sealer {
 
   async seal(text: string, { about, expiresMs }: Sealing): Promise<string> {
     const key = await this.#newest(Date.now());
-    const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', key.bytes, iv).setAAD(Buffer.from(about));
-    const body = Buffer.concat([cipher.update(JSON.stringify([expiresMs, text]), 'utf8'), cipher.final()]);
-    return `${key.id}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
+    return `${key.id}.${seal(JSON.stringify([expiresMs, text]), about, key).toString('base64url')}`;
   }
 
   async open(
@@ -48,7 +44,7 @@ export class KeySealer implements Sealer {
   ): Promise<Result<string, Refusal>> {
     const at = sealed.indexOf('.');
     const key = await this.#find(sealed.slice(0, Math.max(at, 0)), nowMs);
-    const plain = key && decrypt(key, Buffer.from(sealed.slice(at + 1), 'base64url'), about);
+    const plain = key && unseal(Buffer.from(sealed.slice(at + 1), 'base64url'), about, key);
     if (plain === undefined)
       return err({ code: 'STATE_INVALID', reason: 'it was not given here, or not for this request' });
     const [expiresMs, text] = JSON.parse(plain) as readonly [number, string];
@@ -100,18 +96,4 @@ export class KeySealer implements Sealer {
 
 function freshKey(createdMs: number): StoredKey {
   return { id: randomUUID(), purpose: PURPOSE, bytes: randomBytes(KEY_BYTES), createdMs };
-}
-
-/** Undefined where the key, the bytes or what they are about do not fit together. */
-function decrypt(key: StoredKey, bytes: Buffer, about: string): string | undefined {
-  if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
-  try {
-    const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(0, IV_BYTES))
-      .setAAD(Buffer.from(about))
-      .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-    const body = bytes.subarray(IV_BYTES + TAG_BYTES);
-    return Buffer.concat([decipher.update(body), decipher.final()]).toString();
-  } catch {
-    return undefined;
-  }
 }

@@ -1,13 +1,15 @@
 import type { Transport } from '../../core/server-spec.ts';
+import { readAuth } from './auth-entry.ts';
 import { placeAt, textAt, textsAt, type Entry } from './entry-fields.ts';
 
-export const HTTP_KEYS: readonly string[] = ['url', 'headers'];
+export const HTTP_KEYS: readonly string[] = ['url', 'headers', 'auth'];
 
 /** A server at a URL. Undefined, after a complaint, where the URL is not usable. */
 export function readHttp(entry: Entry, flavour: 'auto' | 'streamable' | 'sse'): Transport | undefined {
   const url = readUrl(entry);
   const headers = readHeaders(entry);
-  return url && { kind: 'http', flavour, url, headers };
+  const auth = readAuth(entry);
+  return url && { kind: 'http', flavour, url, headers, ...(auth && { auth }) };
 }
 
 function readUrl(entry: Entry): URL | undefined {

@@ -1,3 +1,4 @@
+import { LOCAL } from '../../core/subject.ts';
 import type { Connect } from '../../gateway/ports.ts';
 import type { DownstreamDeps, Opening } from './opening.ts';
 
@@ -8,7 +9,10 @@ import type { DownstreamDeps, Opening } from './opening.ts';
 export function downstream(given: Omit<DownstreamDeps, 'suspects'>): Connect {
   const deps: DownstreamDeps = { ...given, suspects: new Map() };
   return async (spec, asked) => {
-    const opening: Opening = { spec, deps, ...asked };
+    const { offer } = asked;
+    // A link that all share is that of whoever runs Assay.
+    const subject = offer !== undefined && 'subject' in offer ? offer.subject : LOCAL.subject;
+    const opening: Opening = { spec, deps, subject, ...asked };
     const { transport } = spec;
     if (transport.kind === 'stdio') {
       const { openStdio } = await import('./stdio-link.ts');

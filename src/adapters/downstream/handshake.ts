@@ -1,6 +1,6 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import { facesOf } from '../../core/errors.ts';
-import { sentenceOf } from '../../core/sentences.ts';
+import { authorizationPhrase, sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { lasting, passing, type Ending } from '../../core/supervision.ts';
@@ -100,6 +100,8 @@ const HOPELESS_ANSWERS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 
 
 /** Why nothing comes of a server that refused so. */
 export function endingOf(refusal: Refusal): Ending {
+  if (refusal.code === 'AUTHORIZATION_NEEDED')
+    return { cause: authorizationPhrase(refusal), isHopeless: true, isUnauthorized: true };
   const cause = 'cause' in refusal ? refusal.cause : `${sentenceOf(refusal)} (${facesOf(refusal).rpc})`;
   const status = refusal.code === 'SERVER_UNAVAILABLE' ? refusal.httpStatus : undefined;
   return { cause, isHopeless: status !== undefined && HOPELESS_ANSWERS.has(status) };

@@ -6,6 +6,7 @@ import type { Ask, Link, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { Attempt } from './attempt.ts';
 import { discover, endingOf, initialize, type Facts } from './handshake.ts';
+import { authorizerOf } from './link-authorizer.ts';
 import { HttpLink } from './http-link.ts';
 import { openSse } from './sse-link.ts';
 import type { Opening } from './opening.ts';
@@ -31,6 +32,7 @@ async function openHttp(opening: Opening, transport: HttpTransport): Promise<Res
     events: attempt,
     log: deps.log,
     ownInfo: deps.ownInfo,
+    authorizer: await authorizerOf(opening),
   });
   const facts = await shakeHands(link, opening);
   if (facts.ok) {
@@ -43,8 +45,8 @@ async function openHttp(opening: Opening, transport: HttpTransport): Promise<Res
     const older = await openSse(opening, transport);
     if (older.ok) return older;
   }
-  const { cause, isHopeless } = facts.error;
-  return err({ cause, isHopeless });
+  const { mayBeOlder: _, ...ending } = facts.error;
+  return err(ending);
 }
 
 interface Failure extends Ending {
@@ -60,6 +62,7 @@ async function shakeHands(link: HttpLink, opening: Opening): Promise<Result<Fact
   if (recalled === 'legacy') {
     const facts = await initialize(probe, identity, signal);
     if (facts.ok) return facts;
+    if (facts.error.isUnauthorized === true) return err({ ...facts.error, mayBeOlder: false });
   }
   const discovery = await discover(probe, signal);
   if (discovery.kind === 'modern') return ok(discovery.facts);
@@ -67,8 +70,8 @@ async function shakeHands(link: HttpLink, opening: Opening): Promise<Result<Fact
     return err({ ...endingOf(discovery.refusal), mayBeOlder: false });
   const facts = await initialize(probe, identity, signal);
   if (facts.ok) return facts;
-  const { cause, isHopeless, httpStatus } = facts.error;
-  return err({ cause, isHopeless, mayBeOlder: httpStatus !== undefined && OLDER_ANSWERS.has(httpStatus) });
+  const { httpStatus, ...ending } = facts.error;
+  return err({ ...ending, mayBeOlder: httpStatus !== undefined && OLDER_ANSWERS.has(httpStatus) });
 }
 
 /** What a server of 2024-11-05 answers to a POST where it expects none. */

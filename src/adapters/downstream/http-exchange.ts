@@ -1,3 +1,4 @@
+import type { Refusal } from '../../core/refusal.ts';
 import type { HttpClient, HttpRequest, ResponseHeaders } from '../../platform/http-client.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
 import { SseParser } from '../../protocol/sse.ts';
@@ -9,7 +10,13 @@ const LINGER_MS = 1_000;
 
 /** How an HTTP exchange ended, with or without having brought a response. */
 export type HttpEnd =
-  | { readonly kind: 'answered'; readonly status: number; readonly headers: ResponseHeaders }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly headers: ResponseHeaders;
+      /** It would need other credentials than there are. */
+      readonly refusal?: Refusal;
+    }
   /** No connection, so that nothing was sent. */
   | { readonly kind: 'unreached'; readonly cause: string }
   /** The connection broke. */
@@ -122,14 +129,4 @@ function bodyReader(take: (bytes: Buffer) => void, takePieces: HttpExchangeOptio
       if (succeeded || body.includes('"jsonrpc"')) take(body);
     },
   };
-}
-
-/** What an answer without a response means, as a phrase. */
-export function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): string {
-  if (isSuccess(status)) return 'its answer ended before the result';
-  if (status === 401 || status === 403)
-    return `it answers HTTP ${status}: it wants other credentials; set "headers" in its config entry`;
-  if (status >= 300 && status < 400)
-    return `it answers HTTP ${status} and points to ${JSON.stringify(String(given['location']).slice(0, 200))}; set that as its "url"`;
-  return `it answers HTTP ${status}`;
 }

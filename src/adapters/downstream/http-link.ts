@@ -2,6 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
+import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
 import { atMost } from '../../platform/waiting.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -16,9 +17,11 @@ import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import { changeOf } from './change-of.ts';
 import type { Facts } from './handshake.ts';
-import { exchangeHttp, isSuccess, statusCause, type HttpEnd } from './http-exchange.ts';
 import { HttpPosts } from './http-posts.ts';
 import { heard, ownIdOf, progressIdOf } from './incoming.ts';
+import { exchangeAuthorized } from './authorized-exchange.ts';
+import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
+import { lastCause, refusalOfEnd } from './http-end.ts';
 import { listenLegacy } from './legacy-listening.ts';
 import { listen } from './listening.ts';
 import { modernHeaders } from './modern-headers.ts';
@@ -33,6 +36,8 @@ export interface HttpLinkOptions {
   readonly events: LinkEvents;
   readonly log: Log;
   readonly ownInfo: string;
+  /** Undefined: the headers say all. */
+  readonly authorizer: Authorizer | undefined;
 }
 
 /** A request whose exchange is under way. */
@@ -77,7 +82,7 @@ export class HttpLink implements Link {
     this.#path = options.url.pathname + options.url.search;
     this.#posts = new HttpPosts({
       ...options,
-      client: this.#client,
+      exchange: (one) => this.#exchange(one),
       request: (method, body) => ({
         method,
         path: this.#path,
@@ -122,7 +127,7 @@ export class HttpLink implements Link {
   ask(ask: Ask, to: Era = this.#facts.era): Promise<Result<Reply, Refusal>> {
     if (ask.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
     return new Promise((settle) => {
-      const { server, ownInfo, log } = this.#options;
+      const { server, ownInfo } = this.#options;
       let abort = (): void => undefined;
       const pending: Pending = new Pending({
         server,
@@ -150,13 +155,9 @@ export class HttpLink implements Link {
       }
       const { message, era: from } = ask;
       const body = requestFor(message, changeOf(ask, { id, to, ownInfo }));
-      abort = exchangeHttp({
-        client: this.#client,
+      abort = this.#exchange({
         request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
         isStream: message.method === 'subscriptions/listen',
-        endsWithResponse: true,
-        server,
-        log,
         onMessage: (received) => this.#heard(received, { id, pending, era: to }),
         ...(ask.isRelayed &&
           from === to && {
@@ -222,14 +223,9 @@ export class HttpLink implements Link {
   }
 
   #over(end: HttpEnd, pending: Pending): void {
-    const { server } = this.#options;
-    if (end.kind === 'unreached') {
-      pending.fail({ code: 'SERVER_UNREACHED', server, cause: end.cause });
-      this.#end(end.cause);
-    } else if (end.kind === 'broken') pending.fail({ code: 'SERVER_ENDED', server, cause: end.cause });
-    else if (isSuccess(end.status)) pending.fail({ code: 'SERVER_ENDED', server, cause: statusCause(end) });
-    else
-      pending.fail({ code: 'SERVER_UNAVAILABLE', server, cause: statusCause(end), httpStatus: end.status });
+    pending.fail(refusalOfEnd(end, this.#options.server));
+    const cause = lastCause(end);
+    if (cause !== undefined) this.#end(cause);
   }
 
   #listenLegacy(): void {
@@ -237,6 +233,7 @@ export class HttpLink implements Link {
     const headersNow = this.#headers(this.#legacyHeaders());
     void listenLegacy({
       client: this.#client,
+      authorizer: this.#options.authorizer,
       request: { method: 'GET', path: this.#path, headers: headersNow, body: undefined },
       server,
       log,
@@ -260,6 +257,14 @@ export class HttpLink implements Link {
 
   say(note: Buffer): void {
     if (this.era === 'legacy') this.#posts.post(note);
+  }
+
+  #exchange(
+    options: Omit<HttpExchangeOptions, 'client' | 'server' | 'log' | 'endsWithResponse'>,
+  ): () => void {
+    const { server, log, authorizer } = this.#options;
+    const common = { client: this.#client, server, log, endsWithResponse: true } as const;
+    return exchangeAuthorized({ ...options, ...common }, authorizer);
   }
 
   #request(body: readonly Buffer[], extra: readonly string[]): HttpRequest {

@@ -1,12 +1,15 @@
 import type { Log } from '../../gateway/ports.ts';
-import type { HttpClient, HttpRequest } from '../../platform/http-client.ts';
+import type { HttpRequest } from '../../platform/http-client.ts';
 import { Asides } from './asides.ts';
-import { exchangeHttp, type HttpEnd } from './http-exchange.ts';
+import type { HttpEnd, HttpExchangeOptions } from './http-exchange.ts';
 
 export interface HttpPostsOptions {
   readonly server: string;
   readonly log: Log;
-  readonly client: HttpClient;
+  /** Begins an exchange as all of the link. */
+  readonly exchange: (
+    options: Pick<HttpExchangeOptions, 'request' | 'isStream' | 'onMessage' | 'onEnd'>,
+  ) => () => void;
   /** A request as the link is now: with its session and its revision. */
   readonly request: (method: 'POST' | 'DELETE', body: Buffer | undefined) => HttpRequest;
 }
@@ -40,16 +43,7 @@ export class HttpPosts {
   }
 
   #send(method: 'POST' | 'DELETE', body: Buffer | undefined, onEnd: (end: HttpEnd) => void): void {
-    const { client, server, log, request } = this.#options;
-    exchangeHttp({
-      client,
-      request: request(method, body),
-      isStream: false,
-      endsWithResponse: true,
-      server,
-      log,
-      onMessage: () => undefined,
-      onEnd,
-    });
+    const { exchange, request } = this.#options;
+    exchange({ request: request(method, body), isStream: false, onMessage: () => undefined, onEnd });
   }
 }

@@ -1,11 +1,14 @@
 import type { Log } from '../../gateway/ports.ts';
+import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import type { HttpClient, HttpRequest } from '../../platform/http-client.ts';
 import { pause } from '../../platform/waiting.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
-import { exchangeHttp, isSuccess, type HttpEnd } from './http-exchange.ts';
+import { exchangeAuthorized } from './authorized-exchange.ts';
+import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 
 export interface LegacyListening {
   readonly client: HttpClient;
+  readonly authorizer: Authorizer | undefined;
   /** The GET that opens the stream. */
   readonly request: HttpRequest;
   readonly server: string;
@@ -25,13 +28,13 @@ const LONGEST_WAIT_MS = 30_000;
  * (2025-11-25, basic/transports#listening-for-messages-from-the-server).
  */
 export async function listenLegacy(listening: LegacyListening): Promise<void> {
-  const { signal, onMessage, onEnd, ...exchange } = listening;
+  const { signal, onMessage, onEnd, authorizer, ...exchange } = listening;
   let waitMs = FIRST_WAIT_MS;
   let abort = (): void => undefined;
   signal.addEventListener('abort', () => abort(), { once: true });
   while (!signal.aborted) {
     const end = await new Promise<HttpEnd>((resolve) => {
-      abort = exchangeHttp({
+      const options: HttpExchangeOptions = {
         ...exchange,
         isStream: true,
         endsWithResponse: false,
@@ -40,7 +43,8 @@ export async function listenLegacy(listening: LegacyListening): Promise<void> {
           onMessage(message);
         },
         onEnd: resolve,
-      });
+      };
+      abort = exchangeAuthorized(options, authorizer);
     });
     onEnd(end);
     if (end.kind === 'answered' && !isSuccess(end.status)) return;

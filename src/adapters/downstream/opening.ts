@@ -1,6 +1,7 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Child } from '../../platform/child.ts';
 import type { Log, Opening as Asked } from '../../gateway/ports.ts';
+import type { Credentials } from '../../gateway/ports/credentials.ts';
 import type { Era } from '../../protocol/eras.ts';
 
 export interface DownstreamDeps {
@@ -14,10 +15,14 @@ export interface DownstreamDeps {
   readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
   /** Servers, by name, that are not probed any more because they never lived long enough to answer. */
   readonly suspects: Map<string, Era>;
+  /** Undefined: nobody signs in anywhere. */
+  readonly credentials?: Credentials | undefined;
 }
 
 /** One attempt to open a link. */
 export interface Opening extends Asked {
   readonly spec: ServerSpec;
   readonly deps: DownstreamDeps;
+  /** In whose name requests are made, where the server has somebody sign in. */
+  readonly subject: string;
 }

@@ -3,14 +3,17 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import { passing, type Ending } from '../../core/supervision.ts';
 import type { Ask, Capabilities, Link, Reply } from '../../gateway/ports.ts';
+import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import { HttpClient } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { Asides } from './asides.ts';
 import { Attempt } from './attempt.ts';
+import { exchangeAuthorized } from './authorized-exchange.ts';
 import { Conversation } from './conversation.ts';
-import { initialize, type Facts } from './handshake.ts';
-import { exchangeHttp, isSuccess } from './http-exchange.ts';
+import { endingOf, initialize, type Facts } from './handshake.ts';
+import { authorizerOf } from './link-authorizer.ts';
+import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 import type { Opening } from './opening.ts';
 
 /**
@@ -22,11 +25,12 @@ export async function openSse(
   transport: Extract<Transport, { kind: 'http' }>,
 ): Promise<Result<Link, Ending>> {
   const attempt = new Attempt(opening.events);
-  const wire = new SseWire({ ...opening, events: attempt }, transport);
+  const authorizer = await authorizerOf(opening);
+  const wire = new SseWire({ ...opening, events: attempt }, transport, authorizer);
   const address = await wire.address;
   if (!address.ok) {
     await wire.close('it never stood');
-    return err(passing(address.error));
+    return err(address.error);
   }
   const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => wire.conversation.ask(ask, to);
   const identity = { ownInfo: opening.deps.ownInfo, offer: opening.offer };
@@ -43,20 +47,26 @@ export async function openSse(
 /** The pair of a GET stream and the POSTs that belong to it. */
 class SseWire {
   readonly conversation: Conversation;
-  /** Resolves when the server has named the address for messages; the error is a phrase. */
-  readonly address: Promise<Result<string, string>>;
+  /** Resolves when the server has named the address for messages. */
+  readonly address: Promise<Result<string, Ending>>;
   readonly #client: HttpClient;
   readonly #opening: Opening;
   readonly #headers: readonly string[];
   readonly #abort: () => void;
   readonly #asides: Asides;
+  readonly #authorizer: Authorizer | undefined;
   #path = '';
   /** A POST that is never answered is not taken; it is in nobody's hands any more when its request is given up. */
   untakenBytes = 0;
 
-  constructor(opening: Opening, { url, headers }: Extract<Transport, { kind: 'http' }>) {
+  constructor(
+    opening: Opening,
+    { url, headers }: Extract<Transport, { kind: 'http' }>,
+    authorizer: Authorizer | undefined,
+  ) {
     const { spec, deps, events, signal } = opening;
     this.#opening = opening;
+    this.#authorizer = authorizer;
     this.#client = new HttpClient(url.origin);
     this.#headers = Object.entries(headers).flat();
     const isTaken = (): boolean => this.untakenBytes < deps.backlogBytes;
@@ -68,9 +78,9 @@ class SseWire {
       log: deps.log,
       send: (pieces, id) => this.#send(pieces, id),
     });
-    const named = Promise.withResolvers<Result<string, string>>();
+    const named = Promise.withResolvers<Result<string, Ending>>();
     this.address = named.promise;
-    this.#abort = exchangeHttp({
+    const stream: HttpExchangeOptions = {
       client: this.#client,
       request: {
         method: 'GET',
@@ -87,17 +97,17 @@ class SseWire {
         if (event === 'endpoint') named.resolve(this.#take(data.toString(), url));
       },
       onStart: (status) => {
-        if (!isSuccess(status)) named.resolve(err(`it answers HTTP ${status}`));
+        if (!isSuccess(status)) named.resolve(err(passing(`it answers HTTP ${status}`)));
       },
       onEnd: (end) => {
-        const cause = end.kind === 'answered' ? 'it closed its event stream' : end.cause;
-        named.resolve(err(cause));
-        this.conversation.end(cause);
+        const ending = endingOfStream(end);
+        named.resolve(err(ending));
+        this.conversation.end(ending.cause);
       },
-    });
-    signal.addEventListener('abort', () => named.resolve(err('it did not name its address in time')), {
-      once: true,
-    });
+    };
+    this.#abort = exchangeAuthorized(stream, authorizer);
+    const late = err(passing('it did not name its address in time'));
+    signal.addEventListener('abort', () => named.resolve(late), { once: true });
   }
 
   async close(cause: string): Promise<void> {
@@ -107,10 +117,10 @@ class SseWire {
   }
 
   /** The address must be of the same origin, so that no header of the config goes elsewhere. */
-  #take(given: string, base: URL): Result<string, string> {
-    if (!URL.canParse(given, base.href)) return err('it named an address that is no URL');
+  #take(given: string, base: URL): Result<string, Ending> {
+    if (!URL.canParse(given, base.href)) return err(passing('it named an address that is no URL'));
     const address = new URL(given, base);
-    if (address.origin !== base.origin) return err('it named an address of another origin');
+    if (address.origin !== base.origin) return err(passing('it named an address of another origin'));
     this.#path = address.pathname + address.search;
     return ok(this.#path);
   }
@@ -120,7 +130,7 @@ class SseWire {
     if (id === undefined && !this.#asides.mayGo()) return;
     const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
     this.untakenBytes += bytes;
-    exchangeHttp({
+    const post: HttpExchangeOptions = {
       client: this.#client,
       request: {
         method: 'POST',
@@ -137,11 +147,21 @@ class SseWire {
         this.untakenBytes -= bytes;
         events.drained();
         if (end.kind === 'answered' && isSuccess(end.status)) return;
-        const cause = end.kind === 'answered' ? `it answers HTTP ${end.status}` : end.cause;
-        if (id !== undefined) this.conversation.failed(id, cause);
+        if (id !== undefined) this.conversation.failed(id, causeOfPost(end));
       },
-    });
+    };
+    exchangeAuthorized(post, this.#authorizer);
   }
+}
+
+function endingOfStream(end: HttpEnd): Ending {
+  if (end.kind !== 'answered') return passing(end.cause);
+  return end.refusal === undefined ? passing('it closed its event stream') : endingOf(end.refusal);
+}
+
+function causeOfPost(end: HttpEnd): string {
+  if (end.kind !== 'answered') return end.cause;
+  return end.refusal === undefined ? `it answers HTTP ${end.status}` : endingOf(end.refusal).cause;
 }
 
 class SseLink implements Link {

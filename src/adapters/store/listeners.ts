@@ -8,6 +8,7 @@ const ALL_PARTS: Readonly<Record<StorePart, true>> = {
   tokens: true,
   keys: true,
   settings: true,
+  credentials: true,
 };
 
 export function isPart(text: string | undefined): text is StorePart {

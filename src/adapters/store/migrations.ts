@@ -84,6 +84,23 @@ const MIGRATIONS: readonly Migration[] = [
       .addColumn('value_json', 'text', (column) => column.notNull())
       .execute();
   },
+  async ({ schema }, { bytes, whole }) => {
+    await schema
+      .createTable('assay_credentials')
+      .addColumn('server', 'text', (column) => column.notNull())
+      .addColumn('identity', 'text', (column) => column.notNull())
+      .addColumn('issuer', 'text', (column) => column.notNull())
+      .addColumn('subject', 'text', (column) => column.notNull())
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('sealed', bytes, (column) => column.notNull())
+      .addColumn('expires_ms', whole)
+      .addColumn('saved_ms', whole, (column) => column.notNull())
+      .addColumn('revision', whole, (column) => column.notNull())
+      .addColumn('lease_holder', 'text')
+      .addColumn('lease_until_ms', whole)
+      .addPrimaryKeyConstraint('assay_credentials_key', ['server', 'identity', 'issuer', 'subject'])
+      .execute();
+  },
 ];
 
 async function createServers({ schema }: Trx, { whole }: Dialect): Promise<void> {

@@ -82,6 +82,10 @@ function storeOf(calls: SqlStore, listeners: Listeners, end: () => Promise<void>
     keys: (purpose) => calls.keys(purpose),
     ensureKey: (key) => calls.ensureKey(key),
     addKey: (key) => calls.addKey(key),
+    credentials: () => calls.credentials(),
+    saveCredential: (credential, revision) => calls.saveCredential(credential, revision),
+    leaseCredential: (key, wish) => calls.leaseCredential(key, wish),
+    removeCredential: (key) => calls.removeCredential(key),
     settings: () => calls.settings(),
     saveSetting: (key, value) => calls.saveSetting(key, value),
     onChange: (listener) => listeners.add(listener),
@@ -131,7 +135,14 @@ async function opening(
 
 /** Our locks among those that other programs take in the same database ("assa"). */
 const LOCK_SPACE = 0x61737361;
-const LOCKS: Readonly<Record<Writable, number>> = { schema: 0, servers: 1, tokens: 2, keys: 3, settings: 4 };
+const LOCKS: Readonly<Record<Writable, number>> = {
+  schema: 0,
+  servers: 1,
+  tokens: 2,
+  keys: 3,
+  settings: 4,
+  credentials: 5,
+};
 
 function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
   return {

@@ -1,6 +1,17 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { SeenServer, Store, StoredKey, StorePart, StoredToken } from '../../gateway/ports/store.ts';
+import type {
+  CredentialKey,
+  Leased,
+  LeaseWish,
+  SeenServer,
+  Store,
+  StoredCredential,
+  StoredKey,
+  StorePart,
+  StoredToken,
+} from '../../gateway/ports/store.ts';
+import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { readServer, readServers, writeServer } from './server-rows.ts';
@@ -73,6 +84,25 @@ export class SqlStore implements StoreCalls {
       await writeKey(trx, key);
       return DONE;
     });
+  }
+
+  credentials(): Promise<Result<readonly StoredCredential[], Refusal>> {
+    return this.#read(readCredentials);
+  }
+
+  saveCredential(
+    credential: Omit<StoredCredential, 'revision'>,
+    revision?: number,
+  ): Promise<Result<boolean, Refusal>> {
+    return this.#write('credentials', async (trx) => ok(await writeCredential(trx, credential, revision)));
+  }
+
+  leaseCredential(key: CredentialKey, wish: LeaseWish): Promise<Result<Leased, Refusal>> {
+    return this.#write('credentials', async (trx) => ok(await takeLease(trx, key, wish)));
+  }
+
+  removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>> {
+    return this.#write('credentials', async (trx) => ok(await deleteCredential(trx, key)));
   }
 
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>> {

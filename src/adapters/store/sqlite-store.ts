@@ -1,7 +1,17 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports.ts';
-import type { SeenServer, Store, StoredKey, StorePart, StoredToken } from '../../gateway/ports/store.ts';
+import type {
+  CredentialKey,
+  Leased,
+  LeaseWish,
+  SeenServer,
+  Store,
+  StoredCredential,
+  StoredKey,
+  StorePart,
+  StoredToken,
+} from '../../gateway/ports/store.ts';
 import { Listeners } from './listeners.ts';
 import { SqliteThread, type Given } from './sqlite-thread.ts';
 import type { SqliteCalls } from './sqlite-worker.ts';
@@ -67,6 +77,27 @@ export class SqliteStore implements Store {
 
   addKey(key: StoredKey): Promise<Result<undefined, Refusal>> {
     return this.#call('addKey', key);
+  }
+
+  async credentials(): Promise<Result<readonly StoredCredential[], Refusal>> {
+    const found = await this.#call('credentials');
+    if (!found.ok) return found;
+    return { ok: true, value: found.value.map((one) => ({ ...one, sealed: Buffer.from(one.sealed) })) };
+  }
+
+  saveCredential(
+    credential: Omit<StoredCredential, 'revision'>,
+    revision?: number,
+  ): Promise<Result<boolean, Refusal>> {
+    return this.#call('saveCredential', credential, revision);
+  }
+
+  leaseCredential(key: CredentialKey, wish: LeaseWish): Promise<Result<Leased, Refusal>> {
+    return this.#call('leaseCredential', key, wish);
+  }
+
+  removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>> {
+    return this.#call('removeCredential', key);
   }
 
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>> {

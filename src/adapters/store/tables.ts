@@ -19,6 +19,7 @@ export interface Tables {
   readonly assay_tokens: TokenRow;
   readonly assay_keys: KeyRow;
   readonly assay_settings: { readonly key: string; readonly value_json: string };
+  readonly assay_credentials: CredentialRow;
 }
 
 export interface ServerRow {
@@ -67,4 +68,19 @@ export interface KeyRow {
   readonly purpose: string;
   readonly bytes: Buffer;
   readonly created_ms: number;
+}
+
+export interface CredentialRow {
+  readonly server: string;
+  readonly identity: string;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly key_id: string;
+  readonly sealed: Buffer;
+  readonly expires_ms: number | null;
+  readonly saved_ms: number;
+  readonly revision: number;
+  /** Who alone may use the refresh token, and until when. */
+  readonly lease_holder: string | null;
+  readonly lease_until_ms: number | null;
 }

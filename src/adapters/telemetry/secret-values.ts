@@ -6,7 +6,11 @@ import { SHORTEST_SECRET } from './secrets.ts';
 /** What of a server's config entry is secret: in its variables, arguments, URL and headers. */
 export function secretsOfServer({ transport }: ServerSpec): readonly string[] {
   if (transport.kind === 'http')
-    return [...secretsOfUrl(transport.url), ...Object.entries(transport.headers).flatMap(secretsOfHeader)];
+    return [
+      ...secretsOfUrl(transport.url),
+      ...Object.entries(transport.headers).flatMap(secretsOfHeader),
+      ...[transport.auth?.clientSecret ?? ''].filter(isTelling),
+    ];
   const variables = Object.entries(transport.env).flatMap(([name, value]) => secretsOfVariable(name, value));
   return [...variables, ...secretsOfArguments(transport.args)].filter(isTelling);
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../../core/errors.ts';
+import { authCommand } from './auth-command.ts';
 import type { Done } from './common-options.ts';
 import { gatewayCommands } from './gateway-commands.ts';
 import { neighbourCommands } from './neighbour-commands.ts';
@@ -19,6 +20,7 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
     ...gatewayCommands(runtime, done),
     ...neighbourCommands(runtime, done),
     tokenCommand(runtime, done),
+    authCommand(runtime, done),
   ])
     program.addCommand(inheriting(command, program));
   try {

@@ -11,6 +11,7 @@ import type { Result } from '../../core/result.ts';
 import type { Resolved } from '../../core/settings.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Mint } from '../../gateway/ports.ts';
+import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 
 /** What all commands that reach servers have in common. */
@@ -80,6 +81,16 @@ export interface Runtime extends NeighbourPorts {
   readSettings(options: CommonOptions): Promise<Result<ShownSettings, Refusal>>;
   /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
   runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>>;
+  /** Has whoever sits at the terminal sign in at a remote server. */
+  signIn(request: SignInRequest, options: CommonOptions): Promise<Result<ShownCredential, Refusal>>;
+  /** All sign-ins, without anything secret. */
+  signIns(options: CommonOptions): Promise<Result<readonly ShownCredential[], Refusal>>;
+  signOut(
+    who: Pick<SignInRequest, 'server' | 'subject'>,
+    options: CommonOptions,
+  ): Promise<Result<SignOutReport, Refusal>>;
+  /** Whether whoever sits at the terminal would see a browser that is opened. */
+  hasBrowser(): boolean;
   /** Looks at all that a start needs, and changes nothing. */
   examine(options: ExamineOptions): Promise<Diagnosis>;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */

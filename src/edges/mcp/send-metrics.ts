@@ -35,6 +35,7 @@ const EACH_STATE: Readonly<Record<Life['state'], true>> = {
   restarting: true,
   resting: true,
   refused: true,
+  unauthorized: true,
   stopped: true,
 };
 const STATES: readonly string[] = Object.keys(EACH_STATE);

@@ -52,8 +52,49 @@ export interface StoredKey {
   readonly createdMs: number;
 }
 
+/** Whose credentials for which server, and from whom. */
+export interface CredentialKey {
+  readonly server: string;
+  /** Which server had this name: another one inherits nothing. */
+  readonly identity: string;
+  /** The authorization server that issued them. */
+  readonly issuer: string;
+  /** Who signed in. */
+  readonly subject: string;
+}
+
+/** Credentials for a remote server, as they are kept: encrypted by a key that is not in the store. */
+export interface StoredCredential extends CredentialKey {
+  /** Which key encrypted them. */
+  readonly keyId: string;
+  readonly sealed: Buffer;
+  /** When the access token ends; undefined where the issuer did not say. */
+  readonly expiresMs: number | undefined;
+  readonly savedMs: number;
+  /** Counts up with each change. */
+  readonly revision: number;
+}
+
+/** The wish to be the only one who uses a refresh token for a while. */
+export interface LeaseWish {
+  /** Unlike all others. */
+  readonly holder: string;
+  /** What the credentials are to be like; others have been saved since where it is not this. */
+  readonly revision: number;
+  readonly nowMs: number;
+  /** `nowMs` or less gives the lease back. */
+  readonly untilMs: number;
+}
+
+export type Leased =
+  | { readonly kind: 'leased' }
+  /** By somebody else. */
+  | { readonly kind: 'held'; readonly untilMs: number }
+  /** They are gone, or others by now. */
+  | { readonly kind: 'changed' };
+
 /** The parts of a store, as changes of them are announced. */
-export type StorePart = 'servers' | 'tokens' | 'keys' | 'settings';
+export type StorePart = 'servers' | 'tokens' | 'keys' | 'settings' | 'credentials';
 
 /**
  * What outlasts the process, in one database that several processes share. Each method is one transaction, durable
@@ -78,6 +119,16 @@ export interface Store {
   /** Adds the key where its purpose has none; gives the one that is then newest, the same to all who ask at a time. */
   ensureKey(key: StoredKey): Promise<Result<StoredKey, Refusal>>;
   addKey(key: StoredKey): Promise<Result<undefined, Refusal>>;
+  /** Those saved last first. */
+  credentials(): Promise<Result<readonly StoredCredential[], Refusal>>;
+  /** Where `revision` is given: only in the place of that one. Tells whether it was done, and ends all leases of it. */
+  saveCredential(
+    credential: Omit<StoredCredential, 'revision'>,
+    revision?: number,
+  ): Promise<Result<boolean, Refusal>>;
+  leaseCredential(key: CredentialKey, wish: LeaseWish): Promise<Result<Leased, Refusal>>;
+  /** Whether there were any. */
+  removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>>;
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>>;
   /** Undefined takes the setting away. The value is kept as JSON. */
   saveSetting(key: string, value: unknown): Promise<Result<undefined, Refusal>>;

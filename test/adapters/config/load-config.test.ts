@@ -273,6 +273,31 @@ describe('an entry for a server at a URL', () => {
     await checkTransport({ type: 'streamableHttp', url }, http('streamable'));
     await checkTransport({ type: 'sse', url }, http('sse'));
   });
+  it('says how to sign in there under "auth", with variables filled in', async () => {
+    const auth = { clientId: 'a', clientSecret: '${S}', scope: 'x y', shared: false };
+    const config = await load(JSON.stringify({ mcpServers: { x: { url: 'https://e.org', auth } } }), {
+      S: 's',
+    });
+    const [found] = config.ok ? config.value.servers : [];
+    expect(found?.transport).toMatchObject({
+      auth: { clientId: 'a', clientSecret: 's', scope: 'x y', isPersonal: true },
+    });
+  });
+
+  it('names the member of "auth" that is wrong', async () => {
+    const url = 'https://e.org';
+    await checkProblems({ url, auth: 'a' }, ['mcpServers.x.auth: this is no object']);
+    await checkProblems({ url, auth: { clientSecret: 'a', shared: 'no', scope: ' ' } }, [
+      'mcpServers.x.auth.scope: this is empty, or holds a line break or another character that it may not',
+      'mcpServers.x.auth.shared: this is not true or false',
+      'mcpServers.x.auth.clientSecret: there is a "clientSecret" without a "clientId"',
+    ]);
+    const entry = { mcpServers: { x: { url, auth: { token: 'a' } } } };
+    expect((await complaints(JSON.stringify(entry))).warnings).toEqual([
+      expect.stringContaining('mcpServers.x.auth.token: this key is not known and has no effect'),
+    ]);
+  });
+
   it('has variables in its URL and headers filled in', async () => {
     await checkTransport(
       { url: '${BASE:-http://localhost:1}/mcp?a=b#c', headers: { Authorization: 'Bearer ${T}', 'X-N': 5 } },

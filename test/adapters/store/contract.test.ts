@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
 import { contentOf, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
-import { definition, server, token, tryStore, valueOf } from '../../support/store-values.ts';
+import { credential, definition, server, token, tryStore, valueOf } from '../../support/store-values.ts';
 
 /** A place as people are told of it: without the user and the password. */
 const SHOWN = /^[^@]+(?:assay\.db|assay_test_\w+)$/;
@@ -227,6 +227,57 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
     expect(valueOf(await (await openAt(place)).settings())).toEqual(new Map([['opened', true]]));
   });
 
+  it('keeps credentials by server, identity, issuer and subject, those saved last first', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const saved = [
+      credential({}),
+      credential({ identity: 'two', savedMs: 2 }),
+      credential({ issuer: 'https://other.example', savedMs: 3, expiresMs: undefined }),
+      credential({ subject: 'alice', savedMs: 4 }),
+    ];
+    for (const one of saved) expect(valueOf(await store.saveCredential(one))).toBe(true);
+    const given = valueOf(await store.credentials());
+    expect(given.map(({ revision: _, ...one }) => one)).toEqual(saved.toReversed());
+    expect(valueOf(await store.removeCredential(credential({})))).toBe(true);
+    expect(valueOf(await store.removeCredential(credential({})))).toBe(false);
+    expect(valueOf(await store.credentials())).toHaveLength(3);
+    await store.close();
+    expect(valueOf(await (await openAt(place)).credentials())).toHaveLength(3);
+  });
+
+  it('saves credentials in the place of a revision only where that is the one that is there', async () => {
+    const store = await openAt(await newPlace());
+    valueOf(await store.saveCredential(credential({})));
+    const [first] = valueOf(await store.credentials());
+    const next = credential({ sealed: Buffer.from('next') });
+    expect(valueOf(await store.saveCredential(next, first!.revision))).toBe(true);
+    expect(valueOf(await store.saveCredential(credential({}), first!.revision))).toBe(false);
+    const [second] = valueOf(await store.credentials());
+    expect(second).toMatchObject(next);
+    expect(second!.revision).not.toBe(first!.revision);
+    valueOf(await store.removeCredential(next));
+    expect(valueOf(await store.saveCredential(next, second!.revision))).toBe(false);
+  });
+
+  it('leases credentials to one at a time, until the lease ends, is given back, or they change', async () => {
+    const store = await openAt(await newPlace());
+    valueOf(await store.saveCredential(credential({})));
+    const [{ revision } = { revision: 0 }] = valueOf(await store.credentials());
+    const lease = async (holder: string, nowMs: number, untilMs: number): Promise<unknown> =>
+      valueOf(await store.leaseCredential(credential({}), { holder, revision, nowMs, untilMs }));
+    expect(await lease('a', 0, 100)).toEqual({ kind: 'leased' });
+    expect(await lease('b', 50, 150)).toEqual({ kind: 'held', untilMs: 100 });
+    expect(await lease('a', 60, 60)).toEqual({ kind: 'leased' });
+    expect(await lease('b', 61, 161)).toEqual({ kind: 'leased' });
+    expect(await lease('a', 161, 261)).toEqual({ kind: 'leased' });
+    valueOf(await store.saveCredential(credential({}), revision));
+    expect(await lease('b', 0, 100)).toEqual({ kind: 'changed' });
+    const gone = { holder: 'a', revision, nowMs: 0, untilMs: 1 };
+    const other = credential({ subject: 'nobody' });
+    expect(valueOf(await store.leaseCredential(other, gone))).toEqual({ kind: 'changed' });
+  });
+
   it('is opened fresh by several at a time', async () => {
     const place = await newPlace();
     const others = [startProcess(place, 'open'), startProcess(place, 'open')];
@@ -234,7 +285,10 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
     expect(stores.map(({ ok }) => ok)).toEqual([true, true, true]);
     await Promise.all(stores.map((store) => valueOf(store).close()));
     expect(await Promise.all(others.map(({ ended }) => ended))).toEqual([0, 0]);
-    expect(await rawRows(place, 'select version from assay_migrations')).toEqual([{ version: 1 }]);
+    expect(await rawRows(place, 'select version from assay_migrations')).toEqual([
+      { version: 1 },
+      { version: 2 },
+    ]);
   });
 
   it('refuses what a newer Assay wrote, and leaves it as it is', async () => {
@@ -246,7 +300,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
     const before = await contentOf(place);
     expect(await tryStore(place)).toEqual({
       ok: false,
-      error: { code: 'STORE_NEWER', place: expect.stringMatching(SHOWN), found: 7, known: 1 },
+      error: { code: 'STORE_NEWER', place: expect.stringMatching(SHOWN), found: 7, known: 2 },
     });
     expect(await contentOf(place)).toEqual(before);
   });

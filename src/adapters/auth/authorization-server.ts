@@ -1,0 +1,121 @@
+import type { OAuthError } from '@modelcontextprotocol/client';
+import { reachesOf, type Reach } from '../../platform/addresses.ts';
+import { openCarefulFetch, Unfetched, type CarefulFetch } from '../../platform/careful-fetch.ts';
+import {
+  heldTokens,
+  isSendable,
+  type CredentialContent,
+  type HeldClient,
+  type HeldMetadata,
+  type HeldTokens,
+} from './credential-content.ts';
+
+const REQUEST_LIMIT_MS = 10_000;
+const ANSWER_LIMIT_BYTES = 256 * 1024;
+
+/** What a server may have around it: what it points to may be where it is itself, or on the public network. */
+const BESIDE: ReadonlySet<Reach> = new Set(['private', 'loopback', 'link-local']);
+
+/** A fetch for what the server at this URL points to. Whoever opens it closes it. */
+export async function openFetchFor(url: URL, signal?: AbortSignal): Promise<CarefulFetch> {
+  const own = await reachesOf(url.hostname);
+  const reaches = new Set<Reach>(['public', ...own.filter((reach) => BESIDE.has(reach))]);
+  const allowsPlainLoopback = own.length > 0 && own.every((reach) => reach === 'loopback');
+  return openCarefulFetch({
+    reaches,
+    allowsPlainLoopback,
+    limitMs: REQUEST_LIMIT_MS,
+    limitBytes: ANSWER_LIMIT_BYTES,
+    signal,
+  });
+}
+
+/** What became of a wish for a new access token. Causes are phrases, without anything secret. */
+export type Renewal =
+  | { readonly kind: 'renewed'; readonly tokens: HeldTokens }
+  /** The issuer will not renew these any more. */
+  | { readonly kind: 'ended'; readonly cause: string }
+  /** It could not be asked, or was in trouble. */
+  | { readonly kind: 'failed'; readonly cause: string };
+
+/** Asks for a new access token by the refresh token, which may be of no use afterwards (RFC 6749, section 6). */
+export async function renew(
+  { tokens, client, server, resource }: CredentialContent,
+  url: URL,
+  nowMs: () => number,
+): Promise<Renewal> {
+  if (tokens?.refresh === undefined)
+    return { kind: 'ended', cause: 'its access token has ended, and there is no refresh token' };
+  const { refreshAuthorization, OAuthError } = await import('@modelcontextprotocol/client');
+  const fetching = await openFetchFor(url);
+  try {
+    const renewed = await refreshAuthorization(server.url, {
+      ...(server.metadata && { metadata: server.metadata }),
+      clientInformation: client,
+      refreshToken: tokens.refresh,
+      ...(resource !== undefined && { resource }),
+      fetchFn: (target, init) => fetching.fetch(target, init),
+    });
+    const held = heldTokens(renewed, nowMs());
+    return isSendable(held.access)
+      ? { kind: 'renewed', tokens: { ...held, scope: held.scope ?? tokens.scope } }
+      : { kind: 'ended', cause: 'its issuer gave an access token that no header can hold' };
+  } catch (error) {
+    if (error instanceof OAuthError) return refusedRenewal(error);
+    const cause = error instanceof Unfetched ? error.message : 'its answer was no token response';
+    return { kind: 'failed', cause: `its authorization server ${cause}` };
+  } finally {
+    await fetching.close();
+  }
+}
+
+/** What the issuer says of grants and clients stays so; all else may pass. */
+const FINAL: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
+
+function refusedRenewal({ code }: OAuthError): Renewal {
+  const said = JSON.stringify(code.slice(0, 100));
+  return FINAL.has(code)
+    ? { kind: 'ended', cause: `its issuer renews the sign-in no more: ${said}` }
+    : { kind: 'failed', cause: `its authorization server answered ${said}` };
+}
+
+/** RFC 7009. Whether the issuer took it; false where it offers no revocation or cannot be asked. */
+export async function revoke({ tokens, client, server }: CredentialContent, url: URL): Promise<boolean> {
+  const endpoint = revocationEndpoint(server);
+  if (tokens === undefined || endpoint === undefined) return false;
+  const fetching = await openFetchFor(url);
+  try {
+    const body = new URLSearchParams({ token: tokens.refresh ?? tokens.access });
+    body.set('token_type_hint', tokens.refresh === undefined ? 'access_token' : 'refresh_token');
+    const headers = await authenticated(client, server, body);
+    const response = await fetching.fetch(endpoint, { method: 'POST', headers, body });
+    return response.ok;
+  } catch (error) {
+    if (error instanceof Unfetched) return false;
+    throw error;
+  } finally {
+    await fetching.close();
+  }
+}
+
+function revocationEndpoint({ metadata }: HeldMetadata): string | undefined {
+  const endpoint = Object.entries(metadata ?? {}).find(([name]) => name === 'revocation_endpoint')?.[1];
+  return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
+}
+
+/** The client, as it authenticates at this server (RFC 6749, section 2.3). */
+async function authenticated(
+  client: HeldClient,
+  { metadata }: HeldMetadata,
+  body: URLSearchParams,
+): Promise<Readonly<Record<string, string>>> {
+  const { selectClientAuthMethod } = await import('@modelcontextprotocol/client');
+  const { client_id: id, client_secret: secret } = client;
+  const supported = metadata?.token_endpoint_auth_methods_supported ?? [];
+  const method = selectClientAuthMethod(client, supported);
+  if (method === 'client_secret_basic' && secret !== undefined)
+    return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+  body.set('client_id', id);
+  if (method === 'client_secret_post' && secret !== undefined) body.set('client_secret', secret);
+  return {};
+}

@@ -1,0 +1,69 @@
+import { identityOf } from '../../core/server-identity.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { ok, type Result } from '../../core/result.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { Store, StoredCredential } from '../../gateway/ports/store.ts';
+import { openContent, sealContent, secretsOf, type CredentialContent } from './credential-content.ts';
+import { ensureEncryptionKey, readEncryptionKey, type KeyPlace } from './encryption-key.ts';
+
+/** One sign-in as it stands in the store, and opened. */
+export interface Shelved {
+  readonly stored: StoredCredential;
+  /** Undefined: the key that encrypted it is not the one that is there. */
+  readonly content: CredentialContent | undefined;
+}
+
+export interface ShelfOptions {
+  readonly store: Store;
+  readonly place: KeyPlace;
+  /** Told of what must be masked from now on. */
+  readonly learn: (secrets: readonly string[]) => void;
+}
+
+/** The stored sign-ins, opened and closed by the key. */
+export class CredentialShelf {
+  readonly #options: ShelfOptions;
+
+  constructor(options: ShelfOptions) {
+    this.#options = options;
+  }
+
+  get store(): Store {
+    return this.#options.store;
+  }
+
+  /** Those saved last first. A key that cannot be used opens nothing. */
+  async all(): Promise<Result<readonly Shelved[], Refusal>> {
+    const { store, place, learn } = this.#options;
+    const found = await store.credentials();
+    if (!found.ok || found.value.length === 0) return found.ok ? ok([]) : found;
+    const key = await readEncryptionKey(place);
+    const opened = found.value.map((stored) => ({
+      stored,
+      content: openContent(stored, key.ok ? key.value : undefined),
+    }));
+    learn(opened.flatMap(({ content }) => (content === undefined ? [] : secretsOf(content))));
+    return ok(opened);
+  }
+
+  /** With a revision only in the place of that one; tells whether it was saved. */
+  async save(
+    key: Pick<StoredCredential, 'server' | 'identity' | 'issuer' | 'subject'>,
+    content: CredentialContent,
+    revision?: number,
+  ): Promise<Result<boolean, Refusal>> {
+    const { store, place, learn } = this.#options;
+    learn(secretsOf(content));
+    const by = await ensureEncryptionKey(place);
+    if (!by.ok) return by;
+    return store.saveCredential({ ...sealContent(key, content, by.value), savedMs: Date.now() }, revision);
+  }
+}
+
+/** What a subject has at a server: what it saved last. Another URL under the name of the server has nothing of it. */
+export function ownOf(all: readonly Shelved[], spec: ServerSpec, subject: string): Shelved | undefined {
+  const identity = identityOf(spec);
+  return all.find(
+    ({ stored }) => stored.server === spec.name && stored.identity === identity && stored.subject === subject,
+  );
+}

@@ -1,0 +1,77 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import {
+  createPrivateFile,
+  ensureFolder,
+  ensurePrivateFile,
+  isThere,
+  readText,
+} from '../../platform/files.ts';
+
+/** Encrypts what is kept of sign-ins. It is never in the store. */
+export interface EncryptionKey {
+  /** Tells it from other keys, and nothing else of it. */
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+export interface KeyPlace {
+  readonly home: string;
+  /** ASSAY_ENCRYPTION_KEY: goes before the file. */
+  readonly given: string | undefined;
+}
+
+export const KEY_FILE = 'encryption.key';
+const KEY_BYTES = 32;
+const VARIABLE = 'ASSAY_ENCRYPTION_KEY';
+
+/** Undefined where there is none yet. KEY_UNUSABLE where what is there is none. */
+export async function readEncryptionKey(
+  place: KeyPlace,
+): Promise<Result<EncryptionKey | undefined, Refusal>> {
+  if (place.given !== undefined) return keyOf(place.given, VARIABLE);
+  const path = join(place.home, KEY_FILE);
+  if (!(await isThere(path))) return ok(undefined);
+  // Rights that others have on it are taken away.
+  const guarded = await ensurePrivateFile(path);
+  const text = guarded.ok ? await readText(path) : guarded;
+  if (!text.ok) return unusable(JSON.stringify(path), text.error.reason);
+  return keyOf(text.value, JSON.stringify(path));
+}
+
+/** Makes one in the home where there is none. Processes that do so at a time get the same one. */
+export async function ensureEncryptionKey(place: KeyPlace): Promise<Result<EncryptionKey, Refusal>> {
+  const found = await readEncryptionKey(place);
+  if (!found.ok) return found;
+  if (found.value !== undefined) return ok(found.value);
+  const path = join(place.home, KEY_FILE);
+  const folder = await ensureFolder(place.home);
+  const text = `${randomBytes(KEY_BYTES).toString('base64')}\n`;
+  const made = folder.ok ? await createPrivateFile(path, text) : folder;
+  if (!made.ok) return unusable(JSON.stringify(path), made.error.reason);
+  const read = await readEncryptionKey(place);
+  if (!read.ok) return read;
+  return read.value === undefined
+    ? unusable(JSON.stringify(path), 'it was taken away right after it was made')
+    : ok(read.value);
+}
+
+/** 32 bytes in base64 or in hexadecimal. A phrase that somebody made up would be guessed. */
+function keyOf(text: string, place: string): Result<EncryptionKey, Refusal> {
+  const trimmed = text.trim();
+  const encoding = /^[\da-f]{64}$/i.test(trimmed) ? 'hex' : 'base64';
+  const bytes = Buffer.from(trimmed, encoding);
+  if (bytes.length !== KEY_BYTES || !/^[\w+/=-]+$/.test(trimmed))
+    return unusable(
+      place,
+      'it must be 32 bytes of chance in base64 or hexadecimal, as `openssl rand -base64 32` makes them',
+    );
+  const id = createHash('sha256').update('assay encryption key ').update(bytes).digest('hex').slice(0, 16);
+  return ok({ id, bytes });
+}
+
+function unusable(place: string, reason: string): Result<never, Refusal> {
+  return err({ code: 'KEY_UNUSABLE', place, reason });
+}

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { authorizationPhrase } from '../../core/sentences.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Log } from '../../gateway/ports.ts';
+import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
+import { pause } from '../../platform/waiting.ts';
+import { scopesOf } from '../../protocol/challenge.ts';
+import { isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';
+import type { CredentialShelf, Shelved } from './credential-shelf.ts';
+
+export interface HeldOptions {
+  readonly server: string;
+  readonly url: URL;
+  readonly subject: string;
+  readonly log: Log;
+  /** The store, opened where that was not needed before. */
+  readonly shelf: () => Promise<Result<CredentialShelf, Refusal>>;
+  /** Reads the store again; what it has is given to `adopt`. */
+  readonly read: () => Promise<void>;
+}
+
+/** A token is renewed when so much of its time is left, and at the latest so many ms before its end. */
+const LEFT_PART = 0.2;
+const LEFT_MS = 300_000;
+/** How long in ms one process alone may use a refresh token; longer than a request to the issuer can take. */
+const LEASE_MS = 30_000;
+const LEASE_POLL_MS = 100;
+/** Between two tries ahead of the end, in ms, where the issuer could not be asked. */
+const REST_MS = 10_000;
+/** Where tokens are refused again and again, so many are renewed for that within so many ms, and no more. */
+const MOST_RENEWALS = 10;
+const RENEWALS_MS = 60_000;
+
+const AGAIN: Result<'again', never> = ok('again');
+
+/** What one subject has at one server, in memory, and how it is kept good. */
+export class HeldCredential implements Authorizer {
+  readonly subject: string;
+  readonly #options: HeldOptions;
+  #shelved: Shelved | undefined;
+  #header: string | undefined;
+  #renewMs = Infinity;
+  #restsUntilMs = 0;
+  #renewing: Promise<Result<'again', Refusal>> | undefined;
+  /** When tokens were renewed because they were refused. */
+  #renewalsMs: readonly number[] = [];
+
+  constructor(options: HeldOptions) {
+    this.#options = options;
+    this.subject = options.subject;
+  }
+
+  /** Whether requests can be sent with it. */
+  isUsable(): boolean {
+    return this.#header !== undefined;
+  }
+
+  header(): string | undefined {
+    // Ahead of its end, beside the calls: they go on with the old one.
+    const nowMs = Date.now();
+    if (nowMs >= this.#renewMs && nowMs >= this.#restsUntilMs) void this.#renewOnce();
+    return this.#header;
+  }
+
+  /** What the store has by now. */
+  adopt(shelved: Shelved | undefined): void {
+    this.#shelved = shelved;
+    const tokens = shelved?.content?.tokens;
+    this.#header = tokens && isSendable(tokens.access) ? `Bearer ${tokens.access}` : undefined;
+    this.#renewMs = tokens === undefined ? Infinity : renewalOf(tokens);
+  }
+
+  /** Resolves when a token that has ended is renewed, or cannot be. */
+  async freshen(): Promise<void> {
+    const endsMs = this.#shelved?.content?.tokens?.expiresMs ?? Infinity;
+    if (Date.now() >= endsMs) await this.#renewOnce();
+  }
+
+  async refused(challenge: Challenge, sent: string | undefined): Promise<Result<'again', Refusal>> {
+    if (this.#header === sent) await this.#options.read();
+    if (this.#header !== undefined && this.#header !== sent) return AGAIN;
+    if (this.#header === undefined) return err(this.#needed());
+    if (challenge.kind === 'too little') return this.#wantMore(challenge.scope);
+    const nowMs = Date.now();
+    this.#renewalsMs = this.#renewalsMs.filter((atMs) => atMs > nowMs - RENEWALS_MS);
+    if (this.#renewalsMs.length >= MOST_RENEWALS)
+      return err(this.#needed('it refuses every token, however new'));
+    if (this.#renewing === undefined) this.#renewalsMs = [...this.#renewalsMs, nowMs];
+    return this.#renewOnce();
+  }
+
+  /** Resolves when nothing of it is under way. */
+  async settled(): Promise<void> {
+    await this.#renewing;
+  }
+
+  #needed(cause: string | undefined = this.#causeOfNone()): Refusal {
+    const { server, subject } = this.#options;
+    return { code: 'AUTHORIZATION_NEEDED', server, subject, ...(cause !== undefined && { cause }) };
+  }
+
+  #causeOfNone(): string | undefined {
+    if (this.#shelved === undefined) return undefined;
+    return this.#shelved.content === undefined
+      ? 'the encryption key is not the one with which the last sign-in was stored'
+      : 'the last sign-in has ended';
+  }
+
+  /** More rights come by signing in alone (RFC 6749, section 6); what is wanted is kept for then. */
+  async #wantMore(scope: string | undefined): Promise<Result<never, Refusal>> {
+    const content = this.#shelved?.content;
+    const wanted = scopesOf(scope).map((one) => JSON.stringify(one.slice(0, 100)));
+    const cause = `it wants more rights than the sign-in has: ${wanted.join(', ') || 'it does not say which'}`;
+    const union = scopesOf(content?.wantedScope, scope).slice(0, 50).join(' ');
+    if (content !== undefined && union !== (content.wantedScope ?? ''))
+      await this.#save({ ...content, wantedScope: union });
+    return err(this.#needed(cause));
+  }
+
+  #renewOnce(): Promise<Result<'again', Refusal>> {
+    return (this.#renewing ??= this.#renewInTurn(this.#header)
+      .catch((error: unknown) => {
+        const { log, server } = this.#options;
+        const shown = error instanceof Error ? error.stack : String(error);
+        log.error('a sign-in could not be renewed', { server, error: shown });
+        return err({ code: 'INTERNAL' } as const);
+      })
+      .finally(() => {
+        this.#renewing = undefined;
+      }));
+  }
+
+  /** A refresh token may be good for one use, so of all processes on the store one alone uses it, and the others wait. */
+  async #renewInTurn(old: string | undefined): Promise<Result<'again', Refusal>> {
+    const shelf = await this.#options.shelf();
+    if (!shelf.ok) return shelf;
+    const holder = randomUUID();
+    for (const giveUpMs = Date.now() + LEASE_MS; Date.now() < giveUpMs;) {
+      const shelved = this.#shelved;
+      if (this.#header !== old) return this.#header === undefined ? err(this.#needed()) : AGAIN;
+      if (shelved?.content === undefined) return err(this.#needed());
+      const { stored, content } = shelved;
+      const nowMs = Date.now();
+      const wish = { holder, revision: stored.revision, nowMs, untilMs: nowMs + LEASE_MS };
+      const leased = await shelf.value.store.leaseCredential(stored, wish);
+      if (!leased.ok) return leased;
+      if (leased.value.kind === 'leased') return this.#renewAlone(content, shelf.value, holder);
+      if (leased.value.kind === 'held') await pause(LEASE_POLL_MS);
+      await this.#options.read();
+    }
+    return this.#unavailable('another process renews its sign-in and does not come to an end');
+  }
+
+  async #renewAlone(
+    content: CredentialContent,
+    { store }: CredentialShelf,
+    holder: string,
+  ): Promise<Result<'again', Refusal>> {
+    const { server, url, log } = this.#options;
+    // Loaded only where it is used: it takes longer than all else at a start.
+    const { renew } = await import('./authorization-server.ts');
+    const renewal = await renew(content, url, Date.now);
+    if (renewal.kind === 'renewed') {
+      await this.#save({ ...content, tokens: renewal.tokens });
+      log.debug('a sign-in was renewed', { server });
+      return AGAIN;
+    }
+    if (renewal.kind === 'ended') {
+      await this.#save({ ...content, tokens: undefined });
+      log.warn(`authorization: ${renewal.cause}`, { server });
+      return err(this.#needed(renewal.cause));
+    }
+    this.#restsUntilMs = Date.now() + REST_MS;
+    const { stored } = this.#shelved ?? {};
+    const nowMs = Date.now();
+    if (stored !== undefined)
+      await store.leaseCredential(stored, { holder, revision: stored.revision, nowMs, untilMs: nowMs });
+    return this.#unavailable(renewal.cause);
+  }
+
+  /** Holds at once, and for others when the store has it. Somebody who signed in meanwhile goes before. */
+  async #save(content: CredentialContent): Promise<void> {
+    const { log, server, shelf, read } = this.#options;
+    const stored = this.#shelved?.stored;
+    const opened = await shelf();
+    if (stored === undefined || !opened.ok) return;
+    this.adopt({ stored, content });
+    const saved = await opened.value.save(stored, content, stored.revision);
+    if (!saved.ok)
+      log.error('a sign-in could not be stored: after the next start it may be needed again', {
+        server,
+        code: saved.error.code,
+      });
+    else await read();
+  }
+
+  #unavailable(cause: string): Result<never, Refusal> {
+    const { server, subject } = this.#options;
+    const remedy = authorizationPhrase({ server, subject }).replace(/^.*; run/, 'if that lasts, run');
+    return err({ code: 'SERVER_UNAVAILABLE', server, cause: `${cause}; ${remedy}` });
+  }
+}
+
+function renewalOf({ refresh, expiresMs, obtainedMs }: HeldTokens): number {
+  if (refresh === undefined || expiresMs === undefined) return Infinity;
+  return expiresMs - Math.min((expiresMs - obtainedMs) * LEFT_PART, LEFT_MS);
+}

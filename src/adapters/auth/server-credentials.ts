@@ -1,0 +1,163 @@
+import { identityOf } from '../../core/server-identity.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { hasOwnAuthorization, type ServerSpec } from '../../core/server-spec.ts';
+import { LOCAL } from '../../core/subject.ts';
+import type { Log } from '../../gateway/ports.ts';
+import type { Authorizer, Credentials } from '../../gateway/ports/credentials.ts';
+import type { Store } from '../../gateway/ports/store.ts';
+import { CredentialShelf, ownOf, type Shelved, type ShelfOptions } from './credential-shelf.ts';
+import { readEncryptionKey } from './encryption-key.ts';
+import { HeldCredential } from './held-credential.ts';
+
+export interface ServerCredentialsOptions extends Omit<ShelfOptions, 'store'> {
+  /** One that stands, and is somebody else's to close. */
+  readonly store: Store | undefined;
+  /** Opens one where there is none and somebody has signed in, or would have to. */
+  readonly open: () => Promise<Result<Store, Refusal>>;
+  /** Whether each subject signs in for itself where the config does not say. */
+  readonly isPersonal: boolean;
+  readonly log: Log;
+}
+
+interface Held {
+  readonly spec: ServerSpec;
+  readonly credential: HeldCredential;
+}
+
+/**
+ * The sign-ins of this process, in memory as far as they are in use, and following the store. A process whose servers
+ * never asked for one, in a home where nobody signed in, opens no store for it.
+ */
+export class ServerCredentials implements Credentials {
+  readonly #options: ServerCredentialsOptions;
+  readonly #held = new Map<string, Held>();
+  /** Servers, with their identities, that are known to ask for a sign-in. */
+  readonly #asking = new Set<string>();
+  readonly #listeners = new Set<(server: string) => void>();
+  #all: readonly Shelved[] = [];
+  #shelf: Promise<Result<CredentialShelf, Refusal>> | undefined;
+  #opened: Store | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #reading: Promise<void> = Promise.resolve();
+  #isRead = false;
+  #isClosed = false;
+
+  constructor(options: ServerCredentialsOptions) {
+    this.#options = options;
+    if (options.store !== undefined) void this.#openShelf();
+  }
+
+  async authorizer(spec: ServerSpec, subject: string): Promise<Authorizer | undefined> {
+    if (spec.transport.kind !== 'http' || hasOwnAuthorization(spec)) return undefined;
+    if (!this.#isRead && (await this.#mayHaveSome())) await this.#read();
+    const held = this.#heldFor(spec, this.#isOwn(spec) ? subject : LOCAL.subject);
+    await held.freshen();
+    return {
+      subject: held.subject,
+      header: () => held.header(),
+      refused: (challenge, sent) => {
+        this.#asking.add(serverKey(spec));
+        return held.refused(challenge, sent);
+      },
+    };
+  }
+
+  isPersonal(spec: ServerSpec): boolean {
+    return this.#asking.has(serverKey(spec)) && this.#isOwn(spec);
+  }
+
+  onNews(listener: (server: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    await Promise.all([...this.#held.values()].map(({ credential }) => credential.settled()));
+    await this.#shelf;
+    this.#unsubscribe?.();
+    await this.#reading;
+    await this.#opened?.close();
+  }
+
+  #isOwn({ transport }: ServerSpec): boolean {
+    const said = transport.kind === 'http' ? transport.auth?.isPersonal : undefined;
+    return said ?? this.#options.isPersonal;
+  }
+
+  async #mayHaveSome(): Promise<boolean> {
+    const { store, place } = this.#options;
+    if (store !== undefined || this.#shelf !== undefined) return true;
+    const key = await readEncryptionKey(place);
+    return !key.ok || key.value !== undefined;
+  }
+
+  #heldFor(spec: ServerSpec, subject: string): HeldCredential {
+    const key = JSON.stringify([serverKey(spec), subject]);
+    const found = this.#held.get(key);
+    if (found !== undefined) return found.credential;
+    if (spec.transport.kind !== 'http') throw new Error('Only servers at a URL have sign-ins.');
+    const credential = new HeldCredential({
+      server: spec.name,
+      url: spec.transport.url,
+      subject,
+      log: this.#options.log,
+      shelf: () => this.#openShelf(),
+      read: () => this.#read(),
+    });
+    credential.adopt(ownOf(this.#all, spec, subject));
+    this.#held.set(key, { spec, credential });
+    return credential;
+  }
+
+  #openShelf(): Promise<Result<CredentialShelf, Refusal>> {
+    return (this.#shelf ??= this.#open().then((shelf) => {
+      // What failed is tried again by the next who wants it.
+      if (!shelf.ok) this.#shelf = undefined;
+      return shelf;
+    }));
+  }
+
+  async #open(): Promise<Result<CredentialShelf, Refusal>> {
+    const { store: standing, open, place, learn } = this.#options;
+    if (this.#isClosed) return err({ code: 'SHUTTING_DOWN' });
+    const opened = standing === undefined ? await open() : ok(standing);
+    if (!opened.ok) return opened;
+    const store = opened.value;
+    if (standing === undefined) this.#opened = store;
+    this.#unsubscribe = store.onChange((parts) => {
+      if (parts.includes('credentials')) void this.#read();
+    });
+    return ok(new CredentialShelf({ store, place, learn }));
+  }
+
+  /** What is read last is what holds. */
+  #read(): Promise<void> {
+    this.#reading = this.#reading.then(() => this.#readNow());
+    return this.#reading;
+  }
+
+  async #readNow(): Promise<void> {
+    const shelf = await this.#openShelf();
+    const all = shelf.ok ? await shelf.value.all() : shelf;
+    if (!all.ok) {
+      if (!this.#isClosed)
+        this.#options.log.warn('sign-ins cannot be read now; those in memory hold', { code: all.error.code });
+      return;
+    }
+    this.#isRead = true;
+    this.#all = all.value;
+    for (const { stored } of all.value) this.#asking.add(JSON.stringify([stored.server, stored.identity]));
+    for (const { spec, credential } of this.#held.values()) {
+      const wasUsable = credential.isUsable();
+      credential.adopt(ownOf(all.value, spec, credential.subject));
+      if (!wasUsable && credential.isUsable()) for (const tell of [...this.#listeners]) tell(spec.name);
+    }
+  }
+}
+
+function serverKey(spec: ServerSpec): string {
+  return JSON.stringify([spec.name, identityOf(spec)]);
+}

@@ -1,0 +1,74 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { Unfetched } from '../../platform/careful-fetch.ts';
+import type { OpenRedirect } from '../../platform/redirect.ts';
+
+/** Why a sign-in came to nothing, as a phrase without anything secret. */
+export class SignInFault extends Error {}
+
+export interface Answering {
+  readonly redirect: OpenRedirect;
+  readonly pasted: (signal: AbortSignal) => Promise<string | undefined>;
+  readonly state: string;
+  readonly signal: AbortSignal;
+}
+
+/** What the issuer answers by way of the browser, or of whoever copies it from there; the first that comes. */
+export async function answerIn({ redirect, pasted, state, signal }: Answering): Promise<URLSearchParams> {
+  const over = new AbortController();
+  const ended = AbortSignal.any([signal, over.signal]);
+  const late = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => late.reject(new SignInFault('it was waited for long enough')));
+  if (signal.aborted) throw new SignInFault('it was waited for long enough');
+  // Whoever pastes nothing may still use the browser.
+  const byHand = pasted(ended).then((text) =>
+    text === undefined ? late.promise : pastedAnswer(text, state),
+  );
+  byHand.catch(() => undefined);
+  try {
+    return await Promise.race([redirect.answer, byHand, late.promise]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** The whole address, its query, or the code alone, which is then good for this sign-in only (RFC 7636). */
+export function pastedAnswer(text: string, state: string): URLSearchParams {
+  const trimmed = text.trim();
+  const query = URL.parse(trimmed)?.searchParams ?? new URLSearchParams(trimmed.replace(/^\?/, ''));
+  const isAnswer = query.has('code') || query.has('error');
+  if (!isAnswer) {
+    if (/^[\x21-\x7e]+$/.test(trimmed) && !trimmed.includes('://'))
+      return new URLSearchParams({ code: trimmed });
+    throw new SignInFault('what was pasted is neither the address at which the browser ended nor a code');
+  }
+  if (query.get('state') !== state)
+    throw new SignInFault('what was pasted belongs to another sign-in (its "state" is another one)');
+  return query;
+}
+
+/** What the person is told. A bug is thrown on. */
+export async function failure(error: unknown, server: string, isLate: boolean): Promise<Refusal> {
+  const reason = isLate ? 'nobody signed in in time' : await reasonOf(error);
+  return { code: 'AUTHORIZATION_FAILED', server, reason };
+}
+
+async function reasonOf(error: unknown): Promise<string> {
+  if (error instanceof SignInFault || error instanceof Unfetched) return error.message;
+  const sdk = await import('@modelcontextprotocol/client');
+  if (error instanceof sdk.RegistrationRejectedError)
+    return `the issuer does not register Assay (HTTP ${error.status}); ${BY_HAND}`;
+  if (error instanceof sdk.IssuerMismatchError)
+    return `the answer comes from ${JSON.stringify(error.received ?? 'nobody')}, and ${JSON.stringify(error.expected)} was asked`;
+  if (error instanceof sdk.OAuthError)
+    return `the issuer answered ${JSON.stringify(error.code.slice(0, 100))}`;
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_URL')
+    return 'the server or its issuer gives an address that is none';
+  if (!(error instanceof Error) || error instanceof ReferenceError || error instanceof TypeError) throw error;
+  if (error.name === 'ZodError' || error instanceof SyntaxError)
+    return 'what describes its authorization, or a token, is not as the standards have it';
+  if (error.message.includes('dynamic client registration'))
+    return `the issuer registers no clients by itself; ${BY_HAND}`;
+  return error.message.slice(0, 200);
+}
+
+const BY_HAND = 'register it there and set "auth": { "clientId": "…" } in the config entry of the server';

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import type { OAuthDiscoveryState } from '@modelcontextprotocol/client';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { identityOf } from '../../core/server-identity.ts';
+import type { AuthSpec, ServerSpec } from '../../core/server-spec.ts';
+import type { SignInRequest } from '../../gateway/ports/credentials.ts';
+import type { CredentialKey } from '../../gateway/ports/store.ts';
+import type { CarefulFetch } from '../../platform/careful-fetch.ts';
+import { openRedirect, type OpenRedirect } from '../../platform/redirect.ts';
+import { scopesOf, type BearerChallenge } from '../../protocol/challenge.ts';
+import { openFetchFor } from './authorization-server.ts';
+import { heldTokens, isSendable, keptOf, type CredentialContent } from './credential-content.ts';
+import { ownOf, type CredentialShelf, type Shelved } from './credential-shelf.ts';
+import { probeWithout } from './probe.ts';
+import { answerIn, failure, SignInFault } from './sign-in-answer.ts';
+import { SignInClient } from './sign-in-client.ts';
+
+export interface SignInDeps {
+  readonly shelf: CredentialShelf;
+  readonly openBrowser: (address: string) => Promise<boolean>;
+  readonly version: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Has somebody sign in at a server, and keeps what comes of it (2026-07-28, basic/authorization). AUTHORIZATION_FAILED
+ * where nothing comes of it, ARGUMENTS_INVALID where the server asks for nothing.
+ */
+export async function signIn(
+  spec: ServerSpec,
+  request: SignInRequest,
+  deps: SignInDeps,
+): Promise<Result<CredentialKey, Refusal>> {
+  const { transport, name } = spec;
+  if (transport.kind !== 'http') throw new Error('Only servers at a URL are signed in at.');
+  const limit = AbortSignal.any([AbortSignal.timeout(request.limitMs), deps.signal]);
+  const all = await deps.shelf.all();
+  if (!all.ok) return all;
+  const before = ownOf(all.value, spec, request.subject);
+  const fetching = await openFetchFor(transport.url, limit);
+  let redirect: OpenRedirect | undefined;
+  try {
+    const place = await discover(transport.url, fetching);
+    const scope = scopeFor({ auth: transport.auth, challenge: place.challenge, before });
+    const registered = registeredAt({ issuer: place.issuer, before, scope, auth: transport.auth });
+    const state = randomBytes(24).toString('base64url');
+    redirect = await openRedirect({ wanted: registered?.redirectUrl, state });
+    const client = new SignInClient({
+      auth: transport.auth ?? {},
+      redirectUrl: redirect.url,
+      state,
+      discovered: place.discovered,
+      registered: registered?.redirectUrl === redirect.url ? registered : undefined,
+      version: deps.version,
+    });
+    const flow: Flow = { url: transport.url, client, fetching, scope };
+    const address = await begin(flow);
+    const isOpened = request.opensBrowser && (await deps.openBrowser(address));
+    request.onAddress(address, place.issuer, isOpened);
+    const answer = await answerIn({ redirect, pasted: request.pasted, state, signal: limit });
+    const content = contentOf(await finish(flow, answer), place);
+    const { subject } = request;
+    const key = { server: name, identity: identityOf(spec), issuer: place.issuer, subject };
+    const saved = await deps.shelf.save(key, content);
+    return saved.ok ? ok(key) : saved;
+  } catch (error) {
+    return err(await failure(error, name, limit.aborted && !deps.signal.aborted));
+  } finally {
+    await redirect?.close();
+    await fetching.close();
+  }
+}
+
+/** Where to sign in, and what the server said of it. */
+interface Place {
+  readonly challenge: BearerChallenge | undefined;
+  readonly discovered: OAuthDiscoveryState;
+  readonly issuer: string;
+}
+
+async function discover(url: URL, fetching: CarefulFetch): Promise<Place> {
+  const { discoverOAuthServerInfo } = await import('@modelcontextprotocol/client');
+  const { isRefused, challenge } = await probeWithout(url, fetching);
+  const resourceMetadataUrl = challenge?.resourceMetadata;
+  const discovered = await discoverOAuthServerInfo(url, {
+    ...(resourceMetadataUrl && { resourceMetadataUrl }),
+    fetchFn: (target, init) => fetching.fetch(target, init),
+  });
+  const { authorizationServerMetadata: metadata, resourceMetadata } = discovered;
+  if (!isRefused && metadata === undefined && resourceMetadata === undefined)
+    throw new SignInFault('the server does not ask anybody to sign in');
+  return {
+    challenge,
+    discovered: {
+      ...discovered,
+      ...(resourceMetadataUrl && { resourceMetadataUrl: resourceMetadataUrl.href }),
+    },
+    issuer: metadata?.issuer ?? discovered.authorizationServerUrl,
+  };
+}
+
+interface Wanted {
+  readonly issuer: string;
+  readonly before: Shelved | undefined;
+  readonly scope: string | undefined;
+  readonly auth: AuthSpec | undefined;
+}
+
+/** The registration of before, where it will do. */
+function registeredAt({ issuer, before, scope, auth }: Wanted): CredentialContent['client'] | undefined {
+  const content = before?.stored.issuer === issuer ? before.content : undefined;
+  // One that the issuer took back may have been forgotten with all that belonged to it.
+  if (content?.tokens === undefined || auth?.clientId !== undefined) return undefined;
+  const { client } = content;
+  const mayAsk = client.scope === undefined ? undefined : new Set(scopesOf(client.scope));
+  const isWideEnough = scopesOf(scope).every((one) => mayAsk?.has(one) ?? true);
+  return client.redirectUrl !== undefined && isWideEnough ? client : undefined;
+}
+
+/** What the config says, else what the server asks for; and what was granted or wanted before, so that nothing is lost. */
+function scopeFor({
+  auth,
+  challenge,
+  before,
+}: {
+  readonly auth: AuthSpec | undefined;
+  readonly challenge: BearerChallenge | undefined;
+  readonly before: Shelved | undefined;
+}): string | undefined {
+  const wanted = before?.content?.wantedScope;
+  const asked = auth?.scope ?? challenge?.scope;
+  const all =
+    wanted === undefined ? scopesOf(asked) : scopesOf(asked, before?.content?.tokens?.scope, wanted);
+  return all.length === 0 ? undefined : all.join(' ');
+}
+
+interface Flow {
+  readonly url: URL;
+  readonly client: SignInClient;
+  readonly fetching: CarefulFetch;
+  readonly scope: string | undefined;
+}
+
+/** Registers Assay where that is needed; gives the address to go to. */
+async function begin({ url, client, fetching, scope }: Flow): Promise<string> {
+  const { auth } = await import('@modelcontextprotocol/client');
+  await auth(client, {
+    serverUrl: url,
+    ...(scope !== undefined && { scope }),
+    fetchFn: (target, init) => fetching.fetch(target, init),
+  });
+  const { address } = client;
+  if (address?.protocol !== 'https:' && address?.protocol !== 'http:')
+    throw new SignInFault('the address for signing in is no web address');
+  return address.href;
+}
+
+async function finish(
+  { url, client, fetching, scope }: Flow,
+  answer: URLSearchParams,
+): Promise<Flow['client']> {
+  const { auth, validateAuthorizationResponseIssuer } = await import('@modelcontextprotocol/client');
+  const [code, iss] = [answer.get('code'), answer.get('iss') ?? undefined];
+  if (code === null) {
+    const metadata = client.discoveryState().authorizationServerMetadata;
+    // What an answer says is believed only of the issuer that was asked (RFC 9207, section 2.4).
+    validateAuthorizationResponseIssuer({
+      iss,
+      expectedIssuer: metadata?.issuer,
+      issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
+    });
+    throw new SignInFault(`the issuer said no: ${JSON.stringify((answer.get('error') ?? '').slice(0, 100))}`);
+  }
+  await auth(client, {
+    serverUrl: url,
+    authorizationCode: code,
+    ...(iss !== undefined && { iss }),
+    ...(scope !== undefined && { scope }),
+    fetchFn: (target, init) => fetching.fetch(target, init),
+  });
+  return client;
+}
+
+function contentOf({ obtained, held }: SignInClient, place: Place): CredentialContent {
+  if (obtained === undefined || held === undefined) throw new SignInFault('the issuer gave no token');
+  if (obtained.token_type.toLowerCase() !== 'bearer' || !isSendable(obtained.access_token))
+    throw new SignInFault('the issuer gave a token of a kind that Assay cannot send');
+  const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } = place.discovered;
+  return {
+    tokens: heldTokens(obtained, Date.now()),
+    client: held,
+    wantedScope: undefined,
+    resource: resourceMetadata?.resource,
+    server: { url: authorizationServerUrl, metadata: keptOf(authorizationServerMetadata) },
+  };
+}

@@ -1,0 +1,63 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { identityOf } from '../../core/server-identity.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { ShownCredential, SignOutReport } from '../../gateway/ports/credentials.ts';
+import type { CredentialShelf, Shelved } from './credential-shelf.ts';
+
+/** Forgets, and has the issuers forget where they can be reached by the rules for the server of the config. */
+export async function forget(
+  { server, subject }: { readonly server: string; readonly subject: string },
+  shelf: CredentialShelf,
+  servers: readonly ServerSpec[],
+): Promise<Result<SignOutReport, Refusal>> {
+  const all = await shelf.all();
+  if (!all.ok) return all;
+  const own = all.value.filter(({ stored }) => stored.server === server && stored.subject === subject);
+  if (own.length === 0) return err({ code: 'AUTHORIZATION_UNKNOWN', server, subject });
+  const forgotten: ShownCredential[] = [];
+  let isRevoked = true;
+  for (const shelved of own) {
+    const removed = await shelf.store.removeCredential(shelved.stored);
+    if (!removed.ok) return removed;
+    isRevoked = (await revokeAt(shelved, servers)) && isRevoked;
+    forgotten.push(shownOf(shelved, servers));
+  }
+  return ok({ forgotten, isRevoked });
+}
+
+async function revokeAt({ stored, content }: Shelved, servers: readonly ServerSpec[]): Promise<boolean> {
+  const spec = specOf(stored, servers);
+  if (content === undefined || spec?.transport.kind !== 'http') return false;
+  const { revoke } = await import('./authorization-server.ts');
+  return revoke(content, spec.transport.url);
+}
+
+export function shownCredentials(
+  all: Result<readonly Shelved[], Refusal>,
+  servers: readonly ServerSpec[],
+): Result<readonly ShownCredential[], Refusal> {
+  return all.ok ? ok(all.value.map((shelved) => shownOf(shelved, servers))) : all;
+}
+
+function shownOf(shelved: Shelved, servers: readonly ServerSpec[]): ShownCredential {
+  const { server, issuer, subject, expiresMs } = shelved.stored;
+  const state = stateOf(shelved, servers);
+  return { server, issuer, subject, state, scope: shelved.content?.tokens?.scope, expiresMs };
+}
+
+function stateOf({ stored, content }: Shelved, servers: readonly ServerSpec[]): ShownCredential['state'] {
+  if (specOf(stored, servers) === undefined) return 'foreign';
+  if (content === undefined) return 'locked';
+  if (content.tokens === undefined) return 'ended';
+  if (content.tokens.refresh !== undefined) return 'renewable';
+  return (stored.expiresMs ?? Infinity) > Date.now() ? 'valid' : 'expired';
+}
+
+/** Undefined where the config has no server of this name any more, or another one. */
+function specOf(
+  { server, identity }: Shelved['stored'],
+  servers: readonly ServerSpec[],
+): ServerSpec | undefined {
+  return servers.find((spec) => spec.name === server && identityOf(spec) === identity);
+}

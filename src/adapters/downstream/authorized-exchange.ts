@@ -1,0 +1,91 @@
+import type { Refusal } from '../../core/refusal.ts';
+import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
+import type { ResponseHeaders } from '../../platform/http-client.ts';
+import { bearerChallenge } from '../../protocol/challenge.ts';
+import { exchangeHttp, type HttpExchangeOptions } from './http-exchange.ts';
+
+/** How often one request is sent again with other credentials. */
+const MOST_RETRIES = 2;
+
+/**
+ * One HTTP request, with the credentials that somebody has there. Where they are refused it is sent again with better
+ * ones; where there are none, its end says so. The returned function aborts it.
+ */
+export function exchangeAuthorized(
+  options: HttpExchangeOptions,
+  authorizer: Authorizer | undefined,
+): () => void {
+  return authorizer === undefined ? exchangeHttp(options) : new Exchange(options, authorizer).abort;
+}
+
+class Exchange {
+  readonly #options: HttpExchangeOptions;
+  readonly #authorizer: Authorizer;
+  #retries = 0;
+  #isAborted = false;
+  #abort: () => void = () => undefined;
+
+  constructor(options: HttpExchangeOptions, authorizer: Authorizer) {
+    this.#options = options;
+    this.#authorizer = authorizer;
+    this.#send();
+  }
+
+  readonly abort = (): void => {
+    this.#isAborted = true;
+    this.#abort();
+  };
+
+  #send(): void {
+    const options = this.#options;
+    const { request } = options;
+    const sent = this.#authorizer.header();
+    let challenge: Challenge | undefined;
+    this.#abort = exchangeHttp({
+      ...options,
+      request:
+        sent === undefined ? request : { ...request, headers: [...request.headers, 'authorization', sent] },
+      // What comes with such an answer is no answer to the request, even where it looks like one.
+      onMessage: (message) => {
+        if (challenge === undefined) options.onMessage(message);
+      },
+      onStart: (status, headers) => {
+        challenge = challengeOf(status, headers, sent !== undefined);
+        if (challenge === undefined) options.onStart?.(status, headers);
+      },
+      onEnd: (end) => {
+        if (challenge === undefined || end.kind !== 'answered') options.onEnd(end);
+        else
+          void this.#decide(challenge, sent).then((refusal) => {
+            if (refusal === undefined) this.#send();
+            else options.onEnd({ ...end, refusal });
+          });
+      },
+    });
+  }
+
+  /** Undefined: it is to be sent again. */
+  async #decide(challenge: Challenge, sent: string | undefined): Promise<Refusal | undefined> {
+    const { server } = this.#options;
+    const { subject } = this.#authorizer;
+    if (this.#retries === MOST_RETRIES) {
+      const cause = 'it refuses every token that it is given';
+      return { code: 'AUTHORIZATION_NEEDED', server, subject, cause };
+    }
+    this.#retries += 1;
+    const decided = await this.#authorizer.refused(challenge, sent);
+    if (this.#isAborted) return { code: 'CANCELLED' };
+    return decided.ok ? undefined : decided.error;
+  }
+}
+
+/** Undefined for an answer that says nothing of tokens. Without a token, a 401 that asks for none is about something else. */
+function challengeOf(status: number, headers: ResponseHeaders, isSent: boolean): Challenge | undefined {
+  if (status !== 401 && status !== 403) return undefined;
+  const given = headers['www-authenticate'];
+  const bearer = bearerChallenge(Array.isArray(given) ? given.join(', ') : given);
+  if (status === 401) return bearer !== undefined || isSent ? { kind: 'invalid' } : undefined;
+  return isSent && bearer?.error === 'insufficient_scope'
+    ? { kind: 'too little', scope: bearer.scope }
+    : undefined;
+}

@@ -1,0 +1,101 @@
+import type { CredentialKey, Leased, LeaseWish, StoredCredential } from '../../gateway/ports/store.ts';
+import type { Trx } from './dialect.ts';
+import type { CredentialRow } from './tables.ts';
+
+/** Those saved last first. */
+export async function readCredentials(trx: Trx): Promise<readonly StoredCredential[]> {
+  const rows = await trx
+    .selectFrom('assay_credentials')
+    .selectAll()
+    .orderBy('saved_ms', 'desc')
+    .orderBy('server')
+    .orderBy('issuer')
+    .orderBy('subject')
+    .execute();
+  return rows.map(credentialOf);
+}
+
+/** Whether it was written: with a revision it only takes the place of that one. */
+export async function writeCredential(
+  trx: Trx,
+  credential: Omit<StoredCredential, 'revision'>,
+  revision: number | undefined,
+): Promise<boolean> {
+  const found = await rowOf(trx, credential);
+  if (revision !== undefined && found?.revision !== revision) return false;
+  const { server, identity, issuer, subject, keyId, sealed, expiresMs, savedMs } = credential;
+  const row: CredentialRow = {
+    ...{ server, identity, issuer, subject },
+    key_id: keyId,
+    // Bytes from another thread come as a Uint8Array, which SQLite does not take.
+    sealed: Buffer.from(sealed),
+    expires_ms: expiresMs ?? null,
+    saved_ms: savedMs,
+    // Also one that was removed and came back is another one.
+    revision: (found?.revision ?? savedMs) + 1,
+    lease_holder: null,
+    lease_until_ms: null,
+  };
+  await deleteCredential(trx, credential);
+  await trx.insertInto('assay_credentials').values(row).execute();
+  return true;
+}
+
+/** A lease that ran out belongs to whoever asks next: its holder may have died. */
+export async function takeLease(trx: Trx, key: CredentialKey, wish: LeaseWish): Promise<Leased> {
+  const found = await rowOf(trx, key);
+  if (found?.revision !== wish.revision) return { kind: 'changed' };
+  const { lease_holder: holder, lease_until_ms: untilMs } = found;
+  const isFree = holder === null || untilMs === null || untilMs <= wish.nowMs || holder === wish.holder;
+  if (!isFree) return { kind: 'held', untilMs };
+  const isGivenBack = wish.untilMs <= wish.nowMs;
+  await trx
+    .updateTable('assay_credentials')
+    .set({
+      lease_holder: isGivenBack ? null : wish.holder,
+      lease_until_ms: isGivenBack ? null : wish.untilMs,
+    })
+    .where('server', '=', key.server)
+    .where('identity', '=', key.identity)
+    .where('issuer', '=', key.issuer)
+    .where('subject', '=', key.subject)
+    .execute();
+  return { kind: 'leased' };
+}
+
+/** Whether there were any. */
+export async function deleteCredential(trx: Trx, key: CredentialKey): Promise<boolean> {
+  const done = await trx
+    .deleteFrom('assay_credentials')
+    .where('server', '=', key.server)
+    .where('identity', '=', key.identity)
+    .where('issuer', '=', key.issuer)
+    .where('subject', '=', key.subject)
+    .executeTakeFirst();
+  return done.numDeletedRows > 0n;
+}
+
+function rowOf(trx: Trx, key: CredentialKey): Promise<CredentialRow | undefined> {
+  return trx
+    .selectFrom('assay_credentials')
+    .selectAll()
+    .where('server', '=', key.server)
+    .where('identity', '=', key.identity)
+    .where('issuer', '=', key.issuer)
+    .where('subject', '=', key.subject)
+    .executeTakeFirst();
+}
+
+function credentialOf(row: CredentialRow): StoredCredential {
+  return {
+    server: row.server,
+    identity: row.identity,
+    issuer: row.issuer,
+    subject: row.subject,
+    keyId: row.key_id,
+    sealed: row.sealed,
+    expiresMs: row.expires_ms ?? undefined,
+    savedMs: row.saved_ms,
+    revision: row.revision,
+  };
+}

@@ -1,0 +1,155 @@
+import { createInterface } from 'node:readline';
+import process from 'node:process';
+import { EXIT } from '../../core/errors.ts';
+import { printable } from '../../core/printable.ts';
+import type { ShownCredential } from '../../gateway/ports/credentials.ts';
+import { complain } from './complain.ts';
+import type { CommonOptions, Runtime } from './runtime.ts';
+import { style } from './style.ts';
+import { tableOf } from './table.ts';
+
+export interface AuthOptions extends CommonOptions {
+  readonly list?: boolean;
+  readonly forget?: boolean;
+  readonly subject: string;
+  readonly browser: boolean;
+  readonly json?: boolean;
+}
+
+/** Longest time in ms that somebody has to sign in. */
+const SIGN_IN_LIMIT_MS = 300_000;
+
+/** `assay auth`: what came of it on stdout; where to go, and what to do, on stderr. */
+export async function authorize(
+  runtime: Runtime,
+  server: string | undefined,
+  options: AuthOptions,
+): Promise<number> {
+  if (options.list === true) return listSignIns(runtime, options);
+  if (server === undefined)
+    return complain({ code: 'ARGUMENTS_INVALID', reason: 'name a server of the config, or use --list' });
+  return options.forget === true ? signOut(runtime, server, options) : signIn(runtime, server, options);
+}
+
+async function signIn(runtime: Runtime, server: string, options: AuthOptions): Promise<number> {
+  // Somebody answers at a terminal, or whoever asked for it with --no-browser.
+  const isAnswered = process.stdin.isTTY || !options.browser;
+  const done = await runtime.signIn(
+    {
+      server,
+      subject: options.subject,
+      opensBrowser: options.browser && runtime.hasBrowser(),
+      limitMs: SIGN_IN_LIMIT_MS,
+      onAddress: (address, issuer, isOpened) => tellAddress({ address, issuer, isOpened, isAnswered }),
+      pasted: (signal) => (isAnswered ? firstLine(signal) : Promise.resolve(undefined)),
+    },
+    options,
+  );
+  if (!done.ok) return complain(done.error);
+  const { issuer, subject, expiresMs } = done.value;
+  if (options.json === true) console.log(JSON.stringify(shown(done.value), undefined, 2));
+  else
+    console.log(
+      printable(
+        `Signed in at ${JSON.stringify(server)} as ${JSON.stringify(subject)} (${issuer}); ${endOf(done.value)}.`,
+      ),
+    );
+  if (expiresMs !== undefined && done.value.state === 'valid')
+    console.error('The issuer gave no refresh token: after that it takes another sign-in.');
+  return EXIT.done;
+}
+
+function tellAddress(given: {
+  readonly address: string;
+  readonly issuer: string;
+  readonly isOpened: boolean;
+  readonly isAnswered: boolean;
+}): void {
+  const { address, issuer, isOpened, isAnswered } = given;
+  const what = isOpened
+    ? 'The browser was opened to sign in at'
+    : 'Open this address in a browser to sign in at';
+  console.error(`${what} ${printable(issuer)}:\n\n  ${printable(address)}\n`);
+  if (isAnswered)
+    console.error(
+      'Where the browser cannot reach this machine, paste the address at which it ended here, and Enter:',
+    );
+}
+
+/** Undefined where stdin ends without a line, or nobody waits for one any more. */
+function firstLine(signal: AbortSignal): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin });
+  return new Promise((resolve) => {
+    const end = (line?: string): void => {
+      resolve(line);
+      lines.close();
+      process.stdin.destroy();
+    };
+    signal.addEventListener('abort', () => end(), { once: true });
+    lines.on('line', (line) => {
+      if (line.trim() !== '') end(line);
+    });
+    lines.on('close', () => resolve(undefined));
+  });
+}
+
+async function listSignIns(runtime: Runtime, options: AuthOptions): Promise<number> {
+  const listed = await runtime.signIns(options);
+  if (!listed.ok) return complain(listed.error);
+  const rows = listed.value.map(shown);
+  if (options.json === true) console.log(JSON.stringify({ credentials: rows }, undefined, 2));
+  else
+    console.log(
+      tableOf(
+        ['SERVER', 'SUBJECT', 'STATE', 'EXPIRES', 'SCOPE', 'ISSUER'],
+        rows.map(({ server, subject, state, expires = '', scope = '', issuer }) => [
+          server,
+          subject,
+          GOOD.includes(state) ? style.green(state) : style.red(state),
+          expires,
+          scope,
+          issuer,
+        ]),
+      ),
+    );
+  if (rows.length === 0) console.error('Nobody is signed in anywhere. `assay auth SERVER` does it.');
+  return EXIT.done;
+}
+
+const GOOD: readonly string[] = ['valid', 'renewable'];
+
+async function signOut(runtime: Runtime, server: string, options: AuthOptions): Promise<number> {
+  const { subject } = options;
+  const done = await runtime.signOut({ server, subject }, options);
+  if (!done.ok) return complain(done.error);
+  const { forgotten, isRevoked } = done.value;
+  if (options.json === true)
+    console.log(JSON.stringify({ forgotten: forgotten.map(shown), revoked: isRevoked }, undefined, 2));
+  else console.log(printable(`Forgot ${JSON.stringify(subject)} at ${JSON.stringify(server)}.`));
+  if (!isRevoked)
+    console.error('The issuer did not take it back: there, the access may hold until it ends by itself.');
+  return EXIT.done;
+}
+
+interface ShownJson {
+  readonly server: string;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly state: string;
+  readonly scope?: string;
+  readonly expires?: string;
+}
+
+/** For people and scripts: the time in ISO 8601, and absent where there is none. */
+function shown({ server, issuer, subject, state, scope, expiresMs }: ShownCredential): ShownJson {
+  return {
+    ...{ server, issuer, subject, state },
+    ...(scope !== undefined && { scope }),
+    ...(expiresMs !== undefined && { expires: new Date(expiresMs).toISOString() }),
+  };
+}
+
+function endOf({ state, expiresMs }: ShownCredential): string {
+  if (state === 'renewable') return 'it is renewed by itself';
+  return expiresMs === undefined ? 'it has no end' : `it ends ${new Date(expiresMs).toISOString()}`;
+}

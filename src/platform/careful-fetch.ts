@@ -1,0 +1,142 @@
+import { lookup, type LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, fetch, type Response as Received } from 'undici';
+import { reachOf, type Reach } from './addresses.ts';
+
+/** Where requests may go, and how much may come back. */
+export interface FetchRules {
+  readonly reaches: ReadonlySet<Reach>;
+  /** Whether `http:` will do towards loopback. */
+  readonly allowsPlainLoopback: boolean;
+  /** Longest time in ms for one request with its answer. */
+  readonly limitMs: number;
+  /** Most bytes of one answer. */
+  readonly limitBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface CarefulFetch {
+  /** Rejects with Unfetched, also where the rules forbid it. */
+  fetch(url: string | URL, init?: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** A request that brought no answer; its message is a phrase to stand behind a name. As that of fetch it is a TypeError. */
+export class Unfetched extends TypeError {}
+
+const CONNECT_LIMIT_MS = 5_000;
+
+/**
+ * A fetch for addresses that a peer chose. Whatever a name resolves to is checked in the moment of the connection, so that
+ * no second answer of the DNS leads elsewhere; redirects are handed to the caller; answers are bounded in size and time.
+ */
+export function openCarefulFetch(rules: FetchRules): CarefulFetch {
+  const agent = new Agent({
+    connect: { timeout: CONNECT_LIMIT_MS, lookup: checkedLookup(rules.reaches) },
+    pipelining: 1,
+    keepAliveTimeout: 1_000,
+  });
+  return {
+    async fetch(url, init = {}) {
+      const target = new URL(url);
+      const fault = faultOf(target, rules);
+      if (fault !== undefined) throw new Unfetched(fault);
+      const limit = AbortSignal.timeout(rules.limitMs);
+      const signal = rules.signal === undefined ? limit : AbortSignal.any([limit, rules.signal]);
+      try {
+        const response = await fetch(target, {
+          method: init.method ?? 'GET',
+          headers: [...new Headers(init.headers)],
+          body: (init.body ?? null) as URLSearchParams | string | null, // nobody here sends anything else
+          redirect: 'manual',
+          dispatcher: agent,
+          signal,
+        });
+        return await bounded(response, rules.limitBytes, target);
+      } catch (error) {
+        throw new Unfetched(`${shown(target)} ${reasonOf(error)}`, { cause: error });
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** What is wrong with a URL before anything is looked up. */
+function faultOf(url: URL, { reaches, allowsPlainLoopback }: FetchRules): string | undefined {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const reach = isIP(host) === 0 ? undefined : reachOf(host);
+  if (url.username !== '' || url.password !== '') return `${shown(url)} holds a user or a password`;
+  const isLoopback = reach === 'loopback' || host === 'localhost' || host.endsWith('.localhost');
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && allowsPlainLoopback && isLoopback))
+    return `${shown(url)} is no https address`;
+  // A literal address is connected to without a look-up.
+  if (reach !== undefined && !reaches.has(reach)) return `${shown(url)} ${forbidden([reach])}`;
+  return undefined;
+}
+
+function checkedLookup(reaches: ReadonlySet<Reach>): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found: readonly LookupAddress[]) => {
+      if (error !== null) return callback(error, []);
+      const allowed = found.filter(({ address }) => reaches.has(reachOf(address)));
+      const [first] = allowed;
+      if (first === undefined)
+        return callback(new ForbiddenAddress(found.map(({ address }) => reachOf(address))), []);
+      if (options.all === true) callback(null, [...allowed]);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+class ForbiddenAddress extends Error {
+  readonly code = 'FORBIDDEN_ADDRESS';
+
+  constructor(reaches: readonly Reach[]) {
+    super(forbidden(reaches));
+  }
+}
+
+function forbidden(reaches: readonly Reach[]): string {
+  const kinds = [...new Set(reaches)].join(' and ');
+  return `leads to a ${kinds} address, where the server of the config is not; nothing was sent there`;
+}
+
+/** The answer, read whole: a later reader waits for nothing. */
+async function bounded(response: Received, limitBytes: number, url: URL): Promise<Response> {
+  const { status, statusText, headers } = response;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const body: AsyncIterable<Uint8Array> | readonly Uint8Array[] = response.body ?? [];
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > limitBytes) throw new TooLarge(`answered with more than ${limitBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const hasBody = status !== 204 && status !== 205 && status !== 304 && status >= 200;
+  const whole = new Response(hasBody ? Buffer.concat(chunks) : null, {
+    status,
+    statusText,
+    headers: [...headers],
+  });
+  Object.defineProperty(whole, 'url', { value: url.href });
+  return whole;
+}
+
+class TooLarge extends Error {}
+
+/** Host and path: a query may hold anything. */
+function shown({ origin, pathname }: URL): string {
+  return JSON.stringify(`${origin}${pathname}`.slice(0, 200));
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof TooLarge) return error.message;
+  if (error instanceof Error && error.name === 'TimeoutError') return 'did not answer in time';
+  if (error instanceof Error && error.name === 'AbortError') return 'was not waited for any longer';
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (cause instanceof ForbiddenAddress) return cause.message;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+  return code === 'ENOTFOUND' || code === 'EAI_AGAIN'
+    ? `has a host name that is not known (${code})`
+    : `could not be reached (${code ?? (cause instanceof Error ? cause.message : String(cause))})`;
+}

@@ -1,0 +1,85 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { runAssay } from '../support/assay.ts';
+import { endLater } from '../support/endings.ts';
+import { startIssuer } from '../support/issuer.ts';
+import { tempDir, writeConfig } from '../support/place.ts';
+import { startProtected, type ProtectedOptions } from '../support/protected-server.ts';
+
+/** What `assay auth` says of a server whose metadata lead elsewhere. */
+async function complaintAbout(options: Omit<ProtectedOptions, 'issuer'>): Promise<string> {
+  const issuer = await startIssuer();
+  const server = await startProtected({ issuer, ...options });
+  const config = writeConfig({ remote: { url: server.url } });
+  const run = await runAssay(['auth', 'remote', '--no-browser', '--config', config, '--home', tempDir()]);
+  expect(run.code).toBe(1);
+  return run.stderr;
+}
+
+/** A place that counts who comes there. */
+async function trap(host: string): Promise<{ readonly url: string; readonly visits: readonly string[] }> {
+  const visits: string[] = [];
+  const server = createServer((request, response) => {
+    visits.push(request.url ?? '');
+    response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  endLater(() => new Promise((resolve) => server.close(() => resolve())));
+  return { url: `http://${host}:${(server.address() as AddressInfo).port}`, visits };
+}
+
+function issuerAt(issuer: string): Omit<ProtectedOptions, 'issuer'> {
+  return { metadata: (own) => ({ resource: `${own}/mcp`, authorization_servers: [issuer] }) };
+}
+
+const OWN_ADDRESS = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
+
+describe('where a server sends those who want to sign in', () => {
+  it.each([
+    ['https://169.254.169.254/latest/meta-data', 'a metadata address'],
+    ['https://[fd00:ec2::254]/', 'a metadata address'],
+    ['https://10.0.0.1/', 'a private address'],
+    ['https://[::ffff:10.0.0.1]/', 'a private address'],
+    ['https://0x0a000001/', 'a private address'],
+    ['https://169.254.7.7/', 'a link-local address'],
+    ['https://0.0.0.0/', 'a reserved address'],
+  ])('may not be %s', async (issuer, kind) => {
+    expect(await complaintAbout(issuerAt(issuer))).toContain(
+      `leads to ${kind}, where the server of the config is not`,
+    );
+  });
+
+  it.each(['http://93.184.215.14/', 'http://169.254.169.254/', 'ftp://127.0.0.1/'])(
+    'may not be without TLS: %s',
+    async (issuer) => {
+      expect(await complaintAbout(issuerAt(issuer))).toContain('is no https address');
+    },
+  );
+
+  it.runIf(OWN_ADDRESS !== undefined)('may not be another interface of this machine', async () => {
+    const other = await trap(OWN_ADDRESS!);
+    await complaintAbout(issuerAt(other.url.replace('http:', 'https:')));
+    await complaintAbout(issuerAt(other.url));
+    expect(other.visits).toEqual([]);
+  });
+
+  it('may not be a private address by the place of its metadata, or by a redirect', async () => {
+    const place = await complaintAbout({ metadataUrl: 'https://192.168.7.7/metadata' });
+    expect(place).toContain('a private address');
+    const other = await trap('127.0.0.1');
+    const redirected = await complaintAbout({ redirectsTo: `${other.url}/metadata`, metadata: () => ({}) });
+    expect(redirected).toContain('was not authorized');
+    expect(other.visits).toEqual([]);
+  });
+
+  it('may not speak for another resource', async () => {
+    const text = await complaintAbout({
+      metadata: () => ({ resource: 'https://other.example/mcp', authorization_servers: [] }),
+    });
+    expect(text).toContain('was not authorized');
+  });
+});

@@ -1,0 +1,283 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runAssay, serverIn, startAssay } from '../support/assay.ts';
+import { browse } from '../support/browser.ts';
+import { until } from '../support/endings.ts';
+import { send } from '../support/http.ts';
+import { startIssuer } from '../support/issuer.ts';
+import { at, parseJson, type JsonObject } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { tempDir, writeConfig } from '../support/place.ts';
+import { startProtected } from '../support/protected-server.ts';
+import { signIn, startSignIn } from '../support/sign-in.ts';
+
+/** A server that has people sign in, its issuer, and a home in which nobody has. */
+async function standing(
+  entry: JsonObject = {},
+  issuing: Parameters<typeof startIssuer>[0] = {},
+): Promise<{
+  readonly issuer: Awaited<ReturnType<typeof startIssuer>>;
+  readonly server: Awaited<ReturnType<typeof startProtected>>;
+  readonly config: string;
+  readonly home: string;
+}> {
+  const issuer = await startIssuer(issuing);
+  const server = await startProtected({ issuer });
+  return { issuer, server, config: writeConfig({ remote: { url: server.url, ...entry } }), home: tempDir() };
+}
+
+const inHome = ({ config, home }: { readonly config: string; readonly home: string }): readonly string[] => [
+  ...['--config', config, '--home', home],
+];
+
+describe('a server that has people sign in', () => {
+  it('waits for authorization, says by which command, and comes up in a running `serve` when that is done', async () => {
+    const { server, config, home } = await standing();
+    const assay = await startAssay({ config, home });
+    const before = serverIn(await assay.settled(), 'remote');
+    expect(before).toMatchObject({
+      state: 'unauthorized',
+      cause: 'it waits for authorization; run `assay auth remote`',
+    });
+    const done = await signIn('remote', { config, home });
+    expect(done).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Signed in at "remote" as "local"'),
+    });
+    await until('the server is up', async () =>
+      at(serverIn(await assay.health(), 'remote'), 'state') === 'up' ? true : undefined,
+    );
+    const session = await openSession(assay.url);
+    expect(await session.call('remote_read')).toBe('done: read');
+    expect(server.authorizations.at(-1)).toMatch(/^Bearer \S{20,}$/);
+  });
+
+  it('is named by the doctor, with the command', async () => {
+    const place = await standing();
+    const found = await runAssay(['doctor', ...inHome(place), '--json']);
+    expect(found.stdout).toContain('it waits for authorization; run `assay auth remote`');
+    expect((await signIn('remote', place)).code).toBe(0);
+    const after = await runAssay(['doctor', ...inHome(place), '--json']);
+    expect(after.stdout).not.toContain('waits for authorization');
+  });
+
+  it('refuses a call with its name and the command', async () => {
+    const { config, home } = await standing();
+    const place = { config, home };
+    expect((await signIn('remote', place)).code).toBe(0);
+    const assay = await startAssay(place);
+    await assay.settled();
+    expect((await runAssay(['auth', 'remote', '--forget', ...inHome(place)])).code).toBe(0);
+    const session = await openSession(assay.url);
+    const refused = await until('the call is refused', async () => {
+      const answer = await session.ask('tools/call', { name: 'remote_read', arguments: {} });
+      return at(answer, 'error') === undefined ? undefined : answer;
+    });
+    expect(at(refused, 'error', 'message')).toContain('run `assay auth remote`');
+  });
+
+  it('is asked nothing of that kind where the config says what to send', async () => {
+    const { issuer, server, config, home } = await standing({
+      headers: { Authorization: 'Bearer of-the-config' },
+    });
+    const assay = await startAssay({ config, home });
+    expect(at(serverIn(await assay.settled(), 'remote'), 'state')).not.toBe('unauthorized');
+    expect(new Set(server.authorizations)).toEqual(new Set(['Bearer of-the-config']));
+    expect(issuer.requests).toEqual([]);
+    const refused = await runAssay(['auth', 'remote', ...inHome({ config, home })]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('"Authorization" header') });
+  });
+});
+
+describe('`assay auth`', () => {
+  it('takes the address at which the browser ended, pasted', async () => {
+    const place = await standing();
+    const started = await startSignIn('remote', place);
+    started.paste(await browse(started.address));
+    expect(await started.ended).toBe(0);
+    expect(started.stdout()).toContain('Signed in');
+  });
+
+  it('waits for the browser also where nobody can paste anything', async () => {
+    const place = await standing();
+    const started = await startSignIn('remote', place);
+    started.hangUp();
+    const answer = await browse(started.address);
+    expect(started.hasEnded()).toBe(false);
+    await send(answer, { method: 'GET' });
+    expect(await started.ended).toBe(0);
+  });
+
+  it('does not take an answer to another sign-in, by the browser or pasted', async () => {
+    const place = await standing();
+    const started = await startSignIn('remote', place);
+    const answer = new URL(await browse(started.address));
+    answer.searchParams.set('state', 'x'.repeat(32));
+    expect((await send(answer.href, { method: 'GET' })).status).toBe(400);
+    expect(started.hasEnded()).toBe(false);
+    started.paste(answer.href);
+    expect(await started.ended).toBe(1);
+    expect(started.stderr()).toContain('its "state" is another one');
+  });
+
+  it('does not take the answer of another issuer', async () => {
+    const place = await standing();
+    const started = await startSignIn('remote', place);
+    const answer = new URL(await browse(started.address));
+    answer.searchParams.set('iss', 'https://evil.example');
+    await send(answer.href, { method: 'GET' });
+    expect(await started.ended).toBe(1);
+    expect(started.stderr()).toContain('https://evil.example');
+    expect(place.issuer.countOf('granted authorization_code')).toBe(0);
+  });
+
+  it('takes one answer, and no second one', async () => {
+    const place = await standing();
+    const started = await startSignIn('remote', place);
+    const answer = await browse(started.address);
+    const [first, second] = await Promise.all([
+      send(answer, { method: 'GET' }),
+      send(answer, { method: 'GET' }).catch(() => undefined),
+    ]);
+    expect([first.status, second?.status ?? 400].sort()).toEqual([200, 400]);
+    expect(await started.ended).toBe(0);
+  });
+
+  it('says what the issuer said where that was no', async () => {
+    const place = await standing();
+    const started = await startSignIn('remote', place);
+    const { searchParams } = new URL(started.address);
+    const back = new URL(searchParams.get('redirect_uri') ?? '');
+    back.search = new URLSearchParams({
+      error: 'access_denied',
+      state: searchParams.get('state') ?? '',
+      iss: place.issuer.url,
+    }).toString();
+    await send(back.href, { method: 'GET' });
+    expect(await started.ended).toBe(1);
+    expect(started.stderr()).toContain('the issuer said no: "access_denied"');
+  });
+
+  it('lists what was signed in without a secret, and forgets it where the issuer hears of it', async () => {
+    const place = await standing();
+    expect((await signIn('remote', place)).code).toBe(0);
+    const listed = await runAssay(['auth', '--list', '--json', ...inHome(place)]);
+    expect(parseJson(listed.stdout)).toEqual({
+      credentials: [
+        {
+          server: 'remote',
+          issuer: place.issuer.url,
+          subject: 'local',
+          state: 'renewable',
+          scope: 'tools:read',
+          expires: expect.stringMatching(/^\d{4}-.*Z$/),
+        },
+      ],
+    });
+    const forgotten = await runAssay(['auth', 'remote', '--forget', '--json', ...inHome(place)]);
+    expect(parseJson(forgotten.stdout)).toMatchObject({ revoked: true });
+    expect(place.issuer.countOf('POST /token/revocation')).toBe(1);
+    const again = await runAssay(['auth', 'remote', '--forget', ...inHome(place)]);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('Nobody is signed in') });
+  });
+
+  it('names the servers that there are where it knows none of that name', async () => {
+    const place = await standing();
+    const run = await runAssay(['auth', 'remoet', ...inHome(place)]);
+    expect(run).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'assay: No server of the config is called "remoet". There are: "remote".\n',
+    });
+  });
+
+  it('uses the client id of the config where the issuer registers nobody', async () => {
+    const clients = [
+      {
+        client_id: 'assay-here',
+        client_secret: 'a secret of the config',
+        application_type: 'native',
+        redirect_uris: ['http://127.0.0.1/callback'],
+        grant_types: ['authorization_code', 'refresh_token'],
+      },
+    ];
+    const without = await standing({}, { clients, hasRegistration: false });
+    const refused = await runAssay(['auth', 'remote', '--no-browser', ...inHome(without)]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('"clientId"') });
+    const auth = { clientId: 'assay-here', clientSecret: 'a secret of the config', scope: 'tools:write' };
+    const place = await standing({ auth }, { clients, hasRegistration: false });
+    const done = await signIn('remote', place);
+    expect(done.code).toBe(0);
+    expect(done.stderr).toContain('scope=tools%3Awrite');
+    expect(place.issuer.countOf('POST /reg')).toBe(0);
+  });
+
+  it('uses a client metadata document where the client id is the address of one', async () => {
+    const clientId = 'https://assay.example/client.json';
+    const document = {
+      client_id: clientId,
+      client_name: 'Assay',
+      application_type: 'native',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'none',
+    };
+    const place = await standing({ auth: { clientId } }, { document });
+    const done = await signIn('remote', place);
+    expect(done.code).toBe(0);
+    expect(done.stderr).toContain(`client_id=${encodeURIComponent(clientId)}`);
+    expect(place.issuer.countOf('POST /reg')).toBe(0);
+  });
+});
+
+describe('what is kept of a sign-in', () => {
+  it('is nowhere in the home in clear, and its key only for this user', async () => {
+    const place = await standing();
+    expect((await signIn('remote', place)).code).toBe(0);
+    await runAssay(['tools', ...inHome(place)]);
+    const token = /^Bearer (.+)$/.exec(place.server.authorizations.at(-1) ?? '')?.[1] ?? '';
+    expect(token).toHaveLength(43);
+    const files = readdirSync(place.home).filter((name) => statSync(join(place.home, name)).isFile());
+    expect(files).toContain('assay.db');
+    for (const name of files) expect(readFileSync(join(place.home, name)).includes(token), name).toBe(false);
+    expect(statSync(join(place.home, 'encryption.key')).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not of use to another server under the same name', async () => {
+    const place = await standing();
+    expect((await signIn('remote', place)).code).toBe(0);
+    const other = await startProtected({ issuer: place.issuer });
+    const config = writeConfig({ remote: { url: other.url } });
+    const run = await runAssay(['tools', '--config', config, '--home', place.home]);
+    expect(run.stderr).toContain('it waits for authorization');
+    expect(new Set(other.authorizations)).toEqual(new Set(['']));
+    const listed = await runAssay(['auth', '--list', '--config', config, '--home', place.home]);
+    expect(listed.stdout).toContain('foreign');
+  });
+
+  it('is asked for again when the key is lost', async () => {
+    const place = await standing();
+    expect((await signIn('remote', place)).code).toBe(0);
+    writeFileSync(join(place.home, 'encryption.key'), Buffer.alloc(32, 7).toString('base64'));
+    const run = await runAssay(['tools', ...inHome(place)]);
+    expect(run.stderr).toContain(
+      'it waits for authorization (the encryption key is not the one with which the last sign-in was stored); run `assay auth remote`',
+    );
+    expect((await runAssay(['auth', '--list', ...inHome(place)])).stdout).toContain('locked');
+    expect((await signIn('remote', place)).code).toBe(0);
+    expect((await runAssay(['tools', ...inHome(place)])).stdout).toContain('remote_read');
+  });
+
+  it('is encrypted by the key of the environment where there is one, and by nothing that is none', async () => {
+    const place = await standing();
+    const env = { ASSAY_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('hex') };
+    expect((await signIn('remote', { ...place, env })).code).toBe(0);
+    expect(readdirSync(place.home)).not.toContain('encryption.key');
+    expect((await runAssay(['tools', ...inHome(place)], { env })).stdout).toContain('remote_read');
+    const weak = await startSignIn('remote', { ...place, env: { ASSAY_ENCRYPTION_KEY: 'a phrase' } });
+    await send(await browse(weak.address), { method: 'GET' });
+    expect(await weak.ended).toBe(3);
+    expect(weak.stderr()).toContain('openssl rand -base64 32');
+  });
+});

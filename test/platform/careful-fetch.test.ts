@@ -1,0 +1,78 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it } from 'vitest';
+import type { Reach } from '../../src/platform/addresses.ts';
+import { openCarefulFetch, type CarefulFetch } from '../../src/platform/careful-fetch.ts';
+import { freePort } from '../support/assay.ts';
+import { endLater } from '../support/endings.ts';
+
+async function serve(listener: RequestListener): Promise<number> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  endLater(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return (server.address() as AddressInfo).port;
+}
+
+function careful(...reaches: readonly Reach[]): CarefulFetch {
+  const fetching = openCarefulFetch({
+    reaches: new Set(reaches),
+    allowsPlainLoopback: true,
+    limitMs: 500,
+    limitBytes: 1_000,
+  });
+  endLater(() => fetching.close());
+  return fetching;
+}
+
+it('gives what comes from where it may go', async () => {
+  const port = await serve((request, response) => response.end(`${request.method} ${request.url}`));
+  const answer = await careful('loopback').fetch(`http://127.0.0.1:${port}/a?b`, {
+    method: 'POST',
+    body: 'c',
+  });
+  expect([answer.status, await answer.text()]).toEqual([200, 'POST /a?b']);
+});
+
+it('checks what a name resolves to in the moment of the connection', async () => {
+  let visits = 0;
+  const port = await serve((_, response) => response.end(String(++visits)));
+  // A name that passes every check of its letters, as one of an attacker's DNS does.
+  await expect(careful('public').fetch(`http://localhost:${port}/`)).rejects.toThrow(
+    'leads to a loopback address, where the server of the config is not; nothing was sent there',
+  );
+  expect(visits).toBe(0);
+  expect((await careful('loopback').fetch(`http://localhost:${port}/`)).status).toBe(200);
+});
+
+it('follows no redirect by itself', async () => {
+  const port = await serve((_, response) => response.writeHead(302, { location: '/elsewhere' }).end());
+  const answer = await careful('loopback').fetch(`http://127.0.0.1:${port}/`);
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/elsewhere']);
+});
+
+it('takes no more than so many bytes, and waits no longer than so many ms', async () => {
+  const large = await serve((_, response) => response.end('x'.repeat(1_001)));
+  const limit = `http://127.0.0.1:${large}/`;
+  await expect(careful('loopback').fetch(limit)).rejects.toThrow('answered with more than 1000 bytes');
+  const silent = await serve(() => undefined);
+  await expect(careful('loopback').fetch(`http://127.0.0.1:${silent}/?secret`)).rejects.toThrow(
+    `"http://127.0.0.1:${silent}/" did not answer in time`,
+  );
+});
+
+it('says why there is no answer, without the query', async () => {
+  const port = await freePort();
+  const of = (url: string): Promise<unknown> => careful('loopback', 'public').fetch(url);
+  await expect(of(`http://127.0.0.1:${port}/?a=secret`)).rejects.toThrow(
+    `"http://127.0.0.1:${port}/" could not be reached (ECONNREFUSED)`,
+  );
+  await expect(of('https://nobody.invalid/')).rejects.toThrow('has a host name that is not known');
+  await expect(of('http://example.com/')).rejects.toThrow('is no https address');
+  await expect(of('https://a:b@127.0.0.1/')).rejects.toThrow('holds a user or a password');
+});

@@ -1,0 +1,123 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Provider } from 'oidc-provider';
+import { endLater } from './endings.ts';
+
+export interface IssuerOptions {
+  /** Seconds that an access token lasts. */
+  readonly tokenSeconds?: number;
+  /** Clients that are known without registration. */
+  readonly clients?: readonly Readonly<Record<string, unknown>>[];
+  /** The metadata document behind a client id that is an address. */
+  readonly document?: Readonly<Record<string, unknown>>;
+  /** Whether anybody may register a client. */
+  readonly hasRegistration?: boolean;
+}
+
+/** A real authorization server, kept by others, on this machine. */
+export interface Issuer {
+  readonly url: string;
+  /** What came in: method and path, with the grant type of token requests. */
+  readonly requests: readonly string[];
+  countOf(request: string): number;
+  /** Of the token: whose it is, what it allows and for whom; undefined: none that holds. */
+  look(token: string): Promise<{ readonly scope: readonly string[]; readonly audience: string } | undefined>;
+  /** Takes an access token back, and with `all` also what renews it. */
+  revoke(token: string, all: boolean): Promise<void>;
+  /** As long as it is down it answers 503. */
+  setDown(isDown: boolean): void;
+}
+
+const SCOPES = ['tools:read', 'tools:write'];
+
+export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> {
+  const requests: string[] = [];
+  let isDown = false;
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  endLater(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(url, configurationOf(options));
+  for (const event of ['grant.success', 'grant.error'])
+    provider.on(event, (ctx) => {
+      const { params } = (ctx as { oidc: { params?: { grant_type?: string } } }).oidc;
+      requests.push(`${event === 'grant.success' ? 'granted' : 'denied'} ${params?.grant_type ?? ''}`);
+    });
+  const answer = provider.callback();
+  server.on('request', (request, response) => {
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    if (isDown) {
+      response.writeHead(503).end();
+      return;
+    }
+    if (path !== '/token') requests.push(`${request.method} ${path}`);
+    void answer(request, response);
+  });
+  return {
+    url,
+    requests,
+    countOf: (wanted) => requests.filter((one) => one === wanted).length,
+    async look(token) {
+      const found = await provider.AccessToken.find(token);
+      if (found === undefined) return undefined;
+      return { scope: (found.scope ?? '').split(' '), audience: String(found.aud) };
+    },
+    async revoke(token, all) {
+      const found = await provider.AccessToken.find(token);
+      if (found === undefined) throw new Error('no such token');
+      await found.destroy();
+      if (all) await provider.RefreshToken.revokeByGrantId(found.grantId);
+    },
+    setDown: (down) => (isDown = down),
+  };
+}
+
+function configurationOf({
+  tokenSeconds = 3_600,
+  clients = [],
+  document,
+  hasRegistration = true,
+}: IssuerOptions): Readonly<Record<string, unknown>> {
+  return {
+    clients,
+    cookies: { keys: ['a key of the tests'] },
+    scopes: ['openid', 'offline_access', ...SCOPES],
+    responseTypes: ['code'],
+    rotateRefreshToken: true,
+    issueRefreshToken: () => Promise.resolve(true),
+    pkce: { required: () => true },
+    fetch: () =>
+      Promise.resolve(
+        new Response(JSON.stringify(document), { headers: { 'content-type': 'application/json' } }),
+      ),
+    ttl: {
+      AccessToken: tokenSeconds,
+      Grant: 86_400,
+      Session: 86_400,
+      Interaction: 600,
+      RefreshToken: 86_400,
+    },
+    features: {
+      devInteractions: { enabled: true },
+      registration: { enabled: hasRegistration },
+      revocation: { enabled: true },
+      clientIdMetadataDocument: { enabled: document !== undefined, ack: 'draft-02' },
+      resourceIndicators: {
+        enabled: true,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_: unknown, resource: string) => ({
+          scope: SCOPES.join(' '),
+          audience: resource,
+          accessTokenTTL: tokenSeconds,
+          accessTokenFormat: 'opaque',
+        }),
+      },
+    },
+  };
+}

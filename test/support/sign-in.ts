@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { cleanEnv, watch, type Watched } from './assay.ts';
+import { browse } from './browser.ts';
+import { endLater, until } from './endings.ts';
+import { send } from './http.ts';
+import { MAIN } from './place.ts';
+
+export interface SignInOptions {
+  readonly config: string;
+  readonly home: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** `assay auth` under way, with the address that it told. */
+export interface SignIn extends Watched {
+  readonly address: string;
+  paste(line: string): void;
+  /** Nobody will paste anything. */
+  hangUp(): void;
+}
+
+/** Starts `assay auth SERVER` where nobody sees a browser. */
+export async function startSignIn(server: string, options: SignInOptions): Promise<SignIn> {
+  const { config, home, args = [], env } = options;
+  const child = spawn(
+    process.execPath,
+    [MAIN, 'auth', server, '--config', config, '--home', home, '--no-browser', ...args],
+    { env: cleanEnv(env), stdio: 'pipe' },
+  );
+  const watched = watch(child);
+  endLater(async () => {
+    await watched.stop();
+  });
+  const address = await until(
+    () => `assay auth tells an address; stderr: ${watched.stderr()}`,
+    () => {
+      if (watched.hasEnded()) throw new Error(`assay auth ended:\n${watched.stderr()}`);
+      return /^ {2}(https?:\/\/\S+)$/m.exec(watched.stderr())?.[1];
+    },
+  );
+  return {
+    ...watched,
+    address,
+    paste: (line) => child.stdin.write(`${line}\n`),
+    hangUp: () => child.stdin.end(),
+  };
+}
+
+/** Signs in as a person with a browser does; gives what the command said. */
+export async function signIn(
+  server: string,
+  options: SignInOptions,
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const started = await startSignIn(server, options);
+  await send(await browse(started.address), { method: 'GET' });
+  const code = await started.ended;
+  return { code, stdout: started.stdout(), stderr: started.stderr() };
+}
