@@ -60,6 +60,10 @@ const SENTENCES: Sentences = {
   TOOL_WITHHELD: (r) => `The tool ${quote(r.name)} is withheld: ${r.reason}.`,
   PROMPT_UNKNOWN: (r) => `No prompt is called ${quote(r.name)}. "prompts/list" shows all.`,
   RESOURCE_UNKNOWN: (r) => `No server offers the resource ${quote(r.uri)}.`,
+  SUBSCRIPTION_UNSUPPORTED: (r) =>
+    `Server ${quote(r.server)} does not tell of updates of the resource ${quote(r.uri)}. Read it again when you need it.`,
+  SUBSCRIPTION_LIMIT: (r) =>
+    `This client would have more than ${r.limit} subscriptions to resources, which is the most that it may. End some, or raise limits.subscriptionsPerClient.`,
   CURSOR_INVALID: () => 'The cursor is not valid any more. List again from the start, without a cursor.',
   SERVER_UNAVAILABLE: (r) => `Server ${quote(r.server)} is not available: ${r.cause}.`,
   SERVER_ENDED: (r) =>

@@ -1,4 +1,5 @@
 import type { Cancellation } from '../core/cancellation.ts';
+import { UNSAID_LEVEL } from '../core/log-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
@@ -7,6 +8,8 @@ import { memberOf, textOf, type Member } from '../protocol/spans.ts';
 import { asksForInput, nameOf } from '../protocol/translate.ts';
 import { LIST_KINDS, LISTS } from './inventory.ts';
 import type { Ask, ListKind, Reply } from './ports.ts';
+import { subscribe, unsubscribe } from './resource-requests.ts';
+import type { ResourceWishes } from './resource-wishes.ts';
 import type { Server } from './server.ts';
 import type { View } from './view.ts';
 import { maskedRefusal, watch } from './watch.ts';
@@ -22,6 +25,10 @@ export interface Exchange {
   readonly subject: string;
   /** JSON text of the client's name and version, where the message does not carry it. */
   readonly clientInfo: string | undefined;
+  /** The least severe level of log messages that the client wants; undefined: it did not say. */
+  readonly logLevel?: string | undefined;
+  /** Of whose updates a legacy client is told. */
+  readonly wishes?: ResourceWishes | undefined;
   /** Cancelled when the client wants no answer any more. */
   readonly cancellation: Cancellation;
   /** Whether the answer is only handed on, unread. */
@@ -52,6 +59,8 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['tools/call', (exchange) => named(exchange, (name) => exchange.view.tool(name))],
   ['prompts/get', (exchange) => named(exchange, (name) => exchange.view.prompt(name))],
   ['resources/read', readResource],
+  ['resources/subscribe', subscribe],
+  ['resources/unsubscribe', unsubscribe],
   ['completion/complete', complete],
 ]);
 
@@ -151,11 +160,13 @@ async function askOf(
   name: string | undefined,
 ): Promise<Result<Reply, Refusal>> {
   if (exchange.cancellation.isCancelled) return err({ code: 'CANCELLED' });
+  const { logLevel } = exchange;
   const ask: Ask = {
     message: exchange.message,
     era: exchange.era,
     name,
     clientInfo: exchange.clientInfo,
+    logLevel: exchange.era === 'legacy' ? (logLevel ?? UNSAID_LEVEL) : undefined,
     timeoutMs: server.spec.timeoutMs,
     cancellation: exchange.cancellation,
     isRelayed: exchange.isRelayed,
@@ -164,6 +175,7 @@ async function askOf(
   const up = server.link;
   const link = up === undefined ? await server.whenUp(exchange.cancellation) : ok(up);
   if (!link.ok) return link;
+  if (logLevel !== undefined) await server.wantLogs(logLevel);
   const reply = await link.value.ask(ask);
   if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;
   const next = await server.whenUp(exchange.cancellation, link.value);

@@ -80,7 +80,8 @@ async function examineOffer(
   { connectOffering, signal }: Examining,
 ): Promise<OfferFacts | undefined> {
   const asked = new Set<string>();
-  const events = { changed: () => undefined, drained: () => undefined, ended: () => undefined };
+  const deaf = (): void => undefined;
+  const events = { changed: deaf, updated: deaf, missed: deaf, drained: deaf, ended: deaf };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(STAND_LIMIT_MS)]);
   const opened = await connectOffering((method) => asked.add(method))(spec, events, limit);
   if (!opened.ok) return undefined;

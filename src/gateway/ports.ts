@@ -18,6 +18,8 @@ export interface Ask {
   readonly name: string | undefined;
   /** JSON text of the client's name and version; undefined: Assay's own. */
   readonly clientInfo: string | undefined;
+  /** The level of log messages that a modern server is asked for, where the message does not say it. */
+  readonly logLevel?: string | undefined;
   /** Longest silence in ms: without a result or progress for so long the request is cancelled. */
   readonly timeoutMs: number;
   /** Cancelled when whoever asked wants no answer any more. */
@@ -50,6 +52,20 @@ export interface Reply {
 
 export type Capabilities = Readonly<Record<string, unknown>>;
 
+/** What became of the wish to be told of updates of a resource. */
+export type SubscriptionAnswer =
+  | { readonly kind: 'honoured' }
+  /** The server's error. */
+  | { readonly kind: 'refused'; readonly reply: Reply }
+  | { readonly kind: 'failed'; readonly refusal: Refusal };
+
+/** The stream on which a server tells of those resources alone for which it was opened. */
+export interface ResourceStream {
+  /** Answers when the server has said whether it tells of this resource too. */
+  add(uri: string): Promise<SubscriptionAnswer>;
+  drop(uri: string): void;
+}
+
 /** A live conversation with one server, past its handshake. */
 export interface Link {
   readonly era: Era;
@@ -58,6 +74,8 @@ export interface Link {
   readonly instructions: string | undefined;
   /** Bytes that were sent and that its server has not taken; 0 as long as it takes what comes. */
   readonly untakenBytes: number;
+  /** Where it takes the place of `resources/subscribe`. */
+  readonly resources?: ResourceStream | undefined;
   ask(ask: Ask): Promise<Result<Reply, Refusal>>;
   /** Ends the conversation in good order, and its process with all that it started. Requests under way are told the cause. */
   close(cause: string): Promise<void>;
@@ -69,6 +87,12 @@ export type ListKind = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
 /** What a link says without being asked. */
 export interface LinkEvents {
   changed(kind: ListKind): void;
+  /** A resource has changed: that of this URI, or a part of one that the server was asked for. */
+  updated(uri: string, note: NotificationMessage): void;
+  /** The server could not be heard for a while. Whatever it tells of may have changed. */
+  missed(): void;
+  /** A log message that nothing ties to a request. Whoever takes it says true; else it goes to our log. */
+  logged?(note: NotificationMessage): boolean;
   /** The server has taken what it had left; perhaps not all of it. */
   drained(): void;
   /** The conversation is over; said once, with its first cause as a phrase ("exited with code 7"). */

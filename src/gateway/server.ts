@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/refusal.ts';
-import { isSevereEnough } from '../core/log-levels.ts';
+import { UNSAID_LEVEL, widerLevel } from '../core/log-levels.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import {
@@ -26,6 +26,7 @@ import {
   type Log,
   type Memory,
 } from './ports.ts';
+import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import { ServerLists } from './server-lists.ts';
 import { Turnstile, type TurnstileLimits } from './turnstile.ts';
 import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
@@ -39,18 +40,23 @@ export interface ServerDeps {
   readonly onChange: () => void;
   /** A number from 0 to 1. */
   readonly chance: () => number;
+  /** Those of the server in whose place it comes. */
+  readonly subscriptions?: ResourceSubscriptions | undefined;
 }
 
 /** Time in ms that a server has from its start to the end of its handshake. */
 const START_LIMIT_MS = 60_000;
 /** A server whose lists take longer than this, in ms, stands without them; they are shown when they come. */
 const LISTS_LIMIT_MS = 5_000;
+/** A request that wants log messages waits so long, in ms, for its server to hear of the level. */
+const LOG_LEVEL_LIMIT_MS = 1_000;
 
 /** One downstream server: keeps it running, and keeps its lists as last seen also while it is away. */
 export class Server {
   /** Requests of clients go through it; those of our own do not. */
   readonly turnstile: Turnstile;
   readonly lists: ServerLists;
+  readonly subscriptions: ResourceSubscriptions;
   instructions: string | undefined;
   /** How often it was started anew. */
   restarts = 0;
@@ -71,6 +77,7 @@ export class Server {
   constructor(spec: ServerSpec, deps: ServerDeps) {
     this.#spec = spec;
     this.#deps = deps;
+    this.subscriptions = deps.subscriptions ?? new ResourceSubscriptions(spec.name, deps.log);
     const known = deps.memory.recall(spec);
     this.lists = new ServerLists({
       remembered: known?.inventory,
@@ -155,11 +162,15 @@ export class Server {
     if ('nextMs' in this.#life && isWorthWaiting(this.#life, Date.now())) this.#wake();
   }
 
-  /** Asks a legacy server for log messages from this level on, now and after each restart; never for fewer than before. */
-  setLogLevel(level: string): void {
-    if (this.#logLevel !== undefined && !isSevereEnough(this.#logLevel, level)) return;
-    this.#logLevel = level;
-    if (this.#link !== undefined) void this.#sendLogLevel(this.#link);
+  /**
+   * Somebody wants log messages from this level on: a legacy server is asked for them, now and after each restart, unless
+   * it sends them already. Never for fewer than those want who said nothing. Resolves when it has heard of it.
+   */
+  async wantLogs(level: string): Promise<void> {
+    const wider = widerLevel(level, this.#logLevel ?? UNSAID_LEVEL);
+    if (wider === this.#logLevel) return;
+    this.#logLevel = wider;
+    if (this.#link !== undefined) await this.#sendLogLevel(this.#link);
   }
 
   async #run(): Promise<void> {
@@ -207,6 +218,11 @@ export class Server {
     this.#endLife = end.resolve;
     const events: LinkEvents = {
       changed: (kind) => this.lists.changed(kind),
+      updated: (uri, note) => this.subscriptions.updated(uri, note),
+      missed: () => {
+        this.lists.missed();
+        this.subscriptions.missed();
+      },
       drained: () => this.turnstile.advance(),
       ended: (cause) => end.resolve({ cause, isHopeless: false }),
     };
@@ -233,6 +249,7 @@ export class Server {
     this.#become({ kind: 'stood', nowMs: Date.now() });
     this.#deps.log.info('server is up', { server: this.spec.name, revision: link.version, era: link.era });
     if (this.#logLevel !== undefined) void this.#sendLogLevel(link);
+    void this.subscriptions.stood(link, this.spec.timeoutMs);
   }
 
   /** A list that is missing is no reason to forget that it was there. */
@@ -257,14 +274,20 @@ export class Server {
 
   async #sendLogLevel(link: Link): Promise<void> {
     if (link.era === 'modern' || link.capabilities['logging'] === undefined) return;
-    await link.ask(ownAsk(ownRequest('logging/setLevel', { level: this.#logLevel }), this.spec.timeoutMs));
+    const asked = link.ask(
+      ownAsk(ownRequest('logging/setLevel', { level: this.#logLevel }), this.spec.timeoutMs),
+    );
+    await Promise.race([asked, sleep(LOG_LEVEL_LIMIT_MS, undefined, { ref: false })]);
   }
 
   #become(event: LifeEvent): void {
     const life = lifeAfter(this.#life, event);
     if (life === this.#life) return;
     this.#life = life;
-    if (life.state !== 'up') this.#link = undefined;
+    if (life.state !== 'up') {
+      this.#link = undefined;
+      this.subscriptions.gone();
+    }
     this.#deps.onChange();
     this.#news.tell();
     this.turnstile.advance();

@@ -14,6 +14,18 @@ export class Attempt implements LinkEvents {
     if (this.#stands) this.#events.changed(kind);
   }
 
+  updated(...told: Parameters<LinkEvents['updated']>): void {
+    if (this.#stands) this.#events.updated(...told);
+  }
+
+  missed(): void {
+    if (this.#stands) this.#events.missed();
+  }
+
+  logged(...told: Parameters<NonNullable<LinkEvents['logged']>>): boolean {
+    return this.#stands && this.#events.logged?.(...told) === true;
+  }
+
   drained(): void {
     if (this.#stands) this.#events.drained();
   }

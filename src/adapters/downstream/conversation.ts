@@ -6,7 +6,7 @@ import type { Era } from '../../protocol/eras.ts';
 import { jsonFault, type Message, type NoMessage } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
-import { answerTo, heard, ownIdOf, progressIdOf, received } from './incoming.ts';
+import { answerTo, heard, ownIdOf, received, requestIdOf } from './incoming.ts';
 import type { Offer } from './offer.ts';
 import { Pending, tooMany } from './pending.ts';
 
@@ -67,7 +67,8 @@ export class Conversation {
         return;
       }
       const clientInfo = ask.clientInfo ?? ownInfo;
-      this.#send(requestFor(ask.message, { id, from: ask.era, to, name: ask.name, clientInfo }), id);
+      const { message, era: from, name, logLevel } = ask;
+      this.#send(requestFor(message, { id, from, to, name, clientInfo, logLevel }), id);
     });
   }
 
@@ -94,7 +95,7 @@ export class Conversation {
     } else if (message.kind === 'request') {
       this.#send([answerTo(message, offer)]);
     } else {
-      const id = progressIdOf(message);
+      const id = requestIdOf(message);
       if (id === undefined) heard(message, server, this.#options);
       else this.#pending.get(id)?.note(message);
     }

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
-import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
+import type { Ask, Capabilities, Link, LinkEvents, Log, Reply, ResourceStream } from '../../gateway/ports.ts';
 import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
 import { atMost } from '../../platform/waiting.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -17,9 +17,9 @@ import { requestFor } from '../../protocol/translate.ts';
 import { Asides } from './asides.ts';
 import type { Facts } from './handshake.ts';
 import { exchangeHttp, isSuccess, statusCause, type HttpEnd } from './http-exchange.ts';
-import { answerTo, heard, ownIdOf, progressIdOf } from './incoming.ts';
+import { answerTo, heard, LOG_MESSAGE, ownIdOf, requestIdOf } from './incoming.ts';
 import { listenLegacy } from './legacy-listening.ts';
-import { listen } from './listening.ts';
+import { Listening } from './listening.ts';
 import { modernHeaders } from './modern-headers.ts';
 import type { Offer } from './offer.ts';
 import { Pending, tooMany } from './pending.ts';
@@ -60,6 +60,7 @@ export class HttpLink implements Link {
   #session: string | undefined;
   #ending: string | undefined;
   #isClosing = false;
+  #listening: Listening | undefined;
   #posts = 0;
   readonly #asides: Asides;
   readonly untakenBytes = 0;
@@ -91,12 +92,16 @@ export class HttpLink implements Link {
     return this.#facts.instructions;
   }
 
+  get resources(): ResourceStream | undefined {
+    return this.#listening;
+  }
+
   /** The handshake is done. From here on the server's own messages are heard. */
   begin(facts: Facts): void {
     this.#facts = facts;
     if (facts.era === 'modern') {
-      const { events } = this.#options;
-      void listen({ facts, events, signal: this.#closing.signal, ask: (ask) => this.ask(ask) });
+      const { signal } = this.#closing;
+      this.#listening = new Listening({ ...this.#options, facts, signal, ask: (ask) => this.ask(ask) });
     } else {
       this.#post(notificationMessage('notifications/initialized'));
       this.#listenLegacy();
@@ -132,12 +137,12 @@ export class HttpLink implements Link {
         pending.fail({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
         return;
       }
-      const { message, name, era: from } = ask;
-      const body = requestFor(message, { id, from, to, name, clientInfo: ask.clientInfo ?? ownInfo });
+      const { message, name, era: from, clientInfo = ownInfo, logLevel } = ask;
+      const body = requestFor(message, { id, from, to, name, clientInfo, logLevel });
       abort = exchangeHttp({
         client: this.#client,
         request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
-        isStream: message.method === 'subscriptions/listen',
+        isStream: pending.isStream,
         endsWithResponse: true,
         server,
         log,
@@ -191,14 +196,14 @@ export class HttpLink implements Link {
       if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
       else log.warn('server answered another request than it was asked; that is ignored', { server });
     } else if (message.kind === 'request') this.#post(answerTo(message, this.#options.offer));
-    else if (message.method === 'notifications/message') pending.note(message);
+    else if (pending.isStream || (pending.isHeard && message.method === LOG_MESSAGE)) pending.note(message);
     else this.#note(message);
   }
 
-  /** Progress goes to the request whose id is its token, on whichever stream it comes. */
+  /** Progress goes to the request whose id is its token, and a change to the subscription that it names, on whichever stream. */
   #note(message: NotificationMessage): void {
     const { server, log, events } = this.#options;
-    const id = progressIdOf(message);
+    const id = requestIdOf(message);
     if (id === undefined) heard(message, server, { events, log });
     else this.#open.get(id)?.note(message);
   }
@@ -227,6 +232,7 @@ export class HttpLink implements Link {
         if (message.kind === 'request') this.#post(answerTo(message, this.#options.offer));
         else if (message.kind === 'notification') this.#note(message);
       },
+      onReturn: () => this.#options.events.missed(),
       onEnd: (end) => {
         if (end.kind === 'unreached') this.#end(end.cause);
         const isOver = end.kind === 'answered' && end.status === 404 && this.#session !== undefined;
@@ -240,40 +246,30 @@ export class HttpLink implements Link {
     const { server, log } = this.#options;
     if (!this.#asides.mayGo()) return;
     this.#posts += 1;
+    this.#send(this.#request([body], this.#legacyHeaders()), (end) => {
+      this.#posts -= 1;
+      if (end.kind !== 'answered') log.debug('a notification did not arrive', { server, cause: end.cause });
+    });
+  }
+
+  #delete(): Promise<HttpEnd> {
+    const headersNow = this.#headers(this.#legacyHeaders());
+    const request: HttpRequest = { method: 'DELETE', path: this.#path, headers: headersNow, body: undefined };
+    return new Promise((resolve) => this.#send(request, resolve));
+  }
+
+  /** Sends what is answered by a status alone. */
+  #send(request: HttpRequest, onEnd: (end: HttpEnd) => void): void {
+    const { server, log } = this.#options;
     exchangeHttp({
       client: this.#client,
-      request: this.#request([body], this.#legacyHeaders()),
+      request,
       isStream: false,
       endsWithResponse: true,
       server,
       log,
       onMessage: () => undefined,
-      onEnd: (end) => {
-        this.#posts -= 1;
-        if (end.kind !== 'answered') log.debug('a notification did not arrive', { server, cause: end.cause });
-      },
-    });
-  }
-
-  #delete(): Promise<HttpEnd> {
-    const { server, log } = this.#options;
-    return new Promise((resolve) => {
-      const request: HttpRequest = {
-        method: 'DELETE',
-        path: this.#path,
-        headers: this.#headers(this.#legacyHeaders()),
-        body: undefined,
-      };
-      exchangeHttp({
-        client: this.#client,
-        request,
-        isStream: false,
-        endsWithResponse: true,
-        server,
-        log,
-        onMessage: () => undefined,
-        onEnd: resolve,
-      });
+      onEnd,
     });
   }
 

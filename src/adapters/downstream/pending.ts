@@ -3,7 +3,11 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Ask, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { NotificationMessage, ResponseMessage } from '../../protocol/message.ts';
+import { LOG_MESSAGE } from './incoming.ts';
 import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
+
+/** The request whose answer is a stream of notifications (2026-07-28, basic/patterns/subscriptions). */
+export const LISTEN = 'subscriptions/listen';
 
 export interface PendingOptions {
   readonly server: string;
@@ -31,12 +35,23 @@ export class Pending {
     cancellation?.listen(() => this.#cancelled());
   }
 
+  /** Whether it is a stream on which a server tells of changes. */
+  get isStream(): boolean {
+    return this.#options.ask.message.method === LISTEN;
+  }
+
+  /** Whether somebody hears the log messages that belong to it. */
+  get isHeard(): boolean {
+    return this.#options.ask.onNotification !== undefined;
+  }
+
   /** A notification that belongs to this request. Progress starts the time limit anew. */
   note(note: NotificationMessage): void {
     if (this.#isOver) return;
     const { onNotification, message } = this.#options.ask;
     if (note.method !== 'notifications/progress') {
-      onNotification?.(note, note.bytes);
+      // Whatever a server says under the id of a call, its client is told of nothing but what calls have.
+      if (this.isStream || note.method === LOG_MESSAGE) onNotification?.(note, note.bytes);
       return;
     }
     this.#timer?.refresh();

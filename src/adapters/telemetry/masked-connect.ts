@@ -1,5 +1,5 @@
 import { err } from '../../core/result.ts';
-import type { Connect } from '../../gateway/ports.ts';
+import type { Connect, LinkEvents } from '../../gateway/ports.ts';
 import type { Telemetry } from '../../gateway/ports/telemetry.ts';
 
 /**
@@ -9,10 +9,13 @@ import type { Telemetry } from '../../gateway/ports/telemetry.ts';
 export function maskedConnect(connect: Connect, { meter, mask }: Telemetry): Connect {
   return async (spec, events, signal) => {
     meter?.starting(spec.name);
-    const heard = {
-      changed: (kind: Parameters<typeof events.changed>[0]) => events.changed(kind),
+    const heard: LinkEvents = {
+      changed: (kind) => events.changed(kind),
+      updated: (uri, note) => events.updated(uri, note),
+      missed: () => events.missed(),
+      logged: (note) => events.logged?.(note) === true,
       drained: () => events.drained(),
-      ended: (cause: string) => events.ended(mask(cause)),
+      ended: (cause) => events.ended(mask(cause)),
     };
     const opened = await connect(spec, heard, signal);
     return opened.ok ? opened : err({ ...opened.error, cause: mask(opened.error.cause) });

@@ -36,8 +36,12 @@ function capabilitiesOf(view: View, era: Era): Json {
   const plain = (era === 'legacy' ? ['completions', 'logging'] : ['completions']).filter((name) =>
     view.has(name),
   );
+  const subscribe = view.has('resources', 'subscribe') ? { subscribe: true } : {};
   return Object.fromEntries([
-    ...lists.map((name): [string, Json] => [name, { listChanged: true }]),
+    ...lists.map((name): [string, Json] => [
+      name,
+      { ...(name === 'resources' && subscribe), listChanged: true },
+    ]),
     ...plain.map((name): [string, Json] => [name, {}]),
   ]);
 }

@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
 import type { ListKind } from '../../gateway/ports.ts';
+import type { ResourceWishes } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
-import { ClientLoad } from './client-load.ts';
+import { ClientLoad, type ClientLimits } from './client-load.ts';
 import type { Caller } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { LIST_CHANGED } from './legacy-rules.ts';
+import { legacyWishes } from './legacy-wishes.ts';
+import { Unheard } from './unheard.ts';
 
 export interface SessionOptions {
   readonly view: View;
@@ -32,17 +35,19 @@ export class Session implements Caller {
   lastUsedMs: number = Date.now();
   #send: ((bytes: Buffer) => void) | undefined;
   #closeStream: (() => void) | undefined;
-  readonly #unheard = new Set<string>();
+  readonly wishes: ResourceWishes;
+  readonly #unheard = new Unheard();
   readonly #unsubscribe: () => void;
 
-  constructor({ view, subject, version, clientInfo }: SessionOptions, limit: number) {
-    this.limit = limit;
-    this.#load = new ClientLoad(limit);
+  constructor({ view, subject, version, clientInfo }: SessionOptions, limits: SessionLimits) {
+    this.#load = new ClientLoad(limits);
+    this.limit = this.#load.limit;
     this.view = view;
     this.subject = subject;
     this.version = version;
     this.clientInfo = clientInfo;
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
+    this.wishes = legacyWishes(view, this.#load.allowance, (...told) => this.#tell(...told));
   }
 
   get hasStream(): boolean {
@@ -62,9 +67,7 @@ export class Session implements Caller {
   attach(send: (bytes: Buffer) => void, close: () => void): void {
     this.#send = send;
     this.#closeStream = close;
-    const missed = [...this.#unheard];
-    this.#unheard.clear();
-    for (const method of missed) send(notificationMessage(method));
+    for (const bytes of this.#unheard.take().values()) send(bytes);
   }
 
   /** A stream has ended; it may be one that a newer one replaced. */
@@ -82,19 +85,25 @@ export class Session implements Caller {
 
   end(): void {
     this.#unsubscribe();
+    this.wishes.end();
     this.inFlight.cancelAll();
     this.closeStream();
   }
 
   #changed(kinds: readonly ListKind[]): void {
     for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind]))) {
-      if (this.#send === undefined) this.#unheard.add(method);
-      else this.#send(notificationMessage(method));
+      const bytes = notificationMessage(method);
+      this.#tell(method, bytes, () => bytes);
     }
+  }
+
+  #tell(matter: string, bytes: Buffer, whole: () => Buffer): void {
+    if (this.#send === undefined) this.#unheard.keep(matter, bytes, whole);
+    else this.#send(bytes);
   }
 }
 
-export type SessionLimits = Pick<Settings, 'limits.sessions' | 'limits.requestsPerClient'>;
+export type SessionLimits = Pick<Settings, 'limits.sessions'> & ClientLimits;
 
 /** All legacy sessions of a door. When the limit is reached the one that was idle longest makes room. */
 export class Sessions {
@@ -120,7 +129,7 @@ export class Sessions {
       if (oldest === undefined) return undefined;
       this.end(oldest);
     }
-    const session = new Session(options, this.#limits['limits.requestsPerClient']);
+    const session = new Session(options, this.#limits);
     this.#sessions.set(session.id, session);
     return session;
   }

@@ -3,6 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { ListKind, Log } from '../../gateway/ports.ts';
+import { Allowance } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/waiting.ts';
@@ -21,6 +22,7 @@ import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { Intake } from './intake.ts';
 import { batchFault, hearNotification, LIST_CHANGED, noMessage, versionFor } from './legacy-rules.ts';
+import { legacyWishes } from './legacy-wishes.ts';
 import { envelopeFault, isEnveloped } from './modern-rules.ts';
 import { initialization } from './self.ts';
 import { Subscription } from './subscription.ts';
@@ -53,12 +55,15 @@ class StdioDoor {
   readonly #inFlight = new InFlight();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #open = new Set<Promise<void>>();
+  /** Over all that the client asks for in either era. */
+  readonly #allowance: Allowance;
   #hasMissed = false;
   /** What a legacy client said at its handshake. */
   #legacy: (Caller & { readonly version: string }) | undefined;
 
   constructor(options: StdioDoorOptions) {
     this.#options = options;
+    this.#allowance = new Allowance(options.settings['limits.subscriptionsPerClient']);
   }
 
   async run(): Promise<void> {
@@ -84,6 +89,7 @@ class StdioDoor {
     await atMost(this.#drained(), DRAIN_MS);
     unsubscribe();
     for (const subscription of this.#subscriptions.values()) subscription.finish();
+    this.#legacy?.wishes?.end();
     this.#inFlight.cancelAll();
     if (!output.destroyed) await atMost(flushed(output), FLUSH_MS);
   }
@@ -158,7 +164,9 @@ class StdioDoor {
     if (!version.ok) return refusal(message.idText, 'legacy', version.error);
     const info = memberOf(message.params, 'clientInfo');
     const clientInfo = info && rawOf(message.bytes, info);
-    this.#legacy = { ...LOCAL_CALLER, era: 'legacy', view, clientInfo, version: version.value };
+    this.#legacy?.wishes?.end();
+    const wishes = legacyWishes(view, this.#allowance, (_, bytes) => this.#send(bytes));
+    this.#legacy = { ...LOCAL_CALLER, era: 'legacy', view, clientInfo, version: version.value, wishes };
     const result = resultText('initialize', 'legacy', initialization(view, version.value));
     return { pieces: [resultMessage(message.idText, result)], status: 200 };
   }
@@ -182,14 +190,18 @@ class StdioDoor {
   }
 
   #listen(message: RequestMessage): Outcome | undefined {
-    const { view } = this.#options;
+    const { view, settings } = this.#options;
     const { idText } = message;
     if (this.#subscriptions.has(idText))
       return refusal(idText, 'modern', {
         code: 'MESSAGE_INVALID',
         reason: 'a request with this id is under way',
       });
-    const opened = Subscription.open({ view, message, send: (bytes) => this.#send(bytes) });
+    const limit = settings['limits.requestsPerClient'];
+    if (this.#inFlight.size + this.#subscriptions.size >= limit)
+      return refusal(idText, 'modern', { code: 'CLIENT_BUSY', limit });
+    const send = (bytes: Buffer): void => this.#send(bytes);
+    const opened = Subscription.open({ view, message, allowance: this.#allowance, send });
     if (!opened.ok) return refusal(idText, 'modern', opened.error);
     this.#subscriptions.set(idText, opened.value);
     return undefined;
