@@ -160,21 +160,22 @@ async function askOf(
   name: string | undefined,
 ): Promise<Result<Reply, Refusal>> {
   if (exchange.cancellation.isCancelled) return err({ code: 'CANCELLED' });
+  const up = server.link;
+  const link = up === undefined ? await server.whenUp(exchange.cancellation) : ok(up);
+  if (!link.ok) return link;
   const { logLevel } = exchange;
+  const isUnsaid = exchange.era === 'legacy' && link.value.capabilities['logging'] !== undefined;
   const ask: Ask = {
     message: exchange.message,
     era: exchange.era,
     name,
     clientInfo: exchange.clientInfo,
-    logLevel: exchange.era === 'legacy' ? (logLevel ?? UNSAID_LEVEL) : undefined,
+    logLevel: isUnsaid ? (logLevel ?? UNSAID_LEVEL) : undefined,
     timeoutMs: server.spec.timeoutMs,
     cancellation: exchange.cancellation,
     isRelayed: exchange.isRelayed,
     onNotification: (note, bytes) => exchange.notify(note, bytes),
   };
-  const up = server.link;
-  const link = up === undefined ? await server.whenUp(exchange.cancellation) : ok(up);
-  if (!link.ok) return link;
   if (logLevel !== undefined) await server.wantLogs(logLevel);
   const reply = await link.value.ask(ask);
   if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;

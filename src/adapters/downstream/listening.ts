@@ -29,6 +29,8 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 /** A stream that stood this long, in ms, has not failed. */
 const STABLE_MS = 5_000;
+/** A stream that stands within this many ms stood before the lists were answered. */
+const PROMPT_MS = 100;
 const METHOD_NOT_FOUND = '-32601';
 
 const HONOURED: SubscriptionAnswer = { kind: 'honoured' };
@@ -49,6 +51,7 @@ export class Listening implements ResourceStream {
   /** Whether other resources are wanted than those for which the newest stream was opened. */
   #isStale = false;
   #wake: () => void = () => undefined;
+  #isFirst = true;
   #isOver = false;
   #waitMs = FIRST_WAIT_MS;
 
@@ -99,6 +102,9 @@ export class Listening implements ResourceStream {
       const opened = await stream.opened;
       this.#settle(filter.resourceSubscriptions ?? [], opened);
       if (opened.kind === 'standing') {
+        // The lists were read while the first stream was opened; a server far away may have told of a change too early.
+        if (this.#isFirst && Date.now() - startedMs > PROMPT_MS) this.#tellLists();
+        this.#isFirst = false;
         this.#standing = stream;
         if (hasMissed) events.missed();
         hasMissed = false;
@@ -111,6 +117,13 @@ export class Listening implements ResourceStream {
       await this.#news(this.#waitMs);
       this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS);
     }
+  }
+
+  #tellLists(): void {
+    const { events } = this.#options;
+    if (this.#lists.toolsListChanged) events.changed('tools');
+    if (this.#lists.promptsListChanged) events.changed('prompts');
+    if (this.#lists.resourcesListChanged) events.changed('resources');
   }
 
   #open(filter: Filter): ListenStream {
