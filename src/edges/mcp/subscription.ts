@@ -33,8 +33,8 @@ export class Subscription {
   readonly #idText: string;
   readonly #filter: Filter;
   readonly #wishes: ResourceWishes;
-  /** Cancelled when no server need be waited for any more. */
-  readonly #waiting = new Cancellation();
+  /** Cancelled when no server need be waited for any more; one for each resource, as each has one listener. */
+  readonly #waiting: ReadonlyMap<string, Cancellation>;
   readonly #unsubscribe: () => void;
   #send: (bytes: Buffer) => void;
   /** What happened before the acknowledgement, which must come first; undefined from then on. */
@@ -43,6 +43,7 @@ export class Subscription {
   private constructor({ message, view, allowance, send }: SubscriptionOptions, filter: Filter) {
     this.#idText = message.idText;
     this.#filter = filter;
+    this.#waiting = new Map(filter.uris.map((uri) => [uri, new Cancellation()]));
     this.#send = send;
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
     const hear: HearUpdate = (uri, note) => {
@@ -68,7 +69,7 @@ export class Subscription {
   /** The client has gone, or wants no more. Nothing is said any more. */
   cancel(): void {
     this.#send = () => undefined;
-    this.#waiting.cancel();
+    this.#stopWaiting();
     this.#unsubscribe();
     this.#wishes.end();
   }
@@ -84,13 +85,17 @@ export class Subscription {
   /** Asks for all resources at a time. What no server has agreed to tell of by the end of the wait is left out. */
   async #open(): Promise<void> {
     const honoured = new Set<string>();
-    const asked = this.#filter.uris.map(async (uri) => {
-      const answer = await this.#wishes.want(uri, this.#waiting);
+    const asked = [...this.#waiting].map(async ([uri, waiting]) => {
+      const answer = await this.#wishes.want(uri, waiting);
       if (answer.kind === 'honoured') honoured.add(uri);
     });
     await atMost(Promise.all(asked), ACKNOWLEDGE_MS);
-    this.#waiting.cancel();
+    this.#stopWaiting();
     if (this.#unheard !== undefined) this.#acknowledge(this.#filter.uris.filter((uri) => honoured.has(uri)));
+  }
+
+  #stopWaiting(): void {
+    for (const waiting of this.#waiting.values()) waiting.cancel();
   }
 
   #acknowledge(uris: readonly string[]): void {
