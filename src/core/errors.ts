@@ -53,6 +53,8 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   TOOL_WITHHELD: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   PROMPT_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   RESOURCE_UNKNOWN: { rpc: INVALID_PARAMS, legacyRpc: -32002, http: 200, exit: EXIT.usage },
+  SUBSCRIPTION_UNSUPPORTED: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
+  SUBSCRIPTION_LIMIT: { rpc: INTERNAL, http: 429, exit: EXIT.unavailable },
   CURSOR_INVALID: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   TASK_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   TASK_UNSUPPORTED: { rpc: METHOD_NOT_FOUND, http: 200, exit: EXIT.usage },

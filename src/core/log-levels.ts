@@ -15,3 +15,14 @@ export function isSevereEnough(level: string | undefined, least: string): boolea
   const severity = LOG_LEVELS.indexOf(level ?? '');
   return severity < 0 || severity >= LOG_LEVELS.indexOf(least);
 }
+
+/**
+ * What a client wants that never set a level. "The server MAY decide" then which messages it sends (2025-11-25, schema,
+ * SetLevelRequest), and Assay decides for servers that must be told.
+ */
+export const UNSAID_LEVEL = 'info';
+
+/** The less severe one of two levels, so that who asks for it gets what either wants. */
+export function widerLevel(one: string, other: string): string {
+  return isSevereEnough(one, other) ? other : one;
+}

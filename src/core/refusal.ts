@@ -30,6 +30,8 @@ export type Refusal =
   | { readonly code: 'TOOL_WITHHELD'; readonly name: string; readonly reason: string }
   | { readonly code: 'PROMPT_UNKNOWN'; readonly name: string }
   | { readonly code: 'RESOURCE_UNKNOWN'; readonly uri: string }
+  | { readonly code: 'SUBSCRIPTION_UNSUPPORTED'; readonly server: string; readonly uri: string }
+  | { readonly code: 'SUBSCRIPTION_LIMIT'; readonly limit: number }
   | { readonly code: 'CURSOR_INVALID' }
   | { readonly code: 'TASK_UNKNOWN'; readonly taskId: string }
   | { readonly code: 'TASK_UNSUPPORTED'; readonly name: string }

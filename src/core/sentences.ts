@@ -68,6 +68,10 @@ const SENTENCES: Sentences = {
     `The tool ${quote(r.name)} runs only as a task of revision 2025-11-25, which clients of other revisions cannot ask for. Call it through a client of that revision.`,
   CAPABILITY_MISSING: (r) =>
     `Missing required client capability. Declare with each request: ${JSON.stringify(r.requiredCapabilities)}.`,
+  SUBSCRIPTION_UNSUPPORTED: (r) =>
+    `Server ${quote(r.server)} does not tell of updates of the resource ${quote(r.uri)}. Read it again when you need it.`,
+  SUBSCRIPTION_LIMIT: (r) =>
+    `This client would have more than ${r.limit} subscriptions to resources, which is the most that it may. End some, or raise limits.subscriptionsPerClient.`,
   CURSOR_INVALID: () => 'The cursor is not valid any more. List again from the start, without a cursor.',
   SERVER_UNAVAILABLE: (r) => `Server ${quote(r.server)} is not available: ${r.cause}.`,
   SERVER_ENDED: (r) =>

@@ -28,6 +28,7 @@ export interface Settings {
   readonly 'limits.connections': number;
   readonly 'limits.sessions': number;
   readonly 'limits.requestsPerClient': number;
+  readonly 'limits.subscriptionsPerClient': number;
   readonly 'limits.requestsPerServer': number;
   readonly 'limits.queuePerServer': number;
   readonly 'limits.backlogBytes': number;
@@ -76,6 +77,11 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     kind: whole(256, 1, 65_536),
     about:
       'Most requests of one client that are under way, answers that it has not read included; more are refused.',
+  },
+  'limits.subscriptionsPerClient': {
+    env: 'ASSAY_LIMITS_SUBSCRIPTIONS_PER_CLIENT',
+    kind: whole(1_024, 0, 65_536),
+    about: 'Most resources of whose updates one client is told; more are refused.',
   },
   'limits.requestsPerServer': {
     env: 'ASSAY_LIMITS_REQUESTS_PER_SERVER',

@@ -6,6 +6,7 @@ import { nameOf } from '../protocol/translate.ts';
 import { LIST_KINDS, LISTS } from './inventory.ts';
 import type { ListKind } from './ports.ts';
 import { relay } from './relay.ts';
+import { subscribe, unsubscribe } from './resource-requests.ts';
 import type { Server } from './server.ts';
 import { concernsTasks, relayTasks } from './task-relay.ts';
 import { answerTask, TASK_METHODS } from './task-requests.ts';
@@ -27,6 +28,8 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['tools/call', (exchange) => named(exchange, (name) => exchange.view.tool(name))],
   ['prompts/get', (exchange) => named(exchange, (name) => exchange.view.prompt(name))],
   ['resources/read', readResource],
+  ['resources/subscribe', subscribe],
+  ['resources/unsubscribe', unsubscribe],
   ['completion/complete', complete],
   ...TASK_METHODS.map((method): [string, Handler] => [
     method,

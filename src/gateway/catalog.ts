@@ -141,7 +141,8 @@ export class Catalog {
       old.adopt(spec);
       return old;
     }
-    const server = new Server(spec, { ...this.#deps, onChange: () => this.#changed() });
+    const { subscriptions } = old ?? {};
+    const server = new Server(spec, { ...this.#deps, onChange: () => this.#changed(), subscriptions });
     if (!this.#views.has(spec.name)) this.#views.set(spec.name, this.#viewOf(spec.name));
     this.#end(old, REPLACED);
     if (this.#isRunning) void this.#gone(spec).then(() => server.start());

@@ -12,9 +12,11 @@ export interface ClientSession {
   hear(note: NotificationMessage): void;
 }
 
-/** Hands a client what a server of its own says, but for news of tasks, which have other names for clients. */
-export function tell(session: ClientSession | undefined, note: NotificationMessage): void {
-  if (taskIdsInNote(note).length === 0) session?.hear(note);
+/** Hands a client what a server of its own says, but for news of tasks, which have other names for clients; says whether it did. */
+export function tell(session: ClientSession | undefined, note: NotificationMessage): boolean {
+  if (session === undefined || taskIdsInNote(note).length > 0) return false;
+  session.hear(note);
+  return true;
 }
 
 /** The one client of a process that has only one: its servers are opened in its name. */

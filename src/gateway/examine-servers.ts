@@ -81,10 +81,13 @@ async function examineOffer(
   { connectAgain, signal }: Examining,
 ): Promise<OfferFacts | undefined> {
   const asked = new Set<string>();
+  const deaf = (): void => undefined;
   const events: LinkEvents = {
-    changed: () => undefined,
-    drained: () => undefined,
-    ended: () => undefined,
+    changed: deaf,
+    updated: deaf,
+    missed: deaf,
+    drained: deaf,
+    ended: deaf,
     asked: (question) => {
       asked.add(question.message.method);
       answerEmpty(question);

@@ -6,6 +6,7 @@ import type { Asker } from './askers.ts';
 import type { ClientSession } from './client-session.ts';
 import type { TaskChange } from '../protocol/tasks.ts';
 import type { Reply } from './ports.ts';
+import type { ResourceWishes } from './resource-wishes.ts';
 import type { View } from './view.ts';
 
 /** One request on its way through the gateway, with what is known of who asks. */
@@ -19,6 +20,10 @@ export interface Exchange {
   readonly subject: string;
   /** JSON text of the client's name and version, where the message does not carry it. */
   readonly clientInfo: string | undefined;
+  /** The least severe level of log messages that the client wants; undefined: it did not say. */
+  readonly logLevel?: string | undefined;
+  /** Of whose updates a legacy client is told. */
+  readonly wishes?: ResourceWishes | undefined;
   /** Of a legacy client. */
   readonly session?: ClientSession | undefined;
   /** Asks a legacy client something, on the stream of this request; undefined: it cannot be asked. */

@@ -24,6 +24,8 @@ export interface Ask {
   readonly capabilities: string | undefined;
   /** What a modern server gave to be brought back to it; it takes the place of what the message holds. */
   readonly requestState: string | undefined;
+  /** The level of log messages that a modern server is asked for, where the message does not say it. */
+  readonly logLevel?: string | undefined;
   /** Longest silence in ms: without a result or progress for so long the request is cancelled. */
   readonly timeoutMs: number;
   /** Cancelled when whoever asked wants no answer any more. */
@@ -87,6 +89,20 @@ export interface Reply {
 
 export type Capabilities = Readonly<Record<string, unknown>>;
 
+/** What became of the wish to be told of updates of a resource. */
+export type SubscriptionAnswer =
+  | { readonly kind: 'honoured' }
+  /** The server's error. */
+  | { readonly kind: 'refused'; readonly reply: Reply }
+  | { readonly kind: 'failed'; readonly refusal: Refusal };
+
+/** The stream on which a server tells of those resources alone for which it was opened. */
+export interface ResourceStream {
+  /** Answers when the server has said whether it tells of this resource too. */
+  add(uri: string): Promise<SubscriptionAnswer>;
+  drop(uri: string): void;
+}
+
 /** A live conversation with one server, past its handshake. */
 export interface Link {
   readonly era: Era;
@@ -97,6 +113,8 @@ export interface Link {
   readonly untakenBytes: number;
   /** Whether a question of the server comes on the stream of the request that it belongs to. */
   readonly tiesQuestions: boolean;
+  /** Where it takes the place of `resources/subscribe`. */
+  readonly resources?: ResourceStream | undefined;
   ask(ask: Ask): Promise<Result<Reply, Refusal>>;
   /** Sends a notification of the client's. */
   say(note: Buffer): void;
@@ -110,12 +128,16 @@ export type ListKind = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
 /** What a link says without being asked. */
 export interface LinkEvents {
   changed(kind: ListKind): void;
+  /** A resource has changed: that of this URI, or a part of one that the server was asked for. */
+  updated(uri: string, note: NotificationMessage): void;
+  /** The server could not be heard for a while. Whatever it tells of may have changed. */
+  missed(): void;
   /** The server has taken what it had left; perhaps not all of it. */
   drained(): void;
   /** The server asks something that it ties to no request. Without a listener it is told that nobody can answer. */
   asked?: ((question: Question) => void) | undefined;
-  /** The server says something that it ties to no request, and that is none of the above. Without a listener it is logged. */
-  said?: ((note: NotificationMessage) => void) | undefined;
+  /** The server says something else that it ties to no request. Whoever takes it says true; else it goes to our log. */
+  said?: ((note: NotificationMessage) => boolean) | undefined;
   /** The conversation is over; said once, with its first cause as a phrase ("exited with code 7"). */
   ended(cause: string): void;
 }

@@ -5,6 +5,7 @@ import type { Settings } from '../core/settings.ts';
 import { passing, type Ending } from '../core/supervision.ts';
 import { Askers, refuseQuestion, type Asker } from './askers.ts';
 import { tell, type ClientSession } from './client-session.ts';
+import { LogWishes } from './log-wishes.ts';
 import type { LinkChoice } from './link-choice.ts';
 import type { Ask, Connect, Link, LinkEvents, Log, Reply } from './ports.ts';
 
@@ -145,10 +146,12 @@ export class PrivateLink {
   readonly #askers: Askers;
   readonly #closing = new AbortController();
   #users = 0;
+  readonly #logs: LogWishes;
   #ending: string | undefined;
 
   constructor(options: PrivateLinkOptions) {
     this.#options = options;
+    this.#logs = new LogWishes(options.session === undefined);
     this.#askers = new Askers(() => options.session);
     this.opened = this.#open();
   }
@@ -165,6 +168,11 @@ export class PrivateLink {
     const { link } = this;
     if (link === undefined) throw new Error('asked before it stood');
     return link.ask(ask);
+  }
+
+  /** The client wants log messages from this level on. Resolves when the server has heard of it. */
+  wantLogs(level: string): Promise<void> {
+    return this.#logs.want(level, this.link);
   }
 
   hold(): void {
@@ -198,6 +206,8 @@ export class PrivateLink {
     const events: LinkEvents = {
       // The lists that clients see are those of the shared link.
       changed: () => undefined,
+      updated: () => undefined,
+      missed: () => undefined,
       drained: () => undefined,
       ended: (cause) => this.#end(cause),
       asked: (question) => this.#asked(question),

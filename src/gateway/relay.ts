@@ -1,3 +1,4 @@
+import { UNSAID_LEVEL } from '../core/log-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { ownRequest } from '../protocol/message.ts';
@@ -10,6 +11,7 @@ import { fulfil } from './fulfil.ts';
 import { InterruptibleCall } from './interruptible-call.ts';
 import { linkChoice, type LinkChoice } from './link-choice.ts';
 import { ownAsk, type Ask, type Link, type Reply } from './ports.ts';
+import type { Wish } from './private-links.ts';
 import { openState, sealState } from './request-state.ts';
 import type { Server } from './server.ts';
 import { isOfOthersTask } from './task-relay.ts';
@@ -53,7 +55,7 @@ export async function relay(way: Way): Promise<Answer> {
 /** A legacy client is asked on its own streams, whatever the era of the server. */
 async function relayLegacy(way: Way, link: Link): Promise<Answer> {
   const { exchange, server } = way;
-  const ask = { ...askFor(way), onQuestion: exchange.ask };
+  const ask = { ...askFor(way), onQuestion: exchange.ask, logLevel: unsaidLevel(exchange, link) };
   const place = { link, choice: linkChoice(exchange, server, link) };
   const reply = await send(way, ask, place);
   if (!reply.ok) return refused(reply.error);
@@ -63,6 +65,11 @@ async function relayLegacy(way: Way, link: Link): Promise<Answer> {
     send(way, { ...ask, message }, place);
   const fulfilled = await fulfil({ exchange, server: server.spec.name, retry }, reply.value);
   return fulfilled.ok ? { kind: 'relayed', reply: fulfilled.value } : refused(fulfilled.error);
+}
+
+/** For a modern server, which says nothing unless it is asked to, the level of a legacy client that set none. */
+function unsaidLevel({ logLevel }: Exchange, { capabilities }: Link): string | undefined {
+  return capabilities['logging'] === undefined ? undefined : (logLevel ?? UNSAID_LEVEL);
 }
 
 /** A modern client is asked by a result, and comes again with answers. */
@@ -178,10 +185,12 @@ async function send(
   ask: Ask,
   { link, choice }: Place,
 ): Promise<Result<Reply, Refusal>> {
+  const { logLevel, session } = exchange;
+  if (logLevel !== undefined && choice.kind === 'shared') await server.wantLogs(logLevel);
   const sendOnce = (by: Link): Promise<Result<Reply, Refusal>> =>
     choice.kind === 'shared'
       ? sendShared(server, by, ask)
-      : sendOnOwn(server, ask, { choice, session: exchange.session });
+      : sendOnOwn(server, ask, { choice, session, logLevel });
   const reply = await sendOnce(link);
   if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;
   // A server that lost one client's session may well stand; the shared link tells whether it does.
@@ -207,14 +216,16 @@ async function sendShared(server: Server, link: Link, ask: Ask): Promise<Result<
   }
 }
 
-async function sendOnOwn(
-  server: Server,
-  ask: Ask,
-  wish: Parameters<Server['privateLinks']['take']>[0],
-): Promise<Result<Reply, Refusal>> {
+/** The link that a client wants for itself, and from which level on it wants to hear its server's log. */
+interface OwnWish extends Wish {
+  readonly logLevel: string | undefined;
+}
+
+async function sendOnOwn(server: Server, ask: Ask, wish: OwnWish): Promise<Result<Reply, Refusal>> {
   const taken = await server.privateLinks.take(wish);
   if (!taken.ok) return taken;
   const own = taken.value;
+  if (wish.logLevel !== undefined) await own.wantLogs(wish.logLevel);
   const begun = own.begin(ask.onQuestion ?? refuseQuestion);
   try {
     return await own.ask(ask);

@@ -1,6 +1,7 @@
 import { err } from '../core/result.ts';
 import { listRetryMs } from '../core/supervision.ts';
-import { EMPTY_INVENTORY, LIST_KINDS, readList } from './inventory.ts';
+import { declares } from '../protocol/capabilities.ts';
+import { EMPTY_INVENTORY, LIST_KINDS, LISTS, readList } from './inventory.ts';
 import type { Inventory, Link, ListKind } from './ports.ts';
 
 export interface ServerListsOptions {
@@ -55,6 +56,13 @@ export class ServerLists {
     this.#stale.add(kind);
     if (kind === 'resources') this.#stale.add('resourceTemplates');
     if (this.#link !== undefined) this.#soon ??= setTimeout(() => void this.#readStale(), REREAD_AFTER_MS);
+  }
+
+  /** The server could not be heard for a while, and may have said so of all lists of which it says so. */
+  missed(): void {
+    const { capabilities = {} } = this.#link ?? {};
+    for (const kind of LIST_KINDS)
+      if (declares(capabilities, LISTS[kind].capability, 'listChanged')) this.changed(kind);
   }
 
   /** The link is gone; the next one is read whole. */

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/refusal.ts';
-import { isSevereEnough } from '../core/log-levels.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import {
@@ -14,19 +13,13 @@ import {
   type LifeEvent,
 } from '../core/supervision.ts';
 import type { Era } from '../protocol/eras.ts';
-import { ownRequest } from '../protocol/message.ts';
 import { Askers } from './askers.ts';
+import { LogWishes } from './log-wishes.ts';
 import { News } from './news.ts';
-import {
-  ownAsk,
-  type Capabilities,
-  type Inventory,
-  type Link,
-  type LinkEvents,
-  type ListKind,
-} from './ports.ts';
+import type { Capabilities, Inventory, Link, LinkEvents, ListKind } from './ports.ts';
 import { PrivateLinks } from './private-links.ts';
 import type { ServerDeps } from './server-deps.ts';
+import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import { ServerLists } from './server-lists.ts';
 import { otherEnd } from './shared-link.ts';
 import { Turnstile } from './turnstile.ts';
@@ -45,6 +38,7 @@ export class Server {
   readonly privateLinks: PrivateLinks;
   /** The calls of the only client, if there is but one. */
   readonly sole: Askers | undefined;
+  readonly subscriptions: ResourceSubscriptions;
   instructions: string | undefined;
   /** How often it was started anew. */
   restarts = 0;
@@ -55,7 +49,7 @@ export class Server {
   #opened: Link | undefined;
   #capabilities: Capabilities | undefined;
   #era: Era | undefined;
-  #logLevel: string | undefined;
+  readonly #logs = new LogWishes(true);
   readonly #deps: ServerDeps;
   readonly #stopping = new AbortController();
   readonly #news = new News();
@@ -66,6 +60,7 @@ export class Server {
   constructor(spec: ServerSpec, deps: ServerDeps) {
     this.#spec = spec;
     this.#deps = deps;
+    this.subscriptions = deps.subscriptions ?? new ResourceSubscriptions(spec.name, deps.log);
     const known = deps.memory.recall(spec);
     this.lists = new ServerLists({
       remembered: known?.inventory,
@@ -168,11 +163,9 @@ export class Server {
     this.#wake();
   }
 
-  /** Asks a legacy server for log messages from this level on, now and after each restart; never for fewer than before. */
-  setLogLevel(level: string): void {
-    if (this.#logLevel !== undefined && !isSevereEnough(this.#logLevel, level)) return;
-    this.#logLevel = level;
-    if (this.#link !== undefined) void this.#sendLogLevel(this.#link);
+  /** Somebody wants log messages from this level on, now and after each restart. Resolves when the server has heard of it. */
+  wantLogs(level: string): Promise<void> {
+    return this.#logs.want(level, this.#link);
   }
 
   async #run(): Promise<void> {
@@ -221,6 +214,11 @@ export class Server {
     const other = otherEnd(this.spec, this.#deps.sole, this.sole);
     const events: LinkEvents = {
       changed: (kind) => this.lists.changed(kind),
+      updated: (uri, note) => this.subscriptions.updated(uri, note),
+      missed: () => {
+        this.lists.missed();
+        this.subscriptions.missed();
+      },
       drained: () => this.turnstile.advance(),
       ended: (cause) => end.resolve({ cause, isHopeless: false }),
       ...other.events,
@@ -248,7 +246,8 @@ export class Server {
     this.#remember(link);
     this.#become({ kind: 'stood', nowMs: Date.now() });
     this.#deps.log.info('server is up', { server: this.spec.name, revision: link.version, era: link.era });
-    if (this.#logLevel !== undefined) void this.#sendLogLevel(link);
+    void this.#logs.renew(link);
+    void this.subscriptions.stood(link, this.spec.timeoutMs);
   }
 
   /** A list that is missing is no reason to forget that it was there. */
@@ -271,16 +270,14 @@ export class Server {
     return { cause: `${cause}; the log says why`, isHopeless: false };
   }
 
-  async #sendLogLevel(link: Link): Promise<void> {
-    if (link.era === 'modern' || link.capabilities['logging'] === undefined) return;
-    await link.ask(ownAsk(ownRequest('logging/setLevel', { level: this.#logLevel }), this.spec.timeoutMs));
-  }
-
   #become(event: LifeEvent): void {
     const life = lifeAfter(this.#life, event);
     if (life === this.#life) return;
     this.#life = life;
-    if (life.state !== 'up') this.#link = undefined;
+    if (life.state !== 'up') {
+      this.#link = undefined;
+      this.subscriptions.gone();
+    }
     this.#deps.onChange();
     this.#news.tell();
     this.turnstile.advance();

@@ -1,6 +1,7 @@
 import type { Refusal } from '../core/refusal.ts';
 import { publicPrefix } from '../core/names.ts';
 import { err, ok, type Result } from '../core/result.ts';
+import { declares } from '../protocol/capabilities.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { Asking } from './asking.ts';
 import type { ClientSession } from './client-session.ts';
@@ -130,14 +131,14 @@ export class View {
     return given.length === 0 ? undefined : given.join('\n\n');
   }
 
-  /** Whether any server has the capability; true while some have never said. */
-  has(capability: string): boolean {
-    return this.servers.some((server) => mayHave(server, capability));
+  /** Whether any server has the capability, or even a member of it; true while some have never said. */
+  has(capability: string, member?: string): boolean {
+    return this.servers.some((server) => mayHave(server, capability, member));
   }
 
   /** A client wants log messages of this level: its servers are asked for them, unless they send more already. */
-  wantLogs(level: string): void {
-    for (const server of this.servers) server.setLogLevel(level);
+  async wantLogs(level: string): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.wantLogs(level)));
   }
 
   /** A client says something to all servers that have a link in its name. */
@@ -194,8 +195,11 @@ export class View {
   }
 }
 
-function mayHave({ capabilities }: Server, capability: string): boolean {
-  return capabilities === undefined || capabilities[capability] !== undefined;
+function mayHave({ capabilities }: Server, capability: string, member?: string): boolean {
+  if (capabilities === undefined) return true;
+  return member === undefined
+    ? capabilities[capability] !== undefined
+    : declares(capabilities, capability, member);
 }
 
 /** A server that is down and never listed anything has no list; an empty one would be a lie. */

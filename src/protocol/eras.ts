@@ -73,6 +73,9 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['resources/list', { eras: BOTH, isCacheable: true }],
   ['resources/templates/list', { eras: BOTH, isCacheable: true }],
   ['resources/read', { eras: BOTH, isCacheable: true, named: 'uri', isRelayed: true }],
+  // The modern era asks for updates in `subscriptions/listen`.
+  ['resources/subscribe', { eras: ['legacy'], isCacheable: false }],
+  ['resources/unsubscribe', { eras: ['legacy'], isCacheable: false }],
   ['completion/complete', { eras: BOTH, isCacheable: false, isRelayed: true }],
   ['tasks/get', { eras: BOTH, isCacheable: false, named: 'taskId', isRelayed: true }],
   ['tasks/cancel', { eras: BOTH, isCacheable: false, named: 'taskId', isRelayed: true }],

@@ -4,13 +4,16 @@ import { memberOf, rawOf, textOf, type Member } from './spans.ts';
 import { insertion, pieces, removals, splice, type Edit } from './splice.ts';
 import { relatedTaskIn, taskEdits, taskIdOf, taskIdsInReply, type TaskChange } from './tasks.ts';
 
+/** The member of `_meta` that says on which subscription a notification is told (2026-07-28, basic/patterns/subscriptions). */
+export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
+
 /*
  * The closed table of what Assay changes in a message that it relays (DESIGN.md, invariant 1):
  *
  *   request       id · params.name (or ref.name of a completion) · _meta.progressToken · the modern _meta envelope ·
  *                 params.requestState
  *   response      id · result.requestState · resultType, ttlMs and cacheScope, which only the modern era has · the code of "resource not found"
- *   notification  params.progressToken
+ *   notification  params.progressToken · _meta's subscription id
  *   all of them   task ids, see tasks.ts · in a request also params.task, where it must mean nothing
  */
 
@@ -36,6 +39,8 @@ export interface RequestChange {
   readonly capabilities?: string | undefined;
   /** The state that its server gave, where the client brings it back in a form of ours. */
   readonly requestState?: string | undefined;
+  /** The level of log messages for that envelope; undefined: none. */
+  readonly logLevel?: string | undefined;
 }
 
 /** The request as the server is to receive it, in pieces that are to be sent one after the other. */
@@ -84,14 +89,13 @@ function isOfEnvelope({ key }: Member): boolean {
 }
 
 /** Gives a legacy request its envelope; whatever a client wrote under the envelope's own keys gives way. */
-function enveloped(
-  { params, root }: RequestMessage,
-  { clientInfo, capabilities = '{}' }: RequestChange,
-): readonly Edit[] {
+function enveloped({ params, root }: RequestMessage, change: RequestChange): readonly Edit[] {
+  const { clientInfo, logLevel, capabilities = '{}' } = change;
   const envelope =
     `"io.modelcontextprotocol/protocolVersion":"${MODERN_VERSION}",` +
     `"io.modelcontextprotocol/clientInfo":${clientInfo},` +
-    `"io.modelcontextprotocol/clientCapabilities":${capabilities}`;
+    `"io.modelcontextprotocol/clientCapabilities":${capabilities}` +
+    (logLevel === undefined ? '' : `,"io.modelcontextprotocol/logLevel":"${logLevel}"`);
   if (params === undefined) return [insertion(root, `"params":{"_meta":{${envelope}}}`)];
   const meta = memberOf(params, '_meta');
   if (meta === undefined) return [insertion(params, `"_meta":{${envelope}}`)];
@@ -193,4 +197,34 @@ export function withProgressToken(note: NotificationMessage, tokenText: string):
   return token === undefined
     ? note.bytes
     : splice(note.bytes, [{ start: token.start, end: token.end, text: tokenText }]);
+}
+
+/** The subscription on which a notification came, as its id was written; undefined: on none. */
+export function subscriptionIdOf(note: NotificationMessage): string | undefined {
+  const id = memberOf(memberOf(note.params, '_meta')?.object, SUBSCRIPTION_ID);
+  return id && rawOf(note.bytes, id);
+}
+
+/** A notification under the id of the subscription on which a client is told. */
+export function withSubscriptionId({ bytes, params, root }: NotificationMessage, idText: string): Buffer {
+  const text = `"${SUBSCRIPTION_ID}":${idText}`;
+  const meta = memberOf(params, '_meta');
+  const id = memberOf(meta?.object, SUBSCRIPTION_ID);
+  if (id !== undefined) return splice(bytes, [{ start: id.start, end: id.end, text: idText }]);
+  if (meta?.object !== undefined) return splice(bytes, [insertion(meta.object, text)]);
+  if (meta !== undefined) return splice(bytes, [{ start: meta.start, end: meta.end, text: `{${text}}` }]);
+  if (params !== undefined) return splice(bytes, [insertion(params, `"_meta":{${text}}`)]);
+  return splice(bytes, [insertion(root, `"params":{"_meta":{${text}}}`)]);
+}
+
+/** A notification for a client of the era that has no such ids; an `_meta` that held nothing else goes too. */
+export function withoutSubscriptionId({ bytes, params }: NotificationMessage): Buffer {
+  const meta = memberOf(params, '_meta')?.object;
+  if (params === undefined || memberOf(meta, SUBSCRIPTION_ID) === undefined || meta === undefined)
+    return bytes;
+  const [object, key] = meta.members.length === 1 ? [params, '_meta'] : [meta, SUBSCRIPTION_ID];
+  return splice(
+    bytes,
+    removals(object, (member) => member.key === key),
+  );
 }

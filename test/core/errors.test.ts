@@ -34,6 +34,8 @@ const REFUSALS: Examples = {
   TOOL_WITHHELD: ['-32602 200 2', { name: HOSTILE, reason: 'inputSchema is absent' }],
   PROMPT_UNKNOWN: ['-32602 200 2', { name: HOSTILE }],
   RESOURCE_UNKNOWN: ['-32602 200 2', { uri: HOSTILE }],
+  SUBSCRIPTION_UNSUPPORTED: ['-32602 200 2', { server: HOSTILE, uri: HOSTILE }],
+  SUBSCRIPTION_LIMIT: ['-32603 429 4', { limit: 3 }],
   CURSOR_INVALID: ['-32602 200 2', {}],
   TASK_UNKNOWN: ['-32602 200 2', { taskId: HOSTILE }],
   TASK_UNSUPPORTED: ['-32601 200 2', { name: HOSTILE }],

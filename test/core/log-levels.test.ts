@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSevereEnough } from '../../src/core/log-levels.ts';
+import { isSevereEnough, widerLevel } from '../../src/core/log-levels.ts';
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
@@ -13,4 +13,9 @@ it('a message is sent to who wants its level or a less severe one', () => {
 it('a message without a level, or of one that nobody knows, is always sent', () => {
   for (const level of [undefined, '', 'trace', 'DEBUG', 'warn'])
     expect([level, isSevereEnough(level, 'emergency')]).toEqual([level, true]);
+});
+it('who asks for the wider of two levels gets what either wants', () => {
+  for (const [severity, level] of LEVELS.entries())
+    for (const [least, other] of LEVELS.entries())
+      expect(widerLevel(level, other)).toBe(LEVELS[Math.min(severity, least)]);
 });

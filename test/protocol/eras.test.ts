@@ -50,6 +50,8 @@ describe('the requests of clients', () => {
       'resources/list: legacy, modern',
       'resources/templates/list: legacy, modern',
       'resources/read: legacy, modern',
+      'resources/subscribe: legacy',
+      'resources/unsubscribe: legacy',
       'completion/complete: legacy, modern',
       'tasks/get: legacy, modern',
       'tasks/cancel: legacy, modern',

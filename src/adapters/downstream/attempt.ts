@@ -18,6 +18,14 @@ export class Attempt implements LinkEvents {
     if (this.#stands) this.#events.changed(kind);
   }
 
+  updated(...told: Parameters<LinkEvents['updated']>): void {
+    if (this.#stands) this.#events.updated(...told);
+  }
+
+  missed(): void {
+    if (this.#stands) this.#events.missed();
+  }
+
   drained(): void {
     if (this.#stands) this.#events.drained();
   }

@@ -7,7 +7,7 @@ import { jsonFault, type Message, type NoMessage } from '../../protocol/message.
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import { changeOf } from './change-of.ts';
-import { heard, ownIdOf, progressIdOf, received } from './incoming.ts';
+import { heard, ownIdOf, received, requestIdOf } from './incoming.ts';
 import { Pending, tooMany } from './pending.ts';
 import { OpenQuestions } from './questions.ts';
 
@@ -99,7 +99,7 @@ export class Conversation {
         onOver: () => this.#pending.all().forEach((pending) => pending.refresh()),
       });
     } else if (!this.#questions.cancelled(message)) {
-      const id = progressIdOf(message);
+      const id = requestIdOf(message);
       if (id === undefined) heard(message, server, this.#options);
       else this.#pending.get(id)?.note(message);
     }

@@ -1,8 +1,8 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
-import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
+import type { Ask, Capabilities, Link, LinkEvents, Log, Reply, ResourceStream } from '../../gateway/ports.ts';
 import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
 import { atMost } from '../../platform/waiting.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -18,12 +18,12 @@ import { requestFor } from '../../protocol/translate.ts';
 import { changeOf } from './change-of.ts';
 import type { Facts } from './handshake.ts';
 import { HttpPosts } from './http-posts.ts';
-import { heard, ownIdOf, progressIdOf } from './incoming.ts';
+import { heard, ownIdOf, requestIdOf } from './incoming.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 import { lastCause, refusalOfEnd } from './http-end.ts';
 import { listenLegacy } from './legacy-listening.ts';
-import { listen } from './listening.ts';
+import { Listening } from './listening.ts';
 import { modernHeaders } from './modern-headers.ts';
 import { Pending, tooMany } from './pending.ts';
 import { OpenQuestions } from './questions.ts';
@@ -73,6 +73,7 @@ export class HttpLink implements Link {
   #ending: string | undefined;
   #isClosing = false;
   readonly #posts: HttpPosts;
+  #listening: Listening | undefined;
   readonly untakenBytes = 0;
   readonly tiesQuestions = true;
 
@@ -112,12 +113,16 @@ export class HttpLink implements Link {
     return this.#facts.instructions;
   }
 
+  get resources(): ResourceStream | undefined {
+    return this.#listening;
+  }
+
   /** The handshake is done. From here on the server's own messages are heard. */
   begin(facts: Facts): void {
     this.#facts = facts;
     if (facts.era === 'modern') {
-      const { events } = this.#options;
-      void listen({ facts, events, signal: this.#closing.signal, ask: (ask) => this.ask(ask) });
+      const { signal } = this.#closing;
+      this.#listening = new Listening({ ...this.#options, facts, signal, ask: (ask) => this.ask(ask) });
     } else {
       this.#posts.post(notificationMessage('notifications/initialized'));
       this.#listenLegacy();
@@ -157,7 +162,7 @@ export class HttpLink implements Link {
       const body = requestFor(message, changeOf(ask, { id, to, ownInfo }));
       abort = this.#exchange({
         request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
-        isStream: message.method === 'subscriptions/listen',
+        isStream: pending.isStream,
         onMessage: (received) => this.#heard(received, { id, pending, era: to }),
         ...(ask.isRelayed &&
           from === to && {
@@ -210,14 +215,14 @@ export class HttpLink implements Link {
       if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
       else log.warn('server answered another request than it was asked; that is ignored', { server });
     } else if (message.kind === 'request') pending.asked(message, this.#questions, this.#posts.post);
-    else if (IS_OF_LINK.has(message.method)) this.#note(message);
+    else if (!pending.isStream && (IS_OF_LINK.has(message.method) || !pending.isHeard)) this.#note(message);
     else if (!this.#questions.cancelled(message)) pending.note(message);
   }
 
-  /** Progress goes to the request whose id is its token, on whichever stream it comes. */
+  /** Progress goes to the request whose id is its token, and a change to the subscription that it names, on whichever stream. */
   #note(message: NotificationMessage): void {
     const { server, log, events } = this.#options;
-    const id = progressIdOf(message);
+    const id = requestIdOf(message);
     if (id === undefined) heard(message, server, { events, log });
     else this.#open.get(id)?.note(message);
   }
@@ -247,6 +252,7 @@ export class HttpLink implements Link {
           });
         else if (message.kind === 'notification' && !this.#questions.cancelled(message)) this.#note(message);
       },
+      onReturn: () => this.#options.events.missed(),
       onEnd: (end) => {
         if (end.kind === 'unreached') this.#end(end.cause);
         const isOver = end.kind === 'answered' && end.status === 404 && this.#session !== undefined;

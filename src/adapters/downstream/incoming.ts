@@ -1,11 +1,13 @@
 import type { LinkEvents, ListKind, Log } from '../../gateway/ports.ts';
 import {
+  jsonFault,
   readServerMessage,
   type Message,
   type NoMessage,
   type NotificationMessage,
 } from '../../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { subscriptionIdOf } from '../../protocol/translate.ts';
 
 /** Largest message in bytes that a server may send. */
 export const SERVER_MESSAGE_LIMIT: number = 256 * 1024 * 1024;
@@ -15,6 +17,9 @@ const LIST_CHANGES: ReadonlyMap<string, ListKind> = new Map([
   ['notifications/prompts/list_changed', 'prompts'],
   ['notifications/resources/list_changed', 'resources'],
 ]);
+
+export const LOG_MESSAGE = 'notifications/message';
+const RESOURCE_UPDATED = 'notifications/resources/updated';
 
 const LONGEST_LOGGED = 2_000;
 
@@ -38,8 +43,10 @@ export function ownIdOf(text: string | undefined): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-export function progressIdOf(note: NotificationMessage): number | undefined {
-  if (note.method !== 'notifications/progress') return undefined;
+/** The request to which a notification belongs, by the progress token or the subscription that it names. */
+export function requestIdOf(note: NotificationMessage): number | undefined {
+  if (note.method === LOG_MESSAGE) return undefined;
+  if (note.method !== 'notifications/progress') return ownIdOf(subscriptionIdOf(note));
   const token = memberOf(note.params, 'progressToken');
   return token && ownIdOf(rawOf(note.bytes, token));
 }
@@ -47,9 +54,11 @@ export function progressIdOf(note: NotificationMessage): number | undefined {
 /** A notification that belongs to no request: a change of lists is announced; the rest is for a client, or our log. */
 export function heard(note: NotificationMessage, server: string, to: { events: LinkEvents; log: Log }): void {
   const kind = LIST_CHANGES.get(note.method);
+  const uri = note.method === RESOURCE_UPDATED ? textOf(note.bytes, memberOf(note.params, 'uri')) : undefined;
   if (kind !== undefined) to.events.changed(kind);
-  else if (to.events.said !== undefined) to.events.said(note);
-  else if (note.method === 'notifications/message') {
+  else if (uri !== undefined && jsonFault(note) === undefined) to.events.updated(uri, note);
+  else if (to.events.said?.(note) === true) return;
+  else if (note.method === LOG_MESSAGE) {
     const level = textOf(note.bytes, memberOf(note.params, 'level'));
     const text = note.bytes.toString('utf8', note.params?.start, note.params?.end).slice(0, LONGEST_LOGGED);
     to.log.info('server log message', { server, level, text });

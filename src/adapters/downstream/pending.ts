@@ -3,8 +3,19 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Ask, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
+import { LOG_MESSAGE } from './incoming.ts';
 import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
 import type { OpenQuestions } from './questions.ts';
+
+/** The request whose answer is a stream of notifications (2026-07-28, basic/patterns/subscriptions). */
+export const LISTEN = 'subscriptions/listen';
+
+/** What a server may tell a client in the course of its call. */
+const IS_OF_CALL: ReadonlySet<string> = new Set([
+  LOG_MESSAGE,
+  'notifications/tasks/status',
+  'notifications/elicitation/complete',
+]);
 
 export interface PendingOptions {
   readonly server: string;
@@ -37,12 +48,23 @@ export class Pending {
     cancellation?.listen(() => this.#cancelled());
   }
 
+  /** Whether it is a stream on which a server tells of changes. */
+  get isStream(): boolean {
+    return this.#options.ask.message.method === LISTEN;
+  }
+
+  /** Whether somebody hears the log messages that belong to it. */
+  get isHeard(): boolean {
+    return this.#options.ask.onNotification !== undefined;
+  }
+
   /** A notification that belongs to this request. Progress starts the time limit anew. */
   note(note: NotificationMessage): void {
     if (this.#isOver) return;
     const { onNotification, message } = this.#options.ask;
     if (note.method !== 'notifications/progress') {
-      onNotification?.(note, note.bytes);
+      // Whatever a server says under the id of a call, its client is told of nothing but what calls have.
+      if (this.isStream || IS_OF_CALL.has(note.method)) onNotification?.(note, note.bytes);
       return;
     }
     this.#timer?.refresh();

@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import type { Ending } from '../../core/supervision.ts';
-import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
+import type { Ask, Capabilities, Link, LinkEvents, Log, Reply, ResourceStream } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { Child } from '../../platform/child.ts';
 import { LineSplitter } from '../../platform/lines.ts';
@@ -14,7 +14,7 @@ import { notificationMessage } from '../../protocol/reply.ts';
 import { onOneLine } from '../../protocol/splice.ts';
 import { discover, initialize, type Facts, type HandshakeFault, type Identity } from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
-import { listen } from './listening.ts';
+import { Listening } from './listening.ts';
 import type { Opening } from './opening.ts';
 
 /**
@@ -81,7 +81,8 @@ async function attempt(
   attempted.succeeded();
   conversation.era = facts.value.era;
   if (facts.value.era === 'legacy') conversation.say(notificationMessage('notifications/initialized'));
-  return ok(new StdioLink({ child, conversation, facts: facts.value, events }));
+  const parts = { child, conversation, facts: facts.value, events, server: spec.name, log: deps.log };
+  return ok(new StdioLink(parts));
 }
 
 function connectStreams(child: Child, conversation: Conversation, to: { server: string; log: Log }): void {
@@ -131,6 +132,8 @@ interface StdioLinkParts {
   readonly conversation: Conversation;
   readonly facts: Facts;
   readonly events: LinkEvents;
+  readonly server: string;
+  readonly log: Log;
 }
 
 class StdioLink implements Link {
@@ -139,19 +142,22 @@ class StdioLink implements Link {
   readonly version: string;
   readonly capabilities: Capabilities;
   readonly instructions: string | undefined;
+  readonly resources: ResourceStream | undefined;
   readonly #child: Child;
   readonly #conversation: Conversation;
   readonly #closing = new AbortController();
 
-  constructor({ child, conversation, facts, events }: StdioLinkParts) {
+  constructor({ child, conversation, facts, events, server, log }: StdioLinkParts) {
     this.era = facts.era;
     this.version = facts.version;
     this.capabilities = facts.capabilities;
     this.instructions = facts.instructions;
     this.#child = child;
     this.#conversation = conversation;
-    if (facts.era === 'modern')
-      void listen({ facts, events, signal: this.#closing.signal, ask: (ask) => conversation.ask(ask) });
+    const { signal } = this.#closing;
+    const ask = (request: Ask): Promise<Result<Reply, Refusal>> => conversation.ask(request);
+    this.resources =
+      facts.era === 'modern' ? new Listening({ server, log, facts, events, signal, ask }) : undefined;
   }
 
   get untakenBytes(): number {

@@ -13,6 +13,8 @@ export function maskedConnect(connect: Connect, { meter, mask }: Telemetry): Con
     const heard: LinkEvents = {
       ...events,
       changed: (kind) => events.changed(kind),
+      updated: (uri, note) => events.updated(uri, note),
+      missed: () => events.missed(),
       drained: () => events.drained(),
       ended: (cause) => events.ended(mask(cause)),
     };

@@ -1,9 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Settings } from '../../core/settings.ts';
+import { Allowance } from '../../gateway/resource-wishes.ts';
 
 /** Who a request of the modern era comes from, as far as limits go. */
 export function clientOf({ socket }: IncomingMessage, subject: string): string {
   return `${subject} ${socket.remoteAddress ?? ''}`;
 }
+
+export type ClientLimits = Pick<Settings, 'limits.requestsPerClient' | 'limits.subscriptionsPerClient'>;
 
 /**
  * The requests of one client that are under way. Each counts until its answer was handed over whole, or the connection is
@@ -11,10 +15,13 @@ export function clientOf({ socket }: IncomingMessage, subject: string): string {
  */
 export class ClientLoad {
   readonly limit: number;
+  /** Of resources of whose updates it is told, over all its streams. */
+  readonly allowance: Allowance;
   #count = 0;
 
-  constructor(limit: number) {
-    this.limit = limit;
+  constructor(limits: ClientLimits) {
+    this.limit = limits['limits.requestsPerClient'];
+    this.allowance = new Allowance(limits['limits.subscriptionsPerClient']);
   }
 
   get isIdle(): boolean {
@@ -41,11 +48,11 @@ const MANY = 1_024;
 
 /** The loads of clients that have no session. */
 export class ClientLoads {
-  readonly #limit: number;
+  readonly #limits: ClientLimits;
   readonly #loads = new Map<string, ClientLoad>();
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  constructor(limits: ClientLimits) {
+    this.#limits = limits;
   }
 
   of(client: string): ClientLoad {
@@ -53,7 +60,7 @@ export class ClientLoads {
     if (known !== undefined) return known;
     if (this.#loads.size >= MANY)
       for (const [name, { isIdle }] of this.#loads) if (isIdle) this.#loads.delete(name);
-    const load = new ClientLoad(this.#limit);
+    const load = new ClientLoad(this.#limits);
     this.#loads.set(client, load);
     return load;
   }

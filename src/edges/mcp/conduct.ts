@@ -5,6 +5,7 @@ import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
 import { answer } from '../../gateway/answer.ts';
 import type { Asker } from '../../gateway/askers.ts';
 import type { ClientSession } from '../../gateway/client-session.ts';
+import type { ResourceWishes } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import { METHODS, type Era } from '../../protocol/eras.ts';
 import { jsonFault, type NotificationMessage, type RequestMessage } from '../../protocol/message.ts';
@@ -27,6 +28,8 @@ export interface Caller {
   readonly session?: ClientSession;
   /** The least severe level of log messages that the client wants; undefined: what its era has as default. */
   logLevel: string | undefined;
+  /** Of whose updates a legacy client is told. */
+  readonly wishes?: ResourceWishes | undefined;
 }
 
 /** A response, ready to be sent, and the HTTP status that belongs to it. */
@@ -70,6 +73,8 @@ export async function conduct(conducted: Conduct): Promise<Outcome> {
     clientInfo: caller.clientInfo,
     session: caller.session,
     ask,
+    logLevel,
+    wishes: caller.wishes,
     cancellation,
     isRelayed: true,
     notify: (note, bytes) => {
@@ -99,14 +104,14 @@ function done(bytes: Buffer): Outcome {
   return { pieces: [bytes], status: 200 };
 }
 
-function setLogLevel(caller: Caller, message: RequestMessage): Outcome {
+async function setLogLevel(caller: Caller, message: RequestMessage): Promise<Outcome> {
   const level = textOf(message.bytes, memberOf(message.params, 'level'));
   if (level === undefined || !LOG_LEVELS.includes(level)) {
     const reason = `it must be one of ${LOG_LEVELS.join(', ')}`;
     return refusal(message.idText, 'legacy', { code: 'PARAMS_INVALID', field: 'params.level', reason });
   }
   caller.logLevel = level;
-  caller.view.wantLogs(level);
+  await caller.view.wantLogs(level);
   return done(resultMessage(message.idText, resultText(message.method, 'legacy', {})));
 }
 

@@ -112,7 +112,7 @@ class Door {
     this.#server = server;
     this.#guard = guard(options);
     this.#sessions = new Sessions(options.settings);
-    this.#loads = new ClientLoads(options.settings['limits.requestsPerClient']);
+    this.#loads = new ClientLoads(options.settings);
     this.#looking = setInterval(() => this.#endOthers(), LOOK_EVERY_MS).unref();
   }
 

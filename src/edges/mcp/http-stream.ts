@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { EVENT_HEAD, EVENT_TAIL, KEEP_ALIVE } from '../../protocol/sse.ts';
+import { onOneLine } from '../../protocol/splice.ts';
 import { writeStreamHead } from './http-answer.ts';
 
 const KEEP_ALIVE_MS = 15_000;
@@ -32,7 +33,7 @@ export class HttpStream {
   readonly send = (bytes: Buffer): void => {
     const response = this.#response;
     if (response.writableEnded || response.destroyed) return;
-    response.write(Buffer.concat([EVENT_HEAD, bytes, EVENT_TAIL]));
+    response.write(Buffer.concat([EVENT_HEAD, onOneLine(bytes), EVENT_TAIL]));
     if (response.writableLength > this.#mostUnreadBytes) response.destroy();
   };
 

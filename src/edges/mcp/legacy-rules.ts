@@ -18,6 +18,8 @@ export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {
   resourceTemplates: 'notifications/resources/list_changed',
 };
 
+export const RESOURCE_UPDATED = 'notifications/resources/updated';
+
 /** The revision that an `initialize` settles. */
 export function versionFor({ bytes, params }: RequestMessage): Result<string, Refusal> {
   const requested = textOf(bytes, memberOf(params, 'protocolVersion'));

@@ -1,4 +1,5 @@
 import type { Refusal } from '../../core/refusal.ts';
+import type { Allowance } from '../../gateway/resource-wishes.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
 import { clientOf } from './client-load.ts';
 import { HttpStream } from './http-stream.ts';
@@ -23,7 +24,7 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
   const load = post.loads.of(clientOf(post.request, post.subject));
   if (!isAdmitted(post, load, { idText: message.idText, era: 'modern' })) return;
   if (message.method === 'subscriptions/listen') {
-    openSubscription(post, message);
+    openSubscription(post, message, load.allowance);
     return;
   }
   const { view, subject } = post;
@@ -47,11 +48,12 @@ function faultOf(message: Exclude<Message, { kind: 'notification' }>): Refusal {
     : missingEnvelope();
 }
 
-function openSubscription(post: Post, message: RequestMessage): void {
+function openSubscription(post: Post, message: RequestMessage, allowance: Allowance): void {
   // Nothing is sent while it opens but what is kept here: its refusal, if there is one, has a status of its own.
   const sink: { send: (bytes: Buffer) => void } = { send: (bytes) => early.push(bytes) };
   const early: Buffer[] = [];
-  const opened = Subscription.open({ view: post.view, message, send: (bytes) => sink.send(bytes) });
+  const send = (bytes: Buffer): void => sink.send(bytes);
+  const opened = Subscription.open({ view: post.view, message, allowance, send });
   if (!opened.ok) {
     refuse(post, opened.error, { idText: message.idText, era: 'modern' });
     return;

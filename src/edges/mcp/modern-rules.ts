@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { LOG_LEVELS } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { eraOf, METHODS, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
@@ -7,6 +8,7 @@ import { memberOf, rawOf, textOf, type JsonObject } from '../../protocol/spans.t
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
 const CLIENT_KEY = 'io.modelcontextprotocol/clientInfo';
 
 /** Whether a request says of itself, in its envelope, which revision it speaks: the mark of the modern era. */
@@ -25,6 +27,9 @@ export function envelopeFault(message: RequestMessage): Refusal | undefined {
   const client = memberOf(meta, CLIENT_KEY);
   if (client !== undefined && !isImplementation(bytes, client.object))
     return missing(CLIENT_KEY, 'it must be an object with a "name" and a "version"');
+  const level = memberOf(meta, LOG_LEVEL_KEY);
+  if (level !== undefined && !LOG_LEVELS.includes(textOf(bytes, level) ?? ''))
+    return missing(LOG_LEVEL_KEY, `it must be one of ${LOG_LEVELS.join(', ')}`);
   if (eraOf(version) !== 'modern')
     return { code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS };
   return undefined;

@@ -37,8 +37,12 @@ function capabilitiesOf(view: View, client: ClientForm): Json {
   const plain = (client.era === 'legacy' ? ['completions', 'logging'] : ['completions']).filter((name) =>
     view.has(name),
   );
+  const subscribe = view.has('resources', 'subscribe') ? { subscribe: true } : {};
   const plainly = Object.fromEntries([
-    ...lists.map((name): [string, Json] => [name, { listChanged: true }]),
+    ...lists.map((name): [string, Json] => [
+      name,
+      { ...(name === 'resources' && subscribe), listChanged: true },
+    ]),
     ...plain.map((name): [string, Json] => [name, {}]),
   ]);
   return { ...plainly, ...taskCapabilities(view, client) };

@@ -3,14 +3,17 @@ import type { ServerResponse } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
 import type { ClientSession } from '../../gateway/client-session.ts';
 import type { ListKind, Offer, Question } from '../../gateway/ports.ts';
+import type { ResourceWishes } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
-import { ClientLoad } from './client-load.ts';
 import { wantsLog, type Caller } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { LIST_CHANGED } from './legacy-rules.ts';
 import { Questions, type Send } from './questions.ts';
+import { ClientLoad, type ClientLimits } from './client-load.ts';
+import { legacyWishes } from './legacy-wishes.ts';
+import { Unheard } from './unheard.ts';
 
 export interface SessionOptions {
   readonly view: View;
@@ -36,12 +39,13 @@ export class Session implements Caller, ClientSession {
   lastUsedMs: number = Date.now();
   #send: ((bytes: Buffer) => void) | undefined;
   #closeStream: (() => void) | undefined;
-  readonly #unheard = new Set<string>();
+  readonly wishes: ResourceWishes;
+  readonly #unheard = new Unheard();
   readonly #unsubscribe: () => void;
 
   constructor({ view, version, offer }: SessionOptions, limits: SessionLimits) {
-    this.limit = limits['limits.requestsPerClient'];
-    this.#load = new ClientLoad(this.limit);
+    this.#load = new ClientLoad(limits);
+    this.limit = this.#load.limit;
     this.view = view;
     this.subject = offer.subject;
     this.version = version;
@@ -50,6 +54,7 @@ export class Session implements Caller, ClientSession {
     const { capabilities } = offer;
     this.questions = new Questions({ capabilities, limitMs: limits['limits.questionMs'] });
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
+    this.wishes = legacyWishes(view, this.#load.allowance, (...told) => this.#tell(...told));
   }
 
   get session(): this {
@@ -89,9 +94,7 @@ export class Session implements Caller, ClientSession {
   attach(send: (bytes: Buffer) => void, close: () => void): void {
     this.#send = send;
     this.#closeStream = close;
-    const missed = [...this.#unheard];
-    this.#unheard.clear();
-    for (const method of missed) send(notificationMessage(method));
+    for (const bytes of this.#unheard.take().values()) send(bytes);
   }
 
   /** A stream has ended; it may be one that a newer one replaced. */
@@ -109,6 +112,7 @@ export class Session implements Caller, ClientSession {
 
   end(): void {
     this.#unsubscribe();
+    this.wishes.end();
     this.inFlight.cancelAll();
     this.questions.end();
     this.view.forget(this.id);
@@ -117,16 +121,18 @@ export class Session implements Caller, ClientSession {
 
   #changed(kinds: readonly ListKind[]): void {
     for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind]))) {
-      if (this.#send === undefined) this.#unheard.add(method);
-      else this.#send(notificationMessage(method));
+      const bytes = notificationMessage(method);
+      this.#tell(method, bytes, () => bytes);
     }
+  }
+
+  #tell(matter: string, bytes: Buffer, whole: () => Buffer): void {
+    if (this.#send === undefined) this.#unheard.keep(matter, bytes, whole);
+    else this.#send(bytes);
   }
 }
 
-export type SessionLimits = Pick<
-  Settings,
-  'limits.sessions' | 'limits.requestsPerClient' | 'limits.questionMs'
->;
+export type SessionLimits = Pick<Settings, 'limits.sessions' | 'limits.questionMs'> & ClientLimits;
 
 /** All legacy sessions of a door. When the limit is reached the one that was idle longest makes room. */
 export class Sessions {

@@ -1,6 +1,7 @@
 import { LOCAL } from '../../core/subject.ts';
 import type { ClientSession } from '../../gateway/client-session.ts';
 import type { Offer, Question } from '../../gateway/ports.ts';
+import type { ResourceWishes } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { wantsLog, type Caller } from './conduct.ts';
@@ -11,6 +12,7 @@ export interface StdioClientOptions {
   readonly offer: Offer;
   readonly version: string;
   readonly send: Send;
+  readonly wishes: ResourceWishes;
   /** Longest time in ms that it has to answer a question. */
   readonly questionMs: number;
 }
@@ -25,10 +27,12 @@ export class StdioClient implements Caller, ClientSession {
   readonly clientInfo: string | undefined;
   readonly version: string;
   readonly questions: Questions;
+  readonly wishes: ResourceWishes;
   logLevel: string | undefined;
   readonly #send: Send;
 
-  constructor({ view, offer, version, send, questionMs }: StdioClientOptions) {
+  constructor({ view, offer, version, send, wishes, questionMs }: StdioClientOptions) {
+    this.wishes = wishes;
     this.view = view;
     this.offer = offer;
     this.clientInfo = offer.clientInfo;

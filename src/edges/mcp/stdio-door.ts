@@ -5,6 +5,7 @@ import type { Settings } from '../../core/settings.ts';
 import type { SoleClient } from '../../gateway/client-session.ts';
 import { offerIn } from '../../gateway/link-choice.ts';
 import type { ListKind, Log } from '../../gateway/ports.ts';
+import { Allowance } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/waiting.ts';
@@ -18,7 +19,6 @@ import {
 import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
 import { scanWholeArray } from '../../protocol/scan.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
-import { onOneLine } from '../../protocol/splice.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { Intake } from './intake.ts';
@@ -32,8 +32,10 @@ import {
   versionFor,
 } from './legacy-rules.ts';
 import { envelopeFault, isEnveloped, UNOPENED } from './modern-rules.ts';
+import { legacyWishes } from './legacy-wishes.ts';
 import { initialization } from './self.ts';
 import { StdioClient } from './stdio-client.ts';
+import { StdioOutput } from './stdio-output.ts';
 import { Subscription } from './subscription.ts';
 
 export interface StdioDoorOptions {
@@ -49,7 +51,6 @@ export interface StdioDoorOptions {
 const DRAIN_MS = 10_000;
 /** Longest time in ms that a client has to read what is left. */
 const FLUSH_MS = 2_000;
-const LINE_FEED: Buffer = Buffer.from('\n');
 
 /** Speaks MCP of both eras on a pair of streams. Resolves when the client has closed its side and all is answered. */
 export async function runStdioDoor(options: StdioDoorOptions): Promise<void> {
@@ -62,16 +63,21 @@ const LOCAL_CALLER = { subject: LOCAL.subject, clientInfo: undefined, logLevel: 
 
 class StdioDoor {
   readonly #options: StdioDoorOptions;
+  readonly #output: StdioOutput;
   readonly #inFlight = new InFlight();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #open = new Set<Promise<void>>();
-  #hasMissed = false;
+  /** Over all that the client asks for in either era. */
+  readonly #allowance: Allowance;
   /** What a legacy client said at its handshake. */
   #legacy: StdioClient | undefined;
   #isIntroduced = false;
 
   constructor(options: StdioDoorOptions) {
     this.#options = options;
+    const { output, settings, log } = options;
+    this.#output = new StdioOutput({ output, mostUnreadBytes: settings['limits.unreadBytes'], log });
+    this.#allowance = new Allowance(options.settings['limits.subscriptionsPerClient']);
   }
 
   async run(): Promise<void> {
@@ -97,9 +103,10 @@ class StdioDoor {
     await atMost(this.#drained(), DRAIN_MS);
     unsubscribe();
     for (const subscription of this.#subscriptions.values()) subscription.finish();
+    this.#legacy?.wishes.end();
     this.#inFlight.cancelAll();
     this.#legacy?.questions.end();
-    if (!output.destroyed) await atMost(flushed(output), FLUSH_MS);
+    await atMost(this.#output.flushed(), FLUSH_MS);
   }
 
   async #drained(): Promise<void> {
@@ -147,7 +154,7 @@ class StdioDoor {
   #track(answering: Promise<Outcome | undefined>, message: RequestMessage | undefined): void {
     const tracked = answering
       .then((outcome) => {
-        if (outcome !== undefined) this.#sendPieces(outcome.pieces);
+        if (outcome !== undefined) this.#output.send(outcome.pieces);
       })
       .catch((error: unknown) => {
         this.#options.log.error('a request failed inside Assay', {
@@ -184,11 +191,13 @@ class StdioDoor {
     const version = versionFor(message);
     if (!version.ok) return refusal(message.idText, 'legacy', version.error);
     const offer = offerOf(message, LOCAL.subject);
+    this.#legacy?.wishes.end();
     this.#legacy = new StdioClient({
       view,
       offer,
       version: version.value,
-      send: (bytes) => this.#send(bytes),
+      send: this.#output.say,
+      wishes: legacyWishes(view, this.#allowance, (_, bytes) => void this.#output.say(bytes)),
       questionMs: this.#options.settings['limits.questionMs'],
     });
     this.#options.sole.introduce(offer, this.#legacy);
@@ -207,7 +216,7 @@ class StdioDoor {
         reason: 'a request with this id is under way',
       });
     try {
-      const notify = (bytes: Buffer): void => void this.#send(bytes);
+      const notify = (bytes: Buffer): void => void this.#output.say(bytes);
       const outcome = await conduct({ caller, message, cancellation, notify, ask: caller.session?.ask });
       return cancellation.isCancelled ? undefined : outcome;
     } finally {
@@ -216,14 +225,18 @@ class StdioDoor {
   }
 
   #listen(message: RequestMessage): Outcome | undefined {
-    const { view } = this.#options;
+    const { view, settings } = this.#options;
     const { idText } = message;
     if (this.#subscriptions.has(idText))
       return refusal(idText, 'modern', {
         code: 'MESSAGE_INVALID',
         reason: 'a request with this id is under way',
       });
-    const opened = Subscription.open({ view, message, send: (bytes) => void this.#send(bytes) });
+    const limit = settings['limits.requestsPerClient'];
+    if (this.#inFlight.size + this.#subscriptions.size >= limit)
+      return refusal(idText, 'modern', { code: 'CLIENT_BUSY', limit });
+    const send = (bytes: Buffer): void => void this.#output.say(bytes);
+    const opened = Subscription.open({ view, message, allowance: this.#allowance, send });
     if (!opened.ok) return refusal(idText, 'modern', opened.error);
     this.#subscriptions.set(idText, opened.value);
     return undefined;
@@ -264,35 +277,10 @@ class StdioDoor {
   #changed(kinds: readonly ListKind[]): void {
     if (this.#legacy === undefined) return;
     for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind])))
-      this.#send(notificationMessage(method));
+      this.#output.say(notificationMessage(method));
   }
 
   #refuse(idText: string | undefined, era: Era, what: Refusal): void {
-    this.#sendPieces(refusal(idText, era, what).pieces);
+    this.#output.send(refusal(idText, era, what).pieces);
   }
-
-  /** Sends what is no answer. A client that does not read misses it: nothing else would bound how much of it waits. */
-  #send(bytes: Buffer): boolean {
-    const { output, settings, log } = this.#options;
-    if (output.writableLength < settings['limits.unreadBytes']) {
-      this.#sendPieces([bytes]);
-      return true;
-    }
-    if (!this.#hasMissed) log.warn('notifications to the client are dropped, as it does not read');
-    this.#hasMissed = true;
-    return false;
-  }
-
-  #sendPieces(pieces: readonly Buffer[]): void {
-    const { output } = this.#options;
-    if (output.destroyed || output.writableEnded) return;
-    output.cork();
-    for (const piece of pieces) output.write(onOneLine(piece));
-    output.write(LINE_FEED);
-    process.nextTick(() => output.uncork());
-  }
-}
-
-function flushed(output: Writable): Promise<void> {
-  return new Promise((resolve) => output.write('', () => resolve()));
 }

@@ -1,28 +1,27 @@
+import { Cancellation } from '../../core/cancellation.ts';
 import { OWN_INFO } from '../../core/identity.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListKind } from '../../gateway/ports.ts';
-import { TASKS_MISSING } from '../../gateway/task-requests.ts';
+import type { HearUpdate } from '../../gateway/resource-subscriptions.ts';
+import { ResourceWishes, type Allowance } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
-import { jsonFault, type RequestMessage } from '../../protocol/message.ts';
+import { atMost } from '../../platform/waiting.ts';
+import type { RequestMessage } from '../../protocol/message.ts';
 import { notificationText, resultMessage } from '../../protocol/reply.ts';
-import { declaresTasks } from '../../protocol/tasks.ts';
-import { LIST_CHANGED } from './legacy-rules.ts';
+import { SUBSCRIPTION_ID, withSubscriptionId } from '../../protocol/translate.ts';
+import { LIST_CHANGED, RESOURCE_UPDATED } from './legacy-rules.ts';
+import { filterOf, LIST_FIELDS, type Filter } from './subscription-filter.ts';
+import { Unheard } from './unheard.ts';
 
-type Filter = Partial<Record<'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged', true>>;
-
-const FIELDS: Readonly<Record<ListKind, keyof Filter>> = {
-  tools: 'toolsListChanged',
-  prompts: 'promptsListChanged',
-  resources: 'resourcesListChanged',
-  resourceTemplates: 'resourcesListChanged',
-};
-
-const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
+/** Longest time in ms that servers have to say that they tell of a resource, before the client hears what it is told of. */
+const ACKNOWLEDGE_MS = 5_000;
 
 export interface SubscriptionOptions {
   readonly view: View;
   readonly message: RequestMessage;
+  /** Of the client, over all its subscriptions. */
+  readonly allowance: Allowance;
   readonly send: (bytes: Buffer) => void;
 }
 
@@ -32,36 +31,96 @@ export interface SubscriptionOptions {
  */
 export class Subscription {
   readonly #idText: string;
-  readonly #send: (bytes: Buffer) => void;
+  readonly #filter: Filter;
+  readonly #wishes: ResourceWishes;
+  /** Cancelled when no server need be waited for any more; one for each resource, as each has one listener. */
+  readonly #waiting: ReadonlyMap<string, Cancellation>;
   readonly #unsubscribe: () => void;
+  #send: (bytes: Buffer) => void;
+  /** What happened before the acknowledgement, which must come first; undefined from then on. */
+  #unheard: Unheard | undefined = new Unheard();
 
-  private constructor({ view, message, send }: SubscriptionOptions, filter: Filter) {
+  private constructor({ message, view, allowance, send }: SubscriptionOptions, filter: Filter) {
     this.#idText = message.idText;
+    this.#filter = filter;
+    this.#waiting = new Map(filter.uris.map((uri) => [uri, new Cancellation()]));
     this.#send = send;
-    const params = `{"_meta":${this.#meta()},"notifications":${JSON.stringify(filter)}}`;
-    send(notificationText('notifications/subscriptions/acknowledged', params));
-    this.#unsubscribe = view.onChange((kinds) => {
-      const wanted = kinds.filter((kind) => filter[FIELDS[kind]] === true);
-      for (const method of new Set(wanted.map((kind) => LIST_CHANGED[kind])))
-        send(notificationText(method, `{"_meta":${this.#meta()}}`));
-    });
+    this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
+    const hear: HearUpdate = (uri, note) => {
+      const own = (): Buffer =>
+        notificationText(RESOURCE_UPDATED, `{"_meta":${this.#meta()},"uri":${JSON.stringify(uri)}}`);
+      this.#tell(uri, note === undefined ? own() : withSubscriptionId(note, this.#idText), own);
+    };
+    this.#wishes = new ResourceWishes({ view, allowance, hear });
+    if (filter.uris.length === 0) this.#acknowledge([]);
+    else void this.#open();
   }
 
+  /** SUBSCRIPTION_LIMIT: the client would be told of more resources than it may. */
   static open(options: SubscriptionOptions): Result<Subscription, Refusal> {
-    const filter = filterOf(options.message);
-    return filter.ok ? ok(new Subscription(options, filter.value)) : filter;
+    const { message, allowance } = options;
+    const filter = filterOf(message);
+    if (!filter.ok) return filter;
+    return allowance.has(filter.value.uris.length)
+      ? ok(new Subscription(options, filter.value))
+      : err({ code: 'SUBSCRIPTION_LIMIT', limit: allowance.limit });
   }
 
-  /** The client has gone, or wants no more. */
+  /** The client has gone, or wants no more. Nothing is said any more. */
   cancel(): void {
+    this.#send = () => undefined;
+    this.#stopWaiting();
     this.#unsubscribe();
+    this.#wishes.end();
   }
 
   /** Assay ends it: the empty result says that this is in good order. */
   finish(): void {
-    this.#unsubscribe();
+    if (this.#unheard !== undefined) this.#acknowledge([]);
     const meta = this.#meta(`,"io.modelcontextprotocol/serverInfo":${JSON.stringify(OWN_INFO)}`);
     this.#send(resultMessage(this.#idText, Buffer.from(`{"resultType":"complete","_meta":${meta}}`)));
+    this.cancel();
+  }
+
+  /** Asks for all resources at a time. What no server has agreed to tell of by the end of the wait is left out. */
+  async #open(): Promise<void> {
+    const honoured = new Set<string>();
+    const asked = [...this.#waiting].map(async ([uri, waiting]) => {
+      const answer = await this.#wishes.want(uri, waiting);
+      if (answer.kind === 'honoured') honoured.add(uri);
+    });
+    await atMost(Promise.all(asked), ACKNOWLEDGE_MS);
+    this.#stopWaiting();
+    if (this.#unheard !== undefined) this.#acknowledge(this.#filter.uris.filter((uri) => honoured.has(uri)));
+  }
+
+  #stopWaiting(): void {
+    for (const waiting of this.#waiting.values()) waiting.cancel();
+  }
+
+  #acknowledge(uris: readonly string[]): void {
+    const { lists, uris: wanted } = this.#filter;
+    const agreed = new Set(uris);
+    for (const uri of wanted) if (!agreed.has(uri)) this.#wishes.leave(uri);
+    const told = JSON.stringify({ ...lists, ...(uris.length > 0 && { resourceSubscriptions: uris }) });
+    const params = `{"_meta":${this.#meta()},"notifications":${told}}`;
+    this.#send(notificationText('notifications/subscriptions/acknowledged', params));
+    const unheard = this.#unheard?.take() ?? [];
+    this.#unheard = undefined;
+    for (const [matter, bytes] of unheard) if (agreed.has(matter) || IS_LIST.has(matter)) this.#send(bytes);
+  }
+
+  #changed(kinds: readonly ListKind[]): void {
+    const wanted = kinds.filter((kind) => this.#filter.lists[LIST_FIELDS[kind]] === true);
+    for (const method of new Set(wanted.map((kind) => LIST_CHANGED[kind]))) {
+      const bytes = notificationText(method, `{"_meta":${this.#meta()}}`);
+      this.#tell(method, bytes, () => bytes);
+    }
+  }
+
+  #tell(matter: string, bytes: Buffer, whole: () => Buffer): void {
+    if (this.#unheard === undefined) this.#send(bytes);
+    else this.#unheard.keep(matter, bytes, whole);
   }
 
   /** With the id as the client wrote it, which as a number may be more than numbers can hold. */
@@ -70,29 +129,4 @@ export class Subscription {
   }
 }
 
-function filterOf(message: RequestMessage): Result<Filter, Refusal> {
-  const { bytes, params } = message;
-  const reason = jsonFault(message);
-  if (reason !== undefined) return err({ code: 'MESSAGE_NOT_JSON', reason });
-  const given = (
-    JSON.parse(bytes.toString('utf8', params?.start ?? 0, params?.end ?? 0) || '{}') as {
-      notifications?: unknown;
-    }
-  ).notifications;
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    return err({ code: 'PARAMS_INVALID', field: 'params.notifications', reason: 'it must be an object' });
-  const wishes = given as Readonly<Record<string, unknown>>;
-  if (wishes['taskIds'] !== undefined && !declaresTasks(message)) return err(TASKS_MISSING);
-  const filter: Filter = {};
-  for (const field of new Set(Object.values(FIELDS))) {
-    const wish = wishes[field];
-    if (wish !== undefined && typeof wish !== 'boolean')
-      return err({
-        code: 'PARAMS_INVALID',
-        field: `params.notifications.${field}`,
-        reason: 'it must be true or false',
-      });
-    if (wish === true) filter[field] = true;
-  }
-  return ok(filter);
-}
+const IS_LIST: ReadonlySet<string> = new Set(Object.values(LIST_CHANGED));

@@ -1,0 +1,20 @@
+import { ResourceWishes, type Allowance } from '../../gateway/resource-wishes.ts';
+import type { View } from '../../gateway/view.ts';
+import { notificationMessage } from '../../protocol/reply.ts';
+import { withoutSubscriptionId } from '../../protocol/translate.ts';
+import { RESOURCE_UPDATED } from './legacy-rules.ts';
+
+/** Says something about a matter; `whole` says that all of the matter may have changed. */
+export type Tell = (matter: string, bytes: Buffer, whole: () => Buffer) => void;
+
+/** The wishes of a client that subscribes to one resource after the other, and is told on its own stream. */
+export function legacyWishes(view: View, allowance: Allowance, tell: Tell): ResourceWishes {
+  return new ResourceWishes({
+    view,
+    allowance,
+    hear: (uri, note) => {
+      const own = (): Buffer => notificationMessage(RESOURCE_UPDATED, { uri });
+      tell(uri, note === undefined ? own() : withoutSubscriptionId(note), own);
+    },
+  });
+}

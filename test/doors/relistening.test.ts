@@ -1,0 +1,303 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { startNotifier, type NotifierHttp } from '../fixtures/notifier-http.ts';
+import { freePort, serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { endLater, kill, sleep, until } from '../support/endings.ts';
+import type { Stream } from '../support/http.ts';
+import { at, type Json } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernAsk, modernStream } from '../support/modern.ts';
+import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
+
+const isUpdate = (message: Json): boolean => at(message, 'method') === 'notifications/resources/updated';
+const isChange = (message: Json): boolean => at(message, 'method') === 'notifications/tools/list_changed';
+const isAcknowledged = (message: Json): boolean =>
+  at(message, 'method') === 'notifications/subscriptions/acknowledged';
+
+/** Waits until so many messages that fit are on a stream. */
+function untilHas(stream: Stream, fits: (message: Json) => boolean, count: number): Promise<unknown> {
+  return until(
+    () => `${count} on the stream, which has ${JSON.stringify(stream.messages())}`,
+    () => (stream.messages().filter(fits).length >= count ? true : undefined),
+    15_000,
+  );
+}
+
+interface Listeners {
+  readonly assay: Assay;
+  readonly legacy: Stream;
+  readonly modern: Stream;
+}
+
+/** A legacy and a modern client that want to hear of the tools and of one resource. */
+async function listeners(assay: Assay): Promise<Listeners> {
+  await assay.settled();
+  const session = await openSession(assay.url);
+  await session.ask('tools/list');
+  const legacy = await session.listen();
+  expect(await session.ask('resources/subscribe', { uri: 'note://one' })).toMatchObject({ result: {} });
+  const modern = await modernStream(assay.url, 'subscriptions/listen', {
+    params: { notifications: { toolsListChanged: true, resourceSubscriptions: ['note://one'] } },
+  });
+  await modern.next('acknowledgement', isAcknowledged);
+  return { assay, legacy, modern };
+}
+
+const ERAS = ['legacy', 'modern'] as const;
+
+async function withHttp(era: 'legacy' | 'modern'): Promise<Listeners & { readonly http: NotifierHttp }> {
+  const http = await startNotifier({ era });
+  endLater(() => http.close());
+  return {
+    http,
+    ...(await listeners(await startAssay({ servers: { s: { type: 'http', url: http.url } } }))),
+  };
+}
+
+describe.each(ERAS)('a stream of a %s server', (era) => {
+  it.each(['cut', 'end'] as const)(
+    'that is %s is opened again, and what may have been missed is told',
+    async (how) => {
+      const { http, legacy, modern } = await withHttp(era);
+      await until('one stream is open', () => (http.streams() === 1 ? true : undefined));
+      http[how]();
+      http.grow('tools');
+      for (const stream of [legacy, modern]) {
+        await untilHas(stream, isChange, 1);
+        await untilHas(stream, isUpdate, 1);
+      }
+      http.touch('note://one');
+      for (const stream of [legacy, modern]) await untilHas(stream, isUpdate, 2);
+      http.grow('tools');
+      for (const stream of [legacy, modern]) await untilHas(stream, isChange, 2);
+      await sleep(300);
+      for (const stream of [legacy, modern]) {
+        expect(stream.messages().filter(isUpdate)).toHaveLength(2);
+        expect(stream.messages().filter(isChange)).toHaveLength(2);
+      }
+      expect(http.streams()).toBe(1);
+    },
+  );
+
+  it('that is refused is asked for again, and not too often', async () => {
+    const http = await startNotifier({ era });
+    endLater(() => http.close());
+    const refuse = (isRefused: boolean): void => {
+      http.getStatus = isRefused ? 503 : undefined;
+      http.refusal = isRefused ? { code: -32603, message: 'Too many streams' } : undefined;
+    };
+    refuse(true);
+    const assay = await startAssay({ servers: { s: { type: 'http', url: http.url } } });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    await session.ask('tools/list');
+    const get = await session.listen();
+    http.grow('tools');
+    await sleep(1_000);
+    expect(get.messages()).toEqual([]);
+    expect(http.seen['subscriptions/listen'] ?? 0).toBeLessThanOrEqual(3);
+    refuse(false);
+    await untilHas(get, isChange, 1);
+    http.grow('tools');
+    await untilHas(get, isChange, 2);
+    expect(http.streams()).toBe(1);
+  });
+
+  it('is closed with Assay', async () => {
+    const { http, assay } = await withHttp(era);
+    await assay.stop();
+    await until('no stream is open', () => (http.streams() === 0 ? true : undefined));
+  });
+});
+
+it('a modern server without such streams is asked once, and its tools work all the same', async () => {
+  const http = await startNotifier({ era: 'modern' });
+  endLater(() => http.close());
+  http.refusal = { code: -32601, message: 'Method not found' };
+  const assay = await startAssay({ servers: { s: { type: 'http', url: http.url } } });
+  await assay.settled();
+  await sleep(1_200);
+  expect(http.seen['subscriptions/listen']).toBe(1);
+  const session = await openSession(assay.url);
+  expect(at(await session.ask('resources/subscribe', { uri: 'note://one' }), 'error', 'data', 'code')).toBe(
+    'SUBSCRIPTION_UNSUPPORTED',
+  );
+  expect(await session.call('s_touch', { uri: 'note://one' })).toBe('touched');
+});
+
+describe.each(ERAS)('a %s server', (era) => {
+  it.each(['stdio', 'http'])(
+    'over %s that was started anew is asked again for all, and tells of it once',
+    async (way) => {
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}/mcp`;
+      let http = way === 'http' ? await startNotifier({ era, port }) : undefined;
+      endLater(async () => http?.close());
+      const diary = openDiary();
+      const entry =
+        http === undefined
+          ? fixture('notifier', [`--era=${era}`], { env: diary.env })
+          : { type: 'http', url };
+      const { assay, legacy, modern } = await listeners(await startAssay({ servers: { s: entry } }));
+      if (http === undefined) kill(diary.read('start').at(-1)?.pid ?? 0, 'SIGKILL');
+      else {
+        await http.close();
+        http = await startNotifier({ era, port });
+        // A call finds out that the old one is gone, if no stream has.
+        await modernAsk(assay.url, 'tools/call', { params: { name: 's_state' } });
+      }
+      for (const stream of [legacy, modern]) await untilHas(stream, isUpdate, 1);
+      expect(at(serverIn(await assay.health(), 's'), 'state')).toBe('up');
+      await modernAsk(assay.url, 'tools/call', {
+        params: { name: 's_touch', arguments: { uri: 'note://one' } },
+      });
+      for (const stream of [legacy, modern]) await untilHas(stream, isUpdate, 2);
+      await sleep(200);
+      for (const stream of [legacy, modern]) expect(stream.messages().filter(isUpdate)).toHaveLength(2);
+      legacy.cut();
+      modern.cut();
+    },
+  );
+});
+
+describe('a modern server', () => {
+  it('is asked for one more resource on a new stream before the old one is closed', async () => {
+    const { http, assay, modern } = await withHttp('modern');
+    const session = await openSession(assay.url);
+    const get = await session.listen();
+    for (let round = 0; round < 20; round++) {
+      http.touch('note://one');
+      await session.ask('resources/subscribe', { uri: `note://item/${round}` });
+      http.touch(`note://item/${round}`);
+    }
+    await untilHas(modern, isUpdate, 20);
+    await untilHas(get, isUpdate, 20);
+    await until('one stream is left', () => (http.streams() === 1 ? true : undefined));
+    await session.end();
+    await until('nobody wants more', () => (http.subscribed().join() === 'note://one' ? true : undefined));
+  });
+
+  it('that refuses a wider stream goes on with the old one', async () => {
+    const { http, assay, modern } = await withHttp('modern');
+    const session = await openSession(assay.url);
+    const answer = await session.ask('resources/subscribe', { uri: 'note://poison' });
+    expect(at(answer, 'error')).toEqual({
+      code: -32077,
+      message: 'Not this one',
+      data: { why: 'forbidden' },
+    });
+    http.touch('note://one');
+    await untilHas(modern, isUpdate, 1);
+    expect(await session.ask('resources/subscribe', { uri: 'note://two' })).toMatchObject({ result: {} });
+    expect(http.subscribed()).toEqual(['note://one', 'note://two']);
+  });
+});
+
+describe('a client', () => {
+  it('may be told of so many resources, over all its streams, and is refused more', async () => {
+    const http = await startNotifier({ era: 'legacy' });
+    endLater(() => http.close());
+    const settings = { settings: { 'limits.subscriptionsPerClient': 2 } };
+    const assay = await startAssay({ servers: { s: { type: 'http', url: http.url } }, settings });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    const code = async (uri: string): Promise<Json | undefined> =>
+      at(await session.ask('resources/subscribe', { uri }), 'error', 'data', 'code');
+    expect([await code('note://one'), await code('note://one'), await code('note://two')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(await code('note://dir')).toBe('SUBSCRIPTION_LIMIT');
+    await session.ask('resources/unsubscribe', { uri: 'note://one' });
+    expect(await code('note://dir')).toBeUndefined();
+    const listen = (uris: readonly string[]): Promise<Stream> =>
+      modernStream(assay.url, 'subscriptions/listen', {
+        params: { notifications: { resourceSubscriptions: uris } },
+      });
+    const first = await listen(['note://one', 'note://one', 'note://two']);
+    await first.next('acknowledgement', isAcknowledged);
+    const refused = await listen(['note://one']);
+    expect(refused.status).toBe(429);
+    first.cut();
+    await until('there is room again', async () => {
+      const again = await listen(['note://one']);
+      again.cut();
+      return again.status === 200 ? true : undefined;
+    });
+  });
+
+  it('without a stream hears of each resource once when it opens one', async () => {
+    const { http, assay } = await withHttp('legacy');
+    const session = await openSession(assay.url);
+    await session.ask('resources/subscribe', { uri: 'note://dir' });
+    await session.ask('resources/subscribe', { uri: 'note://two' });
+    http.touch('note://two');
+    http.touch('note://two');
+    http.touch('note://dir/a', 'note://dir');
+    http.touch('note://dir/b', 'note://dir');
+    await sleep(200);
+    const get = await session.listen();
+    await untilHas(get, isUpdate, 2);
+    await sleep(100);
+    const uris = get.messages().map((message) => at(message, 'params', 'uri'));
+    expect(uris).toEqual(['note://two', 'note://dir']);
+  });
+
+  it('that goes while its subscription is being asked for leaves nothing behind', async () => {
+    const { http, assay, legacy, modern } = await withHttp('legacy');
+    for (let round = 0; round < 10; round++) {
+      const stream = await modernStream(assay.url, 'subscriptions/listen', {
+        params: { notifications: { resourceSubscriptions: ['note://two', `note://item/${round}`] } },
+      });
+      stream.cut();
+    }
+    legacy.cut();
+    modern.cut();
+    await until('only the session’s is left', () =>
+      http.subscribed().join() === 'note://one' ? true : undefined,
+    );
+  });
+});
+
+it('a server that does not answer costs the acknowledgement so much of a wait, and itself alone', async () => {
+  const { http, assay } = await withHttp('legacy');
+  const stream = await modernStream(assay.url, 'subscriptions/listen', {
+    params: { notifications: { resourceSubscriptions: ['note://silent', 'note://two'] } },
+  });
+  await until('the other one is asked for', () =>
+    http.subscribed().includes('note://two') ? true : undefined,
+  );
+  http.touch('note://two');
+  const first = await stream.next('acknowledgement', () => true, 10_000);
+  expect(at(first, 'params', 'notifications')).toEqual({ resourceSubscriptions: ['note://two'] });
+  await untilHas(stream, isUpdate, 1);
+});
+
+it('wishes go over to the server that takes the place of another in the config', async () => {
+  const path = writeConfig({ s: fixture('notifier', ['--label=a']) });
+  const { assay, modern } = await listeners(await startAssay({ config: path }));
+  const next = writeConfig({ s: fixture('notifier', ['--label=b']) });
+  writeFileSync(path, readFileSync(next));
+  await untilHas(modern, isUpdate, 1);
+  await modernAsk(assay.url, 'tools/call', { params: { name: 's_touch', arguments: { uri: 'note://one' } } });
+  await untilHas(modern, isUpdate, 2);
+});
+
+it('a subscription to a resource of a server that cannot be reached is acknowledged without it', async () => {
+  const home = tempDir();
+  const port = await freePort();
+  const http = await startNotifier({ era: 'legacy', port });
+  const servers = { s: { type: 'http', url: http.url } };
+  await (await startAssay({ servers, home })).settled();
+  await http.close();
+  const assay = await startAssay({ servers, home });
+  const stream = await modernStream(assay.url, 'subscriptions/listen', {
+    params: { notifications: { promptsListChanged: true, resourceSubscriptions: ['note://one'] } },
+  });
+  const first = await stream.next('acknowledgement', () => true, 8_000);
+  expect([isAcknowledged(first), at(first, 'params', 'notifications')]).toEqual([
+    true,
+    { promptsListChanged: true },
+  ]);
+});

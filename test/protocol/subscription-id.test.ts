@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { declares } from '../../src/protocol/capabilities.ts';
+import { readServerMessage, type NotificationMessage } from '../../src/protocol/message.ts';
+import { subscriptionIdOf, withoutSubscriptionId, withSubscriptionId } from '../../src/protocol/translate.ts';
+
+const KEY = '"io.modelcontextprotocol/subscriptionId"';
+
+function note(params: string): NotificationMessage {
+  const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/x"${params}}`));
+  if (message.kind !== 'notification') throw new Error(`no notification: ${params}`);
+  return message;
+}
+
+const paramsOf = (bytes: Buffer): string =>
+  bytes.toString().slice('{"jsonrpc":"2.0","method":"notifications/x"'.length, -1);
+
+describe('the subscription id of a notification', () => {
+  it.each([
+    [',"params":{}', `,"params":{"_meta":{${KEY}:7}}`],
+    [',"params":{ "uri":"a"}', `,"params":{"_meta":{${KEY}:7}, "uri":"a"}`],
+    [',"params":{"_meta":null,"a":1.0}', `,"params":{"_meta":{${KEY}:7},"a":1.0}`],
+    [',"params":{"_meta":{}}', `,"params":{"_meta":{${KEY}:7}}`],
+    [',"params":{"_meta":{"x": 1e2}}', `,"params":{"_meta":{${KEY}:7,"x": 1e2}}`],
+    [`,"params":{"_meta":{"x":1, ${KEY} : 65537}}`, `,"params":{"_meta":{"x":1, ${KEY} : 7}}`],
+  ])('is put into what has %j, and all else stays', (given, expected) => {
+    expect(paramsOf(withSubscriptionId(note(given), '7'))).toBe(expected);
+  });
+
+  it.each([
+    ['', ''],
+    [',"params":{"_meta":{"x":1},"a":1}', ',"params":{"_meta":{"x":1},"a":1}'],
+    [`,"params":{"_meta":{${KEY}:65537},"a":1.0}`, ',"params":{"a":1.0}'],
+    [`,"params":{"a":1.0,"_meta":{${KEY}:65537}}`, ',"params":{"a":1.0}'],
+    [`,"params":{"_meta":{"x":1,${KEY}:65537,"y":2}}`, ',"params":{"_meta":{"x":1,"y":2}}'],
+  ])('is taken out of what has %j, and an empty _meta with it', (given, expected) => {
+    expect(paramsOf(withoutSubscriptionId(note(given)))).toBe(expected);
+  });
+
+  it('is put into what has no params at all', () => {
+    expect(withSubscriptionId(note(''), '7').toString()).toBe(
+      `{"params":{"_meta":{${KEY}:7}},"jsonrpc":"2.0","method":"notifications/x"}`,
+    );
+  });
+
+  it('is read as it was written', () => {
+    expect(subscriptionIdOf(note(`,"params":{"_meta":{${KEY}:"a\\u0062"}}`))).toBe('"a\\u0062"');
+    expect(subscriptionIdOf(note(',"params":{"_meta":{}}'))).toBeUndefined();
+  });
+});
+
+it('a capability has a member only where it says true', () => {
+  const resources = (value: unknown): boolean => declares({ resources: value }, 'resources', 'subscribe');
+  expect([{ subscribe: true }, { subscribe: 'true' }, {}, null, true, undefined].map(resources)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
