@@ -2,10 +2,13 @@ import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Era } from '../protocol/eras.ts';
+import type { HeaderParameters } from '../protocol/header-parameters.ts';
 import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
+import { parameterFault, type HeaderLines } from '../protocol/parameter-values.ts';
 import { memberOf, textOf, type Member } from '../protocol/spans.ts';
 import { asksForInput, nameOf } from '../protocol/translate.ts';
 import { LIST_KINDS, LISTS } from './inventory.ts';
+import type { Entry } from './listing.ts';
 import type { Ask, ListKind, Reply } from './ports.ts';
 import type { Server } from './server.ts';
 import type { View } from './view.ts';
@@ -26,6 +29,10 @@ export interface Exchange {
   readonly cancellation: Cancellation;
   /** Whether the answer is only handed on, unread. */
   readonly isRelayed: boolean;
+  /** The headers with which the request came, where they must repeat what it says. */
+  readonly headerLines?: (() => HeaderLines) | undefined;
+  /** What of the arguments headers repeat; known with the tool. */
+  readonly parameters?: HeaderParameters | undefined;
   /** Says something to the client before the result: progress and log messages of this request. */
   notify(note: NotificationMessage, bytes: Buffer): void;
 }
@@ -60,10 +67,13 @@ async function list({ view, message, era }: Exchange, kind: ListKind): Promise<A
   const cursor = textOf(message.bytes, member);
   if (member !== undefined && cursor === undefined) return wrong('params.cursor', 'it must be a string');
   const page = await view.page(kind, era, cursor);
+  // What is not declared is not there (2026-07-28, server/discover); older clients ask all the same, and get an empty list.
+  if (era === 'modern' && !view.has(LISTS[kind].capability))
+    return refused({ code: 'METHOD_UNKNOWN', method: message.method });
   return page.ok ? { kind: 'own', result: page.value } : refused(page.error);
 }
 
-type Found = Result<{ readonly server: Server; readonly key: string; readonly name: string }, Refusal>;
+type Found = Result<Entry, Refusal>;
 
 async function named(exchange: Exchange, find: (name: string) => Promise<Found>): Promise<Answer> {
   const { message } = exchange;
@@ -71,11 +81,14 @@ async function named(exchange: Exchange, find: (name: string) => Promise<Found>)
   if (name === undefined) return wrong('params.name', 'it must be a string');
   const entry = await find(name);
   if (!entry.ok) return refused(entry.error);
-  return relayWatched(
-    exchange,
-    entry.value.server,
-    entry.value.key === entry.value.name ? undefined : entry.value.name,
-  );
+  const { server, key, name: own, definition } = entry.value;
+  const { parameters } = definition;
+  const asked = key === own ? undefined : own;
+  if (parameters === undefined) return relayWatched(exchange, server, asked);
+  const fault = exchange.headerLines && parameterFault(message, parameters, exchange.headerLines());
+  return fault === undefined
+    ? relayWatched({ ...exchange, parameters }, server, asked)
+    : refused({ code: 'HEADER_MISMATCH', ...fault });
 }
 
 async function readResource(exchange: Exchange): Promise<Answer> {
@@ -155,6 +168,7 @@ async function askOf(
     message: exchange.message,
     era: exchange.era,
     name,
+    parameters: exchange.parameters,
     clientInfo: exchange.clientInfo,
     timeoutMs: server.spec.timeoutMs,
     cancellation: exchange.cancellation,

@@ -6,6 +6,7 @@ import type { Ending } from '../core/supervision.ts';
 import type { Identity } from '../core/subject.ts';
 import type { MintedToken } from '../core/token.ts';
 import type { Era } from '../protocol/eras.ts';
+import type { HeaderParameters } from '../protocol/header-parameters.ts';
 import type { listable } from '../protocol/listable.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../protocol/message.ts';
 
@@ -16,6 +17,8 @@ export interface Ask {
   readonly era: Era;
   /** What the server calls the tool or prompt, where that differs from its public name. */
   readonly name: string | undefined;
+  /** What of its arguments headers repeat towards a modern server over HTTP. */
+  readonly parameters?: HeaderParameters | undefined;
   /** JSON text of the client's name and version; undefined: Assay's own. */
   readonly clientInfo: string | undefined;
   /** Longest silence in ms: without a result or progress for so long the request is cancelled. */
@@ -56,6 +59,8 @@ export interface Link {
   readonly version: string;
   readonly capabilities: Capabilities;
   readonly instructions: string | undefined;
+  /** Whether headers repeat parts of a request, so that a tool is of no use whose headers cannot be made. */
+  readonly hasHeaders?: boolean;
   /** Bytes that were sent and that its server has not taken; 0 as long as it takes what comes. */
   readonly untakenBytes: number;
   ask(ask: Ask): Promise<Result<Reply, Refusal>>;
@@ -91,6 +96,8 @@ export interface Definition {
   readonly key: string | undefined;
   readonly bytes: Buffer;
   readonly fitness: Readonly<Record<Era, Fitness>>;
+  /** Of a tool that modern clients are shown. */
+  readonly parameters?: HeaderParameters | undefined;
 }
 
 export type Inventory = Readonly<Record<ListKind, readonly Definition[]>>;

@@ -3,7 +3,6 @@ import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
 import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
-import { atMost } from '../../platform/waiting.ts';
 import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import {
@@ -15,6 +14,7 @@ import {
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import { Asides } from './asides.ts';
+import { endSession } from './end-session.ts';
 import type { Facts } from './handshake.ts';
 import { exchangeHttp, isSuccess, statusCause, type HttpEnd } from './http-exchange.ts';
 import { answerTo, heard, ownIdOf, progressIdOf } from './incoming.ts';
@@ -44,7 +44,6 @@ interface Open {
 
 const SESSION_OVER = 'its session is over (HTTP 404)';
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
-const DELETE_LIMIT_MS = 1_000;
 /** Most messages beside requests that are on their way at a time. */
 const MOST_POSTS = 1_024;
 
@@ -89,6 +88,9 @@ export class HttpLink implements Link {
   }
   get instructions(): string | undefined {
     return this.#facts.instructions;
+  }
+  get hasHeaders(): boolean {
+    return this.#facts.era === 'modern';
   }
 
   /** The handshake is done. From here on the server's own messages are heard. */
@@ -168,7 +170,8 @@ export class HttpLink implements Link {
       const { server } = this.#options;
       for (const pending of this.#open.all()) pending.fail({ code: 'SERVER_ENDED', server, cause: cause });
       // A server may refuse to end sessions, or be gone: nothing depends on the answer.
-      if (this.#session !== undefined) await atMost(this.#delete(), DELETE_LIMIT_MS);
+      const request = { ...this.#request(undefined, this.#legacyHeaders()), method: 'DELETE' } as const;
+      if (this.#session !== undefined) await endSession({ ...this.#options, client: this.#client, request });
     }
     // Requests of a session that is over end by themselves, each with what its server says to it.
     if (this.#open.size === 0) await this.#client.close();
@@ -190,8 +193,10 @@ export class HttpLink implements Link {
     } else if (message.kind === 'response') {
       if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
       else log.warn('server answered another request than it was asked; that is ignored', { server });
-    } else if (message.kind === 'request') this.#post(answerTo(message, this.#options.offer));
-    else if (message.method === 'notifications/message') pending.note(message);
+    } else if (message.kind === 'request') {
+      // In the modern era a server requests nothing, and clients send no responses (2026-07-28, streamable-http).
+      if (era === 'legacy') this.#post(answerTo(message, this.#options.offer));
+    } else if (message.method === 'notifications/message') pending.note(message);
     else this.#note(message);
   }
 
@@ -255,29 +260,7 @@ export class HttpLink implements Link {
     });
   }
 
-  #delete(): Promise<HttpEnd> {
-    const { server, log } = this.#options;
-    return new Promise((resolve) => {
-      const request: HttpRequest = {
-        method: 'DELETE',
-        path: this.#path,
-        headers: this.#headers(this.#legacyHeaders()),
-        body: undefined,
-      };
-      exchangeHttp({
-        client: this.#client,
-        request,
-        isStream: false,
-        endsWithResponse: true,
-        server,
-        log,
-        onMessage: () => undefined,
-        onEnd: resolve,
-      });
-    });
-  }
-
-  #request(body: readonly Buffer[], extra: readonly string[]): HttpRequest {
+  #request(body: readonly Buffer[] | undefined, extra: readonly string[]): HttpRequest {
     return { method: 'POST', path: this.#path, headers: this.#headers(extra), body };
   }
 

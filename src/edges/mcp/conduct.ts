@@ -6,9 +6,11 @@ import { answer } from '../../gateway/answer.ts';
 import type { View } from '../../gateway/view.ts';
 import { METHODS, type Era } from '../../protocol/eras.ts';
 import { jsonFault, type NotificationMessage, type RequestMessage } from '../../protocol/message.ts';
+import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import { errorMessage, resultMessage, resultPieces, resultText } from '../../protocol/reply.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import { replyFor } from '../../protocol/translate.ts';
+import { relayedStatus } from './relayed-status.ts';
 import { discovery } from './self.ts';
 
 /** Who asks: fixed for the life of a legacy session, read from each request in the modern era. */
@@ -21,6 +23,8 @@ export interface Caller {
   readonly clientInfo: string | undefined;
   /** The revision that a legacy client negotiated. */
   readonly version?: string;
+  /** The headers of this one request, which repeat what it says; of a modern client over HTTP. */
+  readonly headerLines?: () => HeaderLines;
   /** The least severe level of log messages that the client wants; undefined: what its era has as default. */
   logLevel: string | undefined;
 }
@@ -63,6 +67,7 @@ export async function conduct({ caller, message, cancellation, notify }: Conduct
     clientInfo: caller.clientInfo,
     cancellation,
     isRelayed: true,
+    headerLines: caller.headerLines,
     notify: (note, bytes) => {
       if (note.method === 'notifications/progress' || wantsLog(note, era, logLevel)) notify(bytes);
     },
@@ -70,7 +75,8 @@ export async function conduct({ caller, message, cancellation, notify }: Conduct
   switch (answered.kind) {
     case 'relayed': {
       const { reply } = answered;
-      return { pieces: replyFor(reply.message, { idText, method, from: reply.era, to: era }), status: 200 };
+      const pieces = replyFor(reply.message, { idText, method, from: reply.era, to: era });
+      return { pieces, status: era === 'modern' ? relayedStatus(reply) : 200 };
     }
     case 'own':
       return { pieces: resultPieces(idText, answered.result), status: 200 };
