@@ -6,13 +6,14 @@ import type { HeaderParameters } from '../protocol/header-parameters.ts';
 import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
 import { parameterFault, type HeaderLines } from '../protocol/parameter-values.ts';
 import { memberOf, textOf, type Member } from '../protocol/spans.ts';
+import type { TraceContext } from '../protocol/trace-context.ts';
 import { asksForInput, nameOf } from '../protocol/translate.ts';
 import { LIST_KINDS, LISTS } from './inventory.ts';
 import type { Entry } from './listing.ts';
 import type { Ask, ListKind, Reply } from './ports.ts';
 import type { Server } from './server.ts';
 import type { View } from './view.ts';
-import { maskedRefusal, watch } from './watch.ts';
+import { maskedRefusal, newTraceFor, watch } from './watch.ts';
 
 /** One request on its way through the gateway, with what is known of who asks. */
 export interface Exchange {
@@ -33,6 +34,8 @@ export interface Exchange {
   readonly headerLines?: (() => HeaderLines) | undefined;
   /** What of the arguments headers repeat; known with the tool. */
   readonly parameters?: HeaderParameters | undefined;
+  /** Of the span that watches it. */
+  readonly trace?: TraceContext | undefined;
   /** Says something to the client before the result: progress and log messages of this request. */
   notify(note: NotificationMessage, bytes: Buffer): void;
 }
@@ -120,14 +123,14 @@ async function complete(exchange: Exchange): Promise<Answer> {
 async function relayWatched(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
   const { telemetry } = exchange.view;
   if (telemetry === undefined) return relay(exchange, server, name);
-  const end = watch(telemetry, {
+  const { trace, end } = watch(telemetry, {
     server: server.spec.name,
     message: exchange.message,
     version: exchange.version,
   });
   let answered = refused({ code: 'INTERNAL' });
   try {
-    answered = await relay(exchange, server, name);
+    answered = await relay(trace === undefined ? exchange : { ...exchange, trace }, server, name);
     if (answered.kind === 'refused') answered = refused(maskedRefusal(answered.refusal, telemetry.mask));
     return answered;
   } finally {
@@ -169,6 +172,7 @@ async function askOf(
     era: exchange.era,
     name,
     parameters: exchange.parameters,
+    trace: exchange.trace ?? newTraceFor(exchange.message, exchange.view.telemetry),
     clientInfo: exchange.clientInfo,
     timeoutMs: server.spec.timeoutMs,
     cancellation: exchange.cancellation,

@@ -9,6 +9,7 @@ import type { Era } from '../protocol/eras.ts';
 import type { HeaderParameters } from '../protocol/header-parameters.ts';
 import type { listable } from '../protocol/listable.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../protocol/message.ts';
+import type { TraceContext } from '../protocol/trace-context.ts';
 
 /** One request for a server, as a client sent it; the link makes of it what its server understands. */
 export interface Ask {
@@ -19,6 +20,8 @@ export interface Ask {
   readonly name: string | undefined;
   /** What of its arguments headers repeat towards a modern server over HTTP. */
   readonly parameters?: HeaderParameters | undefined;
+  /** The trace that the server is to know the request by. */
+  readonly trace?: TraceContext | undefined;
   /** JSON text of the client's name and version; undefined: Assay's own. */
   readonly clientInfo: string | undefined;
   /** Longest silence in ms: without a result or progress for so long the request is cancelled. */

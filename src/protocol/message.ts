@@ -62,6 +62,8 @@ const MESSAGE_PLAN: Plan = planOf({
     ref: { type: {}, name: {}, uri: {} },
     _meta: {
       progressToken: {},
+      traceparent: {},
+      tracestate: {},
       'io.modelcontextprotocol/protocolVersion': {},
       'io.modelcontextprotocol/clientCapabilities': {},
       'io.modelcontextprotocol/clientInfo': {},

@@ -1,12 +1,14 @@
 import { LEGACY_NOT_FOUND, METHODS, MODERN_NOT_FOUND, MODERN_VERSION, type Era } from './eras.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from './message.ts';
-import { memberOf, rawOf, textOf, type Member } from './spans.ts';
+import { memberOf, rawOf, textOf, type JsonObject, type Member } from './spans.ts';
 import { insertion, pieces, removals, splice, type Edit } from './splice.ts';
+import { hasTrace, traceEdits, traceMembers, type TraceContext } from './trace-context.ts';
 
 /*
  * The closed table of what Assay changes in a message that it relays (DESIGN.md, invariant 1):
  *
- *   request       id · params.name (or ref.name of a completion) · _meta.progressToken · the modern _meta envelope
+ *   request       id · params.name (or ref.name of a completion) · _meta.progressToken · the modern _meta envelope ·
+ *                 the trace context in _meta
  *   response      id · resultType, ttlMs and cacheScope, which only the modern era has · the code of "resource not found"
  *   notification  params.progressToken
  */
@@ -28,6 +30,8 @@ export interface RequestChange {
   readonly name: string | undefined;
   /** JSON text of who asks, for the envelope that a modern server needs and a legacy client does not send. */
   readonly clientInfo: string;
+  /** The trace that the request belongs to from here on; undefined: what the client says of it stays. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** The request as the server is to receive it, in pieces that are to be sent one after the other. */
@@ -50,19 +54,39 @@ export function nameOf(message: RequestMessage): Member | undefined {
 }
 
 function metaEdits(message: RequestMessage, change: RequestChange, edits: Edit[]): void {
-  const member = memberOf(message.params, '_meta');
-  const token = memberOf(member?.object, 'progressToken');
+  const { params, bytes } = message;
+  const { from, to, trace } = change;
+  const member = memberOf(params, '_meta');
+  const meta = member?.object;
+  const token = memberOf(meta, 'progressToken');
   if (token !== undefined) edits.push({ start: token.start, end: token.end, text: String(change.id) });
-  if (change.from === change.to) return;
-  if (change.to === 'modern') edits.push(...enveloped(message, change));
-  else if (message.params !== undefined && member?.object !== undefined) {
-    const isAll = member.object.members.every(isOfEnvelope);
-    edits.push(
-      ...(isAll
-        ? removals(message.params, ({ key }) => key === '_meta')
-        : removals(member.object, isOfEnvelope)),
-    );
-  }
+  const isNew = trace !== undefined && !hasTrace(message);
+  const added = isNew ? traceMembers(trace) : '';
+  if (trace !== undefined && !isNew && meta !== undefined) edits.push(...traceEdits(bytes, meta, trace));
+  if (from !== to && to === 'modern') edits.push(...enveloped(message, change, added));
+  else if (member === undefined && isNew) edits.push(inserted(message, added));
+  else if (meta !== undefined) edits.push(...(from === to ? insertions(meta, added) : bared(message, added)));
+}
+
+function insertions(object: JsonObject, added: string): readonly Edit[] {
+  return added === '' ? [] : [insertion(object, added)];
+}
+
+/** Gives a request without `_meta` one with these members. */
+function inserted({ params, root }: RequestMessage, members: string): Edit {
+  const meta = `"_meta":{${members}}`;
+  return params === undefined ? insertion(root, `"params":{${meta}}`) : insertion(params, meta);
+}
+
+/** Takes the envelope out of `_meta`, and all of an `_meta` in which nothing is left. */
+function bared({ params }: RequestMessage, added: string): readonly Edit[] {
+  const member = memberOf(params, '_meta');
+  if (params === undefined || member?.object === undefined) return [];
+  if (!member.object.members.every(isOfEnvelope))
+    return [...insertions(member.object, added), ...removals(member.object, isOfEnvelope)];
+  return added === ''
+    ? removals(params, ({ key }) => key === '_meta')
+    : [{ start: member.start, end: member.end, text: `{${added}}` }];
 }
 
 function isOfEnvelope({ key }: Member): boolean {
@@ -70,17 +94,17 @@ function isOfEnvelope({ key }: Member): boolean {
 }
 
 /** Gives a legacy request its envelope; whatever a client wrote under the envelope's own keys gives way. */
-function enveloped({ params, root }: RequestMessage, { clientInfo }: RequestChange): readonly Edit[] {
+function enveloped(message: RequestMessage, { clientInfo }: RequestChange, added: string): readonly Edit[] {
   const envelope =
     `"io.modelcontextprotocol/protocolVersion":"${MODERN_VERSION}",` +
     `"io.modelcontextprotocol/clientInfo":${clientInfo},` +
     `"io.modelcontextprotocol/clientCapabilities":{}`;
-  if (params === undefined) return [insertion(root, `"params":{"_meta":{${envelope}}}`)];
-  const meta = memberOf(params, '_meta');
-  if (meta === undefined) return [insertion(params, `"_meta":{${envelope}}`)];
+  const members = added === '' ? envelope : `${envelope},${added}`;
+  const meta = memberOf(message.params, '_meta');
+  if (meta === undefined) return [inserted(message, members)];
   if (meta.object === undefined || meta.object.members.every(isOfEnvelope))
-    return [{ start: meta.start, end: meta.end, text: `{${envelope}}` }];
-  return [insertion(meta.object, envelope), ...removals(meta.object, isOfEnvelope)];
+    return [{ start: meta.start, end: meta.end, text: `{${members}}` }];
+  return [insertion(meta.object, members), ...removals(meta.object, isOfEnvelope)];
 }
 
 /** The progress token as the client wrote it, undefined if it asked for no progress. */

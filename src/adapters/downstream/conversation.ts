@@ -67,7 +67,8 @@ export class Conversation {
         return;
       }
       const clientInfo = ask.clientInfo ?? ownInfo;
-      this.#send(requestFor(ask.message, { id, from: ask.era, to, name: ask.name, clientInfo }), id);
+      const { message, era: from, name, trace } = ask;
+      this.#send(requestFor(message, { id, from, to, name, clientInfo, trace }), id);
     });
   }
 

@@ -134,8 +134,8 @@ export class HttpLink implements Link {
         pending.fail({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
         return;
       }
-      const { message, name, era: from } = ask;
-      const body = requestFor(message, { id, from, to, name, clientInfo: ask.clientInfo ?? ownInfo });
+      const { message, name, era: from, clientInfo = ownInfo, trace } = ask;
+      const body = requestFor(message, { id, from, to, name, clientInfo, trace });
       abort = exchangeHttp({
         client: this.#client,
         request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
