@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 /** Names of the HTTP headers of MCP, in lower case as Node gives them. */
 export const PROTOCOL_VERSION = 'mcp-protocol-version';
 export const SESSION_ID = 'mcp-session-id';
+export const LAST_EVENT_ID = 'last-event-id';
 export const METHOD = 'mcp-method';
 export const NAME = 'mcp-name';
 

@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Ask, Capabilities, Link, LinkEvents, Log, Reply } from '../../gateway/ports.ts';
-import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
+import { HttpClient, type HttpRequest, type ResponseHeaders } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type Message,
   type NoMessage,
   type NotificationMessage,
+  type RequestMessage,
 } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
@@ -18,11 +19,12 @@ import { endSession } from './end-session.ts';
 import type { Facts } from './handshake.ts';
 import { exchangeHttp, isSuccess, statusCause, type HttpEnd } from './http-exchange.ts';
 import { answerTo, heard, ownIdOf, progressIdOf } from './incoming.ts';
-import { listenLegacy } from './legacy-listening.ts';
+import { listenLegacy, resumption } from './legacy-listening.ts';
 import { listen } from './listening.ts';
 import { modernHeaders } from './modern-headers.ts';
 import type { Offer } from './offer.ts';
 import { Pending, tooMany } from './pending.ts';
+import { exchangeResumably, NOT_BEGUN } from './resuming.ts';
 
 export interface HttpLinkOptions {
   readonly server: string;
@@ -109,12 +111,13 @@ export class HttpLink implements Link {
     if (ask.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
     return new Promise((settle) => {
       const { server, ownInfo, log } = this.#options;
-      let abort = (): void => undefined;
+      let exchange = NOT_BEGUN;
       const pending: Pending = new Pending({
         server,
         ask,
         settle: (result) => {
           if (id !== undefined) this.#open.delete(id);
+          exchange.rest();
           settle(result);
           if (this.#isClosing && this.#open.size === 0) void this.#client.close();
         },
@@ -122,7 +125,7 @@ export class HttpLink implements Link {
           // In the legacy era a closed connection cancels nothing (2025-11-25, basic/transports#sending-messages-to-the-server).
           if (to === 'legacy')
             this.#post(notificationMessage('notifications/cancelled', { requestId: id, reason }));
-          abort();
+          exchange.abort();
         },
       });
       const id = this.#open.add(pending);
@@ -136,9 +139,12 @@ export class HttpLink implements Link {
       }
       const { message, name, era: from, clientInfo = ownInfo, trace } = ask;
       const body = requestFor(message, { id, from, to, name, clientInfo, trace });
-      abort = exchangeHttp({
+      exchange = exchangeResumably({
         client: this.#client,
         request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
+        isOver: () => pending.isOver,
+        ...(to === 'legacy' && { resume: (lastId) => resumption(this.#listening(), lastId) }),
+        onLost: (end) => this.#lost(end),
         isStream: message.method === 'subscriptions/listen',
         endsWithResponse: true,
         server,
@@ -146,20 +152,27 @@ export class HttpLink implements Link {
         onMessage: (received) => this.#heard(received, { id, pending, era: to }),
         ...(ask.isRelayed &&
           from === to && { onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }) }),
-        onStart: (status, given) => {
-          // The session is over, so whatever else the answer says, the request was not carried out.
-          if (status === 404 && this.#session !== undefined) {
-            pending.fail({ code: 'SERVER_UNREACHED', server, cause: SESSION_OVER });
-            this.#end(SESSION_OVER);
-            return;
-          }
-          const session = given[headers.SESSION_ID];
-          if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string')
-            this.#session = session;
-        },
+        onStart: (status, given) => this.#started(status, given, { message, pending }),
         onEnd: (end) => this.#over(end, pending),
       });
     });
+  }
+
+  #started(
+    status: number,
+    given: ResponseHeaders,
+    { message, pending }: { readonly message: RequestMessage; readonly pending: Pending },
+  ): void {
+    const { server } = this.#options;
+    // The session is over, so whatever else the answer says, the request was not carried out.
+    if (status === 404 && this.#session !== undefined) {
+      pending.fail({ code: 'SERVER_UNREACHED', server, cause: SESSION_OVER });
+      this.#end(SESSION_OVER);
+      return;
+    }
+    const session = given[headers.SESSION_ID];
+    if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string')
+      this.#session = session;
   }
 
   async close(cause: string): Promise<void> {
@@ -221,10 +234,9 @@ export class HttpLink implements Link {
 
   #listenLegacy(): void {
     const { server, log } = this.#options;
-    const headersNow = this.#headers(this.#legacyHeaders());
     void listenLegacy({
       client: this.#client,
-      request: { method: 'GET', path: this.#path, headers: headersNow, body: undefined },
+      request: this.#listening(),
       server,
       log,
       signal: this.#closing.signal,
@@ -232,12 +244,18 @@ export class HttpLink implements Link {
         if (message.kind === 'request') this.#post(answerTo(message, this.#options.offer));
         else if (message.kind === 'notification') this.#note(message);
       },
-      onEnd: (end) => {
-        if (end.kind === 'unreached') this.#end(end.cause);
-        const isOver = end.kind === 'answered' && end.status === 404 && this.#session !== undefined;
-        if (isOver) this.#end(SESSION_OVER);
-      },
+      onEnd: (end) => this.#lost(end),
     });
+  }
+
+  /** A stream that belongs to the session has ended, which may say that nothing more comes of the session. */
+  #lost(end: HttpEnd): void {
+    if (end.kind === 'unreached') this.#end(end.cause);
+    if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined) this.#end(SESSION_OVER);
+  }
+
+  #listening(): HttpRequest {
+    return { ...this.#request(undefined, this.#legacyHeaders()), method: 'GET' };
   }
 
   /** Sends what needs no answer: a notification or a response. */

@@ -31,6 +31,10 @@ export class Pending {
     cancellation?.listen(() => this.#cancelled());
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** A notification that belongs to this request. Progress starts the time limit anew. */
   note(note: NotificationMessage): void {
     if (this.#isOver) return;
