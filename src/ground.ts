@@ -1,6 +1,7 @@
 import type { ConfigSurroundings } from './adapters/config/load-config.ts';
 import { locateHome } from './adapters/config/locate-config.ts';
 import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
+import { traceStarter } from './adapters/telemetry/new-trace.ts';
 import { secretsOfEnvironment } from './adapters/telemetry/secret-values.ts';
 import { Secrets } from './adapters/telemetry/secrets.ts';
 import { openTracer, type TracerOptions } from './adapters/telemetry/tracer.ts';
@@ -46,7 +47,8 @@ export async function openGround(options: GroundOptions): Promise<Result<Ground,
   const mask = (text: string): string => secrets.mask(text);
   const log = await openLog({ level, isPretty: process.stderr.isTTY, mask });
   const { transport, meter } = options;
-  const telemetry = { meter, tracer: await openTracer({ version: VERSION, transport }), mask };
+  const tracer = await openTracer({ version: VERSION, transport });
+  const telemetry = { meter, tracer, newTrace: traceStarter(), mask };
   return ok({ around, home: locateHome(around), log, secrets, telemetry });
 }
 

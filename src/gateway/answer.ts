@@ -2,8 +2,10 @@ import type { Answer, Exchange } from './exchange.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
 import { memberOf, textOf, type Member } from '../protocol/spans.ts';
+import { parameterFault } from '../protocol/parameter-values.ts';
 import { nameOf } from '../protocol/translate.ts';
 import { LIST_KINDS, LISTS } from './inventory.ts';
+import type { Entry } from './listing.ts';
 import type { ListKind } from './ports.ts';
 import { relay } from './relay.ts';
 import { subscribe, unsubscribe } from './resource-requests.ts';
@@ -42,10 +44,13 @@ async function list({ view, message, era }: Exchange, kind: ListKind): Promise<A
   const cursor = textOf(message.bytes, member);
   if (member !== undefined && cursor === undefined) return wrong('params.cursor', 'it must be a string');
   const page = await view.page(kind, era, cursor);
+  // What is not declared is not there (2026-07-28, server/discover); older clients ask all the same, and get an empty list.
+  if (era === 'modern' && !view.has(LISTS[kind].capability))
+    return refused({ code: 'METHOD_UNKNOWN', method: message.method });
   return page.ok ? { kind: 'own', result: page.value } : refused(page.error);
 }
 
-type Found = Result<{ readonly server: Server; readonly key: string; readonly name: string }, Refusal>;
+type Found = Result<Entry, Refusal>;
 
 async function named(exchange: Exchange, find: (name: string) => Promise<Found>): Promise<Answer> {
   const { message } = exchange;
@@ -53,11 +58,14 @@ async function named(exchange: Exchange, find: (name: string) => Promise<Found>)
   if (name === undefined) return wrong('params.name', 'it must be a string');
   const entry = await find(name);
   if (!entry.ok) return refused(entry.error);
-  return relayed(
-    exchange,
-    entry.value.server,
-    entry.value.key === entry.value.name ? undefined : entry.value.name,
-  );
+  const { server, key, name: own, definition } = entry.value;
+  const { parameters } = definition;
+  const asked = key === own ? undefined : own;
+  if (parameters === undefined) return relayed(exchange, server, asked);
+  const fault = exchange.headerLines && parameterFault(message, parameters, exchange.headerLines());
+  return fault === undefined
+    ? relayed({ ...exchange, parameters }, server, asked)
+    : refused({ code: 'HEADER_MISMATCH', ...fault });
 }
 
 async function readResource(exchange: Exchange): Promise<Answer> {
@@ -96,14 +104,18 @@ function relayed(exchange: Exchange, server: Server, name: string | undefined): 
 async function relayWatched(exchange: Exchange, server: Server, name: string | undefined): Promise<Answer> {
   const { telemetry } = exchange.view;
   if (telemetry === undefined) return relay({ exchange, server, name });
-  const end = watch(telemetry, {
+  const { trace, end } = watch(telemetry, {
     server: server.spec.name,
     message: exchange.message,
     version: exchange.version,
   });
   let answered = refused({ code: 'INTERNAL' });
   try {
-    answered = await relay({ exchange, server, name });
+    answered = await relay({
+      exchange: trace === undefined ? exchange : { ...exchange, trace },
+      server,
+      name,
+    });
     if (answered.kind === 'refused') answered = refused(maskedRefusal(answered.refusal, telemetry.mask));
     return answered;
   } finally {

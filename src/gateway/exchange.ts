@@ -4,7 +4,10 @@ import type { Era } from '../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../protocol/message.ts';
 import type { Asker } from './askers.ts';
 import type { ClientSession } from './client-session.ts';
+import type { HeaderParameters } from '../protocol/header-parameters.ts';
+import type { HeaderLines } from '../protocol/parameter-values.ts';
 import type { TaskChange } from '../protocol/tasks.ts';
+import type { TraceContext } from '../protocol/trace-context.ts';
 import type { Reply } from './ports.ts';
 import type { ResourceWishes } from './resource-wishes.ts';
 import type { View } from './view.ts';
@@ -32,6 +35,12 @@ export interface Exchange {
   readonly cancellation: Cancellation;
   /** Whether the answer is only handed on, unread. */
   readonly isRelayed: boolean;
+  /** The headers with which the request came, where they must repeat what it says. */
+  readonly headerLines?: (() => HeaderLines) | undefined;
+  /** What of the arguments headers repeat; known with the tool. */
+  readonly parameters?: HeaderParameters | undefined;
+  /** Of the span that watches it. */
+  readonly trace?: TraceContext | undefined;
   /** What of it is about tasks, once its server is known. */
   readonly task?: TaskChange | undefined;
   /** Says something to the client before the result: progress and log messages of this request. */

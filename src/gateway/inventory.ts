@@ -1,5 +1,6 @@
 import { sentenceOf } from '../core/sentences.ts';
 import { err, ok, type Result } from '../core/result.ts';
+import { headerParametersOf, readHeaderParameters } from '../protocol/header-parameters.ts';
 import { listable } from '../protocol/listable.ts';
 import { ownRequest } from '../protocol/message.ts';
 import { scanArray, scanObject } from '../protocol/scan.ts';
@@ -66,7 +67,8 @@ export async function readList(
       const isAbsent = code !== undefined && rawOf(message.bytes, code) === String(METHOD_NOT_FOUND);
       return kind === 'resourceTemplates' && isAbsent ? ok([]) : err(`${method} was answered by an error`);
     }
-    const entries = entriesOf(message.bytes.subarray(result.start, result.end), kind, known);
+    const bytes = message.bytes.subarray(result.start, result.end);
+    const entries = entriesOf(bytes, { kind, known, hasHeaders: link.hasHeaders === true });
     if (entries === undefined) return err(`${method} was answered without a list`);
     for (const definition of entries.definitions) found.push(definition);
     cursors.add(cursor);
@@ -84,29 +86,27 @@ const RESULT_PLAN: Plan = planOf({
   resourceTemplates: {},
 });
 
+interface Source {
+  readonly kind: ListKind;
+  readonly known: ReadonlyMap<string | undefined, Definition>;
+  readonly hasHeaders: boolean;
+}
+
 interface Entries {
   readonly definitions: readonly Definition[];
   readonly nextCursor: string | undefined;
 }
 
-function entriesOf(
-  bytes: Buffer,
-  kind: ListKind,
-  known: ReadonlyMap<string | undefined, Definition>,
-): Entries | undefined {
+function entriesOf(bytes: Buffer, source: Source): Entries | undefined {
   const scan = scanObject(bytes, { plan: RESULT_PLAN, strict: false, maxDepth: MAX_SERVER_DEPTH });
-  const list = scan.ok ? memberOf(scan.value, kind) : undefined;
+  const list = scan.ok ? memberOf(scan.value, source.kind) : undefined;
   const spans = list && scanArray(bytes, list.start, false);
   if (!scan.ok || spans === undefined) return undefined;
-  const definitions = spans.map(({ start, end }) => definitionOf(bytes.subarray(start, end), kind, known));
+  const definitions = spans.map(({ start, end }) => definitionOf(bytes.subarray(start, end), source));
   return { definitions, nextCursor: textOf(bytes, memberOf(scan.value, 'nextCursor')) };
 }
 
-function definitionOf(
-  slice: Buffer,
-  kind: ListKind,
-  known: ReadonlyMap<string | undefined, Definition>,
-): Definition {
+function definitionOf(slice: Buffer, { kind, known, hasHeaders }: Source): Definition {
   const facts = LISTS[kind];
   const parsed = parse(slice);
   const named = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Readonly<
@@ -115,17 +115,31 @@ function definitionOf(
   const value = named[facts.key];
   const key = typeof value === 'string' ? value : undefined;
   const before = known.get(key);
-  if (before?.bytes.equals(slice) === true) return before;
-  return {
-    key,
-    bytes: Buffer.from(slice), // a copy, so that one small entry does not keep a whole page in memory
-    fitness: isTooDeep(slice)
-      ? { legacy: TOO_DEEP, modern: TOO_DEEP }
-      : { legacy: listable(facts.kind, 'legacy', parsed), modern: listable(facts.kind, 'modern', parsed) },
-  };
+  const isKnown = before?.bytes.equals(slice) === true;
+  // What is wrong with the headers of a tool counts for legacy clients by the way that its server is reached, which may change.
+  const isSound = kind !== 'tools' || readHeaderParameters(named['inputSchema']).ok;
+  if (isKnown && isSound) return before;
+  const fitness = fitnessOf(slice, parsed, { kind: facts.kind, isRejected: hasHeaders && !isSound });
+  if (isKnown && before.fitness.legacy.kind === fitness.legacy.kind) return before;
+  const parameters =
+    kind === 'tools' && fitness.modern.kind !== 'withheld' ? headerParametersOf(slice) : undefined;
+  // A copy, so that one small entry does not keep a whole page in memory.
+  return { key, bytes: Buffer.from(slice), fitness, parameters };
 }
 
 const TOO_DEEP: Fitness = { kind: 'withheld', reason: `it is nested more than ${MAX_DEPTH} deep` };
+
+/** `isRejected`: a client over HTTP must reject it (2026-07-28, server/tools#x-mcp-header), and so nobody is shown it. */
+function fitnessOf(
+  bytes: Buffer,
+  parsed: unknown,
+  { kind, isRejected }: { readonly kind: ListFacts['kind']; readonly isRejected: boolean },
+): Definition['fitness'] {
+  if (isTooDeep(bytes)) return { legacy: TOO_DEEP, modern: TOO_DEEP };
+  const modern = listable(kind, 'modern', parsed);
+  return { legacy: isRejected ? modern : listable(kind, 'legacy', parsed), modern };
+}
+
 const NO_PLAN: Plan = planOf({});
 
 function isTooDeep(bytes: Buffer): boolean {

@@ -6,9 +6,11 @@ import type { Ending } from '../core/supervision.ts';
 import type { Identity } from '../core/subject.ts';
 import type { MintedToken } from '../core/token.ts';
 import type { Era } from '../protocol/eras.ts';
+import type { HeaderParameters } from '../protocol/header-parameters.ts';
 import type { listable } from '../protocol/listable.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../protocol/message.ts';
 import type { TaskChange } from '../protocol/tasks.ts';
+import type { TraceContext } from '../protocol/trace-context.ts';
 
 /** One request for a server, as a client sent it; the link makes of it what its server understands. */
 export interface Ask {
@@ -18,6 +20,10 @@ export interface Ask {
   /** What the server calls the tool, prompt or task, where that differs from its public name. */
   readonly name: string | undefined;
   readonly task?: TaskChange | undefined;
+  /** What of its arguments headers repeat towards a modern server over HTTP. */
+  readonly parameters?: HeaderParameters | undefined;
+  /** The trace that the server is to know the request by. */
+  readonly trace?: TraceContext | undefined;
   /** JSON text of the client's name and version; undefined: Assay's own. */
   readonly clientInfo: string | undefined;
   /** JSON text of what a legacy client can do for servers, for one that is told so with each request; undefined: nothing. */
@@ -109,6 +115,8 @@ export interface Link {
   readonly version: string;
   readonly capabilities: Capabilities;
   readonly instructions: string | undefined;
+  /** Whether headers repeat parts of a request, so that a tool is of no use whose headers cannot be made. */
+  readonly hasHeaders?: boolean;
   /** Bytes that were sent and that its server has not taken; 0 as long as it takes what comes. */
   readonly untakenBytes: number;
   /** Whether a question of the server comes on the stream of the request that it belongs to. */
@@ -163,6 +171,8 @@ export interface Definition {
   readonly key: string | undefined;
   readonly bytes: Buffer;
   readonly fitness: Readonly<Record<Era, Fitness>>;
+  /** Of a tool that modern clients are shown. */
+  readonly parameters?: HeaderParameters | undefined;
 }
 
 export type Inventory = Readonly<Record<ListKind, readonly Definition[]>>;

@@ -15,6 +15,7 @@ import type { Wish } from './private-links.ts';
 import { openState, sealState } from './request-state.ts';
 import type { Server } from './server.ts';
 import { isOfOthersTask } from './task-relay.ts';
+import { newTraceFor } from './watch.ts';
 
 /** One request on its way to one server. */
 export interface Way {
@@ -154,6 +155,8 @@ function askFor({ exchange, server, name }: Way): Ask {
     message: exchange.message,
     era: exchange.era,
     name,
+    parameters: exchange.parameters,
+    trace: exchange.trace ?? newTraceFor(exchange.message, exchange.view.telemetry),
     clientInfo: exchange.clientInfo,
     capabilities: exchange.session?.offer.capabilities,
     requestState: undefined,

@@ -2,6 +2,7 @@ import { rpcErrorOf } from '../core/errors.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { RequestMessage, ResponseMessage } from '../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../protocol/spans.ts';
+import { hasTrace, type TraceContext } from '../protocol/trace-context.ts';
 import { nameOf } from '../protocol/translate.ts';
 import type { RelayEnding, Telemetry, TracedEnd, TracedRequest } from './ports/telemetry.ts';
 import type { Reply } from './ports.ts';
@@ -18,15 +19,31 @@ type Ended =
   | { readonly kind: 'own' }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** A request goes to its server: it is counted, and gets a span where somebody wants one. To be told how it ended. */
-export function watch({ meter, tracer, mask }: Telemetry, watched: Watched): (ended: Ended) => void {
+export interface Watch {
+  /** Of the span of the request; undefined: there is none. */
+  readonly trace: TraceContext | undefined;
+  /** To be told how the request ended. */
+  readonly end: (ended: Ended) => void;
+}
+
+/** A request goes to its server: it is counted, and gets a span where somebody wants one. */
+export function watch({ meter, tracer, mask }: Telemetry, watched: Watched): Watch {
   const tally = meter?.of(watched.server, watched.message.method);
   const beganMs = tally?.begin() ?? 0;
   const span = tracer?.begin(tracedRequest(watched));
-  return (ended) => {
+  const end = (ended: Ended): void => {
     tally?.end(endingOf(ended), beganMs);
     span?.end(tracedEnd(ended, mask));
   };
+  return { trace: span?.context, end };
+}
+
+/** A trace for a request that has none, so that its server can tell others of it. */
+export function newTraceFor(
+  message: RequestMessage,
+  telemetry: Telemetry | undefined,
+): TraceContext | undefined {
+  return hasTrace(message) ? undefined : telemetry?.newTrace?.();
 }
 
 /** A cause quotes what a peer wrote; the client that reads it need not know the secrets of the config. */

@@ -1,5 +1,6 @@
 import { compileFault, type SchemaFault } from './compilable.ts';
 import type { Era } from './eras.ts';
+import { readHeaderParameters } from './header-parameters.ts';
 
 /** What a list holds: `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`. */
 export type ListedKind = 'tool' | 'prompt' | 'resource' | 'resourceTemplate';
@@ -12,6 +13,8 @@ export type Rule =
       readonly members: Readonly<Record<string, Member>>;
       /** What legacy clients check once the members are fine. */
       readonly legacyFault?: (value: Readonly<Record<string, unknown>>) => SchemaFault | undefined;
+      /** What modern clients check however the members are. */
+      readonly modernFault?: (value: Readonly<Record<string, unknown>>) => SchemaFault | undefined;
     }
   | { readonly kind: 'record'; readonly each: Rule }
   | { readonly kind: 'array'; readonly each: Rule };
@@ -87,6 +90,7 @@ export const DEFINITIONS: Readonly<Record<ListedKind, Rule>> = {
         required: true,
         rule: {
           kind: 'object',
+          modernFault: headerFault,
           members: {
             type: { rule: oneOf('object'), required: true },
             properties: { rule: PROPERTIES, only: 'legacy' },
@@ -157,6 +161,12 @@ export const DEFINITIONS: Readonly<Record<ListedKind, Rule>> = {
     members: { ...ABOUT_RESOURCES, uriTemplate: { rule: STRING, required: true } },
   },
 };
+
+/** Such a tool must not be offered, and clients over HTTP must leave it out (2026-07-28, server/tools#x-mcp-header). */
+function headerFault(inputSchema: unknown): SchemaFault | undefined {
+  const found = readHeaderParameters(inputSchema);
+  return found.ok ? undefined : found.error;
+}
 
 function oneOf(...names: readonly string[]): Rule {
   const says = `is not ${names.map((name) => `"${name}"`).join(' or ')}`;

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 /** Names of the HTTP headers of MCP, in lower case as Node gives them. */
 export const PROTOCOL_VERSION = 'mcp-protocol-version';
 export const SESSION_ID = 'mcp-session-id';
+export const LAST_EVENT_ID = 'last-event-id';
 export const METHOD = 'mcp-method';
 export const NAME = 'mcp-name';
 
@@ -13,7 +14,7 @@ const BASE64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/;
 /** Visible ASCII, with spaces and tabs only inside (RFC 9110, section 5.5). */
 const PLAIN = /^[!-~](?:[\t -~]*[!-~])?$/;
 
-/** A value for an `Mcp-Name` header (2026-07-28, basic/transports/streamable-http#value-encoding). */
+/** A value for an `Mcp-Name` or `Mcp-Param-…` header (2026-07-28, basic/transports/streamable-http#value-encoding). */
 export function encodeHeader(value: string): string {
   return PLAIN.test(value) && !LIKE_SENTINEL.test(value)
     ? value
@@ -23,7 +24,7 @@ export function encodeHeader(value: string): string {
 /** The value that a header carries; undefined if it is no valid encoding. */
 export function decodeHeader(header: string): string | undefined {
   const encoded = SENTINEL.exec(header)?.[1];
-  if (encoded === undefined) return PLAIN.test(header) ? header : undefined;
+  if (encoded === undefined) return header === '' || PLAIN.test(header) ? header : undefined;
   const bytes = Buffer.from(encoded, 'base64');
   return BASE64.test(encoded) && isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }

@@ -85,9 +85,10 @@ function inspectEntries(each: Rule, entries: JsonObject, era: Era): Finding {
 
 function inspectObject(rule: ObjectRule, value: JsonObject, era: Era): Finding {
   const finding = inspectMembers(rule.members, value, era);
-  if (finding.kind === 'broken' || finding.faults.length > 0 || era !== 'legacy') return finding;
-  const fault = rule.legacyFault?.(value);
-  return fault === undefined ? finding : broken(fault.says, fault.at);
+  if (finding.kind === 'broken') return finding;
+  const isWhole = finding.faults.length === 0;
+  const fault = era === 'modern' ? rule.modernFault?.(value) : isWhole && rule.legacyFault?.(value);
+  return fault ? broken(fault.says, fault.at) : finding;
 }
 
 function inspectMembers(members: Readonly<Record<string, Member>>, value: JsonObject, era: Era): Finding {

@@ -66,6 +66,8 @@ const MESSAGE_PLAN: Plan = planOf({
     ref: { type: {}, name: {}, uri: {} },
     _meta: {
       progressToken: {},
+      traceparent: {},
+      tracestate: {},
       'io.modelcontextprotocol/protocolVersion': {},
       'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
       'io.modelcontextprotocol/clientInfo': {},

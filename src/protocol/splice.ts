@@ -51,9 +51,26 @@ export function pieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[]
   return small.length === 0 ? out : [...out, Buffer.concat(small)];
 }
 
+/** Edits with one start keep their order. They are few, and most of them in order already, for which `sort` is slow. */
 function inOrder(edits: readonly Edit[]): readonly Edit[] {
-  return edits.length < 2 ? edits : [...edits].sort((a, b) => a.start - b.start);
+  if (edits.length > FEW) return [...edits].sort((a, b) => a.start - b.start);
+  const ordered: Edit[] = [];
+  for (const edit of edits) {
+    let at = ordered.length;
+    for (
+      let before = ordered[at - 1];
+      before !== undefined && before.start > edit.start;
+      before = ordered[at - 1]
+    ) {
+      ordered[at] = before;
+      at -= 1;
+    }
+    ordered[at] = edit;
+  }
+  return ordered;
 }
+
+const FEW = 8;
 
 /** Adds members at the front of an object. `text` is `"key":value` or several of them with commas between. */
 export function insertion(object: JsonObject, text: string): Edit {

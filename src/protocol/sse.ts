@@ -2,6 +2,8 @@
 export interface SseEvent {
   readonly event: string;
   readonly data: Buffer;
+  /** The id that stands in this very event. */
+  readonly id: string | undefined;
 }
 
 /** A parser was given more bytes for one event than it may hold. */
@@ -17,6 +19,10 @@ const COLON = 0x3a;
  * A lone CR, which the standard also allows, is part of the line: no MCP server is known to send it, and JSON cannot hold it.
  */
 export class SseParser {
+  /** The id of the last event that was whole, also of one without data; empty: the stream took it back. */
+  lastId: string | undefined;
+  /** How long in ms to wait before the stream is opened again, where the stream says so. */
+  retryMs: number | undefined;
   readonly #emit: (event: SseEvent) => void;
   readonly #limitBytes: number;
   #line: Buffer[] = [];
@@ -24,6 +30,7 @@ export class SseParser {
   #data: Buffer[] = [];
   #dataBytes = 0;
   #event = '';
+  #id: string | undefined;
   #isFirst = true;
 
   constructor(emit: (event: SseEvent) => void, limitBytes: number) {
@@ -77,14 +84,20 @@ export class SseParser {
       this.#dataBytes += value.length;
       if (this.#dataBytes > this.#limitBytes) throw new EventTooLarge();
     } else if (name === 'event') this.#event = value.toString();
+    else if (name === 'id') {
+      if (!value.includes(0)) this.#id = value.toString();
+    } else if (name === 'retry' && DIGITS.test(value.toString('latin1'))) this.retryMs = Number(value);
   }
 
   #dispatch(): void {
     const [first, ...more] = this.#data;
+    const id = this.#id;
+    this.#id = undefined;
+    if (id !== undefined) this.lastId = id;
     if (first !== undefined) {
       const data =
         more.length === 0 ? first : Buffer.concat([first, ...more.flatMap((line) => [NEW_LINE, line])]);
-      this.#emit({ event: this.#event === '' ? 'message' : this.#event, data });
+      this.#emit({ event: this.#event === '' ? 'message' : this.#event, data, id });
     }
     this.#data = [];
     this.#dataBytes = 0;
@@ -92,6 +105,7 @@ export class SseParser {
   }
 }
 
+const DIGITS = /^\d+$/;
 const NEW_LINE: Buffer = Buffer.from('\n');
 const BYTE_ORDER_MARK: Buffer = Buffer.from([0xef, 0xbb, 0xbf]);
 

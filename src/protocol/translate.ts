@@ -1,11 +1,12 @@
 import { LEGACY_NOT_FOUND, METHODS, MODERN_NOT_FOUND, MODERN_VERSION, type Era } from './eras.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from './message.ts';
-import { memberOf, rawOf, textOf, type Member } from './spans.ts';
+import { memberOf, rawOf, textOf, type JsonObject, type Member } from './spans.ts';
 import { insertion, pieces, removals, splice, type Edit } from './splice.ts';
 import { relatedTaskIn, taskEdits, taskIdOf, taskIdsInReply, type TaskChange } from './tasks.ts';
 
 /** The member of `_meta` that says on which subscription a notification is told (2026-07-28, basic/patterns/subscriptions). */
 export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
+import { hasTrace, traceEdits, traceMembers, type TraceContext } from './trace-context.ts';
 
 /*
  * The closed table of what Assay changes in a message that it relays (DESIGN.md, invariant 1):
@@ -41,6 +42,8 @@ export interface RequestChange {
   readonly requestState?: string | undefined;
   /** The level of log messages for that envelope; undefined: none. */
   readonly logLevel?: string | undefined;
+  /** The trace that the request belongs to from here on; undefined: what the client says of it stays. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** The request as the server is to receive it, in pieces that are to be sent one after the other. */
@@ -70,18 +73,40 @@ export function nameOf(message: RequestMessage): Member | undefined {
 }
 
 function metaEdits(message: RequestMessage, change: RequestChange, edits: Edit[]): void {
-  const member = memberOf(message.params, '_meta');
-  const token = memberOf(member?.object, 'progressToken');
+  const { params, bytes } = message;
+  const { from, to, trace } = change;
+  const member = memberOf(params, '_meta');
+  const meta = member?.object;
+  const token = memberOf(meta, 'progressToken');
   if (token !== undefined) edits.push({ start: token.start, end: token.end, text: String(change.id) });
-  const { params } = message;
-  if (change.from !== change.to && change.to === 'modern') edits.push(...enveloped(message, change));
-  else if (params !== undefined) {
-    const gone = change.task?.isDropped === true ? ['task'] : [];
-    const meta = change.from === change.to ? undefined : member?.object;
-    if (meta?.members.every(isOfEnvelope) === true) gone.push('_meta');
-    else if (meta !== undefined) edits.push(...removals(meta, isOfEnvelope));
-    if (gone.length > 0) edits.push(...removals(params, ({ key }) => gone.includes(key)));
+  const isNew = trace !== undefined && !hasTrace(message);
+  const added = isNew ? traceMembers(trace) : '';
+  if (trace !== undefined && !isNew && meta !== undefined) edits.push(...traceEdits(bytes, meta, trace));
+  if (from !== to && to === 'modern') {
+    edits.push(...enveloped(message, change, added));
+    return;
   }
+  const isBare = from !== to && meta?.members.every(isOfEnvelope) === true;
+  if (member === undefined && isNew) edits.push(inserted(message, added));
+  else if (member !== undefined && isBare && isNew)
+    edits.push({ start: member.start, end: member.end, text: `{${added}}` });
+  else if (meta !== undefined && !isBare) {
+    edits.push(...insertions(meta, added));
+    if (from !== to) edits.push(...removals(meta, isOfEnvelope));
+  }
+  const gone = [...(change.task?.isDropped === true ? ['task'] : []), ...(isBare && !isNew ? ['_meta'] : [])];
+  if (params !== undefined && gone.length > 0)
+    edits.push(...removals(params, ({ key }) => gone.includes(key)));
+}
+
+function insertions(object: JsonObject, added: string): readonly Edit[] {
+  return added === '' ? [] : [insertion(object, added)];
+}
+
+/** Gives a request without `_meta` one with these members. */
+function inserted({ params, root }: RequestMessage, members: string): Edit {
+  const meta = `"_meta":{${members}}`;
+  return params === undefined ? insertion(root, `"params":{${meta}}`) : insertion(params, meta);
 }
 
 function isOfEnvelope({ key }: Member): boolean {
@@ -89,19 +114,19 @@ function isOfEnvelope({ key }: Member): boolean {
 }
 
 /** Gives a legacy request its envelope; whatever a client wrote under the envelope's own keys gives way. */
-function enveloped({ params, root }: RequestMessage, change: RequestChange): readonly Edit[] {
+function enveloped(message: RequestMessage, change: RequestChange, added: string): readonly Edit[] {
   const { clientInfo, logLevel, capabilities = '{}' } = change;
   const envelope =
     `"io.modelcontextprotocol/protocolVersion":"${MODERN_VERSION}",` +
     `"io.modelcontextprotocol/clientInfo":${clientInfo},` +
     `"io.modelcontextprotocol/clientCapabilities":${capabilities}` +
     (logLevel === undefined ? '' : `,"io.modelcontextprotocol/logLevel":"${logLevel}"`);
-  if (params === undefined) return [insertion(root, `"params":{"_meta":{${envelope}}}`)];
-  const meta = memberOf(params, '_meta');
-  if (meta === undefined) return [insertion(params, `"_meta":{${envelope}}`)];
+  const members = added === '' ? envelope : `${envelope},${added}`;
+  const meta = memberOf(message.params, '_meta');
+  if (meta === undefined) return [inserted(message, members)];
   if (meta.object === undefined || meta.object.members.every(isOfEnvelope))
-    return [{ start: meta.start, end: meta.end, text: `{${envelope}}` }];
-  return [insertion(meta.object, envelope), ...removals(meta.object, isOfEnvelope)];
+    return [{ start: meta.start, end: meta.end, text: `{${members}}` }];
+  return [insertion(meta.object, members), ...removals(meta.object, isOfEnvelope)];
 }
 
 /** The progress token as the client wrote it, undefined if it asked for no progress. */

@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { until } from '../support/endings.ts';
 import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
-import { openSession } from '../support/legacy.ts';
+import { openSession, textOf } from '../support/legacy.ts';
 import { modernAsk, modernCall } from '../support/modern.ts';
 import { fixture, ROOT, tempDir } from '../support/place.ts';
 import { openStdio } from '../support/stdio.ts';
+import { NEW_TRACE } from '../support/trace.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -116,6 +117,38 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
     expect(traced.map((span) => at(span, 'parent'))).toEqual(Array<undefined>(6).fill(undefined));
   });
 
+  it('the server is told of Assay’s own span, which is the child of the client’s', async () => {
+    const { assay, spans } = await startTraced();
+    const session = await openSession(assay.url);
+    const heard: Json[] = [];
+    for (const name of ['plain_meta', 'modern_meta']) {
+      const call = { name, arguments: {}, _meta: { ...CONTEXT, progressToken: 1 } };
+      heard.push(parseJson(textOf(await session.ask('tools/call', call))));
+      heard.push(parseJson(await modernCall(assay.url, name)));
+    }
+    for (const [index, span] of (await spans(4)).entries()) {
+      const id = String(at(span, 'spanId'));
+      const trace = String(at(span, 'traceId'));
+      expect(at(heard[index], 'traceparent')).toBe(`00-${trace}-${id}-01`);
+      if (index % 2 === 0) {
+        expect([trace, at(span, 'parent')]).toEqual([TRACE, PARENT]);
+        expect(heard[index]).toMatchObject({
+          tracestate: CONTEXT['tracestate'],
+          baggage: CONTEXT['baggage'],
+        });
+      } else expect([at(span, 'parent'), at(heard[index], 'tracestate')]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('a context that is none reaches the server as it is', async () => {
+    const { assay } = await startTraced();
+    for (const traceparent of ['', '00-0-0-00', 7, null]) {
+      const call = { params: { name: 'plain_meta', arguments: {} }, meta: { traceparent } };
+      const answer = await modernAsk(assay.url, 'tools/call', call);
+      expect(parseJson(textOf(answer))).toEqual({ traceparent });
+    }
+  });
+
   it('assay stdio has spans as well', async () => {
     const file = join(tempDir(), 'spans.jsonl');
     const stdio = openStdio({
@@ -176,4 +209,24 @@ describe('the trace context of a request', () => {
         expect(parseJson(String(at(answer, 'result', 'content', 0, 'text')))).toMatchObject(CONTEXT);
     },
   );
+
+  it('is a new one, which nobody records, where the client sends none', async () => {
+    const servers = { plain: fixture('plain'), modern: fixture('modern') };
+    const assay = await startAssay({ servers });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    const stdio = openStdio({ servers });
+    await stdio.initialize();
+    const heard: unknown[] = [];
+    for (const name of ['plain_meta', 'modern_meta'])
+      for (const text of [
+        await session.call(name),
+        await modernCall(assay.url, name),
+        await stdio.call(name),
+        await session.call(name),
+      ])
+        heard.push(at(parseJson(text), 'traceparent'));
+    for (const one of heard) expect(one).toMatch(NEW_TRACE);
+    expect(new Set(heard).size).toBe(heard.length);
+  });
 });

@@ -59,12 +59,46 @@ describe('an event stream', () => {
     check('event: x\n\ndata: a\n\n', [['message', 'a']]);
   });
 
-  it('names an event for itself alone, and passes over ids', () => {
+  it('names an event for itself alone, whatever its id', () => {
     check('event: x\nid: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n', [
       ['x', 'a'],
       ['message', 'b'],
       ['message', 'c'],
     ]);
+  });
+
+  it('tells the id of each event, and the last of all that were whole, also of those without data', () => {
+    const told = (stream: string): unknown => {
+      const ids: (string | undefined)[] = [];
+      const parser = new SseParser(({ id }) => ids.push(id), 1_000);
+      for (const byte of Buffer.from(stream)) parser.push(Buffer.of(byte));
+      return [ids, parser.lastId];
+    };
+    expect(told('id: 1\ndata: a\n\ndata: b\n\n')).toEqual([['1', undefined], '1']);
+    expect(told('data: a\nid: 1\nid: 2\n\nid: 3\n')).toEqual([['2'], '2']);
+    expect(told('id: 1\n\nid: 2\ndata: a\n')).toEqual([[], '1']);
+    expect(told('id: 1\ndata: a\n\nid\ndata: b\n\n')).toEqual([['1', ''], '']);
+    expect(told('id: 1\ndata: a\n\nid: x\u0000\ndata: b\n\n')).toEqual([['1', undefined], '1']);
+    expect(told(': none\n\ndata: a\n\n')).toEqual([[undefined], undefined]);
+  });
+
+  it('tells how long to wait where that is a whole number', () => {
+    const told = (stream: string): unknown => {
+      const parser = new SseParser(() => undefined, 1_000);
+      parser.push(Buffer.from(stream));
+      return parser.retryMs;
+    };
+    expect(told('retry: 250\n')).toBe(250);
+    expect(told('retry: 1\nretry:0\n')).toBe(0);
+    for (const none of [
+      'retry\n',
+      'retry: \n',
+      'retry: 1.5\n',
+      'retry: -1\n',
+      'retry: 1e3\n',
+      'retry: soon\n',
+    ])
+      expect(told(none)).toBeUndefined();
   });
 
   it('may begin with a byte order mark (event streams, section 9.2.5)', () => {

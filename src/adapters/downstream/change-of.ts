@@ -4,7 +4,7 @@ import type { RequestChange } from '../../protocol/translate.ts';
 
 /** What changes in a request on its way to a server of the era `to`. */
 export function changeOf(
-  { era: from, name, task, clientInfo, capabilities, requestState, logLevel }: Ask,
+  { era: from, name, task, clientInfo, capabilities, requestState, logLevel, trace }: Ask,
   { id, to, ownInfo }: { readonly id: number; readonly to: Era; readonly ownInfo: string },
 ): RequestChange {
   return {
@@ -17,5 +17,6 @@ export function changeOf(
     capabilities,
     requestState,
     logLevel,
+    trace,
   };
 }

@@ -31,16 +31,40 @@ export type Discovery =
   | { readonly kind: 'legacy' }
   | { readonly kind: 'failed'; readonly refusal: Refusal };
 
-/** Asks a server with `server/discover` whether it speaks the modern era. Waits as long as the signal allows. */
+/**
+ * Asks a server with `server/discover` whether it speaks the modern era. Waits as long as the signal allows. A server that
+ * refuses our revision and names it among those that it speaks is asked once more, rather than taken for a legacy one
+ * (2026-07-28, basic/versioning#protocol-version-negotiation).
+ */
 export async function discover(probe: Probe, signal: AbortSignal): Promise<Discovery> {
+  const first = await discoverOnce(probe, signal);
+  return first.kind === 'refused' ? asLegacy(await discoverOnce(probe, signal)) : first;
+}
+
+function asLegacy(again: Discovery | { readonly kind: 'refused' }): Discovery {
+  return again.kind === 'refused' ? { kind: 'legacy' } : again;
+}
+
+async function discoverOnce(
+  probe: Probe,
+  signal: AbortSignal,
+): Promise<Discovery | { readonly kind: 'refused' }> {
   const reply = await probe(ownAsk(ownRequest('server/discover'), Infinity, following(signal)), 'modern');
   if (!reply.ok) return { kind: 'failed', refusal: reply.error };
-  const answer = parsed(reply.value);
-  const versions = answer.result?.['supportedVersions'];
-  if (Array.isArray(versions) && versions.includes(MODERN_VERSION))
-    return { kind: 'modern', facts: factsOf(answer.result ?? {}, 'modern', MODERN_VERSION) };
+  const { result, error } = parsed(reply.value);
+  if (names(result?.['supportedVersions']))
+    return { kind: 'modern', facts: factsOf(result ?? {}, 'modern', MODERN_VERSION) };
+  const data = error?.['data'];
+  if (error?.['code'] === UNSUPPORTED_VERSION && isObject(data) && names(data['supported']))
+    return { kind: 'refused' };
   // Also a modern server that does not speak our revision: it may yet serve `initialize`, as dual-era servers do.
   return { kind: 'legacy' };
+}
+
+const UNSUPPORTED_VERSION = -32022;
+
+function names(versions: unknown): boolean {
+  return Array.isArray(versions) && versions.includes(MODERN_VERSION);
 }
 
 /** Why a handshake failed; with the HTTP status where that was the answer. */

@@ -19,7 +19,7 @@ export function lastCause(end: HttpEnd): string | undefined {
 }
 
 /** What an answer without a response means, as a phrase. */
-function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): string {
+export function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): string {
   if (isSuccess(status)) return 'its answer ended before the result';
   if (status === 401 || status === 403)
     return `it answers HTTP ${status}: it wants other credentials; set "headers" in its config entry`;

@@ -4,6 +4,7 @@ import type { Message, NoMessage } from '../../protocol/message.ts';
 import { SseParser } from '../../protocol/sse.ts';
 import { received, SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import type { Log } from '../../gateway/ports.ts';
+import type { Trail } from './trail.ts';
 
 /** How long in ms a stream may stay open after the response that it was for; its place in the pool is needed. */
 const LINGER_MS = 1_000;
@@ -29,6 +30,8 @@ export interface HttpExchangeOptions {
   readonly isStream: boolean;
   /** Whether nothing is to come after the response. A server may leave its stream open all the same. */
   readonly endsWithResponse: boolean;
+  /** Where the stream is one that may be resumed: what came before is not given out again. */
+  readonly trail?: Trail | undefined;
   readonly server: string;
   readonly log: Log;
   readonly onMessage: (message: Message | NoMessage) => void;
@@ -66,7 +69,7 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
       headers = givenHeaders;
       const type = String(headers['content-type'] ?? '').toLowerCase();
       const isSse = type.startsWith('text/event-stream');
-      reader = isSse ? eventReader(takeEvent, options.onEvent) : bodyReader(take, options.onPieces);
+      reader = isSse ? eventReader(takeEvent, options) : bodyReader(take, options.onPieces);
       options.onStart?.(status, headers);
     },
     data(chunk) {
@@ -75,6 +78,7 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
         reader?.push(chunk);
       } catch (error) {
         broken = 'it sent a message that is too large';
+        options.trail?.forget(); // it would come again
         log.warn(broken, { server, limitBytes: SERVER_MESSAGE_LIMIT, error: String(error) });
         abort();
       }
@@ -101,12 +105,21 @@ interface Reader {
   end(status: number): void;
 }
 
-function eventReader(take: (bytes: Buffer) => void, onEvent: HttpExchangeOptions['onEvent']): Reader {
-  const parser = new SseParser(({ event, data }) => {
+function eventReader(
+  take: (bytes: Buffer) => void,
+  { onEvent, trail }: Pick<HttpExchangeOptions, 'onEvent' | 'trail'>,
+): Reader {
+  const parser = new SseParser(({ event, data, id }) => {
+    if (trail?.isNew(id) === false) return;
+    trail?.advance();
     if (onEvent !== undefined && event !== 'message') onEvent(event, data);
     else if (data.length > 0) take(data);
   }, SERVER_MESSAGE_LIMIT);
-  return { push: (chunk) => parser.push(chunk), end: () => undefined };
+  const push = (chunk: Buffer): void => {
+    parser.push(chunk);
+    trail?.follow(parser);
+  };
+  return { push, end: () => undefined };
 }
 
 function bodyReader(take: (bytes: Buffer) => void, takePieces: HttpExchangeOptions['onPieces']): Reader {

@@ -1,10 +1,9 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
-import type { Authorizer } from '../../gateway/ports/credentials.ts';
-import type { Ask, Capabilities, Link, LinkEvents, Log, Reply, ResourceStream } from '../../gateway/ports.ts';
-import { HttpClient, type HttpRequest } from '../../platform/http-client.ts';
+import type { Ask, Capabilities, Link, Reply, ResourceStream } from '../../gateway/ports.ts';
 import { atMost } from '../../platform/waiting.ts';
+import { HttpClient, type HttpRequest, type ResponseHeaders } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import {
@@ -12,33 +11,24 @@ import {
   type Message,
   type NoMessage,
   type NotificationMessage,
+  type RequestMessage,
 } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import { changeOf } from './change-of.ts';
 import type { Facts } from './handshake.ts';
 import { HttpPosts } from './http-posts.ts';
-import { heard, ownIdOf, requestIdOf } from './incoming.ts';
+import { heard, IS_OF_LINK, ownIdOf, requestIdOf } from './incoming.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 import { lastCause, refusalOfEnd } from './http-end.ts';
-import { listenLegacy } from './legacy-listening.ts';
+import type { HttpLinkOptions } from './http-link-options.ts';
+import { listenLegacy, resumption } from './legacy-listening.ts';
 import { Listening } from './listening.ts';
 import { modernHeaders } from './modern-headers.ts';
 import { Pending, tooMany } from './pending.ts';
 import { OpenQuestions } from './questions.ts';
-
-export interface HttpLinkOptions {
-  readonly server: string;
-  readonly url: URL;
-  /** Headers that the config gives to each request. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly events: LinkEvents;
-  readonly log: Log;
-  readonly ownInfo: string;
-  /** Undefined: the headers say all. */
-  readonly authorizer: Authorizer | undefined;
-}
+import { exchangeResumably, NOT_BEGUN, type ResumableOptions } from './resuming.ts';
 
 /** A request whose exchange is under way. */
 interface Open {
@@ -48,14 +38,6 @@ interface Open {
 }
 
 const SESSION_OVER = 'its session is over (HTTP 404)';
-/** What belongs to the link also where it comes on the stream of a request. */
-const IS_OF_LINK: ReadonlySet<string> = new Set([
-  'notifications/progress',
-  'notifications/tools/list_changed',
-  'notifications/prompts/list_changed',
-  'notifications/resources/list_changed',
-  'notifications/resources/updated',
-]);
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
 const DELETE_LIMIT_MS = 1_000;
 
@@ -63,6 +45,8 @@ const DELETE_LIMIT_MS = 1_000;
 export class HttpLink implements Link {
   readonly #options: HttpLinkOptions;
   readonly #client: HttpClient;
+  /** What all exchanges have in common. */
+  readonly #common: Pick<HttpExchangeOptions, 'client' | 'server' | 'log' | 'endsWithResponse'>;
   readonly #path: string;
   readonly #fixedHeaders: readonly string[];
   readonly #closing = new AbortController();
@@ -80,10 +64,12 @@ export class HttpLink implements Link {
   constructor(options: HttpLinkOptions) {
     this.#options = options;
     this.#client = new HttpClient(options.url.origin);
+    const { server, log } = options;
+    this.#common = { client: this.#client, server, log, endsWithResponse: true };
     this.#path = options.url.pathname + options.url.search;
     this.#posts = new HttpPosts({
       ...options,
-      exchange: (one) => this.#exchange(one),
+      exchange: (one) => this.#send({ ...this.#common, ...one }),
       request: (method, body) => ({
         method,
         path: this.#path,
@@ -112,6 +98,9 @@ export class HttpLink implements Link {
   get instructions(): string | undefined {
     return this.#facts.instructions;
   }
+  get hasHeaders(): boolean {
+    return this.#facts.era === 'modern';
+  }
 
   get resources(): ResourceStream | undefined {
     return this.#listening;
@@ -133,12 +122,13 @@ export class HttpLink implements Link {
     if (ask.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
     return new Promise((settle) => {
       const { server, ownInfo } = this.#options;
-      let abort = (): void => undefined;
+      let exchange = NOT_BEGUN;
       const pending: Pending = new Pending({
         server,
         ask,
         settle: (result) => {
           if (id !== undefined) this.#open.delete(id);
+          exchange.rest();
           settle(result);
           if (this.#isClosing && this.#open.size === 0) void this.#client.close();
         },
@@ -146,7 +136,7 @@ export class HttpLink implements Link {
           // In the legacy era a closed connection cancels nothing (2025-11-25, basic/transports#sending-messages-to-the-server).
           if (to === 'legacy')
             this.#posts.post(notificationMessage('notifications/cancelled', { requestId: id, reason }));
-          abort();
+          exchange.abort();
         },
       });
       const id = this.#open.add(pending);
@@ -160,28 +150,38 @@ export class HttpLink implements Link {
       }
       const { message, era: from } = ask;
       const body = requestFor(message, changeOf(ask, { id, to, ownInfo }));
-      abort = this.#exchange({
+      const options: ResumableOptions = {
+        ...this.#common,
         request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
+        isOver: () => pending.isOver,
+        ...(to === 'legacy' && { resume: (lastId) => resumption(this.#listenRequest(), lastId) }),
+        onLost: (end) => this.#lost(end),
         isStream: pending.isStream,
         onMessage: (received) => this.#heard(received, { id, pending, era: to }),
         ...(ask.isRelayed &&
-          from === to && {
-            onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }),
-          }),
-        onStart: (status, given) => {
-          // The session is over, so whatever else the answer says, the request was not carried out.
-          if (status === 404 && this.#session !== undefined) {
-            pending.fail({ code: 'SERVER_UNREACHED', server, cause: SESSION_OVER });
-            this.#end(SESSION_OVER);
-            return;
-          }
-          const session = given[headers.SESSION_ID];
-          if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string')
-            this.#session = session;
-        },
+          from === to && { onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }) }),
+        onStart: (status, given) => this.#started(status, given, { message, pending }),
         onEnd: (end) => this.#over(end, pending),
-      });
+      };
+      exchange = exchangeResumably(options, this.#send);
     });
+  }
+
+  #started(
+    status: number,
+    given: ResponseHeaders,
+    { message, pending }: { readonly message: RequestMessage; readonly pending: Pending },
+  ): void {
+    const { server } = this.#options;
+    // The session is over, so whatever else the answer says, the request was not carried out.
+    if (status === 404 && this.#session !== undefined) {
+      pending.fail({ code: 'SERVER_UNREACHED', server, cause: SESSION_OVER });
+      this.#end(SESSION_OVER);
+      return;
+    }
+    const session = given[headers.SESSION_ID];
+    if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string')
+      this.#session = session;
   }
 
   async close(cause: string): Promise<void> {
@@ -214,8 +214,10 @@ export class HttpLink implements Link {
     } else if (message.kind === 'response') {
       if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
       else log.warn('server answered another request than it was asked; that is ignored', { server });
-    } else if (message.kind === 'request') pending.asked(message, this.#questions, this.#posts.post);
-    else if (!pending.isStream && (IS_OF_LINK.has(message.method) || !pending.isHeard)) this.#note(message);
+    } else if (message.kind === 'request') {
+      // In the modern era a server requests nothing, and clients send no responses (2026-07-28, streamable-http).
+      if (era === 'legacy') pending.asked(message, this.#questions, this.#posts.post);
+    } else if (!pending.isStream && (IS_OF_LINK.has(message.method) || !pending.isHeard)) this.#note(message);
     else if (!this.#questions.cancelled(message)) pending.note(message);
   }
 
@@ -235,11 +237,10 @@ export class HttpLink implements Link {
 
   #listenLegacy(): void {
     const { server, log } = this.#options;
-    const headersNow = this.#headers(this.#legacyHeaders());
     void listenLegacy({
       client: this.#client,
       authorizer: this.#options.authorizer,
-      request: { method: 'GET', path: this.#path, headers: headersNow, body: undefined },
+      request: this.#listenRequest(),
       server,
       log,
       signal: this.#closing.signal,
@@ -253,11 +254,7 @@ export class HttpLink implements Link {
         else if (message.kind === 'notification' && !this.#questions.cancelled(message)) this.#note(message);
       },
       onReturn: () => this.#options.events.missed(),
-      onEnd: (end) => {
-        if (end.kind === 'unreached') this.#end(end.cause);
-        const isOver = end.kind === 'answered' && end.status === 404 && this.#session !== undefined;
-        if (isOver) this.#end(SESSION_OVER);
-      },
+      onEnd: (end) => this.#lost(end),
     });
   }
 
@@ -265,15 +262,20 @@ export class HttpLink implements Link {
     if (this.era === 'legacy') this.#posts.post(note);
   }
 
-  #exchange(
-    options: Omit<HttpExchangeOptions, 'client' | 'server' | 'log' | 'endsWithResponse'>,
-  ): () => void {
-    const { server, log, authorizer } = this.#options;
-    const common = { client: this.#client, server, log, endsWithResponse: true } as const;
-    return exchangeAuthorized({ ...options, ...common }, authorizer);
+  readonly #send = (options: HttpExchangeOptions): (() => void) =>
+    exchangeAuthorized(options, this.#options.authorizer);
+
+  /** A stream that belongs to the session has ended, which may say that nothing more comes of the session. */
+  #lost(end: HttpEnd): void {
+    if (end.kind === 'unreached') this.#end(end.cause);
+    if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined) this.#end(SESSION_OVER);
   }
 
-  #request(body: readonly Buffer[], extra: readonly string[]): HttpRequest {
+  #listenRequest(): HttpRequest {
+    return { ...this.#request(undefined, this.#legacyHeaders()), method: 'GET' };
+  }
+
+  #request(body: readonly Buffer[] | undefined, extra: readonly string[]): HttpRequest {
     return { method: 'POST', path: this.#path, headers: this.#headers(extra), body };
   }
 

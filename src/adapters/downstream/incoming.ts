@@ -21,6 +21,15 @@ const LIST_CHANGES: ReadonlyMap<string, ListKind> = new Map([
 export const LOG_MESSAGE = 'notifications/message';
 const RESOURCE_UPDATED = 'notifications/resources/updated';
 
+/** What belongs to the link also where it comes on the stream of a request. */
+export const IS_OF_LINK: ReadonlySet<string> = new Set([
+  'notifications/progress',
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+]);
+
 const LONGEST_LOGGED = 2_000;
 
 /** What a server sent; that it is no message is logged. */

@@ -58,6 +58,10 @@ export class Pending {
     return this.#options.ask.onNotification !== undefined;
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** A notification that belongs to this request. Progress starts the time limit anew. */
   note(note: NotificationMessage): void {
     if (this.#isOver) return;

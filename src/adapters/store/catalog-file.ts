@@ -8,6 +8,7 @@ import type { Definition, Inventory, ListKind, Log, Memory, Snapshot } from '../
 import type { Sighting } from './recorder.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
 import { pause } from '../../platform/waiting.ts';
+import { headerParametersOf } from '../../protocol/header-parameters.ts';
 
 /** A memory that lies in a file, so that the next start can answer before any server stands. */
 export interface CatalogFile extends Memory {
@@ -29,7 +30,7 @@ const MOST_ATTEMPTS = 5;
 /** Most servers in the file; those not seen for longest make room. */
 const MOST_SERVERS = 200;
 /** Changes with what is below: a file of another format is passed over. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /**
  * Opens the file of the servers as last seen. It is a copy of what the store holds, made to be read at once; several
@@ -163,13 +164,18 @@ const WHOLE: Definition['fitness'] = { legacy: { kind: 'whole' }, modern: { kind
 
 function snapshotOf({ snapshot, lists }: FileEntry): Snapshot {
   const inventory = Object.fromEntries(
-    Object.entries(lists).map(([kind, definitions]) => [kind, definitions.map(definitionOf)]),
+    Object.entries(lists).map(([kind, definitions]) => [
+      kind,
+      definitions.map((definition) => definitionOf(definition, kind === 'tools')),
+    ]),
   ) as unknown as Inventory; // the same keys
   return { ...snapshot, instructions: snapshot.instructions, inventory };
 }
 
-function definitionOf([key, text, fitness = WHOLE]: FileDefinition): Definition {
-  return { key: key ?? undefined, bytes: Buffer.from(text), fitness };
+function definitionOf([key, text, fitness = WHOLE]: FileDefinition, isTool: boolean): Definition {
+  const bytes = Buffer.from(text);
+  const parameters = isTool && fitness.modern.kind !== 'withheld' ? headerParametersOf(bytes) : undefined;
+  return { key: key ?? undefined, bytes, fitness, parameters };
 }
 
 function entryOf({ name, identity, snapshot: { inventory, ...snapshot } }: Learnt): FileEntry {

@@ -31,15 +31,27 @@ export async function openTracer({ version, transport }: TracerOptions): Promise
         // The client's span is the parent; what runs here already, such as the span of the HTTP request, is linked.
         links: ambient === undefined || parent === around ? [] : [{ context: ambient }],
       };
-      return spanOf(tracer.startSpan(nameOf(request), options, parent), SpanStatusCode.ERROR);
+      const span = tracer.startSpan(nameOf(request), options, parent);
+      const carrier: Record<string, string> = {};
+      propagation.inject(trace.setSpan(parent, span), carrier);
+      return spanOf(span, { failed: SpanStatusCode.ERROR, carrier });
     },
   };
 }
 
 const HTTP = { 'network.protocol.name': 'http' };
 
-function spanOf(span: OtelSpan, failed: SpanStatusCode.ERROR): Span {
+interface SpanFacts {
+  readonly failed: SpanStatusCode.ERROR;
+  /** What the propagator of the SDK says of the span. */
+  readonly carrier: Readonly<Record<string, string>>;
+}
+
+/** Baggage is the client's own, and passes as it is. */
+function spanOf(span: OtelSpan, { failed, carrier }: SpanFacts): Span {
+  const { traceparent, tracestate } = carrier;
   return {
+    context: traceparent === undefined ? undefined : { traceparent, tracestate },
     end({ ending, error, isToolError }: TracedEnd) {
       const type = isToolError ? 'tool_error' : ending === 'error' ? error?.code : ending;
       if (error !== undefined) span.setAttribute('rpc.response.status_code', error.code);

@@ -9,9 +9,11 @@ import type { ResourceWishes } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import { METHODS, type Era } from '../../protocol/eras.ts';
 import { jsonFault, type NotificationMessage, type RequestMessage } from '../../protocol/message.ts';
+import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import { errorMessage, resultMessage, resultPieces, resultText } from '../../protocol/reply.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import { replyFor } from '../../protocol/translate.ts';
+import { relayedStatus } from './relayed-status.ts';
 import { discovery } from './self.ts';
 
 /** Who asks: fixed for the life of a legacy session, read from each request in the modern era. */
@@ -26,6 +28,8 @@ export interface Caller {
   readonly version?: string;
   /** Of a legacy client. */
   readonly session?: ClientSession;
+  /** The headers of this one request, which repeat what it says; of a modern client over HTTP. */
+  readonly headerLines?: () => HeaderLines;
   /** The least severe level of log messages that the client wants; undefined: what its era has as default. */
   logLevel: string | undefined;
   /** Of whose updates a legacy client is told. */
@@ -77,6 +81,7 @@ export async function conduct(conducted: Conduct): Promise<Outcome> {
     wishes: caller.wishes,
     cancellation,
     isRelayed: true,
+    headerLines: caller.headerLines,
     notify: (note, bytes) => {
       if (note.method !== 'notifications/message' || wantsLog(note, era, logLevel)) notify(bytes);
     },
@@ -85,7 +90,10 @@ export async function conduct(conducted: Conduct): Promise<Outcome> {
     case 'relayed': {
       const { reply, requestState, wrapTask } = answered;
       const change = { idText, method, from: reply.era, to: era, requestState, wrapTask };
-      return { pieces: replyFor(reply.message, change), status: 200 };
+      return {
+        pieces: replyFor(reply.message, change),
+        status: era === 'modern' ? relayedStatus(reply) : 200,
+      };
     }
     case 'own':
       return { pieces: resultPieces(idText, answered.result), status: 200 };

@@ -38,7 +38,6 @@ export class HttpAnswer {
     this.#options = options;
     this.#open = options.expected;
     if (options.sse) this.#quiet = setTimeout(() => this.openStream(), QUIET_MS);
-    if (!options.json) this.openStream();
   }
 
   /** Says something before the response; false for a client that accepts no streams, as it has no place for it. */
@@ -53,6 +52,8 @@ export class HttpAnswer {
 
   respond(outcome: Outcome, headers: OutgoingHttpHeaders = {}): void {
     this.#open -= 1;
+    // An error that has a status of its own is told by it also to who reads streams alone.
+    if (!this.#options.json && outcome.status === 200) this.openStream();
     if (this.#keepAlive !== undefined) this.#event(outcome.pieces);
     else this.#collected.push(outcome.pieces);
     if (this.#open === 0) this.#finish(outcome.status, headers);

@@ -24,6 +24,7 @@ import { refuseLarge, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
 import { HttpStream } from './http-stream.ts';
 import { sessionOf } from './legacy-post.ts';
+import { namesModern } from './modern-rules.ts';
 import { readBody } from './read-body.ts';
 import { sendMetrics } from './send-metrics.ts';
 import { Sessions } from './session.ts';
@@ -135,6 +136,9 @@ class Door {
     else if (view === undefined)
       sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: this.#paths() });
     else if (request.method === 'POST') await this.#post(request, response, { view, subject });
+    // The modern era has neither streams to open nor sessions to end (2026-07-28, basic/transports/streamable-http).
+    else if (namesModern(request))
+      sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: request.method ?? '', allowed: 'POST' });
     else if (request.method === 'GET') this.#get(request, response, { view, subject });
     else if (request.method === 'DELETE') this.#delete(request, response, { view, subject });
     else

@@ -1,12 +1,9 @@
-import type { IncomingMessage } from 'node:http';
-import { eraOf } from '../../protocol/eras.ts';
-import * as headers from '../../protocol/headers.ts';
 import { readClientMessage } from '../../protocol/message.ts';
 import { refuse, type Post } from './http-request.ts';
 import { answerBatch, answerLegacy } from './legacy-post.ts';
 import { noMessage } from './legacy-rules.ts';
 import { answerModern, answerUnenveloped } from './modern-post.ts';
-import { isEnveloped } from './modern-rules.ts';
+import { isEnveloped, namesModern } from './modern-rules.ts';
 
 const OPEN_BRACKET = 0x5b;
 
@@ -23,14 +20,10 @@ export async function answerPost(post: Post): Promise<void> {
   const message = readClientMessage(body);
   if (message.kind === 'none') refuse(post, noMessage(message), { idText: message.idText, era });
   else if (message.kind === 'request' && isEnveloped(message)) return answerModern(post, message);
-  else if (era === 'modern') answerUnenveloped(post, message);
+  else if (era === 'modern' || (message.kind === 'notification' && isEnveloped(message)))
+    answerUnenveloped(post, message);
   else return answerLegacy(post, message);
   return undefined;
-}
-
-function namesModern(request: IncomingMessage): boolean {
-  const version = request.headers[headers.PROTOCOL_VERSION];
-  return typeof version === 'string' && eraOf(version) === 'modern';
 }
 
 function firstByte(body: Buffer): number | undefined {

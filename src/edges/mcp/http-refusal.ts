@@ -4,6 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { errorMessage } from '../../protocol/reply.ts';
 import { challengeOf } from './challenge.ts';
 import { sendJson } from './http-answer.ts';
+import { namesModern } from './modern-rules.ts';
 
 /** A refusal before the message was looked at; it carries no id. */
 export function sendRefusal(response: ServerResponse, what: Refusal): void {
@@ -14,8 +15,7 @@ export function sendRefusal(response: ServerResponse, what: Refusal): void {
   if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = what.allowed;
   // What is left of a body that was not read would be taken for the next request.
   extra['connection'] = 'close';
-  const bytes = errorMessage(undefined, rpcErrorOf(what, true), 'legacy');
-  sendJson(response, facesOf(what).http, { headers: extra, pieces: [bytes] });
+  sendJson(response, facesOf(what).http, { headers: extra, pieces: [bodyOf(what, response.req)] });
 }
 
 /** How long in ms a client is listened to that sends more than it may, so that it comes to read why it is refused. */
@@ -23,7 +23,7 @@ const OVERHEAR_MS = 3_000;
 
 /** Says why, and lets the client finish: a connection that is closed while it still sends is lost with the answer. */
 export function refuseLarge(request: IncomingMessage, response: ServerResponse, what: Refusal): void {
-  const bytes = errorMessage(undefined, rpcErrorOf(what, true), 'legacy');
+  const bytes = bodyOf(what, request);
   response.writeHead(facesOf(what).http, {
     'content-type': 'application/json',
     'content-length': bytes.length,
@@ -34,4 +34,10 @@ export function refuseLarge(request: IncomingMessage, response: ServerResponse, 
   request.once('close', () => clearTimeout(limit));
   request.once('end', () => response.end());
   request.resume();
+}
+
+/** What the message says of its era is not read yet; what its header says is enough for the form of an error. */
+function bodyOf(what: Refusal, request: IncomingMessage): Buffer {
+  const era = namesModern(request) ? 'modern' : 'legacy';
+  return errorMessage(undefined, rpcErrorOf(what, era === 'legacy'), era);
 }

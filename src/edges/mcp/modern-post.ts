@@ -1,7 +1,9 @@
 import type { Refusal } from '../../core/refusal.ts';
 import type { Allowance } from '../../gateway/resource-wishes.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
+import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import { clientOf } from './client-load.ts';
+import type { Caller } from './conduct.ts';
 import { HttpStream } from './http-stream.ts';
 import {
   answerRequest,
@@ -11,12 +13,12 @@ import {
   type OpenSubscription,
   type Post,
 } from './http-request.ts';
-import { envelopeFault, headerFault, missingEnvelope } from './modern-rules.ts';
+import { missingEnvelope, postFault } from './modern-rules.ts';
 import { Subscription } from './subscription.ts';
 
 /** Answers a request of the modern era, where every request stands alone. */
 export async function answerModern(post: Post, message: RequestMessage): Promise<void> {
-  const fault = envelopeFault(message) ?? headerFault(message, post.request.headers);
+  const fault = postFault(message, post.request);
   if (fault !== undefined) {
     refuse(post, fault, { idText: message.idText, era: 'modern' });
     return;
@@ -27,13 +29,24 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
     openSubscription(post, message, load.allowance);
     return;
   }
-  const { view, subject } = post;
-  const caller = { era: 'modern', view, subject, clientInfo: undefined, logLevel: undefined } as const;
+  const { view, subject, request } = post;
+  const headerLines = (): HeaderLines => request.headersDistinct;
+  const caller: Caller = {
+    era: 'modern',
+    view,
+    subject,
+    clientInfo: undefined,
+    headerLines,
+    logLevel: undefined,
+  };
   const answer = openAnswer(post, undefined);
   await answerRequest({ response: post.response, answer }, message, { caller, inFlight: undefined });
 }
 
-/** Answers a message whose header names a modern revision, but whose body has no envelope. */
+/**
+ * Answers a message whose header names a modern revision, but whose body has no envelope. What headers a notification
+ * needs is not defined (2026-07-28, basic/transports/streamable-http#sending-messages), and there is none to be heard.
+ */
 export function answerUnenveloped(post: Post, message: Message): void {
   if (message.kind === 'notification') post.response.writeHead(202).end();
   else refuse(post, faultOf(message), { idText: message.idText, era: 'modern' });

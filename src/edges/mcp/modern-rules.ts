@@ -1,9 +1,9 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { LOG_LEVELS } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { eraOf, METHODS, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
+import { eraOf, METHODS, MODERN_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
-import type { RequestMessage } from '../../protocol/message.ts';
+import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { memberOf, rawOf, textOf, type JsonObject } from '../../protocol/spans.ts';
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
@@ -11,17 +11,39 @@ const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
 const CLIENT_KEY = 'io.modelcontextprotocol/clientInfo';
 
-/** Whether a request says of itself, in its envelope, which revision it speaks: the mark of the modern era. */
-export function isEnveloped(message: RequestMessage): boolean {
+/** Whether a message says of itself, in its envelope, which revision it speaks: the mark of the modern era. */
+export function isEnveloped(message: RequestMessage | NotificationMessage): boolean {
   return memberOf(metaOf(message), VERSION_KEY) !== undefined;
 }
 
 /** What is wrong with the envelope of a modern request (2026-07-28, basic/index#_meta); undefined: nothing. */
 export function envelopeFault(message: RequestMessage): Refusal | undefined {
+  return shapeFault(message) ?? versionFault(message);
+}
+
+/**
+ * The same where headers repeat what the body says (2026-07-28, basic/transports/streamable-http#server-validation). That
+ * they disagree counts before what they disagree about; what another revision asks of the other headers is not known.
+ */
+export function postFault(
+  message: RequestMessage,
+  request: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
+): Refusal | undefined {
+  const { headers: given } = request;
+  return (
+    shapeFault(message) ??
+    mismatch('MCP-Protocol-Version', given[headers.PROTOCOL_VERSION], versionOf(message)) ??
+    versionFault(message) ??
+    mismatch('Mcp-Method', given[headers.METHOD], message.method) ??
+    nameFault(message, request)
+  );
+}
+
+function shapeFault(message: RequestMessage): Refusal | undefined {
   const meta = metaOf(message);
   const { bytes } = message;
-  const version = textOf(bytes, memberOf(meta, VERSION_KEY));
-  if (version === undefined) return missing(VERSION_KEY, 'it must be a string such as "2026-07-28"');
+  if (versionOf(message) === undefined)
+    return missing(VERSION_KEY, 'it must be a string such as "2026-07-28"');
   if (memberOf(meta, CAPABILITIES_KEY)?.object === undefined)
     return missing(CAPABILITIES_KEY, 'it must be an object; {} says that the client has none');
   const client = memberOf(meta, CLIENT_KEY);
@@ -30,26 +52,38 @@ export function envelopeFault(message: RequestMessage): Refusal | undefined {
   const level = memberOf(meta, LOG_LEVEL_KEY);
   if (level !== undefined && !LOG_LEVELS.includes(textOf(bytes, level) ?? ''))
     return missing(LOG_LEVEL_KEY, `it must be one of ${LOG_LEVELS.join(', ')}`);
-  if (eraOf(version) !== 'modern')
-    return { code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS };
   return undefined;
 }
 
-/** Where headers and body of a modern request disagree (2026-07-28, basic/transports/streamable-http#server-validation). */
-export function headerFault(message: RequestMessage, given: IncomingHttpHeaders): Refusal | undefined {
-  const version = textOf(message.bytes, memberOf(metaOf(message), VERSION_KEY));
-  const versionFault = mismatch('MCP-Protocol-Version', given[headers.PROTOCOL_VERSION], version);
-  if (versionFault !== undefined) return versionFault;
-  const methodFault = mismatch('Mcp-Method', given[headers.METHOD], message.method);
-  if (methodFault !== undefined) return methodFault;
+/** A request may declare the revisions that `server/discover` names; the older ones begin with `initialize`. */
+function versionFault(message: RequestMessage): Refusal | undefined {
+  const requested = versionOf(message) ?? '';
+  return eraOf(requested) === 'modern'
+    ? undefined
+    : { code: 'PROTOCOL_UNSUPPORTED', requested, supported: MODERN_VERSIONS };
+}
+
+function nameFault(
+  message: RequestMessage,
+  request: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
+): Refusal | undefined {
   const source = METHODS.get(message.method)?.named;
   const name = source && textOf(message.bytes, memberOf(message.params, source));
   if (name === undefined) return undefined;
-  const header = given[headers.NAME];
+  const header = request.headers[headers.NAME];
   const decoded = typeof header === 'string' ? headers.decodeHeader(header) : undefined;
   if (header !== undefined && decoded === undefined)
     return { code: 'HEADER_MISMATCH', header: 'Mcp-Name', reason: 'it is not encoded as the transport asks' };
+  // Node joins lines of one name by a comma; whoever routed the request may have read the first alone.
+  if (header?.includes(',') === true && request.headersDistinct[headers.NAME]?.length !== 1)
+    return { code: 'HEADER_MISMATCH', header: 'Mcp-Name', reason: 'it is there twice' };
   return mismatch('Mcp-Name', decoded, name);
+}
+
+/** Whether the header of a request names a revision of the modern era. */
+export function namesModern({ headers: given }: Pick<IncomingMessage, 'headers'>): boolean {
+  const version = given[headers.PROTOCOL_VERSION];
+  return typeof version === 'string' && eraOf(version) === 'modern';
 }
 
 /** A legacy or enveloped request that comes with the headers of the other era. */
@@ -67,7 +101,11 @@ export const UNOPENED: Refusal = {
   reason: 'it is missing; send it, or "initialize" first',
 };
 
-function metaOf(message: RequestMessage): JsonObject | undefined {
+function versionOf(message: RequestMessage): string | undefined {
+  return textOf(message.bytes, memberOf(metaOf(message), VERSION_KEY));
+}
+
+function metaOf(message: RequestMessage | NotificationMessage): JsonObject | undefined {
   return memberOf(message.params, '_meta')?.object;
 }
 

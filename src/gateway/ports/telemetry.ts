@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../../core/refusal.ts';
+import type { TraceContext } from '../../protocol/trace-context.ts';
 
 /** How a relayed request ended: the server's result, the server's error, or a refusal of ours. */
 export type RelayEnding = 'ok' | 'error' | RefusalCode;
@@ -68,6 +69,8 @@ export interface Tracer {
 }
 
 export interface Span {
+  /** Its place in its trace, for whoever works on the request next; undefined where the SDK gives none. */
+  readonly context?: TraceContext | undefined;
   end(end: TracedEnd): void;
 }
 
@@ -75,6 +78,8 @@ export interface Span {
 export interface Telemetry {
   readonly meter: Meter | undefined;
   readonly tracer: Tracer | undefined;
+  /** Begins a trace where neither the client nor a span has one. */
+  readonly newTrace?: (() => TraceContext) | undefined;
   /** Takes secrets out of a text that a peer wrote. */
   readonly mask: (text: string) => string;
 }

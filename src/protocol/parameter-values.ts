@@ -1,0 +1,130 @@
+import { err, ok, type Result } from '../core/result.ts';
+import type { HeaderParameter, HeaderParameters } from './header-parameters.ts';
+import { decodeHeader, encodeHeader } from './headers.ts';
+import type { RequestMessage } from './message.ts';
+import { NO_OBJECT, scanObject } from './scan.ts';
+import { memberOf, rawOf, textOf, type JsonObject, type Span } from './spans.ts';
+
+/** All lines of each header, by its name in lower case. */
+export type HeaderLines = Readonly<Record<string, readonly string[] | undefined>>;
+
+/** What is wrong with a header, as a phrase. */
+export interface HeaderFault {
+  readonly header: string;
+  readonly reason: string;
+}
+
+/**
+ * The headers that repeat the arguments of a call, names and values in turn. Arguments that two readers may read
+ * differently are not repeated: to refuse them is the server's.
+ */
+export function parameterHeaders(message: RequestMessage, parameters: HeaderParameters): readonly string[] {
+  const given = argumentsOf(message, parameters);
+  if (!given.ok) return [];
+  return parameters.all.flatMap(({ header, path }) => {
+    const { text } = valueAt(given.value, path);
+    return text === undefined ? [] : [header, encodeHeader(text)];
+  });
+}
+
+/**
+ * Where the headers of a call and its arguments disagree
+ * (2026-07-28, basic/transports/streamable-http#server-behavior-for-custom-headers); undefined: nowhere.
+ */
+export function parameterFault(
+  message: RequestMessage,
+  parameters: HeaderParameters,
+  lines: HeaderLines,
+): HeaderFault | undefined {
+  const given = argumentsOf(message, parameters);
+  for (const parameter of parameters.all) {
+    const reason = given.ok ? disagreement(parameter, given.value, lines) : given.error;
+    if (reason !== undefined) return { header: parameter.header, reason };
+  }
+  return undefined;
+}
+
+function disagreement(
+  { field, path }: HeaderParameter,
+  given: Arguments,
+  lines: HeaderLines,
+): string | undefined {
+  const value = valueAt(given, path);
+  const [line, second] = lines[field] ?? [];
+  const place = `arguments.${path.join('.')}`;
+  if (line === undefined)
+    return value.text === undefined ? undefined : `it is missing, but there is ${place}`;
+  if (second !== undefined) return 'it is there twice';
+  const decoded = decodeHeader(line);
+  if (decoded === undefined) return 'it is not encoded as the transport asks';
+  if (value.kind === 'none') return `it is there, but ${place} is not`;
+  return agrees(decoded, value) ? undefined : `it differs from ${place}`;
+}
+
+interface Arguments {
+  readonly bytes: Buffer;
+  /** Undefined: there are none, or they are no object. */
+  readonly root: JsonObject | undefined;
+}
+
+const NONE: Arguments = { bytes: Buffer.alloc(0), root: undefined };
+
+/** The error is a phrase: the arguments are no JSON, or something stands there twice that readers would take differently. */
+function argumentsOf(
+  { bytes, params }: RequestMessage,
+  { plan }: HeaderParameters,
+): Result<Arguments, string> {
+  const [only, second] = params?.members.filter(({ key }) => key === 'arguments') ?? [];
+  if (second !== undefined) return err('"arguments" stands there twice');
+  if (only === undefined) return ok(NONE);
+  const inner = bytes.subarray(only.start, only.end);
+  const scan = scanObject(inner, { plan, strict: false, refusesTwice: true });
+  if (scan.ok) return ok({ bytes: inner, root: scan.value });
+  return scan.fault.reason === NO_OBJECT
+    ? ok(NONE)
+    : err(`the arguments cannot be read: ${scan.fault.reason}`);
+}
+
+/** `text`: what the header says; undefined where there is to be none. */
+type Value =
+  | { readonly kind: 'none' | 'other'; readonly text: undefined }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'number'; readonly text: string | undefined; readonly raw: string };
+
+const ABSENT: Value = { kind: 'none', text: undefined };
+/** An object or array, which its schema does not allow: what becomes of it is the server's to say. */
+const OTHER: Value = { kind: 'other', text: undefined };
+
+function valueAt({ bytes, root }: Arguments, path: readonly string[]): Value {
+  let object = root;
+  let span: Span | undefined;
+  for (const key of path) {
+    const member = memberOf(object, key);
+    span = member;
+    object = member?.object;
+  }
+  if (span === undefined) return ABSENT;
+  const raw = rawOf(bytes, span);
+  if (raw === 'null') return ABSENT;
+  if (raw === 'true' || raw === 'false') return { kind: 'text', text: raw };
+  if (raw.startsWith('{') || raw.startsWith('[')) return OTHER;
+  if (!raw.startsWith('"')) return { kind: 'number', text: decimalOf(raw), raw };
+  const text = textOf(bytes, span);
+  return text === undefined ? OTHER : { kind: 'text', text };
+}
+
+/** Integers beyond the safe range are not allowed, and are repeated by no client. */
+function decimalOf(raw: string): string | undefined {
+  const number = Number(raw);
+  const isUnsafe = !Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number));
+  return isUnsafe ? undefined : String(number);
+}
+
+const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Numbers are compared by value, so that 42.0 is 42 (2026-07-28, basic/transports/streamable-http#server-validation). */
+function agrees(header: string, value: Exclude<Value, { readonly kind: 'none' }>): boolean {
+  if (value.kind !== 'number') return header === value.text;
+  if (value.text === undefined || !DECIMAL.test(header)) return header === value.raw;
+  return decimalOf(header) === value.text;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { Trail } from '../../../src/adapters/downstream/trail.ts';
+
+describe('how long Assay waits before it takes up a stream again', () => {
+  /** Waits after connections in a row that brought nothing, where the server asks for `retryMs`. */
+  const check = (retryMs: number | undefined, expected: readonly number[]): void => {
+    const trail = new Trail();
+    trail.follow({ lastId: 'x', retryMs });
+    const waits = expected.map((_, at) => {
+      if (at > 0) trail.begin();
+      return trail.waitMs;
+    });
+    expect([retryMs, waits]).toEqual([retryMs, expected]);
+  };
+
+  it('is what the server asks for, or half a second, and more where that is in vain', () => {
+    check(undefined, [500, 500, 1_000, 2_000, 4_000]);
+    check(200, [200, 200, 400, 800]);
+    check(0, [0, 50, 100, 200]);
+  });
+
+  it('is never less than asked for, and bounded where nothing was, or what cannot be meant', () => {
+    check(60_000, [60_000, 60_000, 60_000]);
+    check(2 ** 40, [300_000, 300_000]);
+    const trail = new Trail();
+    for (let vain = 0; vain < 2_000; vain += 1) trail.begin();
+    expect(trail.waitMs).toBe(30_000);
+  });
+
+  it('is short again after something came', () => {
+    const trail = new Trail();
+    for (let vain = 0; vain < 5; vain += 1) trail.begin();
+    trail.advance();
+    expect(trail.waitMs).toBe(500);
+  });
+});
+
+describe('the place of a stream', () => {
+  it('is that of the last id that a header can hold', () => {
+    const trail = new Trail();
+    const placeAfter = (lastId: string | undefined): string | undefined => {
+      trail.follow({ lastId, retryMs: undefined });
+      return trail.lastId;
+    };
+    expect(placeAfter(undefined)).toBeUndefined();
+    expect(placeAfter('a b/1')).toBe('a b/1');
+    expect(placeAfter(undefined)).toBe('a b/1');
+    for (const none of ['', ' a', 'a ', 'é', 'a\tb', 'x'.repeat(1_025)])
+      expect(placeAfter(none)).toBeUndefined();
+    expect(placeAfter('x'.repeat(1_024))).toBe('x'.repeat(1_024));
+    trail.forget();
+    expect(trail.lastId).toBeUndefined();
+  });
+
+  it('knows events that came on an earlier connection, the last few thousand of them', () => {
+    const trail = new Trail();
+    const areNew = (...ids: readonly (string | undefined)[]): readonly boolean[] =>
+      ids.map((id) => trail.isNew(id));
+    expect(areNew('a', 'b', 'a', undefined, '')).toEqual([true, true, true, true, true]);
+    trail.begin();
+    expect(areNew('a', 'c', 'b', 'c', undefined, '')).toEqual([false, true, false, true, true, true]);
+    trail.begin();
+    expect(areNew('a', 'b', 'c', 'd')).toEqual([false, false, false, true]);
+    for (let n = 0; n < 5_000; n += 1) trail.isNew(`n${n}`);
+    trail.begin();
+    expect(areNew('a', 'n4999')).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,257 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startMade, type MadeHttp } from '../fixtures/http-made.ts';
+import { toolOf } from '../fixtures/peer.ts';
+import { serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { connectClient } from '../support/clients.ts';
+import { endLater, until } from '../support/endings.ts';
+import { send } from '../support/http.ts';
+import { at, namesAt, type Json, type JsonObject } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernAsk, modernBody, modernHeaders, modernSend } from '../support/modern.ts';
+import { tempDir } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+const SQL = toolOf('sql', {
+  region: { type: 'string', 'x-mcp-header': 'Region' },
+  limit: { type: 'integer', 'x-mcp-header': 'Limit' },
+  dry: { type: 'boolean', 'x-mcp-header': 'Dry-Run' },
+  where: { type: 'object', properties: { zone: { type: 'string', 'x-mcp-header': 'zone' } } },
+  query: { type: 'string' },
+});
+const WRONG = toolOf('wrong', { score: { type: 'number', 'x-mcp-header': 'Score' } });
+const TOOLS = [toolOf('plain'), SQL, WRONG];
+
+type Sent = Readonly<Record<string, string | string[] | undefined>>;
+
+/** A server, and the `Mcp-Param-…` headers of each call that reached it. */
+async function startSql(era: 'legacy' | 'modern'): Promise<{ made: MadeHttp; sent: readonly Sent[] }> {
+  const sent: Sent[] = [];
+  const made = await startMade({
+    era,
+    tools: TOOLS,
+    own: ({ incoming, response }) => {
+      if (incoming.method !== 'tools/call') return false;
+      const params = Object.entries(response.req.headers).filter(([name]) => name.startsWith('mcp-param-'));
+      sent.push(Object.fromEntries(params));
+      return false;
+    },
+  });
+  endLater(() => made.close());
+  return { made, sent };
+}
+
+describe('a call of a modern client over HTTP, whose tool has parameters in headers', () => {
+  let assay: Assay;
+  beforeAll(async () => {
+    const [legacy, modern] = await Promise.all([startSql('legacy'), startSql('modern')]);
+    assay = await startAssay({
+      servers: { l: { type: 'http', url: legacy.made.url }, m: { type: 'http', url: modern.made.url } },
+    });
+    await assay.settled();
+  });
+
+  /** Status, JSON-RPC code and named header of the answer, whatever era the server is of. */
+  const check = async (
+    args: string | undefined,
+    headers: Readonly<Record<string, string | readonly string[]>>,
+    expected: readonly [status: number, header?: string],
+  ): Promise<void> => {
+    for (const name of ['l_sql', 'm_sql']) {
+      const body = modernBody('tools/call', { params: { name, arguments: 'ARGS' } });
+      const answer = await send(assay.url, {
+        headers: { ...modernHeaders('tools/call', { name }), ...headers },
+        body: args === undefined ? body.replace('"arguments":"ARGS",', '') : body.replace('"ARGS"', args),
+      });
+      const code = at(answer.json(), 'error', 'code');
+      const header = at(answer.json(), 'error', 'data', 'header');
+      const [status, named] = expected;
+      const wanted = named === undefined ? [status, undefined, undefined] : [status, -32020, named];
+      expect([args, headers, answer.status, code, header]).toEqual([args, headers, ...wanted]);
+    }
+  };
+
+  it('is carried out where they say what the arguments say', async () => {
+    await check('{"region":"us-west1","query":"q"}', { 'mcp-param-region': 'us-west1' }, [200]);
+    await check('{"region":"us-west1"}', { 'MCP-PARAM-REGION': '  us-west1  ' }, [200]);
+    await check('{"region":"Hello, 世界"}', { 'mcp-param-region': '=?base64?SGVsbG8sIOS4lueVjA==?=' }, [200]);
+    await check('{"region":"plain"}', { 'mcp-param-region': '=?base64?cGxhaW4=?=' }, [200]);
+    await check('{"region":""}', { 'mcp-param-region': '' }, [200]);
+    await check('{"region":"=?base64?YQ"}', { 'mcp-param-region': '=?base64?YQ' }, [200]);
+    await check('{"dry":false}', { 'mcp-param-dry-run': 'false' }, [200]);
+    await check('{"where":{"zone":"a"}}', { 'mcp-param-zone': 'a' }, [200]);
+    for (const header of ['42', '42.0', '4.2e1'])
+      await check('{"limit":42}', { 'mcp-param-limit': header }, [200]);
+    await check('{"limit":42.0}', { 'mcp-param-limit': '42' }, [200]);
+  });
+
+  it('needs none for what is null, absent or no single value', async () => {
+    for (const args of [
+      undefined,
+      'null',
+      '{}',
+      '{"region":null}',
+      '{"where":{}}',
+      '{"where":7}',
+      '{"region":["a"]}',
+    ])
+      await check(args, {}, [200]);
+    await check('{"limit":9007199254740993}', {}, [200]);
+  });
+
+  it('is refused with HTTP 400 and -32020 where one is missing', async () => {
+    await check('{"region":"us-west1"}', {}, [400, 'Mcp-Param-Region']);
+    await check('{"region":""}', {}, [400, 'Mcp-Param-Region']);
+    await check('{"limit":0}', {}, [400, 'Mcp-Param-Limit']);
+    await check('{"dry":false}', {}, [400, 'Mcp-Param-Dry-Run']);
+    await check('{"where":{"zone":"a"}}', {}, [400, 'Mcp-Param-zone']);
+  });
+
+  it('is refused where one says something else, or is there without an argument', async () => {
+    await check('{"region":"us-west1"}', { 'mcp-param-region': 'us-west2' }, [400, 'Mcp-Param-Region']);
+    await check('{"region":"us-west1"}', { 'mcp-param-region': 'US-WEST1' }, [400, 'Mcp-Param-Region']);
+    await check('{"limit":42}', { 'mcp-param-limit': '43' }, [400, 'Mcp-Param-Limit']);
+    await check('{"limit":42}', { 'mcp-param-limit': '0x2a' }, [400, 'Mcp-Param-Limit']);
+    const beyond = { 'mcp-param-limit': '9007199254740992' };
+    await check('{"limit":9007199254740993}', beyond, [400, 'Mcp-Param-Limit']);
+    await check('{"dry":true}', { 'mcp-param-dry-run': 'True' }, [400, 'Mcp-Param-Dry-Run']);
+    for (const args of [undefined, '{}', '{"region":null}'])
+      await check(args, { 'mcp-param-region': 'us-west1' }, [400, 'Mcp-Param-Region']);
+  });
+
+  it('is refused where one is encoded wrongly or stands there twice', async () => {
+    for (const header of ['=?base64?SGVsbG8?=', '=?base64?SGVs!!!bG8=?=', '=?base64?/w==?=', 'caf\u00e9'])
+      await check('{"region":"Hello"}', { 'mcp-param-region': header }, [400, 'Mcp-Param-Region']);
+    await check('{"region":"a, b"}', { 'mcp-param-region': ['a', 'b'] }, [400, 'Mcp-Param-Region']);
+  });
+
+  it('is refused where two readers of its arguments would take different ones', async () => {
+    const header = { 'mcp-param-region': 'a' };
+    await check('{"region":"a","region":"b"}', header, [400, 'Mcp-Param-Region']);
+    await check('{"region":"a"},"arguments":{"region":"b"}', header, [400, 'Mcp-Param-Region']);
+  });
+
+  it('may bring headers that no parameter has', async () => {
+    await check('{"query":"q"}', { 'mcp-param-query': 'another', 'mcp-param-x': '1' }, [200]);
+  });
+
+  it('of a legacy client or over stdio needs no headers', async () => {
+    const session = await openSession(assay.url);
+    expect(await session.call('l_sql', { region: 'a' })).toBe('{"region":"a"}');
+    const made = await startSql('legacy');
+    const pipe = openStdio({ servers: { l: { type: 'http', url: made.made.url } } });
+    await pipe.initialize();
+    expect(await pipe.call('l_sql', { region: 'a' })).toBe('{"region":"a"}');
+  });
+});
+
+describe('a modern server over HTTP gets parameters in headers', () => {
+  const ARGUMENTS: JsonObject = { region: ' é', limit: -7, dry: true, where: { zone: 'a b' }, query: 'q' };
+  const HEADERS: Sent = {
+    'mcp-param-region': '=?base64?IMOp?=',
+    'mcp-param-limit': '-7',
+    'mcp-param-dry-run': 'true',
+    'mcp-param-zone': 'a b',
+  };
+
+  it('whoever calls: legacy and modern clients, over HTTP and over stdio', async () => {
+    const { made, sent } = await startSql('modern');
+    const servers = { m: { type: 'http', url: made.url } };
+    const assay = await startAssay({ servers });
+    await assay.settled();
+    await (await openSession(assay.url)).call('m_sql', ARGUMENTS);
+    const client = await connectClient({ url: assay.url }, 'modern');
+    await client.listTools();
+    await client.callTool({ name: 'm_sql', arguments: ARGUMENTS });
+    const pipe = openStdio({ servers });
+    await pipe.initialize();
+    await pipe.call('m_sql', ARGUMENTS);
+    expect(sent).toEqual([HEADERS, HEADERS, HEADERS]);
+  });
+
+  it('only for what has a value, and none for other tools', async () => {
+    const { made, sent } = await startSql('modern');
+    const assay = await startAssay({ servers: { m: { type: 'http', url: made.url } } });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    await session.call('m_sql', { region: null, limit: 1e2, query: 'q' });
+    await session.call('m_plain', { region: 'a' });
+    await session.call('m_sql', { region: { a: 1 }, limit: 2 ** 53, where: [] });
+    expect(sent).toEqual([{ 'mcp-param-limit': '100' }, {}, {}]);
+  });
+
+  it('but a legacy one gets none', async () => {
+    const { made, sent } = await startSql('legacy');
+    const assay = await startAssay({ servers: { l: { type: 'http', url: made.url } } });
+    await assay.settled();
+    await (await openSession(assay.url)).call('l_sql', ARGUMENTS);
+    expect(sent).toEqual([{}]);
+  });
+
+  it('also right after a start, when only the catalog knows the tool', async () => {
+    const { made, sent } = await startSql('modern');
+    const servers = { m: { type: 'http', url: made.url } };
+    const home = tempDir();
+    const first = await startAssay({ servers, home });
+    await first.settled();
+    await first.stop();
+    const second = await startAssay({ servers, home });
+    const refused = await modernSend(second.url, 'tools/call', {
+      params: { name: 'm_sql', arguments: { limit: 1 } },
+    });
+    expect([refused.status, at(refused.json(), 'error', 'code')]).toEqual([400, -32020]);
+    await (await openSession(second.url)).call('m_sql', { limit: 1 });
+    expect(sent).toEqual([{ 'mcp-param-limit': '1' }]);
+  });
+});
+
+describe('a tool whose headers are declared wrongly', () => {
+  const listed = async (url: string): Promise<Readonly<Record<string, readonly Json[]>>> => ({
+    legacy: namesAt(await (await openSession(url)).ask('tools/list'), 'result', 'tools'),
+    modern: namesAt(await modernAsk(url, 'tools/list'), 'result', 'tools'),
+  });
+
+  it('is shown to nobody where its server is reached as the rule is for, with a reason', async () => {
+    const { made } = await startSql('modern');
+    const assay = await startAssay({ servers: { m: { type: 'http', url: made.url } } });
+    await assay.settled();
+    expect(await listed(assay.url)).toEqual({ legacy: ['m_plain', 'm_sql'], modern: ['m_plain', 'm_sql'] });
+    const answer = await modernAsk(assay.url, 'tools/call', { params: { name: 'm_wrong', arguments: {} } });
+    expect(at(answer, 'error', 'data', 'code')).toBe('TOOL_WITHHELD');
+    const said = `m: wrong is withheld: inputSchema.properties.score["x-mcp-header"] is on a type other than string, integer or boolean`;
+    expect(JSON.stringify(await assay.health())).toContain(JSON.stringify(said).slice(1, -1));
+    await until('the log says so', () => (assay.stderr().includes('wrong is withheld') ? true : undefined));
+  });
+
+  it('is kept from modern clients alone where its server does not know the rule', async () => {
+    const { made } = await startSql('legacy');
+    const assay = await startAssay({ servers: { l: { type: 'http', url: made.url } } });
+    await assay.settled();
+    expect(await listed(assay.url)).toEqual({
+      legacy: ['l_plain', 'l_sql', 'l_wrong'],
+      modern: ['l_plain', 'l_sql'],
+    });
+    expect(JSON.stringify(await assay.health())).toContain('l: wrong is withheld from modern clients: ');
+    expect(await (await openSession(assay.url)).call('l_wrong', { score: 1 })).toBe('{"score":1}');
+  });
+
+  it('follows its server to another era', async () => {
+    const home = tempDir();
+    const before = await startSql('legacy');
+    const { port } = before.made;
+    const servers = { s: { type: 'http', url: before.made.url } };
+    const first = await startAssay({ servers, home });
+    await first.settled();
+    expect((await listed(first.url))['legacy']).toContain('s_wrong');
+    await first.stop();
+    await before.made.close();
+    const after = await startMade({ era: 'modern', tools: TOOLS, port });
+    endLater(() => after.close());
+    const second = await startAssay({ servers, home });
+    await until('it is up in the new era', async () =>
+      at(serverIn(await second.health(), 's'), 'era') === 'modern' ? true : undefined,
+    );
+    await until('the list is new', async () =>
+      (await listed(second.url))['legacy']?.includes('s_wrong') === true ? undefined : true,
+    );
+  });
+});

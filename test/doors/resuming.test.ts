@@ -1,0 +1,356 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect, it } from 'vitest';
+import {
+  eventText,
+  startCutting,
+  streamed,
+  type Connection,
+  type Cutting,
+  type CuttingOptions,
+} from '../fixtures/http-cutting.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { endLater, sleep, until } from '../support/endings.ts';
+import { messagesIn, startRequest } from '../support/http.ts';
+import { at, type Json } from '../support/json.ts';
+import { openSession, textOf } from '../support/legacy.ts';
+import { modernBody, modernHeaders, modernSend } from '../support/modern.ts';
+
+/** Soon, for tests that do not ask how long Assay waits. */
+const SOON = 'retry: 10\n\n';
+
+async function start(
+  options: CuttingOptions,
+  timeoutMs = 20_000,
+): Promise<{ server: Cutting; assay: Assay }> {
+  const server = await startCutting(options);
+  endLater(() => server.close());
+  const assay = await startAssay({ servers: { web: { type: 'http', url: server.url, timeoutMs } } });
+  await assay.settled();
+  return { server, assay };
+}
+
+const callsOf = (server: Cutting): number => server.seen.filter((one) => one.method === 'tools/call').length;
+
+/** Calls the tool; gives all that came, each message in a word. */
+async function call(assay: Assay, args: Json = {}): Promise<readonly unknown[]> {
+  const answer = await modernSend(assay.url, 'tools/call', {
+    params: { name: 'web_slow', arguments: args },
+    meta: { progressToken: 'p', 'io.modelcontextprotocol/logLevel': 'debug' },
+  });
+  const messages = answer.type === 'application/json' ? [answer.json()] : messagesIn(answer.text);
+  return messages.map(
+    (one) =>
+      at(one, 'params', 'progress') ??
+      at(one, 'params', 'data') ??
+      at(one, 'error', 'data', 'code') ??
+      at(one, 'result', 'content', 0, 'text'),
+  );
+}
+
+const WHOLE = [1, 'between', 2, 'answer to {}'];
+
+const play =
+  (each: (connection: Connection) => readonly [text: string, ending: 'end' | 'cut' | 'open']) =>
+  (connection: Connection): void => {
+    const [text, ending] = each(connection);
+    streamed(connection.response, text, ending);
+  };
+
+/** The first `count` events of what is left. */
+const some = ({ rest }: Connection, count: number): string => rest.slice(0, count).map(eventText).join('');
+
+describe('a legacy server whose stream of a call ends too early', () => {
+  for (const ending of ['end', 'cut'] as const)
+    it.each([1, 2, 3, 4])(
+      `(${ending}) after event %i is asked for what follows, and nothing is lost`,
+      async (count) => {
+        const { server, assay } = await start({
+          play: play((one) => (one.nth === 0 ? [SOON + some(one, count), ending] : [some(one, 9), 'end'])),
+        });
+        expect(await call(assay)).toEqual(WHOLE);
+        expect(callsOf(server)).toBe(1);
+        const ids = server.resumed.filter((id) => id !== undefined);
+        expect(ids).toEqual([expect.stringMatching(new RegExp(`-${count - 1}$`))]);
+      },
+    );
+
+  it('again and again, at each event and in the middle of each, is asked until the answer is there', async () => {
+    const { server, assay } = await start({
+      play: play((one) => {
+        const next = one.rest[1];
+        return [SOON + some(one, 1) + (next === undefined ? '' : eventText(next).slice(0, 20)), 'cut'];
+      }),
+    });
+    expect(await call(assay)).toEqual(WHOLE);
+    const tails = server.resumed.filter((id) => id !== undefined).map((id) => id.slice(-1));
+    expect([callsOf(server), tails]).toEqual([1, ['0', '1', '2', '3']]);
+  });
+
+  it('and that sends again what came before is heard once', async () => {
+    const { assay } = await start({
+      play: play((one) => {
+        const all = one.nth === 0 ? one.rest : undefined;
+        before = all ?? before;
+        return one.nth === 0 ? [SOON + some(one, 3), 'cut'] : [before.map(eventText).join(''), 'end'];
+      }),
+    });
+    let before: Connection['rest'] = [];
+    expect(await call(assay)).toEqual(WHOLE);
+  });
+
+  it('also while it is in trouble for a while', async () => {
+    const { server, assay } = await start({
+      play: (one) => {
+        if (one.nth === 0) streamed(one.response, SOON + some(one, 2), 'cut');
+        else if (one.nth === 1) one.response.writeHead(503).end();
+        else if (one.nth === 2) streamed(one.response, '', 'cut');
+        else streamed(one.response, some(one, 9), 'end');
+      },
+    });
+    expect(await call(assay)).toEqual(WHOLE);
+    expect(callsOf(server)).toBe(1);
+  });
+
+  it('serves several calls at a time, each with its own', async () => {
+    const { server, assay } = await start({
+      play: play((one) => (one.nth < 3 ? [SOON + some(one, 1), 'cut'] : [some(one, 9), 'end'])),
+    });
+    const calls = Array.from({ length: 20 }, async (_, n) => call(assay, { n }));
+    expect(await Promise.all(calls)).toEqual(calls.map((_, n) => [1, 'between', 2, `answer to {"n":${n}}`]));
+    expect(callsOf(server)).toBe(20);
+  });
+
+  it('is given the time that it asks for before it is asked again', async () => {
+    const times: number[] = [];
+    const { assay } = await start({
+      play: play((one) => {
+        times.push(Date.now());
+        return one.nth === 0 ? [`retry: 700\n${some(one, 1)}`, 'end'] : [some(one, 9), 'end'];
+      }),
+    });
+    expect(await call(assay)).toEqual(WHOLE);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(690);
+  });
+});
+
+describe('such a call ends with an error', () => {
+  const first = (one: Connection): boolean => {
+    if (one.nth === 0) streamed(one.response, SOON + some(one, 2), 'cut');
+    return one.nth === 0;
+  };
+
+  it('at once where no event had an id', async () => {
+    const { server, assay } = await start({
+      play: play(({ rest }) => [
+        rest
+          .slice(0, 2)
+          .map(({ data }) => eventText({ id: '', data }))
+          .join(''),
+        'cut',
+      ]),
+    });
+    expect(await call(assay)).toEqual([1, 'SERVER_ENDED']);
+    expect([callsOf(server), server.resumed]).toEqual([1, [undefined]]);
+  });
+
+  it('where the id is taken back, or could not be sent', async () => {
+    for (const id of ['', 'caf\u00e9', ' ', 'x'.repeat(2_000)]) {
+      const { server, assay } = await start({
+        play: play((one) => [`${some(one, 1)}id: ${id}\ndata: \n\n`, 'cut']),
+      });
+      expect(await call(assay)).toEqual(['SERVER_ENDED']);
+      expect(server.resumed).toEqual([undefined]);
+    }
+  });
+
+  it('where the server refuses to go on; the call is not sent again', async () => {
+    for (const status of [400, 405, 409]) {
+      const { server, assay } = await start({
+        play: (one) => {
+          if (!first(one)) one.response.writeHead(status).end();
+        },
+      });
+      expect(await call(assay)).toEqual([1, 'SERVER_ENDED']);
+      expect(callsOf(server)).toBe(1);
+    }
+  });
+
+  it('where the session is over; the call is not sent again, and the next has a new session', async () => {
+    let isOver = false;
+    const { server, assay } = await start({
+      play: (one) => {
+        if (isOver) streamed(one.response, some(one, 9), 'end');
+        else if (!first(one)) {
+          isOver = true;
+          one.response.writeHead(404).end();
+        }
+      },
+    });
+    expect(await call(assay)).toEqual([1, 'SERVER_ENDED']);
+    expect(callsOf(server)).toBe(1);
+    expect(await call(assay)).toEqual(WHOLE);
+    expect(server.seen.filter((one) => one.method === 'initialize')).toHaveLength(2);
+  });
+
+  it('at its time limit, and the server is told; nothing is asked for after that', async () => {
+    const { server, assay } = await start(
+      { play: play((one) => [SOON + (one.nth === 0 ? some(one, 1) : ''), 'cut']) },
+      1_500,
+    );
+    expect(await call(assay)).toEqual(['SERVER_TIMEOUT']);
+    await until('the server is told', () =>
+      server.seen.some((one) => one.method === 'notifications/cancelled') ? true : undefined,
+    );
+    const { length } = server.resumed;
+    await sleep(1_000);
+    expect(server.resumed).toHaveLength(length);
+  });
+
+  it('when its client goes away, and the server is told, while Assay waits and while it listens', async () => {
+    for (const text of ['retry: 60000\n', SOON]) {
+      const { server, assay } = await start({
+        play: play((one) => [text + some(one, 1), one.nth === 0 ? 'cut' : 'open']),
+      });
+      const params = { name: 'web_slow', arguments: {} };
+      const asked = startRequest(assay.url, {
+        headers: modernHeaders('tools/call', params),
+        body: modernBody('tools/call', { params }),
+      });
+      await until('the call is there', () => (callsOf(server) === 1 ? true : undefined));
+      await sleep(300);
+      asked.cut();
+      await until('the server is told', () =>
+        server.seen.some((one) => one.method === 'notifications/cancelled') ? true : undefined,
+      );
+      expect(await assay.stop()).toBe(0);
+    }
+  });
+});
+
+describe('the stream on which a legacy server speaks unasked', () => {
+  const note = (data: string): string =>
+    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
+
+  it('goes on where it was, after the time that the server asks for, and nothing comes twice', async () => {
+    const times: number[] = [];
+    const events = ['a', 'b', 'c'].map((id) => ({ id: `own-${id}`, data: note(`said ${id}`) }));
+    const { server, assay } = await start({
+      play: () => undefined,
+      listen: (request, response) => {
+        times.push(Date.now());
+        const nth = times.length;
+        // The second time it says again what was heard; the third time it goes on to the end.
+        if (nth === 1)
+          streamed(response, `retry: 600\n${eventText(events[0] ?? { id: '', data: '' })}`, 'end');
+        else if (nth === 2) streamed(response, events.slice(0, 2).map(eventText).join(''), 'cut');
+        else streamed(response, events.slice(2).map(eventText).join(''), 'open');
+        request.resume();
+      },
+    });
+    await until('all is said', () => (assay.stderr().includes('said c') ? true : undefined), 10_000);
+    for (const { id } of events) expect(assay.stderr().split(`said ${id.slice(-1)}`)).toHaveLength(2);
+    expect(server.resumed).toEqual([undefined, 'own-a', 'own-b']);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(590);
+  });
+
+  it('begins anew where the server does not know the event any more', async () => {
+    let streams = 0;
+    const { server } = await start({
+      play: () => undefined,
+      listen: (request, response) => {
+        if (request.headers['last-event-id'] !== undefined) response.writeHead(400).end();
+        else streamed(response, 'retry: 10\nid: old\ndata: \n\n', ++streams === 1 ? 'end' : 'open');
+      },
+    });
+    await until('it began anew', () => (server.resumed.length >= 3 ? true : undefined), 10_000);
+    expect(server.resumed.slice(0, 3)).toEqual([undefined, 'old', undefined]);
+  });
+});
+
+describe('an official server with a store of events', () => {
+  /** Keeps events in memory, as the examples of the SDK do. */
+  class Events {
+    readonly #all: { readonly id: string; readonly stream: string; readonly message: JSONRPCMessage }[] = [];
+    storeEvent(stream: string, message: JSONRPCMessage): Promise<string> {
+      const id = `${stream}_${this.#all.length}`;
+      this.#all.push({ id, stream, message });
+      return Promise.resolve(id);
+    }
+    async replayEventsAfter(
+      last: string,
+      { send }: { send: (id: string, message: JSONRPCMessage) => Promise<void> },
+    ): Promise<string> {
+      const from = this.#all.findIndex(({ id }) => id === last);
+      const stream = this.#all[from]?.stream ?? '';
+      for (const one of this.#all.slice(from + 1))
+        if (one.stream === stream && Object.keys(one.message).length > 0) await send(one.id, one.message);
+      return stream;
+    }
+  }
+
+  async function startOfficial(): Promise<string> {
+    const transports = new Map<string, StreamableHTTPServerTransport>();
+    const open = async (): Promise<StreamableHTTPServerTransport> => {
+      const server = new McpServer({ name: 'official', version: '1' }, { capabilities: { tools: {} } });
+      server.registerTool('poll', { description: 'Closes its stream before it answers.' }, async (extra) => {
+        const token = extra._meta?.progressToken;
+        const progress = (n: number): Promise<void> =>
+          extra.sendNotification({
+            method: 'notifications/progress',
+            params: { progressToken: token ?? 0, progress: n },
+          });
+        await progress(1);
+        extra.closeSSEStream?.();
+        await progress(2);
+        await sleep(400);
+        return { content: [{ type: 'text', text: 'polled' }] };
+      });
+      const transport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: () => randomUUID(),
+        eventStore: new Events(),
+        retryInterval: 100,
+        onsessioninitialized: (id) => void transports.set(id, transport),
+      });
+      await server.connect(transport);
+      return transport;
+    };
+    const http = createServer((request, response) => {
+      const id = request.headers['mcp-session-id'];
+      const known = typeof id === 'string' ? transports.get(id) : undefined;
+      void (async () => {
+        await (known ?? (await open())).handleRequest(request, response);
+      })();
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    endLater(
+      () =>
+        new Promise((resolve) => {
+          http.close(() => {
+            resolve();
+          });
+          http.closeAllConnections();
+        }),
+    );
+    return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  }
+
+  it('that closes the stream of a call is polled for its answer', async () => {
+    const assay = await startAssay({ servers: { web: { type: 'http', url: await startOfficial() } } });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    expect(await Promise.all([1, 2, 3].map(() => session.call('web_poll')))).toEqual(Array(3).fill('polled'));
+    const stream = await session.stream('tools/call', {
+      name: 'web_poll',
+      arguments: {},
+      _meta: { progressToken: 'p' },
+    });
+    await stream.ended;
+    const told = stream.messages();
+    expect(told.map((one) => at(one, 'params', 'progress') ?? textOf(one))).toEqual([1, 2, 'polled']);
+  });
+});

@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { traceStarter } from '../../src/adapters/telemetry/new-trace.ts';
+import type { Era } from '../../src/protocol/eras.ts';
+import { readClientMessage, type RequestMessage } from '../../src/protocol/message.ts';
+import { hasTrace, type TraceContext } from '../../src/protocol/trace-context.ts';
+import { requestFor } from '../../src/protocol/translate.ts';
+import { NEW_TRACE } from '../support/trace.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+/** What a client says of its span, and what is said of ours, its child. */
+const CLIENT = `00-${TRACE}-00f067aa0ba902b7-01`;
+const OURS = `00-${TRACE}-b7ad6b7169203331-01`;
+const ELSE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00';
+const ENVELOPE =
+  '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}';
+const INFO = '"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}';
+const ADDED = ENVELOPE.replace(',', `,${INFO},`);
+
+function requestOf(params: string): RequestMessage {
+  const message = readClientMessage(
+    Buffer.from(
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call"${params === '' ? '' : `,"params":${params}`}}`,
+    ),
+  );
+  if (message.kind !== 'request') throw new Error(`no request: ${params}`);
+  return message;
+}
+
+/** The params that a server gets. */
+function sent(params: string, way: `${Era} to ${Era}`, trace: TraceContext | undefined): string {
+  const [from, to] = way.split(' to ') as [Era, Era];
+  const change = { id: 2, from, to, name: undefined, clientInfo: '{"name":"c","version":"1"}', trace };
+  const text = Buffer.concat(requestFor(requestOf(params), change)).toString();
+  return text
+    .replace('"jsonrpc":"2.0","id":2,"method":"tools/call"', '')
+    .slice(1, -1)
+    .replace(/^,|,$/, '')
+    .slice(9);
+}
+
+const BOTH = ['legacy to legacy', 'modern to modern'] as const;
+const TP = (value: string): string => `"traceparent":"${value}"`;
+
+describe('the trace of a request that has none', () => {
+  it('is put into the _meta that there is, or into a new one', () => {
+    const trace = { traceparent: ELSE };
+    for (const way of BOTH) {
+      expect(sent('', way, trace)).toBe(`{"_meta":{${TP(ELSE)}}}`);
+      expect(sent('{}', way, trace)).toBe(`{"_meta":{${TP(ELSE)}}}`);
+      expect(sent('{"name":"a"}', way, trace)).toBe(`{"_meta":{${TP(ELSE)}},"name":"a"}`);
+      expect(sent('{"_meta":{ } ,"name":"a"}', way, trace)).toBe(`{"_meta":{${TP(ELSE)} } ,"name":"a"}`);
+      expect(sent('{"_meta":{"x":1.0,"progressToken":"t"}}', way, trace)).toBe(
+        `{"_meta":{${TP(ELSE)},"x":1.0,"progressToken":2}}`,
+      );
+    }
+  });
+
+  it('stands beside the envelope for a modern server, and alone where the envelope was for a legacy one', () => {
+    const trace = { traceparent: ELSE };
+    expect(sent('{"name":"a"}', 'legacy to modern', trace)).toBe(
+      `{"_meta":{${ADDED},${TP(ELSE)}},"name":"a"}`,
+    );
+    expect(sent('{"_meta":{"x":1}}', 'legacy to modern', trace)).toBe(
+      `{"_meta":{${ADDED},${TP(ELSE)},"x":1}}`,
+    );
+    expect(sent('{"_meta":7}', 'legacy to modern', trace)).toBe(`{"_meta":{${ADDED},${TP(ELSE)}}}`);
+    expect(sent(`{"name":"a","_meta":{${ENVELOPE}}}`, 'modern to legacy', trace)).toBe(
+      `{"name":"a","_meta":{${TP(ELSE)}}}`,
+    );
+    expect(sent(`{"_meta":{${ENVELOPE},"x":1}}`, 'modern to legacy', trace)).toBe(
+      `{"_meta":{${TP(ELSE)},"x":1}}`,
+    );
+    expect(sent(`{"_meta":{"x":1,${ENVELOPE}}}`, 'modern to legacy', trace)).toBe(
+      `{"_meta":{${TP(ELSE)},"x":1}}`,
+    );
+  });
+
+  it('brings the state of the trace with it', () => {
+    const trace = { traceparent: ELSE, tracestate: 'a="b"' };
+    expect(sent('{}', 'legacy to legacy', trace)).toBe(`{"_meta":{${TP(ELSE)},"tracestate":"a=\\"b\\""}}`);
+  });
+
+  it('is none where the client wrote anything of a trace, well or badly, or _meta is no object', () => {
+    for (const meta of [
+      `{${TP(CLIENT)}}`,
+      '{"traceparent":""}',
+      '{"traceparent":null}',
+      '{"traceparent":{"a":1}}',
+      '{"tracestate":"a=b"}',
+      '7',
+      '[]',
+    ])
+      for (const way of BOTH)
+        expect(sent(`{"_meta":${meta}}`, way, { traceparent: ELSE })).toBe(`{"_meta":${meta}}`);
+  });
+
+  it('is none where nobody begins one', () => {
+    for (const way of BOTH) expect(sent('{"name":"a"}', way, undefined)).toBe('{"name":"a"}');
+  });
+});
+
+describe('the trace of a request that has one', () => {
+  it('goes on with our span in the place of the client’s, where that is its parent', () => {
+    for (const way of BOTH)
+      expect(sent(`{"_meta":{"x":1,${TP(CLIENT)},"baggage":"a=b"}}`, way, { traceparent: OURS })).toBe(
+        `{"_meta":{"x":1,${TP(OURS)},"baggage":"a=b"}}`,
+      );
+    expect(sent(`{"_meta":{${ENVELOPE},${TP(CLIENT)}}}`, 'modern to legacy', { traceparent: OURS })).toBe(
+      `{"_meta":{${TP(OURS)}}}`,
+    );
+    expect(sent(`{"_meta":{${TP(CLIENT)}}}`, 'legacy to modern', { traceparent: OURS })).toBe(
+      `{"_meta":{${ADDED},${TP(OURS)}}}`,
+    );
+  });
+
+  it('keeps its state as it is written, unless the SDK says another', () => {
+    const given = `{"_meta":{${TP(CLIENT)},"tracestate":"a=\\u0062"}}`;
+    const with_ = (tracestate: string | undefined): string =>
+      sent(given, 'legacy to legacy', { traceparent: OURS, tracestate });
+    expect(with_('a=b')).toBe(`{"_meta":{${TP(OURS)},"tracestate":"a=\\u0062"}}`);
+    expect(with_(undefined)).toBe(`{"_meta":{${TP(OURS)},"tracestate":"a=\\u0062"}}`);
+    expect(with_('x=y,a=b')).toBe(`{"_meta":{${TP(OURS)},"tracestate":"x=y,a=b"}}`);
+    const added = { traceparent: OURS, tracestate: 'x=y' };
+    expect(sent(`{"_meta":{${ENVELOPE},${TP(CLIENT)}}}`, 'modern to legacy', added)).toBe(
+      `{"_meta":{"tracestate":"x=y",${TP(OURS)}}}`,
+    );
+  });
+
+  it('stays byte for byte where our span is of another trace, because nobody could read the client’s', () => {
+    for (const value of [`"${ELSE}"`, '""', '"00-0-0-00"', '7', 'null', '"\\u0030"'])
+      for (const way of BOTH)
+        expect(sent(`{"_meta":{"traceparent":${value},"tracestate":"a"}}`, way, { traceparent: OURS })).toBe(
+          `{"_meta":{"traceparent":${value},"tracestate":"a"}}`,
+        );
+  });
+
+  it('that stands there twice is refused, as two readers would take different ones', () => {
+    const twice = `{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{${TP(CLIENT)},${TP(OURS)}}}}`;
+    expect(readClientMessage(Buffer.from(twice))).toMatchObject({ kind: 'none', idText: undefined });
+  });
+});
+
+describe('whatever a client writes', () => {
+  const member = fc.tuple(
+    fc.constantFrom('x', 'name', 'progressToken', 'baggage', 'arguments'),
+    fc.jsonValue({ maxDepth: 1 }),
+  );
+  const objectOf = (members: readonly (readonly [string, unknown])[]): object => Object.fromEntries(members);
+
+  it('the server gets the same with the one trace in it, on every way', () => {
+    fc.assert(
+      fc.property(
+        fc.array(member),
+        fc.array(member),
+        fc.constantFrom<`${Era} to ${Era}`>('legacy to legacy', 'modern to modern', 'modern to legacy'),
+        (params, meta, way) => {
+          const given = { ...objectOf(params), _meta: objectOf(meta) };
+          const got = JSON.parse(sent(JSON.stringify(given), way, { traceparent: ELSE })) as typeof given;
+          const expected: Record<string, unknown> = { ...given._meta, traceparent: ELSE };
+          if ('progressToken' in expected) expected['progressToken'] = 2;
+          // JSON has no negative zero.
+          expect(got).toEqual(JSON.parse(JSON.stringify({ ...given, _meta: expected })));
+          expect(hasTrace(requestOf(JSON.stringify(given)))).toBe(false);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a new trace is another one each time, and never sampled', () => {
+    const start = traceStarter();
+    const all = Array.from({ length: 10_000 }, () => start().traceparent);
+    for (const one of all) expect(one).toMatch(NEW_TRACE);
+    expect(new Set(all.map((one) => one.slice(3, 35))).size).toBe(all.length);
+    expect(new Set(all.map((one) => one.slice(36, 52))).size).toBe(all.length);
+  });
+});
