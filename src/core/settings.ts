@@ -19,6 +19,7 @@ function whole(otherwise: number, least: number, most: number): Kind {
 }
 
 const MiB = 1024 * 1024;
+const HOUR_MS = 3_600_000;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** Every setting with the value that holds. */
@@ -27,6 +28,8 @@ export interface Settings {
   readonly 'limits.bodyBytes': number;
   readonly 'limits.connections': number;
   readonly 'limits.sessions': number;
+  readonly 'limits.sessionIdleMs': number;
+  readonly 'limits.replayBytes': number;
   readonly 'limits.requestsPerClient': number;
   readonly 'limits.requestsPerServer': number;
   readonly 'limits.queuePerServer': number;
@@ -37,6 +40,7 @@ export interface Settings {
   readonly 'limits.requestMs': number;
   readonly 'limits.idleConnectionMs': number;
   readonly 'limits.tokenFailures': number;
+  readonly 'limits.drainMs': number;
 }
 
 export type SettingKey = keyof Settings;
@@ -65,6 +69,18 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     kind: whole(10_000, 1, 1_000_000),
     about:
       'Most sessions of the older revisions; a new one takes the place of the one that was idle longest.',
+  },
+  'limits.sessionIdleMs': {
+    env: 'ASSAY_LIMITS_SESSION_IDLE_MS',
+    kind: whole(4 * HOUR_MS, 1, LONGEST_MS),
+    about:
+      'Longest time in ms that a session may stay without a request under way and without an open stream; then it ends.',
+  },
+  'limits.replayBytes': {
+    env: 'ASSAY_LIMITS_REPLAY_BYTES',
+    kind: whole(4 * MiB, 0, 9_999_999_999),
+    about:
+      'Most bytes of events that a session keeps for a client that lost its connection; the oldest are given up. All sessions together keep at most 16 times that.',
   },
   'limits.requestsPerClient': {
     env: 'ASSAY_LIMITS_REQUESTS_PER_CLIENT',
@@ -119,6 +135,12 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     env: 'ASSAY_LIMITS_TOKEN_FAILURES',
     kind: whole(20, 1, 1_000_000),
     about: 'Most invalid tokens from one address within a minute; then its next are not looked at.',
+  },
+  'limits.drainMs': {
+    env: 'ASSAY_LIMITS_DRAIN_MS',
+    kind: whole(10_000, 0, LONGEST_MS),
+    about:
+      'Longest time in ms that requests under way have to be answered when Assay ends; then they are refused.',
   },
 };
 

@@ -5,6 +5,7 @@ export const PROTOCOL_VERSION = 'mcp-protocol-version';
 export const SESSION_ID = 'mcp-session-id';
 export const METHOD = 'mcp-method';
 export const NAME = 'mcp-name';
+export const LAST_EVENT_ID = 'last-event-id';
 
 const SENTINEL = /^=\?base64\?(.*)\?=$/s;
 /** What starts and ends like one, also where the two overlap. */

@@ -28,8 +28,9 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
   }
   const { view, subject } = post;
   const caller = { era: 'modern', view, subject, clientInfo: undefined, logLevel: undefined } as const;
-  const answer = openAnswer(post, undefined);
-  await answerRequest({ response: post.response, answer }, message, { caller, inFlight: undefined });
+  const { response, underWay } = post;
+  const answer = openAnswer(post, undefined, undefined);
+  await answerRequest({ response, underWay, answer }, message, { caller, inFlight: undefined });
 }
 
 /** Answers a message whose header names a modern revision, but whose body has no envelope. */

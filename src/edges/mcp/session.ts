@@ -3,11 +3,12 @@ import type { ServerResponse } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
 import type { ListKind } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
-import { notificationMessage } from '../../protocol/reply.ts';
 import { ClientLoad } from './client-load.ts';
 import type { Caller } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { LIST_CHANGED } from './legacy-rules.ts';
+import { ReplaySpace } from './replay.ts';
+import { SessionStreams } from './session-streams.ts';
 
 export interface SessionOptions {
   readonly view: View;
@@ -16,7 +17,7 @@ export interface SessionOptions {
   readonly clientInfo: string | undefined;
 }
 
-/** One legacy client: what it said at its handshake, its open requests, and the stream on which it hears of changes. */
+/** One legacy client: what it said at its handshake, its open requests, and the streams on which it hears. */
 export class Session implements Caller {
   readonly id: string = randomUUID();
   readonly era = 'legacy';
@@ -25,32 +26,34 @@ export class Session implements Caller {
   readonly version: string;
   readonly clientInfo: string | undefined;
   readonly inFlight: InFlight = new InFlight();
+  readonly streams: SessionStreams;
   /** Most requests under way. */
   readonly limit: number;
   readonly #load: ClientLoad;
   logLevel: string | undefined;
-  lastUsedMs: number = Date.now();
-  #send: ((bytes: Buffer) => void) | undefined;
-  #closeStream: (() => void) | undefined;
-  readonly #unheard = new Set<string>();
+  lastUsedMs: number = performance.now();
   readonly #unsubscribe: () => void;
 
-  constructor({ view, subject, version, clientInfo }: SessionOptions, limit: number) {
-    this.limit = limit;
-    this.#load = new ClientLoad(limit);
+  constructor(
+    { view, subject, version, clientInfo }: SessionOptions,
+    limits: SessionLimits,
+    space: ReplaySpace,
+  ) {
+    this.limit = limits['limits.requestsPerClient'];
+    this.#load = new ClientLoad(this.limit);
     this.view = view;
     this.subject = subject;
     this.version = version;
     this.clientInfo = clientInfo;
+    const mostUnreadBytes = limits['limits.unreadBytes'];
+    const allChanged = (): readonly string[] =>
+      CHANGEABLE.filter((kind) => view.has(kind)).map((kind) => LIST_CHANGED[kind]);
+    this.streams = new SessionStreams({ version, space, mostUnreadBytes, allChanged });
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
   }
 
-  get hasStream(): boolean {
-    return this.#send !== undefined;
-  }
-
   get isIdle(): boolean {
-    return this.inFlight.size === 0 && !this.hasStream;
+    return this.inFlight.size === 0 && !this.streams.isHeard;
   }
 
   /** Takes places for requests. One whose client has gone away runs on and counts, as in this era nobody cancelled it. */
@@ -58,51 +61,46 @@ export class Session implements Caller {
     return this.#load.take(response, Math.min(wanted, this.limit - this.inFlight.size));
   }
 
-  /** The client listens from now on; it hears first what changed while it did not. `close` ends the stream from our side. */
-  attach(send: (bytes: Buffer) => void, close: () => void): void {
-    this.#send = send;
-    this.#closeStream = close;
-    const missed = [...this.#unheard];
-    this.#unheard.clear();
-    for (const method of missed) send(notificationMessage(method));
+  /** Says what belongs to no request, on exactly one stream. False: nobody will hear it. */
+  say(bytes: Buffer): boolean {
+    return this.streams.say(bytes);
   }
 
-  /** A stream has ended; it may be one that a newer one replaced. */
-  detach(send: (bytes: Buffer) => void): void {
-    if (this.#send !== send) return;
-    this.#send = undefined;
-    this.#closeStream = undefined;
-  }
-
-  closeStream(): void {
-    const close = this.#closeStream;
-    if (this.#send !== undefined) this.detach(this.#send);
-    close?.();
-  }
-
+  /** To be called by `Sessions.end` alone. */
   end(): void {
     this.#unsubscribe();
     this.inFlight.cancelAll();
-    this.closeStream();
+    this.streams.close();
   }
 
   #changed(kinds: readonly ListKind[]): void {
-    for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind]))) {
-      if (this.#send === undefined) this.#unheard.add(method);
-      else this.#send(notificationMessage(method));
-    }
+    for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind]))) this.streams.tellSurely(method);
   }
 }
 
-export type SessionLimits = Pick<Settings, 'limits.sessions' | 'limits.requestsPerClient'>;
+/** The lists whose changes have a notification; that of the templates is the one of the resources. */
+const CHANGEABLE: readonly ListKind[] = ['tools', 'prompts', 'resources'];
+
+export type SessionLimits = Pick<
+  Settings,
+  | 'limits.sessions'
+  | 'limits.sessionIdleMs'
+  | 'limits.requestsPerClient'
+  | 'limits.unreadBytes'
+  | 'limits.replayBytes'
+>;
 
 /** All legacy sessions of a door. When the limit is reached the one that was idle longest makes room. */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #limits: SessionLimits;
+  readonly #space: ReplaySpace;
+  /** Called once for each session, after its end, whatever ended it. */
+  onEnd: ((session: Session) => void) | undefined;
 
   constructor(limits: SessionLimits) {
     this.#limits = limits;
+    this.#space = new ReplaySpace(limits['limits.replayBytes']);
   }
 
   get size(): number {
@@ -120,20 +118,22 @@ export class Sessions {
       if (oldest === undefined) return undefined;
       this.end(oldest);
     }
-    const session = new Session(options, this.#limits['limits.requestsPerClient']);
+    const session = new Session(options, this.#limits, this.#space);
     this.#sessions.set(session.id, session);
     return session;
   }
 
   find(id: string): Session | undefined {
     const session = this.#sessions.get(id);
-    if (session !== undefined) session.lastUsedMs = Date.now();
+    if (session !== undefined) session.lastUsedMs = performance.now();
     return session;
   }
 
+  /** The one place where a session ends: what it has under way is cancelled, its streams close. */
   end(session: Session): void {
-    this.#sessions.delete(session.id);
+    if (!this.#sessions.delete(session.id)) return;
     session.end();
+    this.onEnd?.(session);
   }
 
   /** Ends those whose subject may not come in any more. */
@@ -141,8 +141,16 @@ export class Sessions {
     for (const session of this.#sessions.values()) if (!isHolder(session.subject)) this.end(session);
   }
 
-  /** Ends what only waits. Requests under way get their answers from what ends them. */
-  closeStreams(): void {
-    for (const session of this.#sessions.values()) session.closeStream();
+  /** Ends those that nobody has used for too long, and lets go of what is kept for nobody. */
+  sweep(nowMs: number): void {
+    for (const session of this.#sessions.values()) {
+      session.streams.sweep(nowMs);
+      if (!session.isIdle) session.lastUsedMs = nowMs;
+      else if (nowMs - session.lastUsedMs > this.#limits['limits.sessionIdleMs']) this.end(session);
+    }
+  }
+
+  endAll(): void {
+    for (const session of this.#sessions.values()) this.end(session);
   }
 }

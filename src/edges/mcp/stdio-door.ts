@@ -24,6 +24,7 @@ import { batchFault, hearNotification, LIST_CHANGED, noMessage, versionFor } fro
 import { envelopeFault, isEnveloped } from './modern-rules.ts';
 import { initialization } from './self.ts';
 import { Subscription } from './subscription.ts';
+import { UnderWay } from './under-way.ts';
 
 export interface StdioDoorOptions {
   readonly input: Readable;
@@ -31,15 +32,20 @@ export interface StdioDoorOptions {
   readonly view: View;
   readonly settings: Settings;
   readonly log: Log;
+  /** Aborted when Assay is asked to end. */
+  readonly stopping: AbortSignal;
 }
 
-/** Longest time in ms that requests under way have to end after the client closed its side. */
-const DRAIN_MS = 10_000;
+/** Longest time in ms that answers which are there need to be on their way. */
+const ANSWER_MS = 1_000;
 /** Longest time in ms that a client has to read what is left. */
 const FLUSH_MS = 2_000;
 const LINE_FEED: Buffer = Buffer.from('\n');
 
-/** Speaks MCP of both eras on a pair of streams. Resolves when the client has closed its side and all is answered. */
+/**
+ * Speaks MCP of both eras on a pair of streams. Resolves when the client has closed its side or Assay is asked to end, and
+ * all is answered, or refused when `limits.drainMs` are over.
+ */
 export async function runStdioDoor(options: StdioDoorOptions): Promise<void> {
   const door = new StdioDoor(options);
   await door.run();
@@ -53,6 +59,7 @@ class StdioDoor {
   readonly #inFlight = new InFlight();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #open = new Set<Promise<void>>();
+  readonly #underWay = new UnderWay();
   #hasMissed = false;
   /** What a legacy client said at its handshake. */
   #legacy: (Caller & { readonly version: string }) | undefined;
@@ -62,7 +69,7 @@ class StdioDoor {
   }
 
   async run(): Promise<void> {
-    const { input, output, settings, view } = this.#options;
+    const { input, output, settings, view, stopping } = this.#options;
     const maxBodyBytes = settings['limits.bodyBytes'];
     const mostBytes = settings['limits.unreadBytes'];
     const lines = new LineSplitter(maxBodyBytes, {
@@ -78,17 +85,21 @@ class StdioDoor {
       input.once('error', () => resolve());
       // Whoever read our answers is gone; what is still to be said is dropped.
       output.on('error', () => resolve());
+      stopping.addEventListener('abort', () => resolve());
+      if (stopping.aborted) resolve();
     });
     intake.flush();
-    lines.end();
-    await atMost(this.#drained(), DRAIN_MS);
+    if (input.readableEnded) lines.end();
+    // A client that closed its side and then sends a signal does not wait any longer, and will not for our servers either.
+    await this.#underWay.drain(settings['limits.drainMs'], stopping.aborted ? undefined : stopping);
+    await atMost(this.#answered(), ANSWER_MS);
     unsubscribe();
     for (const subscription of this.#subscriptions.values()) subscription.finish();
     this.#inFlight.cancelAll();
     if (!output.destroyed) await atMost(flushed(output), FLUSH_MS);
   }
 
-  async #drained(): Promise<void> {
+  async #answered(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open);
   }
 
@@ -137,6 +148,7 @@ class StdioDoor {
   async #answer(message: RequestMessage): Promise<Outcome | undefined> {
     const { view } = this.#options;
     const { idText } = message;
+    if (this.#underWay.isStopping) return refusal(idText, this.#era(), { code: 'SHUTTING_DOWN' });
     if (isEnveloped(message)) {
       const fault = envelopeFault(message);
       if (fault !== undefined) return refusal(idText, 'modern', fault);
@@ -173,11 +185,15 @@ class StdioDoor {
         code: 'MESSAGE_INVALID',
         reason: 'a request with this id is under way',
       });
+    const place = this.#underWay.begin(cancellation);
     try {
       const outcome = await conduct({ caller, message, cancellation, notify: (bytes) => this.#send(bytes) });
+      if (this.#underWay.isGivenUp(cancellation))
+        return refusal(message.idText, caller.era, { code: 'SHUTTING_DOWN' });
       return cancellation.isCancelled ? undefined : outcome;
     } finally {
       this.#inFlight.end(message.idText);
+      this.#underWay.end(place);
     }
   }
 
