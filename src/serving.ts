@@ -61,7 +61,9 @@ async function serveFrom(
   const withdraw = await announce(ground, url, ownToken);
   const close = async (): Promise<void> => {
     await withdraw();
-    await Promise.all([door.value.close(), opened.value.close()]);
+    // Servers stop last: until then they answer what is under way.
+    await door.value.close();
+    await opened.value.close();
     gate.close();
     await store.close();
   };

@@ -9,9 +9,10 @@ import { untilStopped } from './stopping.ts';
 /** How long in ms the client has the processor for itself. */
 const START_AFTER_MS = 50;
 
-/** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
+/** Speaks MCP on stdin and stdout until the client closes its side or a signal comes, and all is answered. */
 export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise<Result<undefined, Refusal>> {
-  const stopped = untilStopped();
+  const stopping = new AbortController();
+  void untilStopped().then(() => stopping.abort());
   const isAttached = given.attach === true;
   const [{ openAttached, openCatalog }, { runStdioDoor }] = await Promise.all([
     import('./opening.ts'),
@@ -27,8 +28,8 @@ export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise
   const isKnown = catalog.servers.every(({ capabilities }) => capabilities !== undefined);
   const starting = isKnown ? setTimeout(start, START_AFTER_MS) : undefined;
   if (starting === undefined) start();
-  const door = runStdioDoor({ input: process.stdin, output: process.stdout, view, settings, log, sole });
-  await Promise.race([door, stopped]);
+  const { stdin: input, stdout: output } = process;
+  await runStdioDoor({ input, output, view, settings, log, sole, stopping: stopping.signal });
   clearTimeout(starting);
   await close();
   process.stdin.destroy();

@@ -18,6 +18,7 @@ export type Refusal =
   | { readonly code: 'SESSION_MISSING' }
   | { readonly code: 'SESSION_UNKNOWN' }
   | { readonly code: 'SESSION_LIMIT' }
+  | { readonly code: 'EVENT_UNKNOWN' }
   | { readonly code: 'HOST_FORBIDDEN'; readonly host: string }
   | { readonly code: 'ORIGIN_FORBIDDEN'; readonly origin: string }
   | { readonly code: 'TOKEN_REQUIRED' }

@@ -44,6 +44,8 @@ const SENTENCES: Sentences = {
   SESSION_MISSING: () =>
     'The Mcp-Session-Id header is missing. Send "initialize" first, or speak revision 2026-07-28.',
   SESSION_UNKNOWN: () => 'No such session: it has ended or never was. Send "initialize" again.',
+  EVENT_UNKNOWN: () =>
+    'The Last-Event-ID names no event of this session, or its stream is not kept any more. What is lost cannot be had again; open a stream without that header.',
   SESSION_LIMIT: () => 'All sessions are in use. End one with DELETE, or try later.',
   HOST_FORBIDDEN: (r) =>
     `The Host header ${quote(r.host)} does not name this server. Use 127.0.0.1, localhost or the address it listens on.`,

@@ -19,6 +19,7 @@ function whole(otherwise: number, least: number, most: number): Kind {
 }
 
 const MiB = 1024 * 1024;
+const HOUR_MS = 3_600_000;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** Every setting with the value that holds. */
@@ -27,6 +28,8 @@ export interface Settings {
   readonly 'limits.bodyBytes': number;
   readonly 'limits.connections': number;
   readonly 'limits.sessions': number;
+  readonly 'limits.sessionIdleMs': number;
+  readonly 'limits.replayBytes': number;
   readonly 'limits.requestsPerClient': number;
   readonly 'limits.subscriptionsPerClient': number;
   readonly 'limits.requestsPerServer': number;
@@ -43,6 +46,7 @@ export interface Settings {
   readonly 'limits.processesPerServer': number;
   readonly 'limits.linksPerServer': number;
   readonly 'limits.idleLinkMs': number;
+  readonly 'limits.drainMs': number;
 }
 
 export type SettingKey = keyof Settings;
@@ -71,6 +75,18 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     kind: whole(10_000, 1, 1_000_000),
     about:
       'Most sessions of the older revisions; a new one takes the place of the one that was idle longest.',
+  },
+  'limits.sessionIdleMs': {
+    env: 'ASSAY_LIMITS_SESSION_IDLE_MS',
+    kind: whole(4 * HOUR_MS, 1, LONGEST_MS),
+    about:
+      'Longest time in ms that a session may stay without a request under way and without an open stream; then it ends.',
+  },
+  'limits.replayBytes': {
+    env: 'ASSAY_LIMITS_REPLAY_BYTES',
+    kind: whole(4 * MiB, 0, 9_999_999_999),
+    about:
+      'Most bytes of events that a session keeps for a client that lost its connection; the oldest are given up. All sessions together keep at most 16 times that.',
   },
   'limits.requestsPerClient': {
     env: 'ASSAY_LIMITS_REQUESTS_PER_CLIENT',
@@ -159,6 +175,12 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     env: 'ASSAY_LIMITS_IDLE_LINK_MS',
     kind: whole(300_000, 1, LONGEST_MS),
     about: 'Longest time in ms that a session at a server is kept unused for clients of 2026-07-28.',
+  },
+  'limits.drainMs': {
+    env: 'ASSAY_LIMITS_DRAIN_MS',
+    kind: whole(10_000, 0, LONGEST_MS),
+    about:
+      'Longest time in ms that requests under way have to be answered when Assay ends; then they are refused.',
   },
 };
 

@@ -114,3 +114,21 @@ export const EVENT_HEAD: Buffer = Buffer.from('event: message\ndata: ');
 export const EVENT_TAIL: Buffer = Buffer.from('\n\n');
 /** A comment: keeps proxies and clients from closing a quiet stream. */
 export const KEEP_ALIVE: Buffer = Buffer.from(': keep-alive\n\n');
+
+/** The same for an event that a client can name when it comes back. The id must be plain text on one line. */
+export function eventHead(id: string): Buffer {
+  return Buffer.from(`id: ${id}\nevent: message\ndata: `);
+}
+
+/**
+ * An event without a message, by which a client learns from where it can go on, and after how many ms it shall
+ * (2025-11-25, basic/transports#sending-messages-to-the-server). Clients of older revisions take its data for a message.
+ */
+export function primingEvent(id: string, retryMs: number): Buffer {
+  return Buffer.from(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
+}
+
+/** A comment for people; parsers pass over it. */
+export function comment(text: string): Buffer {
+  return Buffer.from(`: ${text}\n\n`);
+}

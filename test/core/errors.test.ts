@@ -21,6 +21,7 @@ const REFUSALS: Examples = {
   PROTOCOL_UNSUPPORTED: ['-32022 400 2', { requested: HOSTILE, supported: ['2026-07-28'] }],
   SESSION_MISSING: ['-32600 400 2', {}],
   SESSION_UNKNOWN: ['-32600 404 2', {}],
+  EVENT_UNKNOWN: ['-32600 400 2', {}],
   SESSION_LIMIT: ['-32603 503 4', {}],
   HOST_FORBIDDEN: ['-32600 403 2', { host: HOSTILE }],
   ORIGIN_FORBIDDEN: ['-32600 403 2', { origin: HOSTILE }],

@@ -44,9 +44,7 @@ export async function startAssay(options: AssayOptions): Promise<Assay> {
     { ...options.place, env: cleanEnv(options.env), stdio: 'pipe' },
   );
   const watched = watch(child);
-  endLater(async () => {
-    await watched.stop();
-  });
+  endLater(() => stopSoon(child, watched));
   const port = await until(
     () => `Assay says where it listens; stderr: ${watched.stderr()}`,
     () => {
@@ -121,6 +119,13 @@ export function watch(child: ChildProcessWithoutNullStreams): Watched {
       return code;
     },
   };
+}
+
+/** Ends it without waiting for what a test has left under way. */
+export async function stopSoon(child: ChildProcessWithoutNullStreams, watched: Watched): Promise<void> {
+  const timer = setTimeout(() => child.kill('SIGTERM'), 1_500);
+  await watched.stop();
+  clearTimeout(timer);
 }
 
 /** Runs a command of the binary to its end. */

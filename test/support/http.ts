@@ -40,6 +40,7 @@ export function send(url: string, ask: Ask): Promise<Answer> {
 export interface StreamEvent {
   readonly data: string;
   readonly id: string | undefined;
+  readonly retry: string | undefined;
   readonly comment: string;
 }
 
@@ -209,6 +210,7 @@ function eventOf(block: string): StreamEvent {
   return {
     data: field('data').join('\n'),
     id: field('id')[0],
+    retry: field('retry')[0],
     comment: lines.filter((line) => line.startsWith(':')).join('\n'),
   };
 }

@@ -25,6 +25,8 @@ export interface LegacySession {
   stream(method: string, params: JsonObject, id?: Json): Promise<Stream>;
   /** Opens the GET stream. */
   listen(): Promise<Stream>;
+  /** Goes on with a stream after the event with this id. */
+  resume(lastEventId: string): Promise<Stream>;
   end(): Promise<Answer>;
 }
 
@@ -64,6 +66,11 @@ export async function openSession(url: string, options: LegacyOptions = {}): Pro
         body: JSON.stringify({ jsonrpc: '2.0', id: requestId ?? ++lastId, method, params }),
       }),
     listen: () => openStream(url, { method: 'GET', headers: { ...headers, accept: 'text/event-stream' } }),
+    resume: (lastEventId) =>
+      openStream(url, {
+        method: 'GET',
+        headers: { ...headers, accept: 'text/event-stream', 'last-event-id': lastEventId },
+      }),
     end: () => send(url, { method: 'DELETE', headers }),
   };
   await session.notify('notifications/initialized');

@@ -1,3 +1,5 @@
+import { send } from './http.ts';
+
 /** One line of Prometheus' text format. */
 export interface Sample {
   readonly name: string;
@@ -28,6 +30,16 @@ export function valueOf(
   return samples.find(
     (one) => one.name === name && JSON.stringify(Object.entries(one.labels).sort()) === wanted,
   )?.value;
+}
+
+/** What `/metrics` of an Assay on this port shows for it; NaN where it shows nothing. */
+export async function readGauge(
+  { port }: { readonly port: number },
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const { text } = await send(`http://127.0.0.1:${port}/metrics`, { method: 'GET' });
+  return valueOf(samplesIn(text), name, labels) ?? NaN;
 }
 
 function sampleOf(line: string): Sample {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { watch, cleanEnv, type AssayOptions } from './assay.ts';
+import { watch, cleanEnv, stopSoon, type AssayOptions } from './assay.ts';
 import { endLater, until } from './endings.ts';
 import { at, parseJson, type Json, type JsonObject } from './json.ts';
 import { initializeOf, textOf } from './legacy.ts';
@@ -43,9 +43,7 @@ export function openPipe(
 ): Pipe {
   const child = spawn(process.execPath, [...args], { ...place, env: cleanEnv(env), stdio: 'pipe' });
   const watched = watch(child);
-  endLater(async () => {
-    await watched.stop();
-  });
+  endLater(() => stopSoon(child, watched));
   let lastId = 1000;
   const lines = (): readonly string[] => watched.stdout().split('\n').slice(0, -1);
   const pipe: Pipe = {

@@ -37,7 +37,8 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
     await stopped;
   }
   // Only where somebody reads: a pipe that nobody empties would hold the end up.
-  if (process.stderr.isTTY) console.error('Assay stops: no new requests, servers are ended.');
+  if (process.stderr.isTTY)
+    console.error('Assay stops: requests under way are finished first. Once more ends it at once.');
   await opened.value.close();
   return EXIT.done;
 }

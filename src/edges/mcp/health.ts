@@ -3,8 +3,8 @@ import type { Catalog } from '../../gateway/catalog.ts';
 import { conditionsOf, type Condition } from '../../gateway/condition.ts';
 
 export interface Health {
-  /** `starting` until each server had its chance, then `ok` if all are up. */
-  readonly status: 'ok' | 'starting' | 'degraded';
+  /** `starting` until each server had its chance, then `ok` if all are up; `stopping` as soon as no new request is taken. */
+  readonly status: 'ok' | 'starting' | 'degraded' | 'stopping';
   readonly version: string;
   readonly uptimeMs: number;
   /** Why the config file, as it is now, is not what runs. */
@@ -14,13 +14,16 @@ export interface Health {
   readonly reports: readonly string[];
 }
 
-export function healthOf(catalog: Catalog, uptimeMs: number): Health {
+export function healthOf(
+  catalog: Catalog,
+  { uptimeMs, isStopping }: { readonly uptimeMs: number; readonly isStopping: boolean },
+): Health {
   const servers = conditionsOf(catalog, Date.now());
   const { configFault } = catalog;
   const isUp = servers.every(({ state }) => state === 'up') && configFault === undefined;
   const isStarting = servers.some(({ state }) => state === 'starting');
   return {
-    status: isUp ? 'ok' : isStarting ? 'starting' : 'degraded',
+    status: isStopping ? 'stopping' : isUp ? 'ok' : isStarting ? 'starting' : 'degraded',
     version: VERSION,
     uptimeMs,
     ...(configFault !== undefined && { configFault }),

@@ -1,7 +1,11 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { EVENT_HEAD, EVENT_TAIL, KEEP_ALIVE } from '../../protocol/sse.ts';
-import { onOneLine } from '../../protocol/splice.ts';
 import type { Outcome } from './conduct.ts';
+import { HttpStream, type MessageSink } from './http-stream.ts';
+
+/** Makes of a response a stream to which its client can come back. */
+export interface StreamSource {
+  open(response: ServerResponse): MessageSink;
+}
 
 export interface HttpAnswerOptions {
   /** Whether the client accepts each form. */
@@ -12,11 +16,12 @@ export interface HttpAnswerOptions {
   readonly isBatch: boolean;
   /** A client that lets this many bytes pile up does not read; its stream is closed. */
   readonly mostUnreadBytes: number;
+  /** Undefined: the stream lasts as long as its connection. */
+  readonly streams: StreamSource | undefined;
 }
 
 /** Silence in ms after which an answer becomes a stream, so that nobody on the way gives up. */
 const QUIET_MS = 10_000;
-const KEEP_ALIVE_MS = 15_000;
 
 /** Above this size in bytes a response is written in pieces instead of being copied into one. */
 const COPY_LIMIT = 16 * 1024;
@@ -29,7 +34,7 @@ export class HttpAnswer {
   readonly #response: ServerResponse;
   readonly #options: HttpAnswerOptions;
   readonly #quiet: NodeJS.Timeout | undefined;
-  #keepAlive: NodeJS.Timeout | undefined;
+  #stream: MessageSink | undefined;
   readonly #collected: (readonly Buffer[])[] = [];
   #open: number;
 
@@ -42,19 +47,17 @@ export class HttpAnswer {
 
   /** Says something before the response; false for a client that accepts no streams, as it has no place for it. */
   notify(bytes: Buffer): boolean {
-    const response = this.#response;
-    if (!this.#options.sse || response.writableEnded || response.destroyed) return false;
+    if (!this.#options.sse) return false;
     this.openStream();
-    this.#event([bytes]);
-    if (response.writableLength > this.#options.mostUnreadBytes) response.destroy();
-    return true;
+    this.#stream?.send(bytes);
+    return this.#stream !== undefined;
   }
 
   respond(outcome: Outcome, headers: OutgoingHttpHeaders = {}): void {
     this.#open -= 1;
     // An error that has a status of its own is told by it also to who reads streams alone.
     if (!this.#options.json && outcome.status === 200) this.openStream();
-    if (this.#keepAlive !== undefined) this.#event(outcome.pieces);
+    if (this.#stream !== undefined) this.#stream.respond(outcome.pieces);
     else this.#collected.push(outcome.pieces);
     if (this.#open === 0) this.#finish(outcome.status, headers);
   }
@@ -62,42 +65,30 @@ export class HttpAnswer {
   /** A request will get no response, because its client cancelled it. */
   withdraw(): void {
     this.#open -= 1;
-    if (
-      this.#open === 0 &&
-      this.#keepAlive === undefined &&
-      this.#collected.length === 0 &&
-      this.#options.sse
-    )
-      this.openStream();
+    if (this.#open === 0 && this.#collected.length === 0 && this.#options.sse) this.openStream();
     if (this.#open === 0) this.#finish(200, {});
   }
 
+  /** Does nothing where there is a stream already, and for a client that is gone. */
   openStream(): void {
-    if (this.#keepAlive !== undefined || this.#response.headersSent) return;
+    const response = this.#response;
+    if (this.#stream !== undefined || response.headersSent || response.destroyed) return;
     clearTimeout(this.#quiet);
-    writeStreamHead(this.#response);
-    this.#keepAlive = setInterval(() => this.#response.write(KEEP_ALIVE), KEEP_ALIVE_MS);
-    for (const pieces of this.#collected) this.#event(pieces);
+    const { streams, mostUnreadBytes } = this.#options;
+    this.#stream = streams?.open(response) ?? new HttpStream(response, { mostUnreadBytes });
+    for (const pieces of this.#collected) this.#stream.respond(pieces);
     this.#collected.length = 0;
   }
 
-  /** The client is gone; nothing more is written. */
+  /** The client is gone; no stream is opened for it any more. */
   abandon(): void {
     clearTimeout(this.#quiet);
-    clearInterval(this.#keepAlive);
-  }
-
-  #event(pieces: readonly Buffer[]): void {
-    const response = this.#response;
-    response.write(EVENT_HEAD);
-    for (const piece of pieces) response.write(onOneLine(piece));
-    response.write(EVENT_TAIL);
   }
 
   #finish(status: number, headers: OutgoingHttpHeaders): void {
     this.abandon();
     const response = this.#response;
-    if (this.#keepAlive !== undefined) response.end();
+    if (this.#stream !== undefined) this.#stream.close();
     else if (this.#options.isBatch) sendJson(response, status, { headers, pieces: batch(this.#collected) });
     else sendJson(response, status, { headers, pieces: this.#collected.flat() });
   }
@@ -131,14 +122,4 @@ export function sendJson(response: ServerResponse, status: number, { headers, pi
     for (const piece of pieces) response.write(piece);
     response.end();
   }
-}
-
-/** Heads a stream of events (2026-07-28, basic/transports/streamable-http#receiving-messages). */
-export function writeStreamHead(response: ServerResponse): void {
-  response.writeHead(200, {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-cache, no-transform',
-    'x-accel-buffering': 'no',
-  });
-  response.flushHeaders();
 }

@@ -22,13 +22,13 @@ import { sendJson } from './http-answer.ts';
 import { answerPost } from './http-post.ts';
 import { refuseLarge, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
-import { HttpStream } from './http-stream.ts';
-import { sessionOf } from './legacy-post.ts';
 import { namesModern } from './modern-rules.ts';
+import { answerDelete, answerGet, type SessionVisit } from './legacy-get.ts';
 import { readBody } from './read-body.ts';
 import { sendMetrics } from './send-metrics.ts';
 import { Sessions } from './session.ts';
 import { timeLimits } from './time-limits.ts';
+import { UnderWay } from './under-way.ts';
 
 export interface HttpDoorOptions {
   readonly host: string;
@@ -47,10 +47,11 @@ export interface HttpDoorOptions {
 export interface HttpDoor {
   /** Origin and port at which it listens. */
   readonly url: string;
+  /** Takes no new request, lets those under way end within `limits.drainMs`, and closes all connections. */
   close(): Promise<void>;
 }
 
-/** How often in ms streams and sessions are looked at whose token may have been revoked, or has expired. */
+/** How often in ms streams and sessions are looked at: whether their token still holds, and whether somebody uses them. */
 const LOOK_EVERY_MS = 2_000;
 
 /** Opens the HTTP door; it answers from then on, whether servers stand or not. */
@@ -73,9 +74,9 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<Htt
   const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return ok({
     url: `http://${shown}:${listening.value}`,
-    close: () => {
-      door.close();
-      return new Promise((resolve) => {
+    close: async () => {
+      await door.close();
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
         setTimeout(() => server.closeAllConnections(), 1_000).unref();
@@ -104,6 +105,7 @@ class Door {
   readonly #guard: Guard;
   readonly #sessions: Sessions;
   readonly #loads: ClientLoads;
+  readonly #underWay = new UnderWay();
   readonly #subscriptions = new Set<OpenSubscription>();
   readonly #looking: NodeJS.Timeout;
   readonly #startedMs = Date.now();
@@ -114,7 +116,7 @@ class Door {
     this.#guard = guard(options);
     this.#sessions = new Sessions(options.settings);
     this.#loads = new ClientLoads(options.settings);
-    this.#looking = setInterval(() => this.#endOthers(), LOOK_EVERY_MS).unref();
+    this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -139,8 +141,8 @@ class Door {
     // The modern era has neither streams to open nor sessions to end (2026-07-28, basic/transports/streamable-http).
     else if (namesModern(request))
       sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: request.method ?? '', allowed: 'POST' });
-    else if (request.method === 'GET') this.#get(request, response, { view, subject });
-    else if (request.method === 'DELETE') this.#delete(request, response, { view, subject });
+    else if (request.method === 'GET') answerGet(this.#visit(request, response, { view, subject }));
+    else if (request.method === 'DELETE') answerDelete(this.#visit(request, response, { view, subject }));
     else
       sendRefusal(response, {
         code: 'HTTP_METHOD_UNKNOWN',
@@ -149,15 +151,26 @@ class Door {
       });
   }
 
-  close(): void {
-    clearInterval(this.#looking);
+  /** Takes no new request, waits for the answers to those under way, and then ends what would last. */
+  async close(): Promise<void> {
+    const drained = this.#underWay.drain(this.#options.settings['limits.drainMs']);
     for (const subscription of [...this.#subscriptions]) subscription.end();
-    this.#sessions.closeStreams();
+    await drained;
+    clearInterval(this.#looking);
+    this.#sessions.endAll();
+  }
+
+  #visit(request: IncomingMessage, response: ServerResponse, visit: Visit): SessionVisit {
+    return { request, response, ...visit, sessions: this.#sessions, underWay: this.#underWay };
+  }
+
+  #look(): void {
+    this.#endOthers(Date.now());
+    this.#sessions.sweep(performance.now());
   }
 
   /** What was opened with a token ends soon after the token. */
-  #endOthers(): void {
-    const nowMs = Date.now();
+  #endOthers(nowMs: number): void {
     const isHolder = (subject: string): boolean => this.#options.gate.isHolder(subject, nowMs);
     this.#sessions.endOthers(isHolder);
     for (const open of [...this.#subscriptions]) if (!isHolder(open.subject)) open.end();
@@ -202,48 +215,10 @@ class Door {
           sessions: this.#sessions,
           loads: this.#loads,
           subscriptions: this.#subscriptions,
+          underWay: this.#underWay,
         });
       else refuseLarge(request, response, body.error);
     }
-  }
-
-  /** The stream on which a legacy client hears what belongs to none of its requests. */
-  #get(request: IncomingMessage, response: ServerResponse, visit: Visit): void {
-    if (!headers.accepts(request.headers.accept, 'text/event-stream')) {
-      sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
-      return;
-    }
-    if (request.headers[headers.SESSION_ID] === undefined) {
-      sendRefusal(response, {
-        code: 'HTTP_METHOD_UNKNOWN',
-        method: 'GET',
-        allowed: 'POST',
-      });
-      return;
-    }
-    const session = sessionOf({ request, response, ...visit, sessions: this.#sessions }, undefined);
-    if (session === undefined) return;
-    // A client that lost its connection may be back before the old stream is known to be dead: the newer one counts.
-    session.closeStream();
-    const mostUnreadBytes = this.#options.settings['limits.unreadBytes'];
-    const onClose = (): void => session.detach(stream.send);
-    const stream: HttpStream = new HttpStream(response, { mostUnreadBytes, onClose });
-    session.attach(stream.send, stream.close);
-  }
-
-  #delete(request: IncomingMessage, response: ServerResponse, visit: Visit): void {
-    if (request.headers[headers.SESSION_ID] === undefined) {
-      sendRefusal(response, {
-        code: 'HTTP_METHOD_UNKNOWN',
-        method: 'DELETE',
-        allowed: 'POST',
-      });
-      return;
-    }
-    const session = sessionOf({ request, response, ...visit, sessions: this.#sessions }, undefined);
-    if (session === undefined) return;
-    this.#sessions.end(session);
-    response.writeHead(204).end();
   }
 
   async #answerMetrics({ method }: IncomingMessage, response: ServerResponse, who: Identity): Promise<void> {
@@ -257,7 +232,8 @@ class Door {
 
   /** To who may not read more, only that the door is open. */
   #answerHealth(response: ServerResponse, isFull: boolean): void {
-    const health = healthOf(this.#options.catalog, Date.now() - this.#startedMs);
+    const uptimeMs = Date.now() - this.#startedMs;
+    const health = healthOf(this.#options.catalog, { uptimeMs, isStopping: this.#underWay.isStopping });
     const shown = isFull ? health : { status: health.status };
     sendJson(response, 200, {
       headers: { 'cache-control': 'no-store' },

@@ -18,7 +18,10 @@ export async function answerPost(post: Post): Promise<void> {
     return undefined;
   }
   const message = readClientMessage(body);
-  if (message.kind === 'none') refuse(post, noMessage(message), { idText: message.idText, era });
+  // What is no request belongs to one that is under way: its cancellation, or the answer to a question of its server.
+  if (message.kind === 'request' && post.underWay.isStopping)
+    refuse(post, { code: 'SHUTTING_DOWN' }, { idText: message.idText, era });
+  else if (message.kind === 'none') refuse(post, noMessage(message), { idText: message.idText, era });
   else if (message.kind === 'request' && isEnveloped(message)) return answerModern(post, message);
   else if (era === 'modern' || (message.kind === 'notification' && isEnveloped(message)))
     answerUnenveloped(post, message);

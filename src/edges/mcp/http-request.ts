@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Cancellation } from '../../core/cancellation.ts';
-import type { Refusal } from '../../core/refusal.ts';
+import type { Refusal, RefusalCode } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Question } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
@@ -9,9 +9,10 @@ import * as headers from '../../protocol/headers.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
 import type { ClientLoads } from './client-load.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
-import { HttpAnswer, sendJson } from './http-answer.ts';
+import { HttpAnswer, sendJson, type StreamSource } from './http-answer.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Session, Sessions } from './session.ts';
+import type { UnderWay } from './under-way.ts';
 
 /** One POST to an MCP endpoint, its body read. */
 export interface Post {
@@ -27,6 +28,7 @@ export interface Post {
   readonly loads: ClientLoads;
   /** Subscriptions that are open, to be ended in good order. */
   readonly subscriptions: Set<OpenSubscription>;
+  readonly underWay: UnderWay;
 }
 
 /** A stream on which a modern client hears of changes. */
@@ -51,12 +53,14 @@ export function refuse(
 ): void {
   const { pieces } = refusal(whose.idText, whose.era, what);
   const { status } = refusal(undefined, whose.era, what);
-  const headers = what.code === 'CLIENT_BUSY' ? RETRY_SOON : {};
-  sendJson(response, status, { headers, pieces });
+  sendJson(response, status, { headers: HEADERS[what.code] ?? {}, pieces });
 }
 
-/** In seconds; an answer that makes room may come at any moment. */
-const RETRY_SOON = { 'retry-after': '1' };
+const HEADERS: Readonly<Partial<Record<RefusalCode, OutgoingHttpHeaders>>> = {
+  // In seconds; an answer that makes room may come at any moment.
+  CLIENT_BUSY: { 'retry-after': '1' },
+  SHUTTING_DOWN: { connection: 'close' },
+};
 
 /** What bounds the requests of one client. */
 export interface Places {
@@ -76,10 +80,11 @@ export function isAdmitted(
   return false;
 }
 
-/** An answer to as many requests as the body had. */
+/** An answer to as many requests as the body had; `streams`: where the client can come back to it. */
 export function openAnswer(
   { request, response, settings }: Post,
   batch: { readonly size: number } | undefined,
+  streams: StreamSource | undefined,
 ): HttpAnswer {
   const { accept } = request.headers;
   const answer = new HttpAnswer(response, {
@@ -88,6 +93,7 @@ export function openAnswer(
     expected: batch?.size ?? 1,
     isBatch: batch !== undefined,
     mostUnreadBytes: settings['limits.unreadBytes'],
+    streams,
   });
   response.once('close', () => answer.abandon());
   return answer;
@@ -95,7 +101,7 @@ export function openAnswer(
 
 /** Leads one request through and says its outcome. */
 export async function answerRequest(
-  { response, answer }: { readonly response: ServerResponse; readonly answer: HttpAnswer },
+  { response, answer, underWay }: Pick<Post, 'response' | 'underWay'> & { readonly answer: HttpAnswer },
   message: RequestMessage,
   { caller, inFlight, session }: Asking,
 ): Promise<void> {
@@ -110,6 +116,7 @@ export async function answerRequest(
     response.once('close', () => {
       if (!response.writableFinished) cancellation.cancel();
     });
+  const place = underWay.begin(cancellation);
   let outcome: Outcome;
   try {
     const send = (bytes: Buffer): boolean => answer.notify(bytes);
@@ -117,7 +124,10 @@ export async function answerRequest(
     outcome = await conduct({ caller, message, cancellation, notify: send, ask });
   } finally {
     inFlight?.end(message.idText);
+    underWay.end(place);
   }
-  if (cancellation.isCancelled) answer.withdraw();
-  else answer.respond(outcome);
+  if (!cancellation.isCancelled) answer.respond(outcome);
+  else if (underWay.isGivenUp(cancellation))
+    answer.respond(refusal(message.idText, caller.era, { code: 'SHUTTING_DOWN' }));
+  else answer.withdraw();
 }

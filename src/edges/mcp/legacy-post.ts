@@ -25,9 +25,10 @@ export async function answerLegacy(post: Post, message: Message): Promise<void> 
   if (session === undefined) return;
   if (message.kind === 'request') {
     if (!isAdmitted(post, session, { idText: message.idText, era: 'legacy' })) return;
-    const answer = openAnswer(post, undefined);
+    const { response, underWay } = post;
+    const answer = openAnswer(post, undefined, session.streams);
     const asking = { caller: session, inFlight: session.inFlight, session };
-    await answerRequest({ response: post.response, answer }, message, asking);
+    await answerRequest({ response, underWay, answer }, message, asking);
     return;
   }
   if (message.kind === 'notification') hearNotification(message, session);
@@ -89,7 +90,7 @@ function beginSession(post: Post, message: RequestMessage): void {
   }
   const result = resultText('initialize', 'legacy', initialization(post.view, session.version));
   const outcome = { pieces: [resultMessage(idText, result)], status: 200 };
-  openAnswer(post, undefined).respond(outcome, { [headers.SESSION_ID]: session.id });
+  openAnswer(post, undefined, undefined).respond(outcome, { [headers.SESSION_ID]: session.id });
 }
 
 /** Answers a batch, which 2025-03-26 alone has (2025-03-26, basic/transports#sending-messages-to-the-server). */
@@ -116,14 +117,19 @@ export async function answerBatch(post: Post): Promise<void> {
     post.response.writeHead(202).end();
     return;
   }
-  const answer = openAnswer(post, { size: requests.length });
+  if (post.underWay.isStopping) {
+    refuse(post, { code: 'SHUTTING_DOWN' }, whose);
+    return;
+  }
+  const { response, underWay } = post;
+  const answer = openAnswer(post, { size: requests.length }, session.streams);
   const asking = { caller: session, inFlight: session.inFlight, session };
   const busy = { code: 'CLIENT_BUSY', limit: session.limit } as const;
-  let places = session.take(post.response, requests.length);
+  let places = session.take(response, requests.length);
   const each = requests.map(async (message) => {
     if (message.kind === 'none')
       answer.respond({ ...refusal(message.idText, 'legacy', noMessage(message)), status: 200 });
-    else if (places-- > 0) await answerRequest({ response: post.response, answer }, message, asking);
+    else if (places-- > 0) await answerRequest({ response, underWay, answer }, message, asking);
     else answer.respond(refusal(message.idText, 'legacy', busy));
   });
   await Promise.all(each);

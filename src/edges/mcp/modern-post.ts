@@ -39,8 +39,9 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
     headerLines,
     logLevel: undefined,
   };
-  const answer = openAnswer(post, undefined);
-  await answerRequest({ response: post.response, answer }, message, { caller, inFlight: undefined });
+  const { response, underWay } = post;
+  const answer = openAnswer(post, undefined, undefined);
+  await answerRequest({ response, underWay, answer }, message, { caller, inFlight: undefined });
 }
 
 /**

@@ -6,14 +6,14 @@ import type { ListKind, Offer, Question } from '../../gateway/ports.ts';
 import type { ResourceWishes } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
-import { notificationMessage } from '../../protocol/reply.ts';
+import { ClientLoad, type ClientLimits } from './client-load.ts';
 import { wantsLog, type Caller } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { LIST_CHANGED } from './legacy-rules.ts';
-import { Questions, type Send } from './questions.ts';
-import { ClientLoad, type ClientLimits } from './client-load.ts';
 import { legacyWishes } from './legacy-wishes.ts';
-import { Unheard } from './unheard.ts';
+import { Questions, type Send } from './questions.ts';
+import { ReplaySpace } from './replay.ts';
+import { SessionStreams } from './session-streams.ts';
 
 export interface SessionOptions {
   readonly view: View;
@@ -21,7 +21,7 @@ export interface SessionOptions {
   readonly offer: Offer;
 }
 
-/** One legacy client: what it said at its handshake, its open requests, and the stream on which it hears of changes. */
+/** One legacy client: what it said at its handshake, its open requests, and the streams on which it hears. */
 export class Session implements Caller, ClientSession {
   readonly id: string = randomUUID();
   readonly era = 'legacy';
@@ -32,18 +32,16 @@ export class Session implements Caller, ClientSession {
   readonly offer: Offer;
   readonly questions: Questions;
   readonly inFlight: InFlight = new InFlight();
+  readonly streams: SessionStreams;
+  readonly wishes: ResourceWishes;
   /** Most requests under way. */
   readonly limit: number;
   readonly #load: ClientLoad;
   logLevel: string | undefined;
-  lastUsedMs: number = Date.now();
-  #send: ((bytes: Buffer) => void) | undefined;
-  #closeStream: (() => void) | undefined;
-  readonly wishes: ResourceWishes;
-  readonly #unheard = new Unheard();
+  lastUsedMs: number = performance.now();
   readonly #unsubscribe: () => void;
 
-  constructor({ view, version, offer }: SessionOptions, limits: SessionLimits) {
+  constructor({ view, version, offer }: SessionOptions, limits: SessionLimits, space: ReplaySpace) {
     this.#load = new ClientLoad(limits);
     this.limit = this.#load.limit;
     this.view = view;
@@ -53,8 +51,12 @@ export class Session implements Caller, ClientSession {
     this.offer = offer;
     const { capabilities } = offer;
     this.questions = new Questions({ capabilities, limitMs: limits['limits.questionMs'] });
+    const mostUnreadBytes = limits['limits.unreadBytes'];
+    const allChanged = (): readonly string[] =>
+      CHANGEABLE.filter((kind) => view.has(kind)).map((kind) => LIST_CHANGED[kind]);
+    this.streams = new SessionStreams({ version, space, mostUnreadBytes, allChanged });
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
-    this.wishes = legacyWishes(view, this.#load.allowance, (...told) => this.#tell(...told));
+    this.wishes = legacyWishes(view, this.#load.allowance, (...told) => this.streams.tell(...told));
   }
 
   get session(): this {
@@ -71,18 +73,13 @@ export class Session implements Caller, ClientSession {
       this.say(note.bytes);
   }
 
-  /** Sends what belongs to no request; false where the client has no stream for it. */
+  /** Says what belongs to no request, on exactly one stream. False: nobody will hear it. */
   say(bytes: Buffer): boolean {
-    this.#send?.(bytes);
-    return this.#send !== undefined;
-  }
-
-  get hasStream(): boolean {
-    return this.#send !== undefined;
+    return this.streams.say(bytes);
   }
 
   get isIdle(): boolean {
-    return this.inFlight.size === 0 && !this.hasStream;
+    return this.inFlight.size === 0 && !this.streams.isHeard;
   }
 
   /** Takes places for requests. One whose client has gone away runs on and counts, as in this era nobody cancelled it. */
@@ -90,57 +87,45 @@ export class Session implements Caller, ClientSession {
     return this.#load.take(response, Math.min(wanted, this.limit - this.inFlight.size));
   }
 
-  /** The client listens from now on; it hears first what changed while it did not. `close` ends the stream from our side. */
-  attach(send: (bytes: Buffer) => void, close: () => void): void {
-    this.#send = send;
-    this.#closeStream = close;
-    for (const bytes of this.#unheard.take().values()) send(bytes);
-  }
-
-  /** A stream has ended; it may be one that a newer one replaced. */
-  detach(send: (bytes: Buffer) => void): void {
-    if (this.#send !== send) return;
-    this.#send = undefined;
-    this.#closeStream = undefined;
-  }
-
-  closeStream(): void {
-    const close = this.#closeStream;
-    if (this.#send !== undefined) this.detach(this.#send);
-    close?.();
-  }
-
+  /** To be called by `Sessions.end` alone. */
   end(): void {
     this.#unsubscribe();
     this.wishes.end();
     this.inFlight.cancelAll();
     this.questions.end();
     this.view.forget(this.id);
-    this.closeStream();
+    this.streams.close();
   }
 
   #changed(kinds: readonly ListKind[]): void {
-    for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind]))) {
-      const bytes = notificationMessage(method);
-      this.#tell(method, bytes, () => bytes);
-    }
-  }
-
-  #tell(matter: string, bytes: Buffer, whole: () => Buffer): void {
-    if (this.#send === undefined) this.#unheard.keep(matter, bytes, whole);
-    else this.#send(bytes);
+    for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind]))) this.streams.tellSurely(method);
   }
 }
 
-export type SessionLimits = Pick<Settings, 'limits.sessions' | 'limits.questionMs'> & ClientLimits;
+/** The lists whose changes have a notification; that of the templates is the one of the resources. */
+const CHANGEABLE: readonly ListKind[] = ['tools', 'prompts', 'resources'];
+
+export type SessionLimits = Pick<
+  Settings,
+  | 'limits.sessions'
+  | 'limits.sessionIdleMs'
+  | 'limits.questionMs'
+  | 'limits.unreadBytes'
+  | 'limits.replayBytes'
+> &
+  ClientLimits;
 
 /** All legacy sessions of a door. When the limit is reached the one that was idle longest makes room. */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #limits: SessionLimits;
+  readonly #space: ReplaySpace;
+  /** Called once for each session, after its end, whatever ended it. */
+  onEnd: ((session: Session) => void) | undefined;
 
   constructor(limits: SessionLimits) {
     this.#limits = limits;
+    this.#space = new ReplaySpace(limits['limits.replayBytes']);
   }
 
   get size(): number {
@@ -158,20 +143,22 @@ export class Sessions {
       if (oldest === undefined) return undefined;
       this.end(oldest);
     }
-    const session = new Session(options, this.#limits);
+    const session = new Session(options, this.#limits, this.#space);
     this.#sessions.set(session.id, session);
     return session;
   }
 
   find(id: string): Session | undefined {
     const session = this.#sessions.get(id);
-    if (session !== undefined) session.lastUsedMs = Date.now();
+    if (session !== undefined) session.lastUsedMs = performance.now();
     return session;
   }
 
+  /** The one place where a session ends: what it has under way is cancelled, its streams close. */
   end(session: Session): void {
-    this.#sessions.delete(session.id);
+    if (!this.#sessions.delete(session.id)) return;
     session.end();
+    this.onEnd?.(session);
   }
 
   /** Ends those whose subject may not come in any more. */
@@ -179,8 +166,16 @@ export class Sessions {
     for (const session of this.#sessions.values()) if (!isHolder(session.subject)) this.end(session);
   }
 
-  /** Ends what only waits. Requests under way get their answers from what ends them. */
-  closeStreams(): void {
-    for (const session of this.#sessions.values()) session.closeStream();
+  /** Ends those that nobody has used for too long, and lets go of what is kept for nobody. */
+  sweep(nowMs: number): void {
+    for (const session of this.#sessions.values()) {
+      session.streams.sweep(nowMs);
+      if (!session.isIdle) session.lastUsedMs = nowMs;
+      else if (nowMs - session.lastUsedMs > this.#limits['limits.sessionIdleMs']) this.end(session);
+    }
+  }
+
+  endAll(): void {
+    for (const session of this.#sessions.values()) this.end(session);
   }
 }

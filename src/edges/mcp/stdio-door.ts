@@ -22,21 +22,14 @@ import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { Intake } from './intake.ts';
-import {
-  batchFault,
-  hearCancelled,
-  hearNotification,
-  LIST_CHANGED,
-  noMessage,
-  offerOf,
-  versionFor,
-} from './legacy-rules.ts';
+import * as rules from './legacy-rules.ts';
 import { envelopeFault, isEnveloped, UNOPENED } from './modern-rules.ts';
 import { legacyWishes } from './legacy-wishes.ts';
 import { initialization } from './self.ts';
 import { StdioClient } from './stdio-client.ts';
 import { StdioOutput } from './stdio-output.ts';
 import { Subscription } from './subscription.ts';
+import { UnderWay } from './under-way.ts';
 
 export interface StdioDoorOptions {
   readonly input: Readable;
@@ -45,14 +38,19 @@ export interface StdioDoorOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly sole: SoleClient;
+  /** Aborted when Assay is asked to end. */
+  readonly stopping: AbortSignal;
 }
 
-/** Longest time in ms that requests under way have to end after the client closed its side. */
-const DRAIN_MS = 10_000;
+/** Longest time in ms that answers which are there need to be on their way. */
+const ANSWER_MS = 1_000;
 /** Longest time in ms that a client has to read what is left. */
 const FLUSH_MS = 2_000;
 
-/** Speaks MCP of both eras on a pair of streams. Resolves when the client has closed its side and all is answered. */
+/**
+ * Speaks MCP of both eras on a pair of streams. Resolves when the client has closed its side or Assay is asked to end, and
+ * all is answered, or refused when `limits.drainMs` are over.
+ */
 export async function runStdioDoor(options: StdioDoorOptions): Promise<void> {
   const door = new StdioDoor(options);
   await door.run();
@@ -69,6 +67,7 @@ class StdioDoor {
   readonly #open = new Set<Promise<void>>();
   /** Over all that the client asks for in either era. */
   readonly #allowance: Allowance;
+  readonly #underWay = new UnderWay();
   /** What a legacy client said at its handshake. */
   #legacy: StdioClient | undefined;
   #isIntroduced = false;
@@ -81,7 +80,7 @@ class StdioDoor {
   }
 
   async run(): Promise<void> {
-    const { input, output, settings, view } = this.#options;
+    const { input, output, settings, view, stopping } = this.#options;
     const maxBodyBytes = settings['limits.bodyBytes'];
     const mostBytes = settings['limits.unreadBytes'];
     const lines = new LineSplitter(maxBodyBytes, {
@@ -97,10 +96,14 @@ class StdioDoor {
       input.once('error', () => resolve());
       // Whoever read our answers is gone; what is still to be said is dropped.
       output.on('error', () => resolve());
+      stopping.addEventListener('abort', () => resolve());
+      if (stopping.aborted) resolve();
     });
     intake.flush();
-    lines.end();
-    await atMost(this.#drained(), DRAIN_MS);
+    if (input.readableEnded) lines.end();
+    // A client that closed its side and then sends a signal does not wait any longer, and will not for our servers either.
+    await this.#underWay.drain(settings['limits.drainMs'], stopping.aborted ? undefined : stopping);
+    await atMost(this.#answered(), ANSWER_MS);
     unsubscribe();
     for (const subscription of this.#subscriptions.values()) subscription.finish();
     this.#legacy?.wishes.end();
@@ -109,7 +112,7 @@ class StdioDoor {
     await atMost(this.#output.flushed(), FLUSH_MS);
   }
 
-  async #drained(): Promise<void> {
+  async #answered(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open);
   }
 
@@ -119,7 +122,7 @@ class StdioDoor {
       return;
     }
     const message = readClientMessage(line);
-    if (message.kind === 'none') this.#refuse(message.idText, this.#era(), noMessage(message));
+    if (message.kind === 'none') this.#refuse(message.idText, this.#era(), rules.noMessage(message));
     else if (message.kind === 'request') this.#track(this.#answer(message), message);
     else this.#note(message);
   }
@@ -135,9 +138,9 @@ class StdioDoor {
       return;
     }
     const legacy = this.#legacy;
-    if (legacy === undefined) hearCancelled(message, this.#inFlight);
+    if (legacy === undefined) rules.hearCancelled(message, this.#inFlight);
     else
-      hearNotification(message, {
+      rules.hearNotification(message, {
         view: legacy.view,
         session: legacy,
         questions: legacy.questions,
@@ -169,6 +172,7 @@ class StdioDoor {
   async #answer(message: RequestMessage): Promise<Outcome | undefined> {
     const { view } = this.#options;
     const { idText } = message;
+    if (this.#underWay.isStopping) return refusal(idText, this.#era(), { code: 'SHUTTING_DOWN' });
     if (isEnveloped(message)) {
       const fault = envelopeFault(message);
       if (fault !== undefined) return refusal(idText, 'modern', fault);
@@ -188,9 +192,9 @@ class StdioDoor {
 
   #initialize(message: RequestMessage): Outcome {
     const { view } = this.#options;
-    const version = versionFor(message);
+    const version = rules.versionFor(message);
     if (!version.ok) return refusal(message.idText, 'legacy', version.error);
-    const offer = offerOf(message, LOCAL.subject);
+    const offer = rules.offerOf(message, LOCAL.subject);
     this.#legacy?.wishes.end();
     this.#legacy = new StdioClient({
       view,
@@ -215,12 +219,16 @@ class StdioDoor {
         code: 'MESSAGE_INVALID',
         reason: 'a request with this id is under way',
       });
+    const place = this.#underWay.begin(cancellation);
     try {
       const notify = (bytes: Buffer): void => void this.#output.say(bytes);
       const outcome = await conduct({ caller, message, cancellation, notify, ask: caller.session?.ask });
+      if (this.#underWay.isGivenUp(cancellation))
+        return refusal(message.idText, caller.era, { code: 'SHUTTING_DOWN' });
       return cancellation.isCancelled ? undefined : outcome;
     } finally {
       this.#inFlight.end(message.idText);
+      this.#underWay.end(place);
     }
   }
 
@@ -250,7 +258,7 @@ class StdioDoor {
       return;
     }
     const messages = spans.map(({ start, end }) => readClientMessage(line.subarray(start, end)));
-    const reason = batchFault(messages, this.#legacy?.version ?? MODERN_VERSION);
+    const reason = rules.batchFault(messages, this.#legacy?.version ?? MODERN_VERSION);
     if (reason !== undefined) {
       this.#refuse(undefined, this.#era(), { code: 'MESSAGE_INVALID', reason });
       return;
@@ -262,7 +270,7 @@ class StdioDoor {
     const answers = messages.map((message): Promise<Outcome | undefined> => {
       if (message.kind === 'request') return this.#answer(message);
       if (message.kind === 'none')
-        return Promise.resolve(refusal(message.idText, 'legacy', noMessage(message)));
+        return Promise.resolve(refusal(message.idText, 'legacy', rules.noMessage(message)));
       this.#note(message);
       return Promise.resolve(undefined);
     });
@@ -276,7 +284,7 @@ class StdioDoor {
 
   #changed(kinds: readonly ListKind[]): void {
     if (this.#legacy === undefined) return;
-    for (const method of new Set(kinds.map((kind) => LIST_CHANGED[kind])))
+    for (const method of new Set(kinds.map((kind) => rules.LIST_CHANGED[kind])))
       this.#output.say(notificationMessage(method));
   }
 

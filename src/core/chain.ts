@@ -1,0 +1,32 @@
+/** The place of one item in a chain, by which it leaves. */
+export interface Link<T> {
+  readonly item: T;
+  older: Link<T> | undefined;
+  newer: Link<T> | undefined;
+}
+
+/** Items in the order in which they came; each of them can leave at the same small cost, wherever it stands. */
+export class Chain<T> {
+  #oldest: Link<T> | undefined;
+  #newest: Link<T> | undefined;
+
+  get oldest(): T | undefined {
+    return this.#oldest?.item;
+  }
+
+  add(item: T): Link<T> {
+    const link: Link<T> = { item, older: this.#newest, newer: undefined };
+    if (this.#newest === undefined) this.#oldest = link;
+    else this.#newest.newer = link;
+    this.#newest = link;
+    return link;
+  }
+
+  /** To be called once for each link. */
+  remove({ older, newer }: Link<T>): void {
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+  }
+}

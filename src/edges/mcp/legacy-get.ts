@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { View } from '../../gateway/view.ts';
+import * as headers from '../../protocol/headers.ts';
+import { sendRefusal } from './http-refusal.ts';
+import { sessionOf } from './legacy-post.ts';
+import type { Session, Sessions } from './session.ts';
+import type { UnderWay } from './under-way.ts';
+
+/** A GET or DELETE of a legacy client to an MCP endpoint. */
+export interface SessionVisit {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly view: View;
+  readonly subject: string;
+  readonly sessions: Sessions;
+  readonly underWay: UnderWay;
+}
+
+/**
+ * The stream on which a client hears what belongs to none of its requests; with `Last-Event-ID` the one of that event,
+ * from there on (2025-11-25, basic/transports#resumability-and-redelivery).
+ */
+export function answerGet(visit: SessionVisit): void {
+  const { request, response, underWay } = visit;
+  if (!headers.accepts(request.headers.accept, 'text/event-stream')) {
+    sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
+    return;
+  }
+  const session = visited(visit, 'GET');
+  if (session === undefined) return;
+  const lastEventId = request.headers[headers.LAST_EVENT_ID];
+  if (typeof lastEventId === 'string' && lastEventId !== '') resume(session, response, lastEventId);
+  else if (underWay.isStopping) sendRefusal(response, { code: 'SHUTTING_DOWN' });
+  else session.streams.listen(response);
+}
+
+export function answerDelete(visit: SessionVisit): void {
+  const session = visited(visit, 'DELETE');
+  if (session === undefined) return;
+  visit.sessions.end(session);
+  visit.response.writeHead(204).end();
+}
+
+function resume(session: Session, response: ServerResponse, lastEventId: string): void {
+  switch (session.streams.resume(response, lastEventId)) {
+    case 'going on':
+      return;
+    case 'over':
+      // By this status a client learns that there is nothing to come back for (HTML standard, server-sent events).
+      response.writeHead(204).end();
+      return;
+    case 'unknown':
+      sendRefusal(response, { code: 'EVENT_UNKNOWN' });
+  }
+}
+
+/** Undefined when there is no such session, and the client has been told. */
+function visited(visit: SessionVisit, method: string): Session | undefined {
+  if (visit.request.headers[headers.SESSION_ID] !== undefined) return sessionOf(visit, undefined);
+  sendRefusal(visit.response, { code: 'HTTP_METHOD_UNKNOWN', method, allowed: 'POST' });
+  return undefined;
+}

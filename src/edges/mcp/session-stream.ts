@@ -1,0 +1,138 @@
+import type { ServerResponse } from 'node:http';
+import { comment, EVENT_TAIL, eventHead, primingEvent } from '../../protocol/sse.ts';
+import { onOneLine } from '../../protocol/splice.ts';
+import { HttpStream, type MessageSink } from './http-stream.ts';
+import { ownCopy, type KeptEvent, type Replay } from './replay.ts';
+
+/** What a client is asked to wait before it comes back. */
+const RETRY_MS = 1_000;
+/** How long in ms a stream is kept that was taken whole, for a client that lost the end of it on the way. */
+const KEEP_TAKEN_MS = 30_000;
+const NOTHING: Buffer = Buffer.alloc(0);
+
+export interface SessionStreamOptions {
+  /** What the ids of its events begin with. */
+  readonly idStart: string;
+  readonly replay: Replay;
+  readonly mostUnreadBytes: number;
+  /** Whether the client understands an event without a message. */
+  readonly isPrimed: boolean;
+  /** Nothing can be had of it any more. */
+  readonly onForgotten: () => void;
+}
+
+/**
+ * A stream of a legacy session, which outlives its connection: its events have ids, and who comes back with one gets what
+ * came after it (2025-11-25, basic/transports#resumability-and-redelivery). Of two connections the newer counts.
+ */
+export class SessionStream implements MessageSink {
+  readonly #options: SessionStreamOptions;
+  #connection: HttpStream | undefined;
+  /** The newest events, without a hole; the first ever is the opening, which is number 0 and says nothing. */
+  readonly #kept: KeptEvent[] = [];
+  #newest = -1;
+  #isOver = false;
+  #isTaken = false;
+  #takenMs: number | undefined;
+
+  constructor(options: SessionStreamOptions) {
+    this.#options = options;
+    this.#number(NOTHING);
+  }
+
+  /** Number of its newest event. */
+  get newest(): number {
+    return this.#newest;
+  }
+
+  get isConnected(): boolean {
+    return this.#connection?.isOpen === true;
+  }
+
+  /** Whether all that belongs on it was said. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Goes on over this connection after the event with that number; false where some in between are not kept any more. */
+  attach(response: ServerResponse, after: number): boolean {
+    const { mostUnreadBytes, isPrimed } = this.#options;
+    const onClose = (isTaken: boolean): void => this.#left(connection, isTaken);
+    const connection: HttpStream = new HttpStream(response, { mostUnreadBytes, onClose });
+    this.#connection?.close();
+    this.#connection = connection;
+    if (isPrimed) connection.write([primingEvent(this.#idOf(after), RETRY_MS)]);
+    const missed = this.#newest - after;
+    const lost = Math.max(0, missed - this.#kept.length);
+    if (lost > 0) connection.write([comment(`${lost} events are not kept any more`)]);
+    if (missed > 0) connection.write(this.#kept.slice(-missed).map(({ bytes }) => bytes));
+    if (this.#isOver) connection.close();
+    return lost === 0;
+  }
+
+  /** What is said while nobody is connected is kept, if there is room. */
+  send(bytes: Buffer): void {
+    this.#say([bytes]);
+    this.#connection?.dropUnread();
+  }
+
+  respond(pieces: readonly Buffer[]): void {
+    this.#say(pieces);
+  }
+
+  close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#connection?.close();
+    if (this.#kept.length === 0) this.#options.onForgotten();
+  }
+
+  /** Lets go of a stream that nobody should need any more. */
+  sweep(nowMs: number): void {
+    if (!this.#isTaken) return;
+    this.#takenMs ??= nowMs;
+    if (nowMs - this.#takenMs > KEEP_TAKEN_MS) this.#dropAll();
+  }
+
+  #say(pieces: readonly Buffer[]): void {
+    if (this.#isOver) return;
+    const head = eventHead(this.#idOf(this.#newest + 1));
+    const framed = [head, ...pieces.map(onOneLine), EVENT_TAIL];
+    const length = framed.reduce((sum, piece) => sum + piece.length, 0);
+    if (this.#options.replay.hasRoomFor(length)) {
+      const bytes = ownCopy(framed);
+      this.#number(bytes);
+      this.#connection?.write([bytes]);
+    } else {
+      this.#dropAll();
+      this.#newest += 1;
+      this.#connection?.write(framed);
+    }
+  }
+
+  #number(bytes: Buffer): void {
+    const { replay } = this.#options;
+    this.#newest += 1;
+    if (replay.hasRoomFor(bytes.length)) this.#kept.push(replay.keep(bytes, () => this.#gaveUpOldest()));
+  }
+
+  #gaveUpOldest(): void {
+    this.#kept.shift();
+    if (this.#isOver && this.#kept.length === 0) this.#options.onForgotten();
+  }
+
+  #dropAll(): void {
+    for (const event of this.#kept.splice(0)) event.replay.drop(event);
+    if (this.#isOver) this.#options.onForgotten();
+  }
+
+  #left(connection: HttpStream, isTaken: boolean): void {
+    if (this.#connection !== connection) return;
+    this.#connection = undefined;
+    this.#isTaken = this.#isOver && isTaken;
+  }
+
+  #idOf(number: number): string {
+    return `${this.#options.idStart}${number}`;
+  }
+}

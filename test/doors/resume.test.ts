@@ -1,0 +1,334 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { connectClient, OFFICIAL } from '../support/clients.ts';
+import { openLine } from '../support/cutting.ts';
+import { sleep, until } from '../support/endings.ts';
+import { send, type Answer, type Stream } from '../support/http.ts';
+import { at, type Json } from '../support/json.ts';
+import { openSession, type LegacySession } from '../support/legacy.ts';
+import { modernStream } from '../support/modern.ts';
+import { fixture } from '../support/place.ts';
+import { readGauge } from '../support/prometheus.ts';
+
+const CHANGED = 'notifications/tools/list_changed';
+const isResponse = (message: Json): boolean => at(message, 'method') === undefined;
+const isChange = (message: Json): boolean => at(message, 'method') === CHANGED;
+
+/** What a call of `steps` says: its steps, in their order, and its response. */
+function said(messages: readonly Json[]): readonly Json[] {
+  return messages.map(
+    (one) => at(one, 'params', 'message') ?? at(one, 'result', 'content', 0, 'text') ?? one,
+  );
+}
+
+function wholeOf(who: string, steps: number): readonly string[] {
+  const each = Array.from({ length: steps }, (_, step) => `"${who}" ${step + 1}`);
+  return [...each, `"${who}" took ${steps} steps`];
+}
+
+interface Steps {
+  readonly steps: number;
+  readonly everyMs: number;
+  readonly text?: string;
+}
+
+function callSteps(
+  session: LegacySession,
+  id: string,
+  { steps, everyMs, text = id }: Steps,
+): Promise<Stream> {
+  const args = { steps, everyMs, who: text };
+  return session.stream('tools/call', { name: 'c_steps', arguments: args, _meta: { progressToken: id } }, id);
+}
+
+/** The id of the nth message on a stream; of the 0th, that of the event before the first. */
+function idAfter(stream: Stream, count: number): string {
+  const before = stream.events.filter(({ data, id }) => data !== '' || id !== undefined);
+  const hasPriming = before[0]?.data === '';
+  const id = before[hasPriming ? count : count - 1]?.id;
+  if (id === undefined) throw new Error(`No id after ${count} of ${JSON.stringify(stream.events)}`);
+  return id;
+}
+
+async function cutAfter(stream: Stream, count: number): Promise<string> {
+  await until('enough was said', () =>
+    stream.events.length > 0 && stream.messages().length >= count ? true : undefined,
+  );
+  stream.cut();
+  return idAfter(stream, count);
+}
+
+const codeOf = (answer: Answer): Json | undefined => at(answer.json(), 'error', 'data', 'code');
+
+function getAfter(url: string, session: LegacySession, lastEventId: string): Promise<Answer> {
+  const headers = { ...session.headers, accept: 'text/event-stream', 'last-event-id': lastEventId };
+  return send(url, { method: 'GET', headers });
+}
+
+describe('a stream of a legacy session', () => {
+  let assay: Assay;
+  beforeAll(async () => {
+    assay = await startAssay({ servers: { c: fixture('cancellable'), changer: fixture('changer') } });
+    await assay.settled();
+  });
+
+  it('has events with ids that are unique in the session', async () => {
+    const session = await openSession(assay.url);
+    const get = await session.listen();
+    const streams = await Promise.all(
+      ['a', 'b', 'c'].map((who) => callSteps(session, who, { steps: 3, everyMs: 5 })),
+    );
+    await session.call('changer_grow');
+    await get.next('list_changed', isChange);
+    await Promise.all(streams.map(({ ended }) => ended));
+    const ids = [get, ...streams].flatMap(({ events }) => events.map(({ id }) => id));
+    expect(ids).not.toContain(undefined);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('begins for a client of 2025-11-25 with an id, a time to wait and no message', async () => {
+    const session = await openSession(assay.url);
+    const streams = [await session.listen(), await callSteps(session, 'a', { steps: 1, everyMs: 1 })];
+    for (const stream of streams) {
+      const first = await until('an event', () => stream.events[0]);
+      expect(first).toEqual({ data: '', id: expect.stringMatching(/./), retry: '1000', comment: '' });
+    }
+  });
+
+  it.each(['2025-03-26', '2025-06-18'])('never has an empty event for a client of %s', async (version) => {
+    const session = await openSession(assay.url, { version });
+    const stream = await callSteps(session, 'a', { steps: 2, everyMs: 5 });
+    await stream.ended;
+    expect(stream.events.map(({ data, retry }) => [data === '', retry])).toEqual(
+      Array(3).fill([false, undefined]),
+    );
+    const again = await session.resume(idAfter(stream, 1));
+    await again.ended;
+    expect(again.events).toEqual(stream.events.slice(1));
+  });
+
+  it.each([
+    ['2025-03-26', 1],
+    ['2025-06-18', 1],
+    ['2025-11-25', 0],
+  ])('of %s that breaks after its nth message goes on with the next, for every n', async (version, first) => {
+    const session = await openSession(assay.url, { version });
+    const counts = Array.from({ length: 6 - first }, (_, index) => first + index).slice(0, -1);
+    await Promise.all(
+      counts.map(async (count) => {
+        const who = `${version} ${count}`;
+        const whole = wholeOf(who, 4);
+        const stream = await callSteps(session, who, { steps: 4, everyMs: 60 });
+        const resumed = await session.resume(await cutAfter(stream, count));
+        await resumed.ended;
+        expect(said(resumed.messages())).toEqual(whole.slice(count));
+      }),
+    );
+  });
+
+  it('that breaks at each message again loses nothing and repeats nothing', async () => {
+    const session = await openSession(assay.url);
+    let stream = await callSteps(session, 'again', { steps: 5, everyMs: 80 });
+    const heard: Json[] = [];
+    while (!heard.some((one) => one === '"again" took 5 steps')) {
+      const lastEventId = await cutAfter(stream, 1);
+      heard.push(...said(stream.messages().slice(0, 1)));
+      if (heard.length < 6) stream = await session.resume(lastEventId);
+    }
+    expect(heard).toEqual(wholeOf('again', 5));
+  });
+
+  it('that breaks without a message between goes on from where it was', async () => {
+    const session = await openSession(assay.url);
+    let stream = await callSteps(session, 'quiet', { steps: 1, everyMs: 600 });
+    // Its head comes with its first event, so it is broken from then on.
+    let lastEventId = await cutAfter(stream, 1);
+    for (let time = 0; time < 3; time += 1) {
+      stream = await session.resume(lastEventId);
+      lastEventId = await cutAfter(stream, 0);
+    }
+    stream = await session.resume(lastEventId);
+    await stream.ended;
+    expect(said(stream.messages())).toEqual(['"quiet" took 1 steps']);
+  });
+
+  it('gives the response of a call that ended while nobody was connected, as often as it is asked for', async () => {
+    const session = await openSession(assay.url);
+    const stream = await callSteps(session, 'away', { steps: 2, everyMs: 50 });
+    const lastEventId = await cutAfter(stream, 1);
+    await sleep(500);
+    for (let time = 0; time < 3; time += 1) {
+      const resumed = await session.resume(lastEventId);
+      await resumed.ended;
+      expect(said(resumed.messages())).toEqual(wholeOf('away', 2).slice(1));
+    }
+  });
+
+  it('whose client has heard all has nothing more for it: 204', async () => {
+    const session = await openSession(assay.url);
+    const stream = await callSteps(session, 'whole', { steps: 1, everyMs: 5 });
+    await stream.ended;
+    const answer = await getAfter(assay.url, session, idAfter(stream, 2));
+    expect([answer.status, answer.text]).toEqual([204, '']);
+  });
+
+  it('of a call that its client cancelled is over, too', async () => {
+    const session = await openSession(assay.url);
+    const stream = await callSteps(session, 'cancelled', { steps: 100, everyMs: 20 });
+    await stream.next('a step', () => true);
+    await session.notify('notifications/cancelled', { requestId: 'cancelled' });
+    await stream.ended;
+    expect(stream.messages().some(isResponse)).toBe(false);
+    const last = stream.events.at(-1)?.id ?? '';
+    expect((await getAfter(assay.url, session, last)).status).toBe(204);
+  });
+
+  it('is refused with 400 where the id is none, of no event, or of another session', async () => {
+    const [session, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
+    const streams = await Promise.all(
+      [session, other].map((one) => callSteps(one, 'same', { steps: 1, everyMs: 5 })),
+    );
+    await Promise.all(streams.map(({ ended }) => ended));
+    const [own = '', foreign = ''] = streams.map((stream) => idAfter(stream, 1));
+    const part = own.slice(0, own.lastIndexOf('-'));
+    for (const id of [foreign, `${part}-99`, `${own}-1`, part, 'x', '0', `${part}--1`]) {
+      const answer = await getAfter(assay.url, session, id);
+      expect([id, answer.status, codeOf(answer)]).toEqual([id, 400, 'EVENT_UNKNOWN']);
+    }
+    const gone = { ...other.headers, 'mcp-session-id': 'gone', 'last-event-id': foreign };
+    const answer = await send(assay.url, { method: 'GET', headers: gone });
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'SESSION_UNKNOWN']);
+  });
+
+  it('goes on beside the GET stream: neither takes the place of the other, and each message comes on one', async () => {
+    const session = await openSession(assay.url);
+    const get = await session.listen();
+    const stream = await callSteps(session, 'beside', { steps: 4, everyMs: 150 });
+    const resumed = await session.resume(await cutAfter(stream, 1));
+    await session.call('changer_grow');
+    await get.next('list_changed', isChange);
+    await resumed.ended;
+    expect(said(resumed.messages())).toEqual(wholeOf('beside', 4).slice(1));
+    expect(get.messages().map(isChange)).toEqual([true]);
+  });
+
+  it('ends on its older connection where a newer one goes on with it', async () => {
+    const session = await openSession(assay.url);
+    const stream = await callSteps(session, 'newer', { steps: 6, everyMs: 100 });
+    await stream.next('a step', () => true);
+    const newer = await session.resume(idAfter(stream, 1));
+    await stream.ended;
+    await newer.ended;
+    expect(stream.messages().some(isResponse)).toBe(false);
+    expect(said(newer.messages())).toEqual(wholeOf('newer', 6).slice(1));
+  });
+
+  it('of the GET gives what was said since it broke, once', async () => {
+    const own = await startAssay({ servers: { changer: fixture('changer') } });
+    await own.settled();
+    const session = await openSession(own.url);
+    const first = await session.listen();
+    await session.call('changer_grow');
+    await first.next('list_changed', isChange);
+    await sleep(300);
+    const lastEventId = await cutAfter(first, first.messages().length);
+    await until('its end is known', async () =>
+      (await readGauge(own, 'assay_connections')) === 1 ? true : undefined,
+    );
+    for (let time = 0; time < 3; time += 1) {
+      await session.call('changer_grow');
+      await sleep(100);
+    }
+    const resumed = await session.resume(lastEventId);
+    await resumed.next('list_changed', isChange);
+    await sleep(200);
+    expect(resumed.messages().map(isChange)).toEqual([true]);
+    const anew = await session.listen();
+    await resumed.ended;
+    await sleep(200);
+    expect(anew.messages()).toEqual([]);
+  });
+
+  it('of a modern client has no ids, and cannot be resumed', async () => {
+    const stream = await modernStream(assay.url, 'tools/call', {
+      params: { name: 'c_steps', arguments: { steps: 2, everyMs: 20 } },
+      meta: { progressToken: 1 },
+    });
+    await stream.ended;
+    expect(stream.messages()).toHaveLength(3);
+    expect(stream.events.flatMap(({ id, retry }) => [id, retry])).toEqual(Array(6).fill(undefined));
+    const headers = {
+      accept: 'text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'last-event-id': '1',
+    };
+    expect((await send(assay.url, { method: 'GET', headers })).status).toBe(405);
+  });
+});
+
+describe('an official client whose connections break', () => {
+  let assay: Assay;
+  beforeAll(async () => {
+    assay = await startAssay({ servers: { c: fixture('cancellable'), changer: fixture('changer') } });
+    await assay.settled();
+  });
+
+  it.each(OFFICIAL.filter(({ label }) => label === '1.x' || label === '2.x legacy'))(
+    '$label, in the middle of calls, gets the rest of each and its result',
+    async ({ connect }) => {
+      const breaking = [1, 2, 3].map(async (when) => {
+        const line = await openLine(assay.port);
+        const client = await connect({ url: line.url });
+        const progress: number[] = [];
+        const text = await client.call('c_steps', { steps: 4, everyMs: 600, who: 'me' }, (one) => {
+          progress.push(one);
+          if (progress.length === when) line.cut();
+        });
+        expect([when, text, progress]).toEqual([when, '"me" took 4 steps', [1, 2, 3, 4]]);
+        expect(await client.tools()).toContain('c_steps');
+        await client.close();
+      });
+      await Promise.all(breaking);
+    },
+  );
+
+  it('hears of a change of lists that came meanwhile', async () => {
+    const line = await openLine(assay.port);
+    const client = await connectClient({ url: line.url }, 'legacy');
+    let heard = 0;
+    client.setNotificationHandler('notifications/tools/list_changed', () => {
+      heard += 1;
+    });
+    const session = await openSession(assay.url);
+    await sleep(300);
+    line.cut();
+    await session.call('changer_grow');
+    await until('it hears', () => (heard > 0 ? true : undefined));
+    await sleep(1_500);
+    expect(heard).toBe(1);
+  });
+});
+
+describe('a flood of events that nobody takes', () => {
+  it('is bounded: the newest are kept, and whoever comes back is told how many are not', async () => {
+    const assay = await startAssay({
+      servers: { c: fixture('cancellable') },
+      settings: { settings: { 'limits.replayBytes': 20_000 } },
+    });
+    await assay.settled();
+    const session = await openSession(assay.url);
+    const text = 'x'.repeat(1_000);
+    const stream = await callSteps(session, 'flood', { steps: 200, everyMs: 0, text });
+    const lastEventId = await cutAfter(stream, 1);
+    await until('the call is over', async () =>
+      (await readGauge(assay, 'assay_requests_in_flight', { server: 'c' })) === 0 ? true : undefined,
+    );
+    const resumed = await session.resume(lastEventId);
+    await resumed.ended;
+    const messages = resumed.messages();
+    expect(messages.at(-1)).toHaveProperty('result');
+    expect(messages.length).toBeLessThan(20);
+    const comment = resumed.events.map((event) => event.comment).join('');
+    expect(comment).toBe(`: ${200 - messages.length} events are not kept any more`);
+  });
+});

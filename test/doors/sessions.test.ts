@@ -1,0 +1,159 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { sleep, until } from '../support/endings.ts';
+import { send, type Answer } from '../support/http.ts';
+import { at, parseJson, type Json } from '../support/json.ts';
+import { messageOf, openSession, type LegacySession } from '../support/legacy.ts';
+import { fixture } from '../support/place.ts';
+import { readGauge } from '../support/prometheus.ts';
+
+const isGone = (answer: Answer): boolean =>
+  answer.status === 404 && at(answer.json(), 'error', 'data', 'code') === 'SESSION_UNKNOWN';
+const ping = (session: LegacySession): Promise<Answer> =>
+  session.post('{"jsonrpc":"2.0","id":"p","method":"ping"}');
+
+describe('a session that its client ends in the middle', () => {
+  it('takes its calls and streams with it, and no other session', async () => {
+    const assay = await startAssay({ servers: { c: fixture('cancellable') } });
+    await assay.settled();
+    const [session, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
+    const get = await session.listen();
+    const params = {
+      name: 'c_steps',
+      arguments: { steps: 50, everyMs: 100, who: 1 },
+      _meta: { progressToken: 1 },
+    };
+    const stream = await session.stream('tools/call', params);
+    await stream.next('a step', () => true);
+    const waiting = session.post(
+      '{"jsonrpc":"2.0","id":"w","method":"tools/call","params":{"name":"c_wait","arguments":{}}}',
+    );
+    const others = other.ask('tools/call', { name: 'c_wait', arguments: { ms: 1_000 } });
+    await sleep(200);
+    expect((await session.end()).status).toBe(204);
+    await Promise.all([get.ended, stream.ended, waiting]);
+    expect(stream.messages().some((message) => at(message, 'method') === undefined)).toBe(false);
+    for (const event of [...stream.events, ...get.events].slice(-1)) {
+      const headers = { ...session.headers, 'last-event-id': event.id ?? '' };
+      expect(isGone(await send(assay.url, { method: 'GET', headers }))).toBe(true);
+    }
+    expect([isGone(await ping(session)), isGone(await session.end())]).toEqual([true, true]);
+    const seen = await until('the server hears of it', async () => {
+      const cancelled = at(parseJson(await other.call('c_seen')), 'cancelled') as readonly Json[];
+      return cancelled.length === 2 ? cancelled : undefined;
+    });
+    expect(seen).toHaveLength(2);
+    expect(at(await others, 'result', 'content', 0, 'text')).toBe('waited');
+    expect(await readGauge(assay, 'assay_sessions')).toBe(1);
+  });
+});
+
+describe('a session that nobody uses', () => {
+  let assay: Assay;
+  beforeAll(async () => {
+    const settings = { 'limits.sessionIdleMs': 700 };
+    assay = await startAssay({ servers: { c: fixture('cancellable') }, settings: { settings } });
+    await assay.settled();
+  });
+
+  it('ends, and its id is unknown from then on', async () => {
+    const session = await openSession(assay.url);
+    await until('it has ended', async () =>
+      (await readGauge(assay, 'assay_sessions')) === 0 ? true : undefined,
+    );
+    expect(isGone(await ping(session))).toBe(true);
+  });
+
+  it('stays as long as a stream is open or a request is under way', async () => {
+    const [listening, calling, resuming] = await Promise.all([
+      openSession(assay.url),
+      openSession(assay.url),
+      openSession(assay.url),
+    ]);
+    const stream = await listening.listen();
+    const call = calling.ask('tools/call', { name: 'c_wait', arguments: { ms: 4_000 } });
+    const left = await resuming.stream('tools/call', {
+      name: 'c_steps',
+      arguments: { steps: 2, everyMs: 2_000, who: 1 },
+      _meta: { progressToken: 1 },
+    });
+    const priming = await until('an event', () => left.events[0]);
+    left.cut();
+    expect(at(await call, 'result', 'content', 0, 'text')).toBe('waited');
+    expect((await ping(listening)).status).toBe(200);
+    const resumed = await resuming.resume(priming.id ?? '');
+    await resumed.ended;
+    expect(resumed.messages().at(-1)).toHaveProperty('result');
+    stream.cut();
+    await until('all have ended', async () =>
+      (await readGauge(assay, 'assay_sessions')) === 0 ? true : undefined,
+    );
+    expect(isGone(await ping(listening))).toBe(true);
+  });
+});
+
+describe('a thousand sessions', () => {
+  it('that come and go leave no session, connection, timer or socket behind', async () => {
+    const assay = await startAssay({ servers: { c: fixture('cancellable') } });
+    await assay.settled();
+    const come = async (index: number): Promise<void> => {
+      const session = await openSession(assay.url, {
+        version: index % 2 === 0 ? '2025-06-18' : '2025-11-25',
+      });
+      const get = await session.listen();
+      const stream = await session.stream('tools/call', {
+        name: 'c_steps',
+        arguments: { steps: 1, everyMs: 1, who: index },
+        _meta: { progressToken: index },
+      });
+      const first = await until('an event', () => stream.events[0]);
+      stream.cut();
+      const resumed = await session.resume(first.id ?? '');
+      if (index % 3 === 0) resumed.cut();
+      else await resumed.ended;
+      if (index % 5 === 0) get.cut();
+      await session.end();
+      await get.ended;
+    };
+    const counts = (): Promise<readonly number[]> =>
+      Promise.all([
+        readGauge(assay, 'assay_sessions'),
+        readGauge(assay, 'assay_requests_in_flight', { server: 'c' }),
+        readGauge(assay, 'assay_connections'),
+        readGauge(assay, 'nodejs_active_resources', { type: 'TCPSocketWrap' }),
+        readGauge(assay, 'nodejs_active_resources', { type: 'Timeout' }),
+      ]);
+    for (let start = 0; start < 1_000; start += 20)
+      await Promise.all(Array.from({ length: 20 }, (_, index) => come(start + index)));
+    let left: readonly number[] = [];
+    await until(
+      () => `nothing is left: ${String(left)}`,
+      async () => {
+        left = await counts();
+        // Five are read at a time, and a timer or two of Assay's own may stand.
+        return left.slice(0, 2).every((count) => count === 0) && left.slice(2).every((count) => !(count > 7))
+          ? true
+          : undefined;
+      },
+    );
+  }, 120_000);
+});
+
+describe('a request of an ended session', () => {
+  it('gets 404 whatever it is', async () => {
+    const assay = await startAssay({ servers: { c: fixture('cancellable') } });
+    const session = await openSession(assay.url, { version: '2025-03-26' });
+    await session.end();
+    const answers = await Promise.all([
+      session.post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}'),
+      session.post('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}'),
+      session.post('{"jsonrpc":"2.0","id":1,"result":{}}'),
+      session.post('[{"jsonrpc":"2.0","id":1,"method":"ping"}]'),
+      send(assay.url, { method: 'GET', headers: session.headers }),
+      session.end(),
+    ]);
+    expect(answers.map(isGone)).toEqual(Array(6).fill(true));
+    const again = await openSession(assay.url);
+    expect(messageOf(await ping(again))).toEqual({ jsonrpc: '2.0', id: 'p', result: {} });
+  });
+});

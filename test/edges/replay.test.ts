@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { ownCopy, Replay, ReplaySpace, type KeptEvent } from '../../src/edges/mcp/replay.ts';
+
+const MOST = 10_000;
+const SIZE = 1_000;
+
+/** Keeps events of one size; tells which of them are still there. */
+function keeper(space: ReplaySpace) {
+  const replay = new Replay(space);
+  const there: number[] = [];
+  let next = 0;
+  return {
+    replay,
+    there: (): readonly number[] => there,
+    keep: (): KeptEvent => {
+      const number = next++;
+      there.push(number);
+      return replay.keep(Buffer.alloc(SIZE), () => there.splice(there.indexOf(number), 1));
+    },
+  };
+}
+
+describe('what sessions keep', () => {
+  it('is bounded for each, and the oldest events go first', () => {
+    const space = new ReplaySpace(MOST);
+    const one = keeper(space);
+    for (let time = 0; time < 100; time += 1) one.keep();
+    expect(one.there()).toEqual([93, 94, 95, 96, 97, 98, 99]);
+    expect(space.bytes).toBeLessThanOrEqual(MOST);
+  });
+
+  it('is bounded for all together at sixteen times that, and the oldest events of all go first', () => {
+    const space = new ReplaySpace(MOST);
+    const sessions = Array.from({ length: 40 }, () => keeper(space));
+    for (let time = 0; time < 7; time += 1) {
+      for (const session of sessions) session.keep();
+      expect(space.bytes).toBeLessThanOrEqual(16 * MOST);
+    }
+    const left = sessions.map((session) => session.there());
+    expect(new Set(left.flat())).toEqual(new Set([3, 4, 5, 6]));
+    expect(space.bytes).toBe(left.flat().length * (SIZE + 256));
+  });
+
+  it('has no room for an event that is larger than all, nor for any when the session has ended', () => {
+    const { replay, keep } = keeper(new ReplaySpace(MOST));
+    expect([MOST - 256, MOST - 255].map((length) => replay.hasRoomFor(length))).toEqual([true, false]);
+    keep();
+    replay.close();
+    expect(replay.hasRoomFor(0)).toBe(false);
+  });
+
+  it('is nothing any more when the sessions have ended and the rest was dropped, also twice', () => {
+    const space = new ReplaySpace(MOST);
+    const [one, other] = [keeper(space), keeper(space)];
+    const events = [one.keep(), one.keep(), one.keep()];
+    other.keep();
+    for (const event of [events[1], events[1], events[0], events[2]])
+      if (event !== undefined) one.replay.drop(event);
+    expect(space.bytes).toBe(SIZE + 256);
+    other.replay.close();
+    expect(space.bytes).toBe(0);
+  });
+
+  it('holds no memory but its own', () => {
+    const chunk = Buffer.alloc(65_536, 'x');
+    const copy = ownCopy([chunk.subarray(0, 3), chunk.subarray(10, 12)]);
+    expect([copy.toString(), copy.buffer.byteLength]).toEqual(['xxxxx', 5]);
+  });
+});

@@ -1,0 +1,116 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { ReplaySpace } from '../../src/edges/mcp/replay.ts';
+import { SessionStreams } from '../../src/edges/mcp/session-streams.ts';
+import { endLater, sleep, until } from '../support/endings.ts';
+import { openStream, type Stream } from '../support/http.ts';
+import { at, type Json } from '../support/json.ts';
+
+const message = (name: string): Buffer => Buffer.from(`{"jsonrpc":"2.0","method":"${name}"}`);
+const named = (stream: Stream): readonly (Json | undefined)[] =>
+  stream.messages().map((one) => at(one, 'method'));
+
+/** The streams of one session, behind a real server: GET listens or resumes, POST is a call that never ends. */
+async function open(): Promise<{
+  streams: SessionStreams;
+  listen: (lastEventId?: string) => Promise<Stream>;
+  call: () => Promise<Stream>;
+}> {
+  const streams = new SessionStreams({
+    version: '2025-11-25',
+    space: new ReplaySpace(10_000),
+    mostUnreadBytes: 1_000_000,
+    allChanged: () => ['all/changed'],
+  });
+  const server = createServer((request, response) => {
+    const lastEventId = request.headers['last-event-id'];
+    if (request.method === 'POST') streams.open(response);
+    else if (typeof lastEventId !== 'string') streams.listen(response);
+    else streams.resume(response, lastEventId);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  endLater(() => {
+    streams.close();
+    server.closeAllConnections();
+    server.close();
+    return Promise.resolve();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    streams,
+    listen: (id) =>
+      openStream(url, { method: 'GET', headers: id === undefined ? {} : { 'last-event-id': id } }),
+    call: () => openStream(url, { method: 'POST' }),
+  };
+}
+
+async function cut(streams: SessionStreams, stream: Stream): Promise<string> {
+  const { id = '' } = await until('an event', () => stream.events.at(-1));
+  stream.cut();
+  await until('its end is known', () => (streams.isHeard ? undefined : true));
+  return id;
+}
+
+describe('what a session says that belongs to no request', () => {
+  it('is heard by nobody where its client never listened, and then is not said later either', async () => {
+    const { streams, listen } = await open();
+    expect(streams.say(message('a'))).toBe(false);
+    const get = await listen();
+    expect(streams.say(message('b'))).toBe(true);
+    await get.next('b', (one) => at(one, 'method') === 'b');
+    expect(named(get)).toEqual(['b']);
+  });
+
+  it('goes out on the GET stream alone where there is one, else on that of one call', async () => {
+    const { streams, listen, call } = await open();
+    const calls = [await call(), await call()];
+    expect(streams.say(message('a'))).toBe(true);
+    const get = await listen();
+    expect(streams.say(message('b'))).toBe(true);
+    await get.next('b', (one) => at(one, 'method') === 'b');
+    await sleep(50);
+    expect([...calls, get].map(named).toSorted()).toEqual([[], ['a'], ['b']]);
+  });
+
+  it('waits for a client that has listened before, and is then heard once', async () => {
+    const { streams, listen } = await open();
+    const lastEventId = await cut(streams, await listen());
+    expect(streams.say(message('a'))).toBe(true);
+    expect(streams.say(message('a'))).toBe(true);
+    for (const name of ['n', 'm', 'n']) streams.tell(name, message(name), () => message(name));
+    streams.tellSurely('changed');
+    streams.tellSurely('changed');
+    const get = await listen(lastEventId);
+    await get.next('changed', (one) => at(one, 'method') === 'changed');
+    expect(named(get)).toEqual(['a', 'a', 'n', 'm', 'changed']);
+    await cut(streams, get);
+    const anew = await listen();
+    await until('an event', () => anew.events[0]);
+    expect(named(anew)).toEqual([]);
+  });
+
+  it('is bounded while it waits, but a change of lists is not lost', async () => {
+    const { streams, listen } = await open();
+    await cut(streams, await listen());
+    streams.tellSurely('changed');
+    for (let index = 0; index < 1_000; index += 1)
+      streams.tell(String(index), message(`n${index}`), () => message('all'));
+    const get = await listen();
+    await get.next('changed', (one) => at(one, 'method') === 'changed');
+    expect(named(get).slice(-3)).toEqual(['n998', 'n999', 'changed']);
+    expect(named(get).length).toBeLessThan(40);
+  });
+
+  it('is followed by the changes of all lists where some of it is not kept any more', async () => {
+    const { streams, listen } = await open();
+    const first = await listen();
+    const lastEventId = (await until('an event', () => first.events[0])).id;
+    for (let index = 0; index < 1_000; index += 1) streams.say(message(`n${index}`));
+    await cut(streams, first);
+    const get = await listen(lastEventId);
+    await get.next('all/changed', (one) => at(one, 'method') === 'all/changed');
+    expect(get.events.map(({ comment }) => comment).join('')).toMatch(/^: \d+ events are not kept any more$/);
+    expect(named(get).slice(-2)).toEqual(['n999', 'all/changed']);
+  });
+});
