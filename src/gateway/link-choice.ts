@@ -8,9 +8,10 @@ import type { ClientSession } from './client-session.ts';
 import type { Link, Offer } from './ports.ts';
 
 /** Who asks, as far as the choice of a link goes. */
-interface Who {
+export interface Who {
   readonly era: Era;
-  readonly message: RequestMessage;
+  /** Of a modern client, which says in each what it can do. */
+  readonly message: RequestMessage | undefined;
   readonly subject: string;
   /** Of a legacy client. */
   readonly clientInfo: string | undefined;
@@ -49,7 +50,7 @@ export function linkChoice(who: Who, { spec, sole, isPersonal }: Whom, link: Lin
   if (era === 'modern' && !isForeign && (!isProcess || session === undefined)) return SHARED;
   if (session !== undefined) return { kind: 'own', key: session.id, offer: session.offer };
   const offer =
-    who.era === 'modern'
+    message !== undefined && who.era === 'modern'
       ? offerIn(message, subject)
       : { capabilities: '{}', clientInfo: who.clientInfo, subject };
   const { capabilities, clientInfo } = offer;

@@ -8,6 +8,7 @@ import { tell, type ClientSession } from './client-session.ts';
 import { LogWishes } from './log-wishes.ts';
 import type { LinkChoice } from './link-choice.ts';
 import type { Ask, Connect, Link, LinkEvents, Log, Reply } from './ports.ts';
+import { ResourceSubscriptions } from './resource-subscriptions.ts';
 
 export interface PrivateLinksDeps {
   readonly spec: () => ServerSpec;
@@ -28,11 +29,15 @@ export interface Wish {
 
 /** Time in ms that a server has from its start to the end of its handshake. */
 const START_LIMIT_MS = 60_000;
+/** Wait in ms before a link that has broken is opened again for who is told of resources. */
+const REOPEN_MS = 1_000;
 
 /** The links of one server that belong to one client each: opened when they are wanted, ended with their client. */
 export class PrivateLinks {
   readonly #deps: PrivateLinksDeps;
   readonly #byKey = new Map<string, PrivateLink>();
+  /** What clients want to hear of outlasts the links on which they are told. */
+  readonly #subscriptions = new Map<string, ResourceSubscriptions>();
   readonly #all = new Set<PrivateLink>();
   #sweeping: NodeJS.Timeout | undefined;
   #stopped: string | undefined;
@@ -70,6 +75,7 @@ export class PrivateLinks {
 
   /** The client is gone, and with it what was opened for it. */
   end(key: string, cause: string): void {
+    this.#subscriptions.delete(key);
     void this.#byKey.get(key)?.close(cause);
   }
 
@@ -85,14 +91,29 @@ export class PrivateLinks {
     const key = choice.kind === 'own' ? choice.key : undefined;
     const onEnd = (): void => {
       this.#all.delete(link);
-      if (key !== undefined && this.#byKey.get(key) === link) this.#byKey.delete(key);
       if (this.#all.size === 0) clearInterval(this.#sweeping);
+      if (key === undefined || this.#byKey.get(key) !== link) return;
+      this.#byKey.delete(key);
+      if (this.#subscriptions.get(key) !== subscriptions) return;
+      if (subscriptions.isEmpty || this.#stopped !== undefined) this.#subscriptions.delete(key);
+      else setTimeout(() => void this.#reopen({ choice, session }), REOPEN_MS).unref();
     };
-    const link: PrivateLink = new PrivateLink({ spec: spec(), connect, log, choice, session, onEnd });
+    const subscriptions =
+      (key === undefined ? undefined : this.#subscriptions.get(key)) ??
+      new ResourceSubscriptions(spec().name, log);
+    if (key !== undefined) this.#subscriptions.set(key, subscriptions);
+    const options = { spec: spec(), connect, log, choice, session, subscriptions, onEnd };
+    const link: PrivateLink = new PrivateLink(options);
     if (this.#all.size === 0) this.#sweep();
     this.#all.add(link);
     if (key !== undefined) this.#byKey.set(key, link);
     return link;
+  }
+
+  /** A client that is told of resources, and only listens, would never ask for its link again. */
+  async #reopen(wish: Wish): Promise<void> {
+    const taken = await this.take(wish);
+    if (taken.ok) taken.value.release();
   }
 
   #most(): number {
@@ -133,6 +154,7 @@ export class PrivateLinks {
 
 interface PrivateLinkOptions extends Pick<PrivateLinksDeps, 'connect' | 'log'>, Wish {
   readonly spec: ServerSpec;
+  readonly subscriptions: ResourceSubscriptions;
   readonly onEnd: () => void;
 }
 
@@ -154,6 +176,10 @@ export class PrivateLink {
     this.#logs = new LogWishes(options.session === undefined);
     this.#askers = new Askers(() => options.session);
     this.opened = this.#open();
+  }
+
+  get subscriptions(): ResourceSubscriptions {
+    return this.#options.subscriptions;
   }
 
   get isIdle(): boolean {
@@ -206,8 +232,8 @@ export class PrivateLink {
     const events: LinkEvents = {
       // The lists that clients see are those of the shared link.
       changed: () => undefined,
-      updated: () => undefined,
-      missed: () => undefined,
+      updated: (uri, note) => this.subscriptions.updated(uri, note),
+      missed: () => this.subscriptions.missed(),
       drained: () => undefined,
       ended: (cause) => this.#end(cause),
       asked: (question) => this.#asked(question),
@@ -220,6 +246,7 @@ export class PrivateLink {
       return opened.error;
     }
     this.link = opened.value;
+    void this.subscriptions.stood(opened.value, spec.timeoutMs);
     if (this.#ending !== undefined) return passing(this.#ending);
     log.debug('a client has a link of its own', { server: spec.name, subject: choice.offer.subject });
     return undefined;
@@ -235,6 +262,7 @@ export class PrivateLink {
   #end(cause: string): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
+    this.subscriptions.gone();
     this.#options.onEnd();
   }
 }

@@ -195,6 +195,8 @@ async function send(
       ? sendShared(server, by, ask)
       : sendOnOwn(server, ask, { choice, session, logLevel });
   const reply = await sendOnce(link);
+  // Whether that holds for the shared link too, it learns by asking.
+  if (!reply.ok && reply.error.code === 'AUTHORIZATION_NEEDED') void answersPing(link, ask);
   if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;
   // A server that lost one client's session may well stand; the shared link tells whether it does.
   const stands = choice.kind !== 'shared' && (await answersPing(link, ask));

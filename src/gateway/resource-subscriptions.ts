@@ -40,6 +40,11 @@ export class ResourceSubscriptions {
     this.#log = log;
   }
 
+  /** Whether nobody wants to hear of anything. */
+  get isEmpty(): boolean {
+    return this.#wishes.size === 0;
+  }
+
   /** Asks the server, unless it tells of this resource already. It may tell of it before it has answered. */
   async want(uri: string, hear: HearUpdate): Promise<SubscriptionAnswer> {
     const wish = this.#wishes.get(uri) ?? newWish(uri);

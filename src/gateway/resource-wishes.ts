@@ -1,8 +1,10 @@
 import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { declares } from '../protocol/capabilities.ts';
-import type { SubscriptionAnswer } from './ports.ts';
-import type { HearUpdate } from './resource-subscriptions.ts';
+import { ok, type Result } from '../core/result.ts';
+import { linkChoice, type Who } from './link-choice.ts';
+import type { Link, SubscriptionAnswer } from './ports.ts';
+import type { HearUpdate, ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { Server } from './server.ts';
 import type { View } from './view.ts';
 import { maskedRefusal } from './watch.ts';
@@ -35,12 +37,14 @@ export class Allowance {
 export interface ResourceWishesOptions {
   readonly view: View;
   readonly allowance: Allowance;
+  /** Whose they are: where a client has a link of its own its server is asked there. */
+  readonly client: Who;
   /** Told of updates until the wishes end. */
   readonly hear: HearUpdate;
 }
 
 interface Wish {
-  server: Server | undefined;
+  place: SubscriptionPlace | undefined;
   isOver: boolean;
   readonly answer: Promise<SubscriptionAnswer>;
 }
@@ -66,7 +70,7 @@ export class ResourceWishes {
     if (uri.length > LONGEST_URI) return failed({ code: 'PARAMS_INVALID', field: 'uri', reason });
     if (!allowance.take()) return failed({ code: 'SUBSCRIPTION_LIMIT', limit: allowance.limit });
     const asked = Promise.withResolvers<SubscriptionAnswer>();
-    const wish: Wish = { server: undefined, isOver: false, answer: asked.promise };
+    const wish: Wish = { place: undefined, isOver: false, answer: asked.promise };
     this.#wishes.set(uri, wish);
     const answer = await this.#ask(uri, wish, cancellation);
     if (answer.kind !== 'honoured' || cancellation.isCancelled) this.#forget(uri, wish);
@@ -90,7 +94,7 @@ export class ResourceWishes {
   }
 
   async #ask(uri: string, wish: Wish, cancellation: Cancellation): Promise<SubscriptionAnswer> {
-    const { view, hear } = this.#options;
+    const { view, hear, client } = this.#options;
     const found = await view.resource(uri);
     if (!found.ok) return failed(found.error);
     const server = found.value;
@@ -99,8 +103,12 @@ export class ResourceWishes {
     if (wish.isOver) return failed({ code: 'CANCELLED' });
     if (!declares(up.value.capabilities, 'resources', 'subscribe'))
       return failed({ code: 'SUBSCRIPTION_UNSUPPORTED', server: server.spec.name, uri });
-    wish.server = server;
-    return server.subscriptions.want(uri, hear);
+    const place = await subscriptionPlace(server, client, up.value);
+    if (!place.ok) return failed(place.error);
+    wish.place = place.value;
+    const answer = await place.value.subscriptions.want(uri, hear);
+    if (isOver(wish)) place.value.release();
+    return answer;
   }
 
   #forget(uri: string, wish: Wish): void {
@@ -108,8 +116,40 @@ export class ResourceWishes {
     wish.isOver = true;
     this.#wishes.delete(uri);
     this.#options.allowance.giveBack();
-    wish.server?.subscriptions.leave(uri, this.#options.hear);
+    wish.place?.subscriptions.leave(uri, this.#options.hear);
+    wish.place?.release();
   }
+}
+
+/** Where a server is asked for a client's sake, until it is released. */
+interface SubscriptionPlace {
+  readonly subscriptions: ResourceSubscriptions;
+  release(): void;
+}
+
+async function subscriptionPlace(
+  server: Server,
+  client: Who,
+  link: Link,
+): Promise<Result<SubscriptionPlace, Refusal>> {
+  const choice = linkChoice(client, server, link);
+  if (choice.kind !== 'own') return ok({ subscriptions: server.subscriptions, release: () => undefined });
+  const taken = await server.privateLinks.take({ choice, session: client.session });
+  if (!taken.ok) return taken;
+  const { value: own } = taken;
+  return ok({ subscriptions: own.subscriptions, release: once(() => own.release()) });
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}
+
+function isOver(wish: Wish): boolean {
+  return wish.isOver;
 }
 
 function failed(refusal: Refusal): SubscriptionAnswer {

@@ -6,10 +6,14 @@ const { env } = process;
 
 await takeSlot(env[SLOTS_PORT]);
 // Loaded only now: all scenarios start at once, and what waits is to cost little.
-const { driveAssay } = await import('./drive-assay.ts');
-await driveAssay({
-  name: env['MCP_CONFORMANCE_SCENARIO'] ?? '',
-  version: env['MCP_CONFORMANCE_PROTOCOL_VERSION'] ?? '',
-  context: JSON.parse(env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as unknown,
-  url: process.argv.at(-1) ?? '',
-});
+const name = env['MCP_CONFORMANCE_SCENARIO'] ?? '';
+if (name.startsWith('auth/')) await import('./auth-client.ts');
+else {
+  const { driveAssay } = await import('./drive-assay.ts');
+  await driveAssay({
+    name,
+    version: env['MCP_CONFORMANCE_PROTOCOL_VERSION'] ?? '',
+    context: JSON.parse(env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as unknown,
+    url: process.argv.at(-1) ?? '',
+  });
+}

@@ -171,7 +171,7 @@ describe('assay doctor', () => {
       ),
     ]);
     expect(found('isolation')).toEqual([
-      'note files: It asks its client for roots/list; a server that several clients share is offered none of that, and works without.',
+      'note files: It asks its client for roots/list; where several clients share its process it is offered none of that.',
     ]);
     expect((await doctor(config, { args: ['--strict'] })).code).toBe(1);
   });

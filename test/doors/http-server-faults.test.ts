@@ -118,27 +118,35 @@ describe('a modern server, called by a legacy client', () => {
     ['_meta with envelope keys smuggled in', SMUGGLED],
     ['_meta with members of its own', { 'com.example/a': [1], progressToken: 'p' }],
   ];
-  it.each(CASES)('sees one envelope, with no capabilities, whatever came: %s', async (_what, meta) => {
-    const server = await startHttp('modern');
-    endLater(() => server.close());
-    const assay = await assayFor(server.url);
-    const session = await openSession(assay.url, { capabilities: { sampling: {}, elicitation: {} } });
-    const answer = await session.ask('tools/call', {
-      name: 'web_raw',
-      arguments: {},
-      ...(meta === undefined ? {} : { _meta: meta }),
-    });
-    const raw = textOf(answer);
-    for (const key of ['_meta', `${META}protocolVersion`, `${META}clientInfo`, `${META}clientCapabilities`]) {
-      expect([key, raw.split(`"${key}"`).length - 1]).toEqual([key, 1]);
-    }
-    const seen = at(parseJson(raw), 'params', '_meta');
-    expect(at(seen, `${META}protocolVersion`)).toBe('2026-07-28');
-    expect(at(seen, `${META}clientCapabilities`)).toEqual({});
-    expect(at(seen, `${META}clientInfo`, 'name')).toBe('test');
-    expect(at(seen, `${META}logLevel`)).toBeUndefined();
-    if (at(meta, 'com.example/a') !== undefined) expect(at(seen, 'com.example/a')).toEqual([1]);
-  });
+  it.each(CASES)(
+    'sees one envelope, with the capabilities of the client, whatever came: %s',
+    async (_what, meta) => {
+      const server = await startHttp('modern');
+      endLater(() => server.close());
+      const assay = await assayFor(server.url);
+      const session = await openSession(assay.url, { capabilities: { sampling: {}, elicitation: {} } });
+      const answer = await session.ask('tools/call', {
+        name: 'web_raw',
+        arguments: {},
+        ...(meta === undefined ? {} : { _meta: meta }),
+      });
+      const raw = textOf(answer);
+      for (const key of [
+        '_meta',
+        `${META}protocolVersion`,
+        `${META}clientInfo`,
+        `${META}clientCapabilities`,
+      ]) {
+        expect([key, raw.split(`"${key}"`).length - 1]).toEqual([key, 1]);
+      }
+      const seen = at(parseJson(raw), 'params', '_meta');
+      expect(at(seen, `${META}protocolVersion`)).toBe('2026-07-28');
+      expect(at(seen, `${META}clientCapabilities`)).toEqual({ sampling: {}, elicitation: {} });
+      expect(at(seen, `${META}clientInfo`, 'name')).toBe('test');
+      expect(at(seen, `${META}logLevel`)).toBeUndefined();
+      if (at(meta, 'com.example/a') !== undefined) expect(at(seen, 'com.example/a')).toEqual([1]);
+    },
+  );
 
   it('sees one envelope also where the client wrote its keys with escapes', async () => {
     const server = await startHttp('modern');

@@ -99,7 +99,7 @@ it('subscriptions on stdio are bounded by the requests that a client may have un
 it('a capability that a server has only after it was started anew is told to clients of both eras', async () => {
   const before = await startNotifier({ era: 'legacy', capabilities: { tools: {} } });
   const { port } = before;
-  const assay = await startAssay({ servers: { s: { type: 'http', url: before.url } } });
+  const assay = await startAssay({ servers: { s: { type: 'http', url: before.url, isolation: 'shared' } } });
   await assay.settled();
   const session = await openSession(assay.url);
   expect(namesAt(await session.ask('prompts/list'), 'result', 'prompts')).toEqual([]);

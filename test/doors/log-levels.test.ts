@@ -29,7 +29,10 @@ describe('log messages of a call', () => {
     ]);
     for (const one of [legacy, modern]) endLater(() => one.close());
     assay = await startAssay({
-      servers: { legacy: { type: 'http', url: legacy.url }, modern: { type: 'http', url: modern.url } },
+      servers: {
+        legacy: { type: 'http', url: legacy.url, isolation: 'shared' },
+        modern: { type: 'http', url: modern.url, isolation: 'shared' },
+      },
     });
     await assay.settled();
   });
@@ -101,7 +104,7 @@ describe('the level of a legacy server that several clients share', () => {
   it('is made wide enough for who wants most, and never narrower than for who said nothing', async () => {
     const http = await startNotifier({ era: 'legacy' });
     endLater(() => http.close());
-    const assay = await startAssay({ servers: { s: { type: 'http', url: http.url } } });
+    const assay = await startAssay({ servers: { s: { type: 'http', url: http.url, isolation: 'shared' } } });
     await assay.settled();
     const session = await openSession(assay.url);
     const level = async (): Promise<Json> => at(parseJson(await session.call('s_state')), 'level') ?? null;
@@ -139,7 +142,9 @@ it.each(['legacy', 'modern'])(
     const http = await startNotifier({ era: era === 'modern' ? 'modern' : 'legacy' });
     endLater(() => http.close());
     const stdio = fixture('notifier', [`--era=${era}`]);
-    const assay = await startAssay({ servers: { s: { type: 'http', url: http.url }, p: stdio } });
+    const assay = await startAssay({
+      servers: { s: { type: 'http', url: http.url, isolation: 'shared' }, p: stdio },
+    });
     await assay.settled();
     const session = await openSession(assay.url);
     await session.ask('logging/setLevel', { level: 'debug' });
@@ -163,7 +168,7 @@ it.each(['legacy', 'modern'])(
 it('on stdio a client hears from its own level on', async () => {
   const http = await startNotifier({ era: 'modern' });
   endLater(() => http.close());
-  const pipe = openStdio({ servers: { s: { type: 'http', url: http.url } } });
+  const pipe = openStdio({ servers: { s: { type: 'http', url: http.url, isolation: 'shared' } } });
   await pipe.initialize();
   await pipe.ask('tools/list');
   await pipe.ask('logging/setLevel', { level: 'alert' });

@@ -50,7 +50,9 @@ async function withHttp(era: 'legacy' | 'modern'): Promise<Listeners & { readonl
   endLater(() => http.close());
   return {
     http,
-    ...(await listeners(await startAssay({ servers: { s: { type: 'http', url: http.url } } }))),
+    ...(await listeners(
+      await startAssay({ servers: { s: { type: 'http', url: http.url, isolation: 'shared' } } }),
+    )),
   };
 }
 
@@ -87,7 +89,7 @@ describe.each(ERAS)('a stream of a %s server', (era) => {
       http.refusal = isRefused ? { code: -32603, message: 'Too many streams' } : undefined;
     };
     refuse(true);
-    const assay = await startAssay({ servers: { s: { type: 'http', url: http.url } } });
+    const assay = await startAssay({ servers: { s: { type: 'http', url: http.url, isolation: 'shared' } } });
     await assay.settled();
     const session = await openSession(assay.url);
     await session.ask('tools/list');
@@ -114,7 +116,7 @@ it('a modern server without such streams is asked once, and its tools work all t
   const http = await startNotifier({ era: 'modern' });
   endLater(() => http.close());
   http.refusal = { code: -32601, message: 'Method not found' };
-  const assay = await startAssay({ servers: { s: { type: 'http', url: http.url } } });
+  const assay = await startAssay({ servers: { s: { type: 'http', url: http.url, isolation: 'shared' } } });
   await assay.settled();
   await sleep(1_200);
   expect(http.seen['subscriptions/listen']).toBe(1);
@@ -137,7 +139,7 @@ describe.each(ERAS)('a %s server', (era) => {
       const entry =
         http === undefined
           ? fixture('notifier', [`--era=${era}`], { env: diary.env })
-          : { type: 'http', url };
+          : { type: 'http', url, isolation: 'shared' };
       const { assay, legacy, modern } = await listeners(await startAssay({ servers: { s: entry } }));
       if (http === undefined) kill(diary.read('start').at(-1)?.pid ?? 0, 'SIGKILL');
       else {
@@ -198,7 +200,10 @@ describe('a client', () => {
     const http = await startNotifier({ era: 'legacy' });
     endLater(() => http.close());
     const settings = { settings: { 'limits.subscriptionsPerClient': 2 } };
-    const assay = await startAssay({ servers: { s: { type: 'http', url: http.url } }, settings });
+    const assay = await startAssay({
+      servers: { s: { type: 'http', url: http.url, isolation: 'shared' } },
+      settings,
+    });
     await assay.settled();
     const session = await openSession(assay.url);
     const code = async (uri: string): Promise<Json | undefined> =>
@@ -288,7 +293,7 @@ it('a subscription to a resource of a server that cannot be reached is acknowled
   const home = tempDir();
   const port = await freePort();
   const http = await startNotifier({ era: 'legacy', port });
-  const servers = { s: { type: 'http', url: http.url } };
+  const servers = { s: { type: 'http', url: http.url, isolation: 'shared' } };
   await (await startAssay({ servers, home })).settled();
   await http.close();
   const assay = await startAssay({ servers, home });

@@ -144,5 +144,5 @@ async function entryOf(way: (typeof WAYS)[number]): Promise<Record<string, Json>
     isOld: way === 'sse',
   });
   endLater(() => http.close());
-  return { type: way === 'sse' ? 'sse' : 'http', url: http.url };
+  return { type: way === 'sse' ? 'sse' : 'http', url: http.url, isolation: 'shared' };
 }

@@ -29,7 +29,9 @@ async function start(
 ): Promise<{ server: Cutting; assay: Assay }> {
   const server = await startCutting(options);
   endLater(() => server.close());
-  const assay = await startAssay({ servers: { web: { type: 'http', url: server.url, timeoutMs } } });
+  const assay = await startAssay({
+    servers: { web: { type: 'http', url: server.url, timeoutMs, isolation: 'shared' } },
+  });
   await assay.settled();
   return { server, assay };
 }

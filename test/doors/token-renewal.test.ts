@@ -59,9 +59,11 @@ describe('an access token', () => {
     const place = await signedIn();
     const { session } = await serving(place);
     await place.issuer.revoke(tokenOf(place.server), false);
+    const before = place.server.statuses.length;
     expect(await session.call('remote_read')).toBe('done: read');
     expect(place.issuer.countOf('granted refresh_token')).toBe(1);
-    expect(place.server.statuses.slice(-2)).toEqual([401, 200]);
+    const after = place.server.statuses.slice(before);
+    expect([after.filter((status) => status === 401).length, after.at(-1)]).toEqual([1, 200]);
   });
 
   it('that many calls find refused is renewed once', async () => {

@@ -1,4 +1,5 @@
 import { ResourceWishes, type Allowance } from '../../gateway/resource-wishes.ts';
+import type { ClientSession } from '../../gateway/client-session.ts';
 import type { View } from '../../gateway/view.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { withoutSubscriptionId } from '../../protocol/translate.ts';
@@ -7,11 +8,20 @@ import { RESOURCE_UPDATED } from './legacy-rules.ts';
 /** Says something about a matter; `whole` says that all of the matter may have changed. */
 export type Tell = (matter: string, bytes: Buffer, whole: () => Buffer) => void;
 
+/** Whose wishes they are. */
+export interface LegacyClient {
+  readonly view: View;
+  readonly allowance: Allowance;
+  readonly session: ClientSession;
+}
+
 /** The wishes of a client that subscribes to one resource after the other, and is told on its own stream. */
-export function legacyWishes(view: View, allowance: Allowance, tell: Tell): ResourceWishes {
+export function legacyWishes({ view, allowance, session }: LegacyClient, tell: Tell): ResourceWishes {
+  const { subject, clientInfo } = session.offer;
   return new ResourceWishes({
     view,
     allowance,
+    client: { era: 'legacy', message: undefined, subject, clientInfo, session },
     hear: (uri, note) => {
       const own = (): Buffer => notificationMessage(RESOURCE_UPDATED, { uri });
       tell(uri, note === undefined ? own() : withoutSubscriptionId(note), own);

@@ -67,7 +67,7 @@ function openSubscription(post: Post, message: RequestMessage, allowance: Allowa
   const sink: { send: (bytes: Buffer) => void } = { send: (bytes) => early.push(bytes) };
   const early: Buffer[] = [];
   const send = (bytes: Buffer): void => sink.send(bytes);
-  const opened = Subscription.open({ view: post.view, message, allowance, send });
+  const opened = Subscription.open({ view: post.view, subject: post.subject, message, allowance, send });
   if (!opened.ok) {
     refuse(post, opened.error, { idText: message.idText, era: 'modern' });
     return;

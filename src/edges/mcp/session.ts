@@ -56,7 +56,8 @@ export class Session implements Caller, ClientSession {
       CHANGEABLE.filter((kind) => view.has(kind)).map((kind) => LIST_CHANGED[kind]);
     this.streams = new SessionStreams({ version, space, mostUnreadBytes, allChanged });
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
-    this.wishes = legacyWishes(view, this.#load.allowance, (...told) => this.streams.tell(...told));
+    const { allowance } = this.#load;
+    this.wishes = legacyWishes({ view, allowance, session: this }, (...told) => this.streams.tell(...told));
   }
 
   get session(): this {

@@ -1,10 +1,11 @@
 import { LOCAL } from '../../core/subject.ts';
 import type { ClientSession } from '../../gateway/client-session.ts';
 import type { Offer, Question } from '../../gateway/ports.ts';
-import type { ResourceWishes } from '../../gateway/resource-wishes.ts';
+import type { Allowance, ResourceWishes } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { wantsLog, type Caller } from './conduct.ts';
+import { legacyWishes } from './legacy-wishes.ts';
 import { Questions, type Send } from './questions.ts';
 
 export interface StdioClientOptions {
@@ -12,7 +13,7 @@ export interface StdioClientOptions {
   readonly offer: Offer;
   readonly version: string;
   readonly send: Send;
-  readonly wishes: ResourceWishes;
+  readonly allowance: Allowance;
   /** Longest time in ms that it has to answer a question. */
   readonly questionMs: number;
 }
@@ -31,13 +32,13 @@ export class StdioClient implements Caller, ClientSession {
   logLevel: string | undefined;
   readonly #send: Send;
 
-  constructor({ view, offer, version, send, wishes, questionMs }: StdioClientOptions) {
-    this.wishes = wishes;
+  constructor({ view, offer, version, send, allowance, questionMs }: StdioClientOptions) {
     this.view = view;
     this.offer = offer;
     this.clientInfo = offer.clientInfo;
     this.version = version;
     this.#send = send;
+    this.wishes = legacyWishes({ view, allowance, session: this }, (_, bytes) => void send(bytes));
     this.questions = new Questions({ capabilities: offer.capabilities, limitMs: questionMs });
   }
 

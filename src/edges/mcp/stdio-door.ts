@@ -24,7 +24,6 @@ import { InFlight } from './in-flight.ts';
 import { Intake } from './intake.ts';
 import * as rules from './legacy-rules.ts';
 import { envelopeFault, isEnveloped, UNOPENED } from './modern-rules.ts';
-import { legacyWishes } from './legacy-wishes.ts';
 import { initialization } from './self.ts';
 import { StdioClient } from './stdio-client.ts';
 import { StdioOutput } from './stdio-output.ts';
@@ -201,7 +200,7 @@ class StdioDoor {
       offer,
       version: version.value,
       send: this.#output.say,
-      wishes: legacyWishes(view, this.#allowance, (_, bytes) => void this.#output.say(bytes)),
+      allowance: this.#allowance,
       questionMs: this.#options.settings['limits.questionMs'],
     });
     this.#options.sole.introduce(offer, this.#legacy);
@@ -244,7 +243,8 @@ class StdioDoor {
     if (this.#inFlight.size + this.#subscriptions.size >= limit)
       return refusal(idText, 'modern', { code: 'CLIENT_BUSY', limit });
     const send = (bytes: Buffer): void => void this.#output.say(bytes);
-    const opened = Subscription.open({ view, message, allowance: this.#allowance, send });
+    const { subject } = LOCAL;
+    const opened = Subscription.open({ view, subject, message, allowance: this.#allowance, send });
     if (!opened.ok) return refusal(idText, 'modern', opened.error);
     this.#subscriptions.set(idText, opened.value);
     return undefined;

@@ -22,6 +22,7 @@ export interface SubscriptionOptions {
   readonly message: RequestMessage;
   /** Of the client, over all its subscriptions. */
   readonly allowance: Allowance;
+  readonly subject: string;
   readonly send: (bytes: Buffer) => void;
 }
 
@@ -40,7 +41,8 @@ export class Subscription {
   /** What happened before the acknowledgement, which must come first; undefined from then on. */
   #unheard: Unheard | undefined = new Unheard();
 
-  private constructor({ message, view, allowance, send }: SubscriptionOptions, filter: Filter) {
+  private constructor(options: SubscriptionOptions, filter: Filter) {
+    const { message, view, subject, allowance, send } = options;
     this.#idText = message.idText;
     this.#filter = filter;
     this.#waiting = new Map(filter.uris.map((uri) => [uri, new Cancellation()]));
@@ -51,7 +53,8 @@ export class Subscription {
         notificationText(RESOURCE_UPDATED, `{"_meta":${this.#meta()},"uri":${JSON.stringify(uri)}}`);
       this.#tell(uri, note === undefined ? own() : withSubscriptionId(note, this.#idText), own);
     };
-    this.#wishes = new ResourceWishes({ view, allowance, hear });
+    const client = { era: 'modern', message, subject, clientInfo: undefined } as const;
+    this.#wishes = new ResourceWishes({ view, allowance, client, hear });
     if (filter.uris.length === 0) this.#acknowledge([]);
     else void this.#open();
   }
