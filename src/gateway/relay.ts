@@ -203,6 +203,8 @@ async function sendOnOwn(
   ask: Ask,
   wish: Parameters<Server['privateLinks']['take']>[0],
 ): Promise<Result<Reply, Refusal>> {
+  // For a client that is gone nothing would ever end what is opened now.
+  if (ask.cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
   const taken = await server.privateLinks.take(wish);
   if (!taken.ok) return taken;
   const own = taken.value;

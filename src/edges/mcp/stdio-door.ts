@@ -93,11 +93,12 @@ class StdioDoor {
     });
     intake.flush();
     lines.end();
+    // Whoever closed its side answers nothing any more.
+    this.#legacy?.questions.end();
     await atMost(this.#drained(), DRAIN_MS);
     unsubscribe();
     for (const subscription of this.#subscriptions.values()) subscription.finish();
     this.#inFlight.cancelAll();
-    this.#legacy?.questions.end();
     if (!output.destroyed) await atMost(flushed(output), FLUSH_MS);
   }
 
@@ -175,6 +176,8 @@ class StdioDoor {
     const version = versionFor(message);
     if (!version.ok) return refusal(message.idText, 'legacy', version.error);
     const offer = offerOf(message, LOCAL.subject);
+    // A client that shakes hands anew has forgotten what it was asked.
+    this.#legacy?.questions.end();
     this.#legacy = new StdioClient({
       view,
       offer,
