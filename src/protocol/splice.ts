@@ -52,7 +52,8 @@ export function pieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[]
 }
 
 function inOrder(edits: readonly Edit[]): readonly Edit[] {
-  return edits.length < 2 ? edits : [...edits].sort((a, b) => a.start - b.start);
+  // What is put in where something else is taken out goes before it.
+  return edits.length < 2 ? edits : [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
 /** Adds members at the front of an object. `text` is `"key":value` or several of them with commas between. */
