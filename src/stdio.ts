@@ -30,6 +30,8 @@ export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise
   const door = runStdioDoor({ input: process.stdin, output: process.stdout, view, settings, log, sole });
   await Promise.race([door, stopped]);
   clearTimeout(starting);
+  // Servers wait to be told of their client; who never said a word can do nothing for them.
+  sole.introduce(undefined);
   await close();
   process.stdin.destroy();
   // What a client does not read would keep the process alive for ever.
