@@ -205,7 +205,7 @@ async function sendOnOwn(
 ): Promise<Result<Reply, Refusal>> {
   // For a client that is gone nothing would ever end what is opened now.
   if (ask.cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
-  const taken = await server.privateLinks.take(wish);
+  const taken = await server.privateLinks.take(wish, ask);
   if (!taken.ok) return taken;
   const own = taken.value;
   const begun = own.begin(ask.onQuestion ?? refuseQuestion);

@@ -259,6 +259,15 @@ describe('assay stdio', () => {
     expect(ended).toBe(0);
   });
 
+  it.for(['legacy', 'modern'])(
+    'ends soon when its client goes away before its first word, also with a %s server',
+    async (era) => {
+      const pipe = openStdio({ servers: { s: fixture('asking', [`--era=${era}`]) } });
+      pipe.closeStdin();
+      expect(await Promise.race([pipe.ended, sleep(10_000).then(() => 'still there')])).toBe(0);
+    },
+  );
+
   it('goes on asking a client that shakes hands twice', async () => {
     const pipe = openStdio({ servers: { s: fixture('asking') } });
     for (const id of ['one', 'two']) {
