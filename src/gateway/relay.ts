@@ -1,7 +1,7 @@
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { ownRequest } from '../protocol/message.ts';
-import { inputRequiredOf, inputRequiredText, retryOf } from '../protocol/questions.ts';
+import { inputRequiredText, requestStateOf, retryOf } from '../protocol/questions.ts';
 import { memberOf } from '../protocol/spans.ts';
 import { asksForInput } from '../protocol/translate.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -86,7 +86,7 @@ async function relayModern(way: Way, link: Link, requestState: string | undefine
   if (!reply.ok) return refused(reply.error);
   const { message, era } = reply.value;
   if (era === 'legacy' || !asksForInput(message)) return { kind: 'relayed', reply: reply.value };
-  const state = inputRequiredOf(message)?.state;
+  const state = requestStateOf(message);
   if (state === undefined) return { kind: 'relayed', reply: reply.value };
   const sealed = await sealState(exchange, server.spec.name, { kind: 'server', state });
   return { kind: 'relayed', reply: reply.value, requestState: sealed };

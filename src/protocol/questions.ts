@@ -30,6 +30,11 @@ export function inputRequiredOf({ bytes, root }: ResponseMessage): InputRequired
   return { requests, state };
 }
 
+/** The state in such a result, whatever else is in it. */
+export function requestStateOf({ bytes, root }: ResponseMessage): string | undefined {
+  return textOf(bytes, memberOf(memberOf(root, 'result')?.object, 'requestState'));
+}
+
 interface Entry {
   readonly key: string;
   /** JSON text of the value. */

@@ -95,6 +95,15 @@ describe('a question, and its answer, are', () => {
     expect(at(told[0], 'result')).toMatchObject(SAID);
   });
 
+  it.for(MODERN)('nothing that Assay need know, between %s and a modern client', async (server) => {
+    const step = { name: `${server}_ask`, args: { rounds: [[{ kind: 'new', of: [1] }]] } };
+    const { requests, state } = askedIn(await modernStep(url, step));
+    expect(requests).toEqual({ 'k"0': { kind: 'new', of: [1] } });
+    expect(state).not.toContain('round');
+    const retry = { responses: { 'k"0': [1] }, state };
+    expect(toldIn(textOf(await modernStep(url, { ...step, retry })))).toEqual([{ result: [1] }]);
+  });
+
   it('on one line for a server on a line, however its client broke them', async () => {
     const session = await openAskable(url);
     const params = { name: 'ls_ask', arguments: { rounds: [[ODD]] } };
