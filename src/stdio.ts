@@ -31,6 +31,8 @@ export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise
   const { stdin: input, stdout: output } = process;
   await runStdioDoor({ input, output, view, settings, log, sole, stopping: stopping.signal });
   clearTimeout(starting);
+  // Servers wait to be told of their client; who never said a word can do nothing for them.
+  sole.introduce(undefined);
   await close();
   process.stdin.destroy();
   // What a client does not read would keep the process alive for ever.

@@ -157,7 +157,7 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     env: 'ASSAY_LIMITS_PARKED_CALLS',
     kind: whole(1_024, 0, 65_536),
     about:
-      'Most calls that wait for a client of 2026-07-28 to come again with answers; the questions of more are refused.',
+      'Most calls that wait for a client of 2026-07-28 to come again with answers; for one more the oldest call of who has most of them ends.',
   },
   'limits.processesPerServer': {
     env: 'ASSAY_LIMITS_PROCESSES_PER_SERVER',

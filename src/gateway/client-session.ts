@@ -33,9 +33,9 @@ export class SoleClient {
     this.#introduced = resolve;
   }
 
-  /** What a client says first counts: a link is opened once. */
+  /** What a client says first counts, as a link is opened once; its session is that of its last handshake. */
   introduce(offer: Offer | undefined, session?: ClientSession): void {
-    this.session ??= session;
+    this.session = session ?? this.session;
     this.#introduced(offer);
   }
 }

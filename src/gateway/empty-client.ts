@@ -7,7 +7,8 @@ import { LOCAL } from '../core/subject.ts';
  * lists are read in its name; calls never are.
  */
 export const EMPTY_CLIENT: Offer = {
-  capabilities: '{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}',
+  capabilities:
+    '{"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}},"elicitation":{"form":{},"url":{}}}',
   clientInfo: undefined,
   subject: LOCAL.subject,
 };

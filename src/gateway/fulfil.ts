@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../core/result.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { RequestMessage } from '../protocol/message.ts';
-import { inputRequiredOf, retried } from '../protocol/questions.ts';
+import { inLegacyForm, inputRequiredOf, retried } from '../protocol/questions.ts';
 import { asksForInput } from '../protocol/translate.ts';
 import type { Exchange } from './exchange.ts';
 import type { Question, QuestionAnswer, Reply } from './ports.ts';
@@ -94,7 +94,7 @@ class InputQuestion implements Question {
   #listener: (() => void) | undefined;
 
   constructor(message: RequestMessage) {
-    this.message = message;
+    this.message = inLegacyForm(message, crypto.randomUUID());
     const { promise, resolve } = Promise.withResolvers<QuestionAnswer | undefined>();
     this.answered = promise;
     this.#settle = resolve;

@@ -3,6 +3,12 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { Settings } from '../core/settings.ts';
 import type { InterruptibleCall } from './interruptible-call.ts';
 
+interface Parked {
+  readonly call: InterruptibleCall;
+  readonly subject: string;
+  readonly timer: NodeJS.Timeout;
+}
+
 export type ParkedLimits = Pick<Settings, 'limits.parkedCalls' | 'limits.questionMs'>;
 
 /** What the handle of a parked call says: in which process it waits, and where there. */
@@ -19,7 +25,8 @@ export class ParkedCalls {
   /** Names this process among all that clients may reach. */
   readonly #replica: string;
   readonly #limits: ParkedLimits;
-  readonly #parked = new Map<string, { readonly call: InterruptibleCall; readonly timer: NodeJS.Timeout }>();
+  /** In the order in which they came. */
+  readonly #parked = new Map<string, Parked>();
   #count = 0;
 
   constructor(replica: string, limits: ParkedLimits) {
@@ -36,12 +43,14 @@ export class ParkedCalls {
     return this.#limits['limits.questionMs'];
   }
 
-  /** Undefined where no more may wait. */
-  park(call: InterruptibleCall): Place | undefined {
-    if (this.#parked.size >= this.#limits['limits.parkedCalls']) return undefined;
+  /** Where all places are taken, the oldest call of the subject that has most makes room. Undefined where there is no place. */
+  park(call: InterruptibleCall, subject: string): Place | undefined {
+    const most = this.#limits['limits.parkedCalls'];
+    if (most === 0) return undefined;
+    if (this.#parked.size >= most) this.#makeRoom();
     const id = String((this.#count += 1));
     const timer = setTimeout(() => this.#end(id, 'the client did not come again'), this.keepsMs).unref();
-    this.#parked.set(id, { call, timer });
+    this.#parked.set(id, { call, subject, timer });
     return { replica: this.#replica, id };
   }
 
@@ -57,6 +66,14 @@ export class ParkedCalls {
 
   stop(): void {
     for (const id of [...this.#parked.keys()]) this.#end(id, 'Assay is shutting down');
+  }
+
+  #makeRoom(): void {
+    const counts = new Map<string, number>();
+    for (const { subject } of this.#parked.values()) counts.set(subject, (counts.get(subject) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    const oldest = [...this.#parked].find(([, { subject }]) => counts.get(subject) === most);
+    if (oldest !== undefined) this.#end(oldest[0], 'too many calls wait for their clients');
   }
 
   #end(id: string, reason: string): void {

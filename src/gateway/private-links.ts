@@ -27,6 +27,9 @@ export interface Wish {
   readonly session: ClientSession | undefined;
 }
 
+/** How long a call waits for its link. */
+export type Patience = Pick<Ask, 'timeoutMs' | 'cancellation'>;
+
 /** Time in ms that a server has from its start to the end of its handshake. */
 const START_LIMIT_MS = 60_000;
 /** Wait in ms before a link that has broken is opened again for who is told of resources. */
@@ -50,22 +53,22 @@ export class PrivateLinks {
     return this.#all.size;
   }
 
-  /** The link of a wish, opened where there is none. Who gets it calls `release`, once. SERVER_UNREACHED, SERVER_BUSY, AUTHORIZATION_NEEDED. */
-  async take({ choice, session }: Wish): Promise<Result<PrivateLink, Refusal>> {
+  /**
+   * The link of a wish, opened where there is none. Who gets it calls `release`, once. SERVER_UNREACHED, SERVER_BUSY,
+   * AUTHORIZATION_NEEDED; SERVER_UNAVAILABLE where it does not stand in time, CANCELLED.
+   */
+  async take({ choice, session }: Wish, patience: Patience): Promise<Result<PrivateLink, Refusal>> {
     const known = choice.kind === 'own' ? this.#byKey.get(choice.key) : undefined;
     const link = known ?? this.#make(choice, session);
     if (link === undefined) return err(this.#full());
     link.hold();
-    const ending = await link.opened;
-    if (ending === undefined) return ok(link);
+    if (link.link !== undefined) return ok(link);
+    const server = this.#deps.spec().name;
+    const opened = await Promise.race([link.opened, outOf(patience, link.opened)]);
+    if (opened === undefined) return ok(link);
     link.release();
-    const { name: server } = this.#deps.spec();
-    const { subject } = choice.offer;
-    return err(
-      ending.isUnauthorized === true
-        ? { code: 'AUTHORIZATION_NEEDED', server, subject }
-        : { code: 'SERVER_UNREACHED', server, cause: ending.cause },
-    );
+    if ('cause' in opened) return err(refusalOf(opened, server, choice.offer.subject));
+    return err(opened.isLate ? { code: 'SERVER_UNAVAILABLE', server, cause: SLOW } : { code: 'CANCELLED' });
   }
 
   /** The link that a client has, if it has one. */
@@ -112,7 +115,7 @@ export class PrivateLinks {
 
   /** A client that is told of resources, and only listens, would never ask for its link again. */
   async #reopen(wish: Wish): Promise<void> {
-    const taken = await this.take(wish);
+    const taken = await this.take(wish, { timeoutMs: START_LIMIT_MS, cancellation: undefined });
     if (taken.ok) taken.value.release();
   }
 
@@ -150,6 +153,29 @@ export class PrivateLinks {
       this.#deps.spec().transport.kind === 'stdio' ? 'limits.processesPerServer' : 'limits.linksPerServer';
     return { code: 'SERVER_BUSY', server, cause: `${this.#all.size} clients use it at a time (${setting})` };
   }
+}
+
+function refusalOf({ isUnauthorized, cause }: Ending, server: string, subject: string): Refusal {
+  return isUnauthorized === true
+    ? { code: 'AUTHORIZATION_NEEDED', server, subject }
+    : { code: 'SERVER_UNREACHED', server, cause };
+}
+
+const SLOW = 'it has not started yet for this client';
+
+/** Resolves when who waits for a link waits no longer, though it is not settled yet. */
+function outOf(
+  { timeoutMs, cancellation }: Patience,
+  settled: Promise<unknown>,
+): Promise<{ readonly isLate: boolean }> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve({ isLate: true }), timeoutMs);
+    cancellation?.listen(() => resolve({ isLate: false }));
+    void settled.then(() => {
+      clearTimeout(timer);
+      cancellation?.listen(undefined);
+    });
+  });
 }
 
 interface PrivateLinkOptions extends Pick<PrivateLinksDeps, 'connect' | 'log'>, Wish {

@@ -2,7 +2,7 @@ import { UNSAID_LEVEL } from '../core/log-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { ownRequest } from '../protocol/message.ts';
-import { inputRequiredOf, inputRequiredText, retryOf } from '../protocol/questions.ts';
+import { inputRequiredText, requestStateOf, retryOf } from '../protocol/questions.ts';
 import { memberOf } from '../protocol/spans.ts';
 import { asksForInput } from '../protocol/translate.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -86,16 +86,14 @@ async function relayModern(way: Way, link: Link, requestState: string | undefine
       onQuestion: call.asked,
     };
     call.start(send(way, ask, { link, choice }));
-    const answer = await stepOn(way, call);
-    server.turnstile.stay();
-    void call.over().then(() => server.turnstile.leave());
-    return answer;
+    // A call that waits for its client keeps nobody else from the server.
+    return stepOn(way, call);
   }
   const reply = await send(way, { ...askFor(way), requestState }, { link, choice });
   if (!reply.ok) return refused(reply.error);
   const { message, era } = reply.value;
   if (era === 'legacy' || !asksForInput(message)) return { kind: 'relayed', reply: reply.value };
-  const state = inputRequiredOf(message)?.state;
+  const state = requestStateOf(message);
   if (state === undefined) return { kind: 'relayed', reply: reply.value };
   const sealed = await sealState(exchange, server.spec.name, { kind: 'server', state });
   return { kind: 'relayed', reply: reply.value, requestState: sealed };
@@ -109,13 +107,13 @@ async function stepOn(way: Way, call: InterruptibleCall): Promise<Answer> {
     const step = await call.step(exchange);
     if (step.kind === 'replied')
       return step.reply.ok ? { kind: 'relayed', reply: step.reply.value } : refused(step.reply.error);
-    const place = parked.park(call);
+    const place = parked.park(call, exchange.subject);
     if (place !== undefined) {
       const { questions } = call;
       const state = await sealState(exchange, server.spec.name, { kind: 'parked', place });
       return { kind: 'own', result: Buffer.from(inputRequiredText(questions, state)) };
     }
-    call.refuse({ code: 'SERVER_BUSY', server: 'assay', cause: 'too many calls wait for their clients' });
+    call.refuse({ code: 'CLIENT_SILENT', reason: 'no call may wait for its client (limits.parkedCalls)' });
   }
 }
 
@@ -227,7 +225,9 @@ interface OwnWish extends Wish {
 }
 
 async function sendOnOwn(server: Server, ask: Ask, wish: OwnWish): Promise<Result<Reply, Refusal>> {
-  const taken = await server.privateLinks.take(wish);
+  // For a client that is gone nothing would ever end what is opened now.
+  if (ask.cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
+  const taken = await server.privateLinks.take(wish, ask);
   if (!taken.ok) return taken;
   const own = taken.value;
   if (wish.logLevel !== undefined) await own.wantLogs(wish.logLevel);

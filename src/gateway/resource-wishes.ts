@@ -134,7 +134,10 @@ async function subscriptionPlace(
 ): Promise<Result<SubscriptionPlace, Refusal>> {
   const choice = linkChoice(client, server, link);
   if (choice.kind !== 'own') return ok({ subscriptions: server.subscriptions, release: () => undefined });
-  const taken = await server.privateLinks.take({ choice, session: client.session });
+  const taken = await server.privateLinks.take(
+    { choice, session: client.session },
+    { timeoutMs: server.spec.timeoutMs, cancellation: undefined },
+  );
   if (!taken.ok) return taken;
   const { value: own } = taken;
   return ok({ subscriptions: own.subscriptions, release: once(() => own.release()) });

@@ -90,11 +90,6 @@ export class Turnstile {
     });
   }
 
-  /** A request that is in stays longer than who brought it; it is counted once more, and leaves once more. */
-  stay(): void {
-    this.#inFlight += 1;
-  }
-
   leave(): void {
     this.#inFlight -= 1;
     if (this.#waiting.size > 0) this.advance();

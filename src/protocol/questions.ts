@@ -30,6 +30,11 @@ export function inputRequiredOf({ bytes, root }: ResponseMessage): InputRequired
   return { requests, state };
 }
 
+/** The state in such a result, whatever else is in it. */
+export function requestStateOf({ bytes, root }: ResponseMessage): string | undefined {
+  return textOf(bytes, memberOf(memberOf(root, 'result')?.object, 'requestState'));
+}
+
 interface Entry {
   readonly key: string;
   /** JSON text of the value. */
@@ -70,6 +75,19 @@ export function questionFor({ bytes, root, params }: RequestMessage, id: number)
     { ...insertion(root, `"id":${id}`), text: root.members.every(isId) ? `"id":${id}` : `"id":${id},` },
     ...(token === undefined ? [] : [{ start: token.start, end: token.end, text: String(id) }]),
   ]);
+}
+
+/**
+ * The request of a modern server as a legacy client takes it: a link to be opened has an id there, which 2026-07-28 has not
+ * (2025-11-25, client/elicitation#url-mode-elicitation-requests).
+ */
+export function inLegacyForm(message: RequestMessage, elicitationId: string): RequestMessage {
+  const { bytes, method, params } = message;
+  const isLink = method === 'elicitation/create' && textOf(bytes, memberOf(params, 'mode')) === 'url';
+  if (!isLink || params === undefined || memberOf(params, 'elicitationId') !== undefined) return message;
+  const text = `"elicitationId":${JSON.stringify(elicitationId)}`;
+  const given = readServerMessage(splice(bytes, [insertion(params, text)]));
+  return given.kind === 'request' ? given : message;
 }
 
 function isRequest(entry: {

@@ -51,15 +51,15 @@ export function pieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[]
   return small.length === 0 ? out : [...out, Buffer.concat(small)];
 }
 
-/** Edits with one start keep their order. They are few, and most of them in order already, for which `sort` is slow. */
+/** What is put in where something else is taken out goes before it. Edits are few, and most of them in order already, for which `sort` is slow. */
 function inOrder(edits: readonly Edit[]): readonly Edit[] {
-  if (edits.length > FEW) return [...edits].sort((a, b) => a.start - b.start);
+  if (edits.length > FEW) return [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
   const ordered: Edit[] = [];
   for (const edit of edits) {
     let at = ordered.length;
     for (
       let before = ordered[at - 1];
-      before !== undefined && before.start > edit.start;
+      before !== undefined && isAfter(before, edit);
       before = ordered[at - 1]
     ) {
       ordered[at] = before;
@@ -71,6 +71,10 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
 }
 
 const FEW = 8;
+
+function isAfter(one: Edit, other: Edit): boolean {
+  return one.start > other.start || (one.start === other.start && one.end > other.end);
+}
 
 /** Adds members at the front of an object. `text` is `"key":value` or several of them with commas between. */
 export function insertion(object: JsonObject, text: string): Edit {

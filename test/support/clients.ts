@@ -27,12 +27,14 @@ export async function connectClient(
   door: Door,
   mode: Negotiation,
   options: ConstructorParameters<typeof Client>[1] = {},
+  before: (client: Client) => void = () => undefined,
 ): Promise<Client> {
   const client = new Client(
     { name: 'official', version: '2' },
     { ...options, versionNegotiation: { mode: mode === 'modern' ? { pin: '2026-07-28' } : mode } },
   );
   endLater(() => client.close());
+  before(client);
   await client.connect(
     'url' in door
       ? new StreamableHTTPClientTransport(new URL(door.url), {
@@ -44,9 +46,14 @@ export async function connectClient(
 }
 
 /** The official client 1.x, connected. */
-export async function connectFirst(door: Door): Promise<FirstClient> {
-  const client = new FirstClient({ name: 'official', version: '1' });
+export async function connectFirst(
+  door: Door,
+  options: ConstructorParameters<typeof FirstClient>[1] = {},
+  before: (client: FirstClient) => void = () => undefined,
+): Promise<FirstClient> {
+  const client = new FirstClient({ name: 'official', version: '1' }, options);
   endLater(() => client.close());
+  before(client);
   const transport =
     'url' in door
       ? new FirstHttp(new URL(door.url), { requestInit: { headers: { ...door.headers } } })

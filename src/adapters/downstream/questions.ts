@@ -36,10 +36,10 @@ export class OpenQuestions {
     const { method, idText } = message;
     if (method === 'ping') asked.send(resultMessage(idText, Buffer.from('{}')));
     else if (asked.to === undefined) asked.send(refusal(idText, { code: 'METHOD_UNKNOWN', method }));
-    else if (this.#open.size >= MOST_OPEN || this.#open.has(idText))
-      asked.send(
-        refusal(idText, { code: 'MESSAGE_INVALID', reason: 'too many questions, or two with one id' }),
-      );
+    else if (this.#open.has(idText))
+      return () => undefined; // said twice: an error would be the answer to the first
+    else if (this.#open.size >= MOST_OPEN)
+      asked.send(refusal(idText, { code: 'MESSAGE_INVALID', reason: 'too many questions are open' }));
     else {
       asked.onOpen?.();
       const onOver = (): void => {

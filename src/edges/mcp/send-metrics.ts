@@ -13,10 +13,11 @@ export interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptio
 /** Answers with all numbers of this process, as Prometheus collects them. */
 export async function sendMetrics(response: ServerResponse, sources: MetricsSources): Promise<void> {
   const { catalog, meter, door, sessions, subscriptions } = sources;
-  const servers = catalog.servers.map(({ spec, life, turnstile }) => ({
+  const servers = catalog.servers.map(({ spec, life, turnstile, privateLinks }) => ({
     name: spec.name,
     state: life.state,
     waiting: turnstile.waiting,
+    privateLinks: privateLinks.size,
   }));
   const connections = await connectionsOf(door);
   const { type, text } = await meter.expose({
@@ -25,6 +26,7 @@ export async function sendMetrics(response: ServerResponse, sources: MetricsSour
     sessions,
     connections,
     subscriptions,
+    parkedCalls: catalog.all.asking.parked.size,
   });
   response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
 }

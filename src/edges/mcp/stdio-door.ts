@@ -100,6 +100,8 @@ class StdioDoor {
     });
     intake.flush();
     if (input.readableEnded) lines.end();
+    // Whoever closed its side answers nothing any more.
+    if (!stopping.aborted) this.#legacy?.questions.end();
     // A client that closed its side and then sends a signal does not wait any longer, and will not for our servers either.
     await this.#underWay.drain(settings['limits.drainMs'], stopping.aborted ? undefined : stopping);
     await atMost(this.#answered(), ANSWER_MS);
@@ -194,6 +196,8 @@ class StdioDoor {
     const version = rules.versionFor(message);
     if (!version.ok) return refusal(message.idText, 'legacy', version.error);
     const offer = rules.offerOf(message, LOCAL.subject);
+    // A client that shakes hands anew has forgotten what it was asked.
+    this.#legacy?.questions.end();
     this.#legacy?.wishes.end();
     this.#legacy = new StdioClient({
       view,

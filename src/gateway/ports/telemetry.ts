@@ -31,6 +31,8 @@ export interface Readings {
   readonly connections: number;
   /** Open `subscriptions/listen` over HTTP. */
   readonly subscriptions: number;
+  /** Calls that wait for clients of the modern era to come again with answers. */
+  readonly parkedCalls: number;
 }
 
 export interface ServerReading {
@@ -38,6 +40,8 @@ export interface ServerReading {
   readonly state: string;
   /** Requests in its queue; undefined: it has none. */
   readonly waiting: number | undefined;
+  /** Links to it that belong to one client each. */
+  readonly privateLinks: number;
 }
 
 /** What a span tells of a relayed request. */

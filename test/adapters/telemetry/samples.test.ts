@@ -21,11 +21,12 @@ it('every metric has samples, whose labels are those of its row', () => {
   const samples = samplesOf({
     version: '1',
     readings: {
-      servers: [{ name: 'a', state: 'up', waiting: 3 }],
+      servers: [{ name: 'a', state: 'up', waiting: 3, privateLinks: 4 }],
       states: ['up', 'resting'],
       sessions: 1,
       connections: 2,
       subscriptions: 3,
+      parkedCalls: 5,
     },
     tallies: [tally],
     starts: new Map([['a', 3]]),
@@ -37,15 +38,18 @@ it('every metric has samples, whose labels are those of its row', () => {
   }
   expect(samples.get('assay_server_restarts_total')).toEqual([{ labels: { server: 'a' }, value: 2 }]);
   expect(samples.get('assay_queue_length')).toEqual([{ labels: { server: 'a' }, value: 3 }]);
+  expect(samples.get('assay_parked_calls')).toEqual([{ labels: {}, value: 5 }]);
+  expect(samples.get('assay_private_links')).toEqual([{ labels: { server: 'a' }, value: 4 }]);
 });
 
 it('a server without a queue has no length of one', () => {
   const readings = {
-    servers: [{ name: 'a', state: 'up', waiting: undefined }],
+    servers: [{ name: 'a', state: 'up', waiting: undefined, privateLinks: 0 }],
     states: [],
     sessions: 0,
     connections: 0,
     subscriptions: 0,
+    parkedCalls: 0,
   };
   const samples = samplesOf({ version: '1', readings, tallies: [], starts: new Map() });
   expect(samples.get('assay_queue_length')).toEqual([]);

@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAsking } from '../fixtures/asking-http.ts';
+import { toldIn } from '../fixtures/asking-peer.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { ASKABLE, type Askable } from '../support/askable.ts';
+import { endLater, sleep, until } from '../support/endings.ts';
+import { at, type Json, type JsonObject } from '../support/json.ts';
+import { settledTo, openThings } from '../support/open-things.ts';
+import { fixture, openDiary } from '../support/place.ts';
+import { seeded } from '../support/seeded.ts';
+
+/** Most calls that one client has under way at a time. */
+const AT_A_TIME = 3;
+/** Calls by server: `s` starts a process for each call of a modern client. */
+const CALLS = { legacy: { s: 80, h: 50 }, modern: { s: 10, h: 45 } } as const;
+const WHO = [0, 0, 0, 1, 1, 1, 2, 2, 2, 2] as const;
+
+interface Member {
+  readonly mark: string;
+  readonly era: 'legacy' | 'modern';
+  readonly client: Askable;
+  /** Messages of the questions that it was asked and that are not its own. */
+  readonly foreign: Json[];
+}
+
+describe('ten clients that are asked at the same time', () => {
+  const chance = seeded('crowd of questions');
+  const diary = openDiary();
+  let assay: Assay;
+  let members: readonly Member[];
+  beforeAll(async () => {
+    const legacy = await startAsking('legacy');
+    endLater(() => legacy.close());
+    assay = await startAssay({
+      servers: {
+        s: fixture('asking', [], { isolation: 'session' }),
+        h: { url: legacy.url },
+        shared: fixture('asking', [], { env: diary.env }),
+      },
+    });
+    await assay.settled();
+    members = await Promise.all(WHO.map((kind, index) => join(kind, `client ${index}`)));
+  }, 60_000);
+
+  async function join(kind: 0 | 1 | 2, mark: string): Promise<Member> {
+    const { era, connect } = ASKABLE[kind] ?? expect.unreachable();
+    const client = await connect({ url: assay.url });
+    const foreign: Json[] = [];
+    client.answerWith((_, params) => {
+      const message = at(params, 'message') ?? null;
+      if (!String(message).startsWith(`${mark}:`)) foreign.push(message);
+      return { action: 'accept', content: { heard: String(message), by: mark } };
+    });
+    return { mark, era, client, foreign };
+  }
+
+  /** One call with one to three questions, each of which has to come back with its own answer. */
+  async function round({ mark, client }: Member, server: string, number: number): Promise<number> {
+    const messages = Array.from({ length: 1 + (number % 3) }, (_, index) => `${mark}: ${number}.${index}`);
+    const form = (message: string): JsonObject => ({
+      method: 'elicitation/create',
+      params: { message, requestedSchema: { type: 'object', properties: {} } },
+    });
+    const told = toldIn(await client.call(`${server}_ask`, { rounds: [messages.map(form)] }));
+    expect(told).toEqual(
+      messages.map((heard) => ({ result: { action: 'accept', content: { heard, by: mark } } })),
+    );
+    return messages.length;
+  }
+
+  async function play(member: Member): Promise<number> {
+    const { s, h } = CALLS[member.era];
+    const plan = chance.shuffled([...Array<string>(s).fill('s'), ...Array<string>(h).fill('h')]);
+    let next = 0;
+    let questions = 0;
+    const one = async (): Promise<void> => {
+      while (next < plan.length) {
+        const number = next++;
+        const asked = await round(member, plan[number] ?? '', number);
+        questions += asked;
+        // What nobody may ever hear, in between.
+        if (number % 20 === 0) await member.client.call('shared_push', { rounds: [[NEVER]] });
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, one));
+    return questions;
+  }
+
+  it('hear each their own, and are heard, in a thousand calls', async () => {
+    const before = await openThings(assay);
+    const questions = await Promise.all(members.map(play));
+    expect(questions.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(1_500);
+    for (const { mark, foreign } of members) expect([mark, foreign]).toEqual([mark, []]);
+    await Promise.all(members.map(({ client }) => client.close()));
+    const after = await settledTo({ ...before, privateLinks: 20 }, assay);
+    expect(after).toMatchObject({ parkedCalls: 0, inFlight: 0 });
+  }, 120_000);
+
+  it('and nobody was asked by the server that all share', async () => {
+    await until('all was refused', () => (diary.read('pushed').length >= 50 ? true : undefined));
+    for (const { detail } of diary.read('pushed')) expect(detail).toContain('-32601');
+    await sleep(100);
+    for (const { client } of members)
+      expect(client.asked.filter(({ params }) => at(params, 'message') === 'never')).toEqual([]);
+  });
+});
+
+const NEVER: JsonObject = {
+  method: 'elicitation/create',
+  params: { message: 'never', requestedSchema: { type: 'object', properties: {} } },
+};

@@ -1,0 +1,290 @@
+import { describe, expect, it } from 'vitest';
+import { startAsking } from '../fixtures/asking-http.ts';
+import { toldIn } from '../fixtures/asking-peer.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { endLater, sleep, until } from '../support/endings.ts';
+import { at, type JsonObject } from '../support/json.ts';
+import { textOf } from '../support/legacy.ts';
+import { META } from '../support/modern.ts';
+import { openThings } from '../support/open-things.ts';
+import { fixture, openDiary, type Diary } from '../support/place.ts';
+import {
+  askedIn,
+  CAN,
+  codeOf,
+  formOf,
+  modernStep,
+  openAskable,
+  reply,
+  responseOn,
+  untilAsked,
+} from '../support/questions.ts';
+import { initializeOf } from '../support/legacy.ts';
+import { openStdio } from '../support/stdio.ts';
+import { modernHeaders, modernBody } from '../support/modern.ts';
+import { startRequest } from '../support/http.ts';
+
+const ROUNDS = { rounds: [[formOf('Who?')]] };
+const ACCEPTED = { action: 'accept', content: { who: 'me' } };
+const isolated = (diary: Diary): JsonObject =>
+  fixture('asking', [], { isolation: 'session', env: diary.env });
+
+async function started(servers: JsonObject, limits: JsonObject = {}): Promise<Assay> {
+  const assay = await startAssay({ servers, settings: { settings: limits } });
+  await assay.settled();
+  return assay;
+}
+
+const notedBy = (diary: Diary, kind: string): Promise<unknown> =>
+  until(`the server notes ${kind}`, () => (diary.read(kind).length > 0 ? true : undefined));
+
+describe('a parked call', () => {
+  it('whose client never comes again ends in time, and its server is told', async () => {
+    const diary = openDiary();
+    const assay = await started({ s: isolated(diary) }, { 'limits.questionMs': 700 });
+    const before = await openThings(assay);
+    askedIn(await modernStep(assay.url, { name: 's_ask', args: ROUNDS }));
+    expect(await openThings(assay)).toMatchObject({ parkedCalls: 1, privateLinks: 1 });
+    await notedBy(diary, 'cancelled');
+    await until('nothing is left of it', async () => {
+      const now = await openThings(assay);
+      return now.parkedCalls === 0 && now.privateLinks === 0 && now.processes <= before.processes
+        ? true
+        : undefined;
+    });
+  });
+
+  it('whose server ends meanwhile is answered by the cause', async () => {
+    const diary = openDiary();
+    const legacy = await startAsking('legacy');
+    const assay = await started({ s: isolated(diary), h: { url: legacy.url } });
+    const onLine = { name: 's_crash', args: ROUNDS };
+    const overHttp = { name: 'h_ask', args: ROUNDS };
+    const one = askedIn(await modernStep(assay.url, onLine));
+    const other = askedIn(await modernStep(assay.url, overHttp));
+    await legacy.close();
+    await sleep(1_000);
+    const ended = await modernStep(assay.url, { ...onLine, retry: { responses: {}, state: one.state } });
+    expect(codeOf(ended)).toBe('SERVER_ENDED');
+    expect(at(ended, 'error', 'message')).toContain('code 9');
+    const cut = await modernStep(assay.url, { ...overHttp, retry: { responses: {}, state: other.state } });
+    expect(codeOf(cut)).toBe('SERVER_ENDED');
+    expect(await openThings(assay)).toMatchObject({ parkedCalls: 0, inFlight: 0 });
+  });
+
+  it('above the limit is none: its server is told that nobody answers, and the others wait on', async () => {
+    const legacy = await startAsking('legacy');
+    endLater(() => legacy.close());
+    const assay = await started({ h: { url: legacy.url } }, { 'limits.parkedCalls': 1 });
+    const step = { name: 'h_ask', args: ROUNDS };
+    const { state } = askedIn(await modernStep(assay.url, step));
+    const [told] = toldIn(textOf(await modernStep(assay.url, step)));
+    expect(at(told, 'error', 'message')).toEqual(expect.any(String));
+    const responses = { '1': ACCEPTED };
+    const done = await modernStep(assay.url, { ...step, retry: { responses, state } });
+    expect(toldIn(textOf(done))).toEqual([{ result: ACCEPTED }]);
+  });
+
+  it('that is brought no answer asks again, and one that is brought half asks for the rest', async () => {
+    const diary = openDiary();
+    const assay = await started({ s: isolated(diary) });
+    const step = { name: 's_ask', args: { rounds: [[formOf('one'), formOf('two')]] } };
+    const first = askedIn(await modernStep(assay.url, step));
+    const keys = Object.keys(first.requests);
+    expect(keys).toHaveLength(2);
+    const again = askedIn(await modernStep(assay.url, { ...step, retry: { state: first.state } }));
+    expect(again.requests).toEqual(first.requests);
+    const half = { responses: { [keys[1] ?? '']: { two: 2 } }, state: again.state };
+    const rest = askedIn(await modernStep(assay.url, { ...step, retry: half }));
+    expect(rest.requests).toEqual({ [keys[0] ?? '']: formOf('one') });
+    const last = { responses: { [keys[0] ?? '']: { one: 1 } }, state: rest.state };
+    expect(toldIn(textOf(await modernStep(assay.url, { ...step, retry: last })))).toEqual([
+      { result: { one: 1 } },
+      { result: { two: 2 } },
+    ]);
+  });
+
+  it('takes a place at its server, and gives it back', async () => {
+    const legacy = await startAsking('legacy');
+    endLater(() => legacy.close());
+    const limits = { 'limits.requestsPerServer': 2, 'limits.questionMs': 400 };
+    const assay = await started({ h: { url: legacy.url } }, limits);
+    for (let time = 0; time < 6; time += 1) {
+      const step = { name: 'h_ask', args: ROUNDS };
+      const { state } = askedIn(await modernStep(assay.url, step));
+      if (time % 2 === 0)
+        await modernStep(assay.url, { ...step, retry: { responses: { '1': ACCEPTED }, state } });
+      else await sleep(600);
+    }
+    expect(textOf(await modernStep(assay.url, { name: 'h_pid', args: {} }))).toBe(String(process.pid));
+  });
+});
+
+describe('a question', () => {
+  it.for(['s', 'h'])('that the server %s withdraws is withdrawn at its legacy client', async (name) => {
+    const legacy = await startAsking('legacy');
+    endLater(() => legacy.close());
+    const assay = await started({ s: isolated(openDiary()), h: { url: legacy.url } });
+    const session = await openAskable(assay.url);
+    const { stream, question } = await untilAsked(session, `${name}_withdraw`, ROUNDS);
+    const note = await stream.next(
+      'a cancellation',
+      (one) => at(one, 'method') === 'notifications/cancelled',
+    );
+    expect(at(note, 'params', 'requestId')).toBe(at(question, 'id'));
+    expect(await reply(session, question, { result: ACCEPTED })).toBe(202);
+    expect(textOf(await responseOn(stream))).toBe('withdrawn');
+  });
+
+  it('that its server withdraws while its modern client thinks gets no answer', async () => {
+    const assay = await started({ s: isolated(openDiary()) });
+    const step = { name: 's_withdraw', args: ROUNDS };
+    const { state } = askedIn(await modernStep(assay.url, step));
+    await sleep(500);
+    const done = await modernStep(assay.url, { ...step, retry: { responses: { '1': ACCEPTED }, state } });
+    expect(textOf(done)).toBe('withdrawn');
+  });
+
+  it('that a legacy client leaves unanswered is refused in time, and withdrawn', async () => {
+    const legacy = await startAsking('legacy');
+    endLater(() => legacy.close());
+    const assay = await started(
+      { s: isolated(openDiary()), h: { url: legacy.url }, m: fixture('asking', ['--era=modern']) },
+      { 'limits.questionMs': 500 },
+    );
+    const session = await openAskable(assay.url);
+    for (const name of ['s', 'h', 'm']) {
+      const { stream, question } = await untilAsked(session, `${name}_ask`, ROUNDS, name);
+      const note = await stream.next(
+        'a cancellation',
+        (one) => at(one, 'method') === 'notifications/cancelled',
+      );
+      expect(at(note, 'params', 'requestId')).toBe(at(question, 'id'));
+      const response = await responseOn(stream);
+      const told = name === 'm' ? response : toldIn(textOf(response))[0];
+      expect(at(told, 'error', 'message')).toContain('did not answer');
+    }
+  });
+
+  it.for(['h', 'm'])('of a call to %s that its legacy client cancels is withdrawn', async (name) => {
+    const legacy = await startAsking('legacy');
+    endLater(() => legacy.close());
+    const assay = await started({ h: { url: legacy.url }, m: fixture('asking', ['--era=modern']) });
+    const session = await openAskable(assay.url);
+    const { stream, question } = await untilAsked(session, `${name}_ask`, ROUNDS, name);
+    await session.notify('notifications/cancelled', { requestId: name });
+    const note = await stream.next(
+      'a cancellation',
+      (one) => at(one, 'method') === 'notifications/cancelled',
+    );
+    expect(at(note, 'params', 'requestId')).toBe(at(question, 'id'));
+    await stream.ended;
+    expect(await reply(session, question, { result: ACCEPTED })).toBe(202);
+    expect(legacy.countOf('notifications/cancelled')).toBe(name === 'h' ? 1 : 0);
+  });
+
+  it('can be answered by a legacy client that lost the stream on which it came', async () => {
+    const diary = openDiary();
+    const assay = await started({ s: isolated(diary) });
+    const session = await openAskable(assay.url);
+    const { stream, question } = await untilAsked(session, 's_ask', ROUNDS);
+    stream.cut();
+    await sleep(100);
+    await reply(session, question, { result: ACCEPTED });
+    await notedBy(diary, 'answered');
+    expect(diary.read('answered')[0]?.detail).toBe(JSON.stringify([{ result: ACCEPTED }]));
+  });
+
+  it('is answered once: what a client says later, or twice, or to no question, goes nowhere', async () => {
+    const diary = openDiary();
+    const assay = await started({ s: isolated(diary) });
+    const session = await openAskable(assay.url);
+    const { stream, question } = await untilAsked(session, 's_ask', ROUNDS);
+    for (const id of [0, -1, 1, 'q1', '65536', 1e15, null])
+      expect(await reply(session, { id }, { result: { wrong: true } })).toBeLessThan(500);
+    await reply(session, question, { result: ACCEPTED });
+    await reply(session, question, { result: { wrong: true } });
+    expect(toldIn(textOf(await responseOn(stream)))).toEqual([{ result: ACCEPTED }]);
+    const responses = diary.read('message').filter(({ detail }) => detail.includes('"wrong"'));
+    expect(responses).toEqual([]);
+  });
+
+  it('is answered by the session that was asked, and by no other', async () => {
+    const diary = openDiary();
+    const assay = await started({ s: isolated(diary) });
+    const [session, other] = await Promise.all([openAskable(assay.url), openAskable(assay.url)]);
+    const { stream, question } = await untilAsked(session, 's_ask', ROUNDS);
+    await reply(other, question, { result: { wrong: true } });
+    await reply(session, question, { result: ACCEPTED });
+    expect(toldIn(textOf(await responseOn(stream)))).toEqual([{ result: ACCEPTED }]);
+  });
+});
+
+describe('a modern client that goes away', () => {
+  it('while its taken-up call runs cancels it', async () => {
+    const diary = openDiary();
+    const assay = await started({ s: isolated(diary) });
+    const params = { name: 's_wait', arguments: {} };
+    const asked = startRequest(assay.url, {
+      headers: modernHeaders('tools/call', params),
+      body: modernBody('tools/call', { params, meta: { [`${META}clientCapabilities`]: CAN } }),
+    });
+    await notedBy(diary, 'waiting');
+    asked.cut();
+    await notedBy(diary, 'cancelled');
+    await until('its process is gone', async () =>
+      (await openThings(assay)).privateLinks === 0 ? true : undefined,
+    );
+  });
+});
+
+describe('assay stdio', () => {
+  it('ends soon when its client goes away while it is asked', async () => {
+    const pipe = openStdio({ servers: { s: fixture('asking'), m: fixture('asking', ['--era=modern']) } });
+    pipe.write(`${initializeOf('2025-11-25', CAN, 'init')}\n`);
+    await pipe.next('the answer to initialize', (one) => at(one, 'id') === 'init');
+    for (const name of ['s', 'm']) {
+      pipe.send({
+        jsonrpc: '2.0',
+        id: name,
+        method: 'tools/call',
+        params: { name: `${name}_ask`, arguments: ROUNDS },
+      });
+    }
+    await until('both ask', () =>
+      pipe.lines().filter((line) => line.includes('elicitation/create')).length === 2 ? true : undefined,
+    );
+    pipe.closeStdin();
+    const ended = await Promise.race([pipe.ended, sleep(6_000).then(() => 'still there')]);
+    expect(ended).toBe(0);
+  });
+
+  it.for(['legacy', 'modern'])(
+    'ends soon when its client goes away before its first word, also with a %s server',
+    async (era) => {
+      const pipe = openStdio({ servers: { s: fixture('asking', [`--era=${era}`]) } });
+      pipe.closeStdin();
+      expect(await Promise.race([pipe.ended, sleep(10_000).then(() => 'still there')])).toBe(0);
+    },
+  );
+
+  it('goes on asking a client that shakes hands twice', async () => {
+    const pipe = openStdio({ servers: { s: fixture('asking') } });
+    for (const id of ['one', 'two']) {
+      pipe.write(`${initializeOf('2025-11-25', CAN, id)}\n`);
+      await pipe.next('the answer to initialize', (one) => at(one, 'id') === id);
+    }
+    for (const id of [1, 2])
+      pipe.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 's_ask', arguments: ROUNDS } });
+    for (const id of [1, 2]) {
+      const isNew = (line: string): boolean => line.includes('elicitation/create');
+      const question = await until('a question', () => pipe.lines().filter(isNew)[id - 1]);
+      const asked = JSON.parse(question) as { readonly id: number };
+      pipe.send({ jsonrpc: '2.0', id: asked.id, result: ACCEPTED });
+    }
+    for (const id of [1, 2])
+      expect(toldIn(textOf(await pipe.next(`answer ${id}`, (one) => at(one, 'id') === id)))).toEqual([
+        { result: ACCEPTED },
+      ]);
+  });
+});

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { cleanEnv, freePort, startAssay, watch } from '../support/assay.ts';
+import { ACCEPT, ASKABLE, type Askable } from '../support/askable.ts';
+import { endLater, until } from '../support/endings.ts';
+import { at } from '../support/json.ts';
+import { installed, ROOT } from '../support/place.ts';
+
+const SCRIPT = join(ROOT, 'node_modules', '@modelcontextprotocol', 'server-everything', 'dist', 'index.js');
+
+/** The official example server over HTTP; gives its port. */
+async function startEverything(transport: 'streamableHttp' | 'sse'): Promise<number> {
+  const port = await freePort();
+  const child = spawn(process.execPath, [SCRIPT, transport], {
+    env: cleanEnv({ PORT: String(port) }),
+    stdio: 'pipe',
+  });
+  const watched = watch(child);
+  endLater(async () => {
+    await watched.stop();
+  });
+  await until(
+    () => `it listens; it said ${watched.stderr()}${watched.stdout()}`,
+    () => (`${watched.stderr()}${watched.stdout()}`.includes(String(port)) ? true : undefined),
+    20_000,
+  );
+  return port;
+}
+
+let url: string;
+beforeAll(async () => {
+  const [streamable, sse] = await Promise.all([startEverything('streamableHttp'), startEverything('sse')]);
+  const assay = await startAssay({
+    servers: {
+      line: { ...installed('everything'), isolation: 'session' },
+      http: { url: `http://127.0.0.1:${streamable}/mcp` },
+      sse: { type: 'sse', url: `http://127.0.0.1:${sse}/sse` },
+    },
+  });
+  await assay.settled();
+  ({ url } = assay);
+}, 60_000);
+
+const SERVERS = ['line', 'http', 'sse'] as const;
+
+describe.for(ASKABLE)('the official example server asks a client $label', ({ era, connect }) => {
+  let client: Askable;
+  beforeAll(async () => {
+    client = await connect({ url });
+  });
+
+  it.for(SERVERS)('for input, for a sample, for roots, and to open a link, behind %s', async (server) => {
+    client.answerWith((method, params) =>
+      method === 'elicitation/create' && at(params, 'mode') !== 'url'
+        ? { action: 'accept', content: { name: 'Ada', check: true } }
+        : ACCEPT(method, params),
+    );
+    expect(await client.call(`${server}_trigger-elicitation-request`)).toContain(
+      'provided the requested information',
+    );
+    const sample = await client.call(`${server}_trigger-sampling-request`, {
+      prompt: 'Say it',
+      maxTokens: 10,
+    });
+    expect(sample).toContain('said');
+    // It asks for roots beside the call. At an HTTP server nothing tells then which modern client is meant.
+    const isTold = era === 'legacy' || server !== 'http';
+    const roots = await client.call(`${server}_get-roots-list`);
+    expect(roots).toContain(isTold ? 'file:///a' : 'no roots are currently configured');
+    const link = { url: 'https://example.com/in', message: 'Sign in', elicitationId: 'one' };
+    expect(await client.call(`${server}_trigger-url-elicitation`, link)).toContain('completed');
+    client.answerWith(() => ({ action: 'decline' }));
+    expect(await client.call(`${server}_trigger-elicitation-request`)).toContain('declined');
+    client.answerWith(() => ({ action: 'cancel' }));
+    expect(await client.call(`${server}_trigger-elicitation-request`)).toContain('cancelled');
+  });
+});
+
+it('its tools that ask are listed to all, and it refuses for itself who cannot be asked', async () => {
+  for (const { connect } of ASKABLE) {
+    const client = await connect({ url }, { capabilities: {} });
+    const tools = await client.tools();
+    for (const server of SERVERS) {
+      for (const name of [
+        'trigger-elicitation-request',
+        'trigger-sampling-request',
+        'trigger-url-elicitation',
+      ])
+        expect(tools).toContain(`${server}_${name}`);
+      expect(await client.call(`${server}_trigger-elicitation-request`)).toMatch(/not found|unknown/i);
+    }
+    await client.close();
+  }
+});

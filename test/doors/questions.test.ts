@@ -1,0 +1,181 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAsking } from '../fixtures/asking-http.ts';
+import { toldIn } from '../fixtures/asking-peer.ts';
+import { startAssay } from '../support/assay.ts';
+import { ACCEPT, ASKABLE, type Askable } from '../support/askable.ts';
+import type { Door } from '../support/clients.ts';
+import { endLater } from '../support/endings.ts';
+import { at, type Json, type JsonObject } from '../support/json.ts';
+import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
+
+const FORM = {
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message: 'Who?',
+    requestedSchema: { type: 'object', properties: { who: { type: 'string' } }, required: ['who'] },
+  },
+};
+const LINK = {
+  method: 'elicitation/create',
+  params: { mode: 'url', message: 'Sign in', url: 'https://example.com/in?a=1&b=2' },
+};
+/** In the older revisions a link has an id. */
+const LEGACY_LINK = { ...LINK, params: { ...LINK.params, elicitationId: 'e 1' } };
+const SAMPLING = {
+  method: 'sampling/createMessage',
+  params: {
+    messages: [{ role: 'user', content: { type: 'text', text: 'Say it' } }],
+    maxTokens: 10,
+    tools: [{ name: 'look', inputSchema: { type: 'object' } }],
+    toolChoice: { mode: 'auto' },
+  },
+};
+const ROOTS = { method: 'roots/list' };
+const SAID = {
+  role: 'assistant',
+  model: 'made up',
+  content: { type: 'text', text: 'said' },
+  stopReason: 'endTurn',
+};
+const ROOT = { roots: [{ uri: 'file:///a', name: 'a' }] };
+const SERVERS = ['ls', 'lh', 'ms', 'mh'] as const;
+const ERA_OF = { ls: 'legacy', lh: 'legacy', ms: 'modern', mh: 'modern' } as const;
+
+let config: string;
+let url: string;
+beforeAll(async () => {
+  const [legacy, modern] = await Promise.all([startAsking('legacy'), startAsking('modern')]);
+  endLater(() => legacy.close());
+  endLater(() => modern.close());
+  const servers: JsonObject = {
+    ls: fixture('asking', [], { isolation: 'session' }),
+    lh: { url: legacy.url },
+    ms: fixture('asking', ['--era=modern']),
+    mh: { url: modern.url },
+    shared: fixture('asking'),
+  };
+  config = writeConfig(servers);
+  const assay = await startAssay({ config });
+  await assay.settled();
+  url = assay.url;
+});
+
+const DOORS: readonly (readonly [name: string, door: () => Door])[] = [
+  ['HTTP', () => ({ url })],
+  [
+    'assay stdio',
+    () => ({ command: [process.execPath, MAIN, 'stdio', '--config', config, '--home', tempDir()] }),
+  ],
+];
+
+describe.for(DOORS)('over %s', ([name, door]) => {
+  describe.for(ASKABLE)('a client $label', ({ era, connect }) => {
+    let client: Askable;
+    beforeAll(async () => {
+      client = await connect(door());
+    });
+    const ask = async (server: string, ...rounds: readonly (readonly Json[])[]): Promise<readonly Json[]> =>
+      toldIn(await client.call(`${server}_ask`, { rounds }));
+
+    it.for(SERVERS)(
+      'is asked all that %s asks at a time, and each answer goes back to its question',
+      async (server) => {
+        client.answerWith(ACCEPT);
+        const before = client.asked.length;
+        const link = ERA_OF[server] === 'legacy' ? LEGACY_LINK : LINK;
+        const told = await ask(server, [FORM, link, SAMPLING, ROOTS]);
+        expect(told).toEqual([
+          { result: { action: 'accept', content: { who: 'Who?' } } },
+          { result: { action: 'accept' } },
+          { result: SAID },
+          { result: ROOT },
+        ]);
+        const asked = client.asked.slice(before);
+        expect(asked.map(({ method }) => method).sort()).toEqual([
+          'elicitation/create',
+          'elicitation/create',
+          'roots/list',
+          'sampling/createMessage',
+        ]);
+        for (const { method, params } of [FORM, LINK, SAMPLING])
+          expect(asked).toContainEqual({ method, params: expect.objectContaining(params) as Json });
+      },
+    );
+
+    it.for(SERVERS)('is asked by %s again and again, one round after the other', async (server) => {
+      const seen: Json[] = [];
+      client.answerWith((_, params) => {
+        seen.push(at(params, 'message') ?? null);
+        return { action: 'accept', content: { who: `${seen.length}` } };
+      });
+      const round = (message: string): Json[] => [{ ...FORM, params: { ...FORM.params, message } }];
+      const told = await ask(server, round('one'), round('two'), round('three'));
+      expect(seen).toEqual(['one', 'two', 'three']);
+      expect(told.map((one) => at(one, 'result', 'content', 'who'))).toEqual(['1', '2', '3']);
+    });
+
+    it.for(SERVERS)('that declines or cancels is told so to %s', async (server) => {
+      for (const action of ['decline', 'cancel']) {
+        client.answerWith(() => ({ action }));
+        expect(await ask(server, [FORM])).toEqual([{ result: { action } }]);
+      }
+    });
+
+    it.for(SERVERS)('that fails ends the question of %s, and the next call is as before', async (server) => {
+      client.answerWith(() => {
+        throw new Error('nobody is here');
+      });
+      if (era === 'legacy' && ERA_OF[server] === 'legacy') {
+        const [told] = await ask(server, [FORM]);
+        expect(at(told, 'error', 'message')).toContain('nobody is here');
+      } else await expect(ask(server, [FORM])).rejects.toThrow(/nobody is here/);
+      client.answerWith(ACCEPT);
+      expect(await ask(server, [ROOTS])).toEqual([{ result: ROOT }]);
+    });
+
+    it('is asked also over a prompt', async () => {
+      client.answerWith(ACCEPT);
+      for (const server of SERVERS) {
+        const told = toldIn(await client.prompt(`${server}_ask`, { rounds: JSON.stringify([[FORM]]) }));
+        expect(told).toEqual([{ result: { action: 'accept', content: { who: 'Who?' } } }]);
+      }
+    });
+
+    it('is never asked by a server that several clients share', async () => {
+      const before = client.asked.length;
+      const text = await client.call('shared_ask', { rounds: [[FORM]] });
+      // Behind `assay stdio` nobody shares anything.
+      if (name !== 'HTTP') expect(toldIn(text)).toHaveLength(1);
+      else {
+        expect(text).toBe('this client cannot be asked');
+        expect(client.asked.length).toBe(before);
+      }
+    });
+  });
+
+  it.for(ASKABLE)(
+    'a client $label that can do nothing gets the server’s own refusal',
+    async ({ connect }) => {
+      const client = await connect(door(), { capabilities: {} });
+      for (const server of SERVERS)
+        expect(await client.call(`${server}_ask`, { rounds: [[FORM]] })).toBe('this client cannot be asked');
+    },
+  );
+
+  it.for(ASKABLE)('a server that asks a client $label all the same is refused', async ({ era, connect }) => {
+    const client = await connect(door(), { capabilities: { roots: {} } });
+    for (const server of SERVERS) {
+      const args = { rounds: [[FORM]], force: true };
+      if (ERA_OF[server] === 'modern')
+        await expect(client.call(`${server}_ask`, args)).rejects.toThrow(
+          era === 'legacy' ? /did not answer|cannot|not/i : /elicitation/,
+        );
+      else {
+        const [told] = toldIn(await client.call(`${server}_ask`, args));
+        expect(at(told, 'error', 'code')).toBe(-32601);
+      }
+    }
+    expect(client.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,137 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAsking } from '../fixtures/asking-http.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { endLater } from '../support/endings.ts';
+import { FAULTS, markOf, type Plan } from '../support/fault-plan.ts';
+import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
+import { openThings, settledTo } from '../support/open-things.ts';
+import { fixture } from '../support/place.ts';
+import { seeded } from '../support/seeded.ts';
+import { TRIALS, type Trial } from '../support/trial.ts';
+
+/** How long in ms Assay waits for anything here. */
+const LIMIT_MS = 1_000;
+const AT_A_TIME = 10;
+const ERAS = ['legacy', 'modern'] as const;
+type Era = (typeof ERAS)[number];
+/** More than there are messages in any of these exchanges, so that also what follows is struck. */
+const MESSAGES = { client: { legacy: 10, modern: 9 }, server: { legacy: 8, modern: 5 } } as const;
+
+const chance = seeded('faults over HTTP');
+const dead = new Map<string, () => void>();
+let assay: Assay;
+/** Between the clients and Assay. */
+let front: FaultProxy;
+let trials = 0;
+
+beforeAll(async () => {
+  const [legacy, modern] = await Promise.all([startAsking('legacy'), startAsking('modern')]);
+  for (const one of [legacy, modern]) endLater(() => one.close());
+  const behind = await Promise.all(
+    [legacy, modern].map(({ url, sessions }) =>
+      startFaultProxy({
+        target: url,
+        onKill: (_, ids) => {
+          for (const id of ids) (sessions as Map<string, unknown>).delete(id);
+        },
+      }),
+    ),
+  );
+  const isolated = { isolation: 'session', timeoutMs: LIMIT_MS * 4 };
+  assay = await startAssay({
+    servers: {
+      // What the wire behind Assay does.
+      lh: { url: behind[0]?.url ?? '', timeoutMs: LIMIT_MS },
+      mh: { url: behind[1]?.url ?? '', timeoutMs: LIMIT_MS },
+      ls: fixture('faulty-asking', [], isolated),
+      ms: fixture('faulty-asking', ['--era=modern'], isolated),
+      // What the wire before Assay does.
+      l: { url: legacy.url, timeoutMs: LIMIT_MS },
+      m: { url: modern.url, timeoutMs: LIMIT_MS },
+    },
+    settings: {
+      settings: { 'limits.questionMs': LIMIT_MS, 'limits.idleLinkMs': 300, 'limits.processesPerServer': 64 },
+    },
+  });
+  await assay.settled();
+  front = await startFaultProxy({ target: assay.url, onKill: (mark) => dead.get(mark)?.() });
+});
+
+interface Cell {
+  readonly client: Era;
+  readonly server: string;
+  readonly side: 'client' | 'server';
+}
+
+async function tryOut({ client, server, side }: Cell, plan: Plan): Promise<Trial & { readonly plan: Plan }> {
+  const mark = markOf(`trial-${++trials}`, plan);
+  const url = side === 'client' ? front.url : assay.url;
+  const options = { url, direct: assay.url, mark, tool: `${server}_ask` };
+  return { ...(await TRIALS[client](options, (die) => dead.set(mark, die))), plan };
+}
+
+/** All plans of a cell, so many at a time, in an order of chance. */
+async function tryAll(
+  cell: Cell,
+  plans: readonly Plan[],
+): Promise<readonly (Trial & { readonly plan: Plan })[]> {
+  const left = [...chance.shuffled(plans)];
+  const done: (Trial & { readonly plan: Plan })[] = [];
+  const work = async (): Promise<void> => {
+    for (let plan = left.pop(); plan !== undefined; plan = left.pop()) done.push(await tryOut(cell, plan));
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  return done;
+}
+
+const CELLS: readonly Cell[] = [
+  ...ERAS.flatMap((client) => ['l', 'm'].map((server): Cell => ({ client, server, side: 'client' }))),
+  ...ERAS.flatMap((client) => ['lh', 'mh', 'ls'].map((server): Cell => ({ client, server, side: 'server' }))),
+  // A modern client shares the process of a modern server with others, so that is for another test.
+  { client: 'legacy', server: 'ms', side: 'server' },
+];
+
+describe.for(CELLS)('a $client client and the server $server, at the $side’s wire', (cell) => {
+  const eraOfServer: Era = cell.server.startsWith('l') ? 'legacy' : 'modern';
+  const most = cell.side === 'client' ? MESSAGES.client[cell.client] : MESSAGES.server[eraOfServer];
+  const plans = FAULTS.flatMap((fault) => Array.from({ length: most }, (_, at): Plan => ({ fault, at })));
+
+  it('come to an end whatever happens to a message, hear only what is theirs, and leave nothing', async () => {
+    // The first of its kind opens what is kept.
+    await tryOut(cell, { fault: 'delay', at: 0 });
+    const before = await openThings(assay);
+    const tried = await tryAll(cell, plans);
+    expect(tried).toHaveLength(plans.length);
+    expect(tried.filter(({ hung }) => hung.length > 0)).toEqual([]);
+    expect(tried.filter(({ wrong }) => wrong.length > 0)).toEqual([]);
+    // What comes late comes; what a server or Assay says to it twice does no harm.
+    const isHarmless = ({ fault }: Plan): boolean =>
+      fault === 'delay' || (fault === 'duplicate' && cell.side === 'server');
+    // On a machine that is too busy for these limits it is tried once more, alone.
+    for (const { plan, isDone } of tried)
+      if (isHarmless(plan) && !isDone) expect(await tryOut(cell, plan)).toMatchObject({ isDone: true });
+    const sessions =
+      before.sessions + (cell.side === 'client' && cell.client === 'legacy' ? LOST_SESSIONS : 0);
+    const idle = { ...before, sockets: before.sockets + SPARE_SOCKETS, sessions, privateLinks: 0 };
+    const after = await settledTo(idle, assay, 8_000);
+    expect(after).toMatchObject({ parkedCalls: 0, privateLinks: 0, inFlight: 0 });
+    expect(after.sessions).toBeLessThanOrEqual(sessions);
+    expect(after.processes).toBeLessThanOrEqual(before.processes);
+    expect(after.sockets).toBeLessThanOrEqual(idle.sockets);
+    expect(after.files).toBeLessThanOrEqual(before.files);
+  }, 60_000);
+});
+
+/** Whoever does not learn of its session cannot end it: the answer lost, cut off or with its client, or the request twice. */
+const LOST_SESSIONS = 4;
+/** Connections that Assay keeps to servers for their next requests. */
+const SPARE_SOCKETS = 40;
+
+it('and then everything is as on the first day', async () => {
+  for (const client of ERAS)
+    for (const server of ['l', 'm', 'lh', 'mh', 'ls', 'ms']) {
+      const trial = await tryOut({ client, server, side: 'client' }, { fault: 'delay', at: 99 });
+      expect([client, server, trial.isDone]).toEqual([client, server, true]);
+    }
+  expect(await assay.stop()).toBe(0);
+});

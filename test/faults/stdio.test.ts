@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { isAlive, kill, sleep, until } from '../support/endings.ts';
+import { DELAY_MS, Fate, FAULTS, type Plan } from '../support/fault-plan.ts';
+import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
+import { envelope, META } from '../support/modern.ts';
+import { fixture, openDiary } from '../support/place.ts';
+import { CAN, formOf } from '../support/questions.ts';
+import { seeded } from '../support/seeded.ts';
+import { openStdio, type Pipe } from '../support/stdio.ts';
+
+/** How long in ms Assay waits for anything here. */
+const LIMIT_MS = 1_500;
+/** Longest time in ms until a request is answered, on a machine that has other things to do. */
+const BOUND_MS = 15_000;
+const AT_A_TIME = 4;
+const ERAS = ['legacy', 'modern'] as const;
+type Era = (typeof ERAS)[number];
+const MESSAGES = { legacy: 9, modern: 8 } as const;
+const ACCEPTED = { action: 'accept', content: { by: 'me' } };
+const SCRIPT: readonly (readonly [method: string, params: JsonObject])[] = [
+  ['tools/list', {}],
+  ['tools/call', { name: 's_ask', arguments: { rounds: [[formOf('Who?')]] } }],
+];
+
+const chance = seeded('faults on a line');
+
+/** The client's end of a line that fails. */
+class FaultyLine {
+  readonly #pipe: Pipe;
+  readonly #fate: Fate;
+  readonly #reading: NodeJS.Timeout;
+  readonly #answers = new Map<string, Json>();
+  #read = 0;
+  isOver = false;
+  /** Requests that reached Assay. */
+  readonly delivered: string[] = [];
+  onQuestion: (question: Json) => void = () => undefined;
+
+  constructor(pipe: Pipe, plan: Plan) {
+    this.#pipe = pipe;
+    this.#fate = new Fate(plan);
+    this.#reading = setInterval(() => this.#take(), 5);
+  }
+
+  send(message: JsonObject): void {
+    this.#befall(() => {
+      if (this.isOver) return;
+      if ('method' in message && 'id' in message) this.delivered.push(String(message['id']));
+      this.#pipe.send(message);
+    });
+  }
+
+  /** The answer, or undefined once it is clear that none will come this way. */
+  async ask(id: string, message: JsonObject): Promise<Json | undefined> {
+    this.send({ jsonrpc: '2.0', id, ...message });
+    const endMs = Date.now() + 4 * LIMIT_MS;
+    while (!this.#answers.has(id) && !this.isOver && Date.now() < endMs) await sleep(5);
+    return this.#answers.get(id);
+  }
+
+  close(): void {
+    clearInterval(this.#reading);
+  }
+
+  #take(): void {
+    const lines = this.#pipe.lines();
+    for (const line of lines.slice(this.#read)) {
+      this.#befall(() => {
+        const message = parseJson(line);
+        if (at(message, 'method') === 'elicitation/create') this.onQuestion(message);
+        else if (at(message, 'method') === undefined) this.#answers.set(String(at(message, 'id')), message);
+      });
+    }
+    this.#read = lines.length;
+  }
+
+  #befall(pass: () => void): void {
+    switch (this.#fate.next()) {
+      case 'pass':
+        pass();
+        return;
+      case 'lose':
+        return;
+      case 'delay':
+        setTimeout(pass, DELAY_MS);
+        return;
+      case 'duplicate':
+        pass();
+        pass();
+        return;
+      case 'cut':
+        this.isOver = true;
+        this.#pipe.closeStdin();
+        return;
+      case 'kill':
+        this.isOver = true;
+        kill(this.#pipe.pid, 'SIGKILL');
+    }
+  }
+}
+
+/** The exchange of a legacy client, as far as it goes. */
+async function playLegacy(line: FaultyLine): Promise<Json | undefined> {
+  line.onQuestion = (question) =>
+    line.send({ jsonrpc: '2.0', id: at(question, 'id') ?? null, result: ACCEPTED });
+  const params = {
+    protocolVersion: '2025-11-25',
+    capabilities: CAN,
+    clientInfo: { name: 'line', version: '1' },
+  };
+  if ((await line.ask('first', { method: 'initialize', params })) === undefined) return undefined;
+  line.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  let last: Json | undefined;
+  for (const [method, given] of SCRIPT) last = await line.ask(method, { method, params: given });
+  return last;
+}
+
+async function playModern(line: FaultyLine): Promise<Json | undefined> {
+  const _meta = envelope({ [`${META}clientCapabilities`]: CAN });
+  await line.ask('first', { method: 'server/discover', params: { _meta } });
+  let last: Json | undefined;
+  for (const [method, given] of SCRIPT)
+    last = await line.ask(method, { method, params: { ...given, _meta } });
+  const requestState = at(last, 'result', 'requestState');
+  if (requestState === undefined) return last;
+  const keys = Object.keys((at(last, 'result', 'inputRequests') ?? {}) as JsonObject);
+  const inputResponses = Object.fromEntries(keys.map((key) => [key, ACCEPTED]));
+  const [method, given] = SCRIPT[1] ?? expect.unreachable();
+  return line.ask('retry', { method, params: { ...given, _meta, inputResponses, requestState } });
+}
+
+/** One process of Assay with one client and one server, from its start to its end. */
+async function tryOut(client: Era, server: Era, plan: Plan): Promise<void> {
+  const diary = openDiary();
+  const pipe = openStdio({
+    servers: { s: fixture('asking', [`--era=${server}`], { env: diary.env, timeoutMs: LIMIT_MS * 4 }) },
+    settings: { settings: { 'limits.questionMs': LIMIT_MS } },
+  });
+  const what = JSON.stringify({ client, server, plan });
+  const line = new FaultyLine(pipe, plan);
+  const last = await (client === 'legacy' ? playLegacy(line) : playModern(line));
+  if (plan.fault === 'delay')
+    expect([what, at(last, 'result', 'content', 0, 'text')]).toEqual([
+      what,
+      JSON.stringify([{ result: ACCEPTED }]),
+    ]);
+  // What reached Assay is answered, whether the answer arrives or not.
+  if (!line.isOver)
+    for (const id of line.delivered)
+      await until(
+        `${what}: the answer to ${id}; it said ${pipe.lines().join('\n')}`,
+        () => (pipe.lines().some((one) => at(parseJson(one), 'id') === id) ? true : undefined),
+        BOUND_MS,
+      );
+  line.close();
+  pipe.closeStdin();
+  const code = await Promise.race([pipe.ended, sleep(BOUND_MS).then(() => 'still there')]);
+  if (plan.fault !== 'kill') expect([what, code]).toEqual([what, 0]);
+  await until(
+    `${what}: no server is left`,
+    () => (diary.read('start').some(({ pid }) => isAlive(pid)) ? undefined : true),
+    BOUND_MS,
+  );
+}
+
+const PAIRS = ERAS.flatMap((client) => ERAS.map((server) => ({ client, server })));
+
+describe.for(PAIRS)('a $client client and a $server server on lines', ({ client, server }) => {
+  it('come to an end whatever happens to a message, and leave nothing', async () => {
+    // One fault at each message, another one each time: all of them would take minutes.
+    const plans = Array.from({ length: MESSAGES[client] }, (_, index): Plan => ({
+      fault: FAULTS[chance.below(FAULTS.length)] ?? 'lose',
+      at: index,
+    }));
+    const left = [...chance.shuffled(plans)];
+    const work = async (): Promise<void> => {
+      for (let plan = left.pop(); plan !== undefined; plan = left.pop()) await tryOut(client, server, plan);
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  }, 90_000);
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientSession } from '../../src/gateway/client-session.ts';
+import { canBeAsked, linkChoice } from '../../src/gateway/link-choice.ts';
+import type { Link } from '../../src/gateway/ports.ts';
+import type { Era } from '../../src/protocol/eras.ts';
+import { readClientMessage } from '../../src/protocol/message.ts';
+import { envelope, META } from '../support/modern.ts';
+
+type Kind = ReturnType<typeof linkChoice>['kind'];
+type Way = 'stdio' | 'http' | 'sse';
+/** Of one client on each: legacy with a session, modern that can be asked, modern that cannot. */
+type Row = readonly [legacy: Kind, asked: Kind, mute: Kind];
+
+const TABLE: readonly (readonly [Way, Era, 'session' | 'shared', Row])[] = [
+  ['stdio', 'legacy', 'shared', ['shared', 'shared', 'shared']],
+  ['stdio', 'modern', 'shared', ['shared', 'shared', 'shared']],
+  ['stdio', 'legacy', 'session', ['own', 'once', 'once']],
+  ['stdio', 'modern', 'session', ['own', 'shared', 'shared']],
+  ['http', 'legacy', 'shared', ['shared', 'shared', 'shared']],
+  ['http', 'modern', 'shared', ['shared', 'shared', 'shared']],
+  ['http', 'legacy', 'session', ['own', 'own', 'own']],
+  ['http', 'modern', 'session', ['shared', 'shared', 'shared']],
+  ['sse', 'legacy', 'shared', ['shared', 'shared', 'shared']],
+  ['sse', 'legacy', 'session', ['own', 'once', 'own']],
+];
+
+const LEGACY: ClientSession = {
+  id: 'a session',
+  offer: { capabilities: '{"elicitation":{}}', clientInfo: undefined, subject: 'local' },
+  ask: () => undefined,
+  hear: () => undefined,
+};
+
+interface Given {
+  readonly way: Way;
+  readonly era: Era;
+  readonly isolation: 'session' | 'shared';
+  readonly sole?: boolean;
+}
+
+function choose(
+  { way, era, isolation, sole }: Given,
+  client: 'legacy' | 'asked' | 'mute',
+  subject = 'local',
+): ReturnType<typeof linkChoice> {
+  const capabilities = client === 'asked' ? { elicitation: {} } : {};
+  const params = { _meta: envelope({ [`${META}clientCapabilities`]: capabilities }) };
+  const message = readClientMessage(
+    Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })),
+  );
+  if (message.kind !== 'request') throw new Error('no request');
+  const session = client === 'legacy' ? LEGACY : undefined;
+  const transport =
+    way === 'stdio'
+      ? ({ kind: 'stdio', command: 'a', args: [], env: {}, cwd: '/' } as const)
+      : ({
+          kind: 'http',
+          url: new URL('http://a'),
+          headers: {},
+          flavour: way === 'sse' ? 'sse' : 'auto',
+        } as const);
+  const link = { era, tiesQuestions: way === 'http' } as Link; // all that is looked at
+  return linkChoice(
+    { era: client === 'legacy' ? 'legacy' : 'modern', message, subject, clientInfo: undefined, session },
+    {
+      spec: { name: 's', transport, timeoutMs: 1, prefix: true, isolation },
+      sole: sole === true ? {} : undefined,
+      isPersonal: false,
+    },
+    link,
+  );
+}
+
+describe('on which link a request goes', () => {
+  it.for(TABLE)('to a server over %s, %s, isolation %s: %j', ([way, era, isolation, row]) => {
+    const given = { way, era, isolation };
+    const kinds = (['legacy', 'asked', 'mute'] as const).map((client) => choose(given, client).kind);
+    expect(kinds).toEqual(row);
+    // Who is alone needs nothing of its own.
+    for (const client of ['legacy', 'asked', 'mute'] as const)
+      expect(choose({ ...given, sole: true }, client).kind).toBe('shared');
+  });
+
+  it('modern clients share one only where subject, name and capabilities are the same', () => {
+    const given = { way: 'http', era: 'legacy', isolation: 'session' } as const;
+    const keyOf = (...who: readonly ['asked' | 'mute', string]): string => {
+      const choice = choose(given, ...who);
+      return choice.kind === 'own' ? choice.key : '';
+    };
+    expect(keyOf('asked', 'a')).toBe(keyOf('asked', 'a'));
+    expect(
+      new Set([keyOf('asked', 'a'), keyOf('asked', 'b'), keyOf('mute', 'a'), keyOf('mute', 'b')]).size,
+    ).toBe(4);
+  });
+});
+
+describe('a client can be asked', () => {
+  it.for([
+    ['{}', undefined, false],
+    ['{"elicitation":{}}', undefined, true],
+    ['{"elicitation":{}}', 'elicitation/create', true],
+    ['{"elicitation":{}}', 'roots/list', false],
+    ['{"roots":{}}', 'elicitation/create', false],
+    ['{"sampling":{}}', 'sampling/createMessage', true],
+    ['{"elicitation":{}}', 'example.com/other', false],
+    ['null', undefined, false],
+    ['[]', undefined, false],
+    ['"elicitation"', undefined, false],
+    ['{', undefined, false],
+    ['{"__proto__":{"elicitation":{}}}', 'elicitation/create', false],
+  ] as const)('%s, %s: %s', ([capabilities, method, expected]) => {
+    expect(canBeAsked(capabilities, method)).toBe(expected);
+  });
+});

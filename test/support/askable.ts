@@ -1,0 +1,143 @@
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { connectClient, connectFirst, textIn, type Door, type Negotiation } from './clients.ts';
+import type { Json, JsonObject } from './json.ts';
+
+/** What a client can do for servers, all of it. */
+export const CAPABILITIES = {
+  elicitation: { form: {}, url: {} },
+  sampling: { tools: {} },
+  roots: { listChanged: true },
+} as const;
+
+/** How a client answers a question, by its method and params; what it throws is its error. */
+export type Answerer = (method: string, params: Json) => JsonObject;
+
+/** An official client that can be asked. */
+export interface Askable {
+  readonly label: string;
+  /** Methods and params of what it was asked, in order. */
+  readonly asked: readonly { readonly method: string; readonly params: Json }[];
+  answerWith(answerer: Answerer): void;
+  /** Calls a tool; gives the text of its first content block. */
+  call(tool: string, args?: JsonObject): Promise<string>;
+  prompt(name: string, args: Readonly<Record<string, string>>): Promise<string>;
+  tools(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export interface AskableOptions {
+  readonly capabilities?: JsonObject;
+}
+
+/** All ways in which an official client that can be asked comes. */
+export const ASKABLE: readonly {
+  readonly label: string;
+  readonly era: 'legacy' | 'modern';
+  readonly connect: (door: Door, options?: AskableOptions) => Promise<Askable>;
+}[] = [
+  { label: '1.x', era: 'legacy', connect: firstAskable },
+  {
+    label: '2.x legacy',
+    era: 'legacy',
+    connect: legacyAskable,
+  },
+  {
+    label: '2.x modern',
+    era: 'modern',
+    connect: (door, options) => secondAskable(door, 'modern', options),
+  },
+];
+
+/** The official client 2.x in the legacy era. */
+export function legacyAskable(door: Door, options?: AskableOptions): Promise<Askable> {
+  return secondAskable(door, 'legacy', options);
+}
+
+/** Accepts everything, and says in each answer what was asked. */
+export const ACCEPT: Answerer = (method, params) => {
+  if (method === 'roots/list') return { roots: [{ uri: 'file:///a', name: 'a' }] };
+  if (method === 'elicitation/create')
+    return (params as JsonObject)['mode'] === 'url'
+      ? { action: 'accept' }
+      : { action: 'accept', content: { who: String((params as JsonObject)['message']) } };
+  return {
+    role: 'assistant',
+    model: 'made up',
+    content: { type: 'text', text: 'said' },
+    stopReason: 'endTurn',
+  };
+};
+
+interface Heard {
+  readonly asked: { readonly method: string; readonly params: Json }[];
+  answerer: Answerer;
+  readonly hear: (request: unknown) => JsonObject;
+}
+
+function heard(): Heard {
+  const one: Heard = {
+    asked: [],
+    answerer: ACCEPT,
+    hear: (request) => {
+      const { method, params = null } = request as { readonly method: string; readonly params?: Json };
+      one.asked.push({ method, params });
+      return one.answerer(method, params);
+    },
+  };
+  return one;
+}
+
+async function firstAskable(
+  door: Door,
+  { capabilities = CAPABILITIES }: AskableOptions = {},
+): Promise<Askable> {
+  const one = heard();
+  const client = await connectFirst(door, { capabilities: capabilities }, (made) => {
+    if ('elicitation' in capabilities)
+      made.setRequestHandler(ElicitRequestSchema, (request) => one.hear(request));
+    if ('sampling' in capabilities)
+      made.setRequestHandler(CreateMessageRequestSchema, (request) => one.hear(request) as never);
+    if ('roots' in capabilities)
+      made.setRequestHandler(ListRootsRequestSchema, (request) => one.hear(request) as never);
+  });
+  return {
+    label: '1.x',
+    asked: one.asked,
+    answerWith: (answerer) => void (one.answerer = answerer),
+    call: async (name, args = {}) => textIn(await client.callTool({ name, arguments: args })),
+    prompt: async (name, args) =>
+      String((await client.getPrompt({ name, arguments: { ...args } })).description),
+    tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
+    close: () => client.close(),
+  };
+}
+
+async function secondAskable(
+  door: Door,
+  mode: Negotiation,
+  { capabilities = CAPABILITIES }: AskableOptions = {},
+): Promise<Askable> {
+  const one = heard();
+  const client = await connectClient(door, mode, { capabilities: capabilities }, (made) => {
+    if ('elicitation' in capabilities)
+      made.setRequestHandler('elicitation/create', (request) => one.hear(request) as never);
+    if ('sampling' in capabilities)
+      made.setRequestHandler('sampling/createMessage', (request) => one.hear(request) as never);
+    if ('roots' in capabilities)
+      made.setRequestHandler('roots/list', (request) => one.hear(request) as never);
+  });
+  return {
+    label: `2.x ${mode}`,
+    asked: one.asked,
+    answerWith: (answerer) => void (one.answerer = answerer),
+    call: async (name, args = {}) => textIn(await client.callTool({ name, arguments: args })),
+    prompt: async (name, args) =>
+      String((await client.getPrompt({ name, arguments: { ...args } })).description),
+    tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
+    close: () => client.close(),
+  };
+}
