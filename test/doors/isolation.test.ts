@@ -104,7 +104,8 @@ describe('a server with "isolation": "session"', () => {
   });
 
   it('leaves no process behind when Assay ends', async () => {
-    const assay = await started({ s: isolated(), m: isolated(openDiary(), 'modern') });
+    const servers = { s: isolated(), m: isolated(openDiary(), 'modern') };
+    const assay = await started(servers, { 'limits.drainMs': 500 });
     const sessions = await Promise.all([1, 2].map(() => openAskable(assay.url)));
     for (const session of sessions) await Promise.all([session.call('s_pid'), session.call('m_pid')]);
     const asked = await untilAsked(sessions[0] ?? (await openAskable(assay.url)), 's_ask', ROUNDS);

@@ -217,7 +217,7 @@ describe('between eras', () => {
   it('the wish for a task means nothing to a legacy server of a modern client', async () => {
     const client = modernTasksClient(assay.url);
     const params = { name: 'old_raw', task: { ttl: 1 }, x: 1 };
-    expect(textOf(await client.ask('tools/call', params))).toContain('"params":{"name":"raw","x":1}}');
+    expect(textOf(await client.ask('tools/call', params))).toMatch(/"params":\{"name":"raw","x":1\b/);
     expect(textOf(await client.ask('tools/call', { name: 'old_job', task: {} }))).toBe('old ran job');
   });
 

@@ -34,7 +34,7 @@ async function startTalking(say: (peer: Peer, method: string) => void): Promise<
 }
 
 async function sessionAt(made: MadeHttp): Promise<LegacySession> {
-  const assay = await startAssay({ servers: { web: { type: 'http', url: made.url } } });
+  const assay = await startAssay({ servers: { web: { type: 'http', url: made.url, isolation: 'shared' } } });
   await assay.settled();
   return openSession(assay.url);
 }
