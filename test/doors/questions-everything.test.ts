@@ -1,32 +1,9 @@
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { cleanEnv, freePort, startAssay, watch } from '../support/assay.ts';
+import { startAssay } from '../support/assay.ts';
 import { ACCEPT, ASKABLE, type Askable } from '../support/askable.ts';
-import { endLater, until } from '../support/endings.ts';
+import { startEverything } from '../support/everything.ts';
 import { at } from '../support/json.ts';
-import { installed, ROOT } from '../support/place.ts';
-
-const SCRIPT = join(ROOT, 'node_modules', '@modelcontextprotocol', 'server-everything', 'dist', 'index.js');
-
-/** The official example server over HTTP; gives its port. */
-async function startEverything(transport: 'streamableHttp' | 'sse'): Promise<number> {
-  const port = await freePort();
-  const child = spawn(process.execPath, [SCRIPT, transport], {
-    env: cleanEnv({ PORT: String(port) }),
-    stdio: 'pipe',
-  });
-  const watched = watch(child);
-  endLater(async () => {
-    await watched.stop();
-  });
-  await until(
-    () => `it listens; it said ${watched.stderr()}${watched.stdout()}`,
-    () => (`${watched.stderr()}${watched.stdout()}`.includes(String(port)) ? true : undefined),
-    20_000,
-  );
-  return port;
-}
+import { installed } from '../support/place.ts';
 
 let url: string;
 beforeAll(async () => {

@@ -1,0 +1,54 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAssay } from '../support/assay.ts';
+import { startEverything } from '../support/everything.ts';
+import { at, listAt } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernCall, modernAsk, modernStream } from '../support/modern.ts';
+import { installed } from '../support/place.ts';
+
+// This server tells of updates to those sessions alone that subscribed, and that asked it to begin.
+const BEGIN = 'toggle-subscriber-updates';
+const UPDATED = 'notifications/resources/updated';
+
+let port: number;
+beforeAll(async () => {
+  const [streamable, sse] = await Promise.all([startEverything('streamableHttp'), startEverything('sse')]);
+  const assay = await startAssay({
+    servers: {
+      line: { ...installed('everything'), isolation: 'session' },
+      http: { url: `http://127.0.0.1:${streamable}/mcp` },
+      sse: { type: 'sse', url: `http://127.0.0.1:${sse}/sse` },
+    },
+  });
+  await assay.settled();
+  ({ port } = assay);
+}, 60_000);
+
+describe('a server that gives each client a session of its own', () => {
+  it.for(['line', 'http', 'sse'])(
+    'tells a legacy client of what it asked for there, behind %s',
+    async (name) => {
+      const url = `http://127.0.0.1:${port}/mcp/servers/${name}`;
+      const [session, other] = await Promise.all([openSession(url), openSession(url)]);
+      const [mine, others] = await Promise.all([session.listen(), other.listen()]);
+      const uri =
+        at(listAt(await session.ask('resources/list'), 'result', 'resources')[0] ?? null, 'uri') ?? '';
+      expect(await session.ask('resources/subscribe', { uri })).toMatchObject({ result: {} });
+      await session.call(BEGIN);
+      const told = await mine.next('an update', (one) => at(one, 'method') === UPDATED);
+      expect(at(told, 'params', 'uri')).toBe(uri);
+      expect(others.messages().filter((one) => at(one, 'method') === UPDATED)).toEqual([]);
+    },
+  );
+
+  it('tells a modern client, whose calls and subscriptions share one', async () => {
+    const url = `http://127.0.0.1:${port}/mcp/servers/http`;
+    const listed = await modernAsk(url, 'resources/list');
+    const uri = at(listAt(listed, 'result', 'resources')[0] ?? null, 'uri') ?? '';
+    const notifications = { resourceSubscriptions: [uri] };
+    const stream = await modernStream(url, 'subscriptions/listen', { id: 'l', params: { notifications } });
+    await modernCall(url, BEGIN);
+    const told = await stream.next('an update', (one) => at(one, 'method') === UPDATED);
+    expect(at(told, 'params', 'uri')).toBe(uri);
+  });
+});
