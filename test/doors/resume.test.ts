@@ -239,6 +239,8 @@ describe('a stream of a legacy session', () => {
       await session.call('changer_grow');
       await sleep(100);
     }
+    // The last change is announced a moment later, and is not to come after the client is back.
+    await sleep(500);
     const resumed = await session.resume(lastEventId);
     await resumed.next('list_changed', isChange);
     await sleep(200);
