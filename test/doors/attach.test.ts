@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { freePort, startAssay } from '../support/assay.ts';
 import { kill, sleep, until } from '../support/endings.ts';
-import { at, namesAt, type Json } from '../support/json.ts';
+import { at, namesAt } from '../support/json.ts';
 import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
 import { openStdio, type Pipe } from '../support/stdio.ts';
 
