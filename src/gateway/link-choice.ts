@@ -40,10 +40,11 @@ const SHARED: LinkChoice = { kind: 'shared' };
  * What a legacy server may ask is settled when its link is opened, and on a line nothing tells to which request a question
  * belongs. So whoever can be asked gets a link of its own, wherever a link can be had (docs/adr/0019).
  */
-export function linkChoice(who: Who, { spec, sole, isPersonal }: Whom, link: Link): LinkChoice {
+export function linkChoice(who: Who, whom: Whom, link: Link): LinkChoice {
+  const { spec, sole } = whom;
   const { era, tiesQuestions } = link;
   // The shared link is that of whoever runs Assay, and nobody acts in the name of another.
-  const isForeign = isPersonal && who.subject !== LOCAL.subject;
+  const isForeign = who.subject !== LOCAL.subject && whom.isPersonal;
   if ((spec.isolation === 'shared' && !isForeign) || sole !== undefined) return SHARED;
   const { session, subject, message } = who;
   const isProcess = spec.transport.kind === 'stdio';

@@ -6,7 +6,7 @@ import { inputRequiredText, requestStateOf, retryOf } from '../protocol/question
 import { memberOf } from '../protocol/spans.ts';
 import { asksForInput } from '../protocol/translate.ts';
 import type { Answer, Exchange } from './exchange.ts';
-import { refuseQuestion } from './askers.ts';
+import { refuseQuestion, type Askers } from './askers.ts';
 import { fulfil } from './fulfil.ts';
 import { InterruptibleCall } from './interruptible-call.ts';
 import { linkChoice, type LinkChoice } from './link-choice.ts';
@@ -89,7 +89,7 @@ async function relayModern(way: Way, link: Link, requestState: string | undefine
     // A call that waits for its client keeps nobody else from the server.
     return stepOn(way, call);
   }
-  const reply = await send(way, { ...askFor(way), requestState }, { link, choice });
+  const reply = await send(way, askFor(way, requestState), { link, choice });
   if (!reply.ok) return refused(reply.error);
   const { message, era } = reply.value;
   if (era === 'legacy' || !asksForInput(message)) return { kind: 'relayed', reply: reply.value };
@@ -148,7 +148,7 @@ async function takeUp({ exchange, server }: Way): Promise<Result<Brought, Refusa
   return call.ok ? ok({ call: call.value }) : call;
 }
 
-function askFor({ exchange, server, name }: Way): Ask {
+function askFor({ exchange, server, name }: Way, requestState?: string): Ask {
   return {
     message: exchange.message,
     era: exchange.era,
@@ -157,7 +157,7 @@ function askFor({ exchange, server, name }: Way): Ask {
     trace: exchange.trace ?? newTraceFor(exchange.message, exchange.view.telemetry),
     clientInfo: exchange.clientInfo,
     capabilities: exchange.session?.offer.capabilities,
-    requestState: undefined,
+    requestState,
     timeoutMs: server.spec.timeoutMs,
     cancellation: exchange.cancellation,
     isRelayed: exchange.isRelayed,
@@ -187,20 +187,24 @@ async function send(
   { link, choice }: Place,
 ): Promise<Result<Reply, Refusal>> {
   const { logLevel, session } = exchange;
-  if (logLevel !== undefined && choice.kind === 'shared') await server.wantLogs(logLevel);
-  const sendOnce = (by: Link): Promise<Result<Reply, Refusal>> =>
-    choice.kind === 'shared'
-      ? sendShared(server, by, ask)
-      : sendOnOwn(server, ask, { choice, session, logLevel });
-  const reply = await sendOnce(link);
+  if (choice.kind === 'shared') {
+    if (logLevel !== undefined) await server.wantLogs(logLevel);
+    // For nearly all calls that is all there is to do.
+    const first = await sendShared(server, link, ask);
+    if (first.ok || first.error.code !== 'SERVER_UNREACHED') return first;
+    const next = await server.whenUp(ask.cancellation ?? exchange.cancellation, link);
+    return next.ok ? sendShared(server, next.value, ask) : next;
+  }
+  const sendOnce = (): Promise<Result<Reply, Refusal>> =>
+    sendOnOwn(server, ask, { choice, session, logLevel });
+  const reply = await sendOnce();
   // Whether that holds for the shared link too, it learns by asking.
   if (!reply.ok && reply.error.code === 'AUTHORIZATION_NEEDED') void answersPing(link, ask);
   if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;
   // A server that lost one client's session may well stand; the shared link tells whether it does.
-  const stands = choice.kind !== 'shared' && (await answersPing(link, ask));
-  const cancellation = ask.cancellation ?? exchange.cancellation;
-  const next = stands ? ok(link) : await server.whenUp(cancellation, link);
-  return next.ok ? sendOnce(next.value) : next;
+  if (await answersPing(link, ask)) return sendOnce();
+  const next = await server.whenUp(ask.cancellation ?? exchange.cancellation, link);
+  return next.ok ? sendOnce() : next;
 }
 
 async function answersPing(link: Link, { timeoutMs, cancellation }: Ask): Promise<boolean> {
@@ -208,10 +212,15 @@ async function answersPing(link: Link, { timeoutMs, cancellation }: Ask): Promis
   return pong.ok && cancellation?.isCancelled !== true;
 }
 
-async function sendShared(server: Server, link: Link, ask: Ask): Promise<Result<Reply, Refusal>> {
+function sendShared(server: Server, link: Link, ask: Ask): Promise<Result<Reply, Refusal>> {
   const { sole } = server;
-  if (sole === undefined || ask.onQuestion === undefined) return link.ask(ask);
-  const begun = sole.add(ask.onQuestion);
+  const { onQuestion } = ask;
+  return sole === undefined || onQuestion === undefined ? link.ask(ask) : sendAskable(sole, link, ask);
+}
+
+/** The only client may be asked on the way of any of its calls. */
+async function sendAskable(sole: Askers, link: Link, ask: Ask): Promise<Result<Reply, Refusal>> {
+  const begun = sole.add(ask.onQuestion ?? refuseQuestion);
   try {
     return await link.ask(ask);
   } finally {

@@ -64,7 +64,7 @@ export class ServerCredentials implements Credentials {
   }
 
   isPersonal(spec: ServerSpec): boolean {
-    return this.#asking.has(serverKey(spec)) && this.#isOwn(spec);
+    return this.#isOwn(spec) && this.#asking.has(serverKey(spec));
   }
 
   onNews(listener: (server: string) => void): () => void {
@@ -158,6 +158,13 @@ export class ServerCredentials implements Credentials {
   }
 }
 
+/** Asked for on the path of calls, and costs a hash. */
+const KEYS = new WeakMap<ServerSpec, string>();
+
 function serverKey(spec: ServerSpec): string {
-  return JSON.stringify([spec.name, identityOf(spec)]);
+  const known = KEYS.get(spec);
+  if (known !== undefined) return known;
+  const key = JSON.stringify([spec.name, identityOf(spec)]);
+  KEYS.set(spec, key);
+  return key;
 }
