@@ -144,6 +144,7 @@ export class Catalog {
     const { subscriptions } = old ?? {};
     const server = new Server(spec, { ...this.#deps, onChange: () => this.#changed(), subscriptions });
     if (!this.#views.has(spec.name)) this.#views.set(spec.name, this.#viewOf(spec.name));
+    if (old !== undefined) server.privateLinks.takeOver(old.privateLinks);
     this.#end(old, REPLACED);
     if (this.#isRunning) void this.#gone(spec).then(() => server.start());
     return server;

@@ -2,12 +2,10 @@ import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
-import { passing, type Ending } from '../core/supervision.ts';
-import { Askers, refuseQuestion, type Asker } from './askers.ts';
-import { tell, type ClientSession } from './client-session.ts';
-import { LogWishes } from './log-wishes.ts';
+import type { Ending } from '../core/supervision.ts';
 import type { LinkChoice } from './link-choice.ts';
-import type { Ask, Connect, Link, LinkEvents, Log, Reply } from './ports.ts';
+import type { Ask, Connect, Link, Log } from './ports.ts';
+import { PrivateLink, START_LIMIT_MS, type Wish } from './private-link.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
 
 export interface PrivateLinksDeps {
@@ -20,27 +18,29 @@ export interface PrivateLinksDeps {
   >;
 }
 
-/** Who wants a link. */
-export interface Wish {
-  readonly choice: Exclude<LinkChoice, { kind: 'shared' }>;
-  /** Undefined in the modern era. */
-  readonly session: ClientSession | undefined;
-}
-
 /** How long a call waits for its link. */
 export type Patience = Pick<Ask, 'timeoutMs' | 'cancellation'>;
 
-/** Time in ms that a server has from its start to the end of its handshake. */
-const START_LIMIT_MS = 60_000;
-/** Wait in ms before a link that has broken is opened again for who is told of resources. */
+/** A wish that lasts beyond one request. */
+interface LastingWish extends Wish {
+  readonly choice: Extract<LinkChoice, { kind: 'own' }>;
+}
+
+/** What a client wants to hear of outlasts the links on which it is told. */
+interface Kept {
+  readonly subscriptions: ResourceSubscriptions;
+  readonly wish: LastingWish;
+}
+
+/** Wait in ms before a link that has broken is opened again for who is told of resources; it doubles up to the longest. */
 const REOPEN_MS = 1_000;
+const LONGEST_REOPEN_MS = 60_000;
 
 /** The links of one server that belong to one client each: opened when they are wanted, ended with their client. */
 export class PrivateLinks {
   readonly #deps: PrivateLinksDeps;
   readonly #byKey = new Map<string, PrivateLink>();
-  /** What clients want to hear of outlasts the links on which they are told. */
-  readonly #subscriptions = new Map<string, ResourceSubscriptions>();
+  readonly #kept = new Map<string, Kept>();
   readonly #all = new Set<PrivateLink>();
   #sweeping: NodeJS.Timeout | undefined;
   #stopped: string | undefined;
@@ -57,9 +57,10 @@ export class PrivateLinks {
    * The link of a wish, opened where there is none. Who gets it calls `release`, once. SERVER_UNREACHED, SERVER_BUSY,
    * AUTHORIZATION_NEEDED; SERVER_UNAVAILABLE where it does not stand in time, CANCELLED.
    */
-  async take({ choice, session }: Wish, patience: Patience): Promise<Result<PrivateLink, Refusal>> {
+  async take(wish: Wish, patience: Patience, vain = 0): Promise<Result<PrivateLink, Refusal>> {
+    const { choice } = wish;
     const known = choice.kind === 'own' ? this.#byKey.get(choice.key) : undefined;
-    const link = known ?? this.#make(choice, session);
+    const link = known ?? this.#make(wish, vain);
     if (link === undefined) return err(this.#full());
     link.hold();
     if (link.link !== undefined) return ok(link);
@@ -76,9 +77,14 @@ export class PrivateLinks {
     return this.#byKey.get(key)?.link;
   }
 
+  /** Undefined where the client has no link: it is told with its first call. */
+  wantLogs(key: string, level: string): Promise<void> | undefined {
+    return this.#byKey.get(key)?.wantLogs(level);
+  }
+
   /** The client is gone, and with it what was opened for it. */
   end(key: string, cause: string): void {
-    this.#subscriptions.delete(key);
+    this.#kept.delete(key);
     void this.#byKey.get(key)?.close(cause);
   }
 
@@ -87,36 +93,70 @@ export class PrivateLinks {
     await Promise.all([...this.#all].map((link) => link.close(cause)));
   }
 
-  #make(choice: Wish['choice'], session: ClientSession | undefined): PrivateLink | undefined {
+  /** What clients of the server in whose place this one comes wanted to hear of. */
+  takeOver(old: PrivateLinks): void {
+    for (const [key, kept] of old.#kept) {
+      if (kept.subscriptions.isEmpty) continue;
+      this.#kept.set(key, kept);
+      this.#reopenLater(kept.wish, 0);
+    }
+  }
+
+  #make(wish: Wish, vain: number): PrivateLink | undefined {
     if (this.#stopped !== undefined || (this.#all.size >= this.#most() && !this.#makeRoom()))
       return undefined;
     const { spec, connect, log } = this.#deps;
-    const key = choice.kind === 'own' ? choice.key : undefined;
+    const lasting = isLasting(wish) ? wish : undefined;
+    const subscriptions = this.#subscriptionsFor(lasting);
     const onEnd = (): void => {
       this.#all.delete(link);
       if (this.#all.size === 0) clearInterval(this.#sweeping);
-      if (key === undefined || this.#byKey.get(key) !== link) return;
-      this.#byKey.delete(key);
-      if (this.#subscriptions.get(key) !== subscriptions) return;
-      if (subscriptions.isEmpty || this.#stopped !== undefined) this.#subscriptions.delete(key);
-      else setTimeout(() => void this.#reopen({ choice, session }), REOPEN_MS).unref();
+      if (lasting !== undefined && this.#byKey.get(lasting.choice.key) === link)
+        this.#lost(lasting, link.link === undefined ? vain + 1 : 0);
     };
-    const subscriptions =
-      (key === undefined ? undefined : this.#subscriptions.get(key)) ??
-      new ResourceSubscriptions(spec().name, log);
-    if (key !== undefined) this.#subscriptions.set(key, subscriptions);
-    const options = { spec: spec(), connect, log, choice, session, subscriptions, onEnd };
-    const link: PrivateLink = new PrivateLink(options);
+    const link: PrivateLink = new PrivateLink({ spec: spec(), connect, log, ...wish, subscriptions, onEnd });
     if (this.#all.size === 0) this.#sweep();
     this.#all.add(link);
-    if (key !== undefined) this.#byKey.set(key, link);
+    if (lasting !== undefined) this.#byKey.set(lasting.choice.key, link);
     return link;
   }
 
-  /** A client that is told of resources, and only listens, would never ask for its link again. */
-  async #reopen(wish: Wish): Promise<void> {
-    const taken = await this.take(wish, { timeoutMs: START_LIMIT_MS, cancellation: undefined });
+  #subscriptionsFor(wish: LastingWish | undefined): ResourceSubscriptions {
+    const { spec, log } = this.#deps;
+    if (wish === undefined) return new ResourceSubscriptions(spec().name, log);
+    const { key } = wish.choice;
+    const kept = this.#kept.get(key) ?? { wish, subscriptions: new ResourceSubscriptions(spec().name, log) };
+    this.#kept.set(key, kept);
+    return kept.subscriptions;
+  }
+
+  /** A link is over. A client that is told of resources, and only listens, would never ask for it again. */
+  #lost(wish: LastingWish, vain: number): void {
+    const { key } = wish.choice;
+    this.#byKey.delete(key);
+    if (this.#stopped === undefined && this.#kept.get(key)?.subscriptions.isEmpty === false)
+      this.#reopenLater(wish, vain);
+    else this.#kept.delete(key);
+  }
+
+  #reopenLater(wish: LastingWish, vain: number): void {
+    const waitMs = Math.min(REOPEN_MS * 2 ** Math.min(vain, 6), LONGEST_REOPEN_MS);
+    setTimeout(() => void this.#reopen(wish, vain), waitMs).unref();
+  }
+
+  /** Unless its client is gone meanwhile, or wants to hear of nothing any more. */
+  async #reopen(wish: LastingWish, vain: number): Promise<void> {
+    const { key } = wish.choice;
+    const wanted = this.#kept.get(key);
+    if (wanted === undefined || this.#byKey.has(key) || this.#stopped !== undefined) return;
+    if (wanted.subscriptions.isEmpty) {
+      this.#kept.delete(key);
+      return;
+    }
+    const patience = { timeoutMs: START_LIMIT_MS, cancellation: undefined };
+    const taken = await this.take(wish, patience, vain);
     if (taken.ok) taken.value.release();
+    else if (taken.error.code === 'SERVER_BUSY') this.#reopenLater(wish, vain + 1);
   }
 
   #most(): number {
@@ -155,6 +195,10 @@ export class PrivateLinks {
   }
 }
 
+function isLasting(wish: Wish): wish is LastingWish {
+  return wish.choice.kind === 'own';
+}
+
 function refusalOf({ isUnauthorized, cause }: Ending, server: string, subject: string): Refusal {
   return isUnauthorized === true
     ? { code: 'AUTHORIZATION_NEEDED', server, subject }
@@ -176,119 +220,4 @@ function outOf(
       cancellation?.listen(undefined);
     });
   });
-}
-
-interface PrivateLinkOptions extends Pick<PrivateLinksDeps, 'connect' | 'log'>, Wish {
-  readonly spec: ServerSpec;
-  readonly subscriptions: ResourceSubscriptions;
-  readonly onEnd: () => void;
-}
-
-/** One link of one client. */
-export class PrivateLink {
-  /** Resolves when it stands, with undefined, or with why it does not. */
-  readonly opened: Promise<Ending | undefined>;
-  link: Link | undefined;
-  lastUsedMs: number = Date.now();
-  readonly #options: PrivateLinkOptions;
-  readonly #askers: Askers;
-  readonly #closing = new AbortController();
-  #users = 0;
-  readonly #logs: LogWishes;
-  #ending: string | undefined;
-
-  constructor(options: PrivateLinkOptions) {
-    this.#options = options;
-    this.#logs = new LogWishes(options.session === undefined);
-    this.#askers = new Askers(() => options.session);
-    this.opened = this.#open();
-  }
-
-  get subscriptions(): ResourceSubscriptions {
-    return this.#options.subscriptions;
-  }
-
-  get isIdle(): boolean {
-    return this.#users === 0;
-  }
-
-  get hasSession(): boolean {
-    return this.#options.session !== undefined;
-  }
-
-  async ask(ask: Ask): Promise<Result<Reply, Refusal>> {
-    const { link } = this;
-    if (link === undefined) throw new Error('asked before it stood');
-    return link.ask(ask);
-  }
-
-  /** The client wants log messages from this level on. Resolves when the server has heard of it. */
-  wantLogs(level: string): Promise<void> {
-    return this.#logs.want(level, this.link);
-  }
-
-  hold(): void {
-    this.#users += 1;
-  }
-
-  release(): void {
-    this.#users -= 1;
-    this.lastUsedMs = Date.now();
-    if (this.#options.choice.kind === 'once') void this.close('its call is over');
-  }
-
-  /** A call of this client begins; where its link does not tie questions to it, they may come this way. */
-  begin(asker: Asker): number | undefined {
-    return this.link?.tiesQuestions === true ? undefined : this.#askers.add(asker);
-  }
-
-  over(begun: number | undefined): void {
-    this.#askers.delete(begun);
-  }
-
-  async close(cause: string): Promise<void> {
-    this.#end(cause);
-    this.#closing.abort();
-    await this.opened;
-    await this.link?.close(cause);
-  }
-
-  async #open(): Promise<Ending | undefined> {
-    const { spec, connect, choice, session, log } = this.#options;
-    const events: LinkEvents = {
-      // The lists that clients see are those of the shared link.
-      changed: () => undefined,
-      updated: (uri, note) => this.subscriptions.updated(uri, note),
-      missed: () => this.subscriptions.missed(),
-      drained: () => undefined,
-      ended: (cause) => this.#end(cause),
-      asked: (question) => this.#asked(question),
-      said: (note) => tell(session, note),
-    };
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
-    const opened = await connect(spec, { events, signal, offer: choice.offer });
-    if (!opened.ok) {
-      this.#end(opened.error.cause);
-      return opened.error;
-    }
-    this.link = opened.value;
-    void this.subscriptions.stood(opened.value, spec.timeoutMs);
-    if (this.#ending !== undefined) return passing(this.#ending);
-    log.debug('a client has a link of its own', { server: spec.name, subject: choice.offer.subject });
-    return undefined;
-  }
-
-  #asked(question: Parameters<Asker>[0]): void {
-    const { session } = this.#options;
-    if (this.link?.tiesQuestions !== true) this.#askers.asked(question);
-    else if (session === undefined) refuseQuestion(question);
-    else session.ask(question);
-  }
-
-  #end(cause: string): void {
-    if (this.#ending !== undefined) return;
-    this.#ending = cause;
-    this.subscriptions.gone();
-    this.#options.onEnd();
-  }
 }

@@ -11,7 +11,7 @@ import { fulfil } from './fulfil.ts';
 import { InterruptibleCall } from './interruptible-call.ts';
 import { linkChoice, type LinkChoice } from './link-choice.ts';
 import { ownAsk, type Ask, type Link, type Reply } from './ports.ts';
-import type { Wish } from './private-links.ts';
+import type { Wish } from './private-link.ts';
 import { openState, sealState } from './request-state.ts';
 import type { Server } from './server.ts';
 import { isOfOthersTask } from './task-relay.ts';
@@ -208,7 +208,7 @@ async function send(
 }
 
 async function answersPing(link: Link, { timeoutMs, cancellation }: Ask): Promise<boolean> {
-  const pong = await link.ask(ownAsk(ownRequest('ping'), timeoutMs));
+  const pong = await link.ask(ownAsk(ownRequest('ping'), timeoutMs, cancellation));
   return pong.ok && cancellation?.isCancelled !== true;
 }
 

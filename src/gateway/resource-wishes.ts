@@ -105,6 +105,10 @@ export class ResourceWishes {
       return failed({ code: 'SUBSCRIPTION_UNSUPPORTED', server: server.spec.name, uri });
     const place = await subscriptionPlace(server, client, up.value);
     if (!place.ok) return failed(place.error);
+    if (isOver(wish)) {
+      place.value.release();
+      return failed({ code: 'CANCELLED' });
+    }
     wish.place = place.value;
     const answer = await place.value.subscriptions.want(uri, hear);
     if (isOver(wish)) place.value.release();

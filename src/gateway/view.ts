@@ -137,8 +137,10 @@ export class View {
   }
 
   /** A client wants log messages of this level: its servers are asked for them, unless they send more already. */
-  async wantLogs(level: string): Promise<void> {
-    await Promise.all(this.servers.map((server) => server.wantLogs(level)));
+  async wantLogs(level: string, client?: ClientSession): Promise<void> {
+    const own = (server: Server): Promise<void> | undefined =>
+      client && server.privateLinks.wantLogs(client.id, level);
+    await Promise.all(this.servers.map((server) => own(server) ?? server.wantLogs(level)));
   }
 
   /** A client says something to all servers that have a link in its name. */

@@ -84,8 +84,13 @@ export class KeySealer implements Sealer {
       const ensured = await store.ensureKey(freshKey(nowMs));
       return ensured.ok ? store.keys(PURPOSE) : ensured;
     });
-    if (read.ok) this.#keys = read.value;
-    else this.#alone(read.error);
+    if (!read.ok) {
+      this.#alone(read.error);
+      return;
+    }
+    // What was sealed while the store was away is opened by this process all the same.
+    const ids = new Set(read.value.map(({ id }) => id));
+    this.#keys = [...read.value, ...this.#keys.filter(({ id }) => !ids.has(id))];
   }
 
   #alone(error: Refusal): void {

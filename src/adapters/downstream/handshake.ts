@@ -81,8 +81,8 @@ export async function initialize(
   const offer = await identity.offer;
   const request = ownRequest('initialize', {
     protocolVersion: NEWEST_LEGACY_VERSION,
-    capabilities: JSON.parse(offer?.capabilities ?? '{}') as unknown,
-    clientInfo: JSON.parse(offer?.clientInfo ?? identity.ownInfo) as unknown,
+    capabilities: objectOf(offer?.capabilities ?? '{}'),
+    clientInfo: objectOf(offer?.clientInfo ?? identity.ownInfo),
   });
   const reply = await probe(ownAsk(request, Infinity, following(signal)), 'legacy');
   if (!reply.ok)

@@ -83,7 +83,8 @@ export class Pending {
   /** The server asks its client in the course of this request; what is open when that is over is withdrawn. */
   asked(message: RequestMessage, questions: OpenQuestions, send: (bytes: Buffer) => void): void {
     const withdraw = questions.take(message, {
-      to: this.#options.ask.onQuestion,
+      // What comes after the answer belongs to nobody any more.
+      to: this.#isOver ? undefined : this.#options.ask.onQuestion,
       send,
       onOpen: () => (this.#asking += 1),
       onOver: () => {

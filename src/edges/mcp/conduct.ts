@@ -119,7 +119,7 @@ async function setLogLevel(caller: Caller, message: RequestMessage): Promise<Out
     return refusal(message.idText, 'legacy', { code: 'PARAMS_INVALID', field: 'params.level', reason });
   }
   caller.logLevel = level;
-  await caller.view.wantLogs(level);
+  await caller.view.wantLogs(level, caller.session);
   return done(resultMessage(message.idText, resultText(message.method, 'legacy', {})));
 }
 

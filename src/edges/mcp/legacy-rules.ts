@@ -4,7 +4,13 @@ import type { ClientSession } from '../../gateway/client-session.ts';
 import type { ListKind, Offer } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { hasBatches, negotiated } from '../../protocol/eras.ts';
-import type { Message, NoMessage, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
+import {
+  jsonFault,
+  type Message,
+  type NoMessage,
+  type NotificationMessage,
+  type RequestMessage,
+} from '../../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Questions } from './questions.ts';
@@ -21,7 +27,11 @@ export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {
 export const RESOURCE_UPDATED = 'notifications/resources/updated';
 
 /** The revision that an `initialize` settles. */
-export function versionFor({ bytes, params }: RequestMessage): Result<string, Refusal> {
+export function versionFor(message: RequestMessage): Result<string, Refusal> {
+  const { bytes, params } = message;
+  // What a client says of itself is said again to servers that are opened in its name.
+  const fault = jsonFault(message);
+  if (fault !== undefined) return err({ code: 'MESSAGE_NOT_JSON', reason: fault });
   const requested = textOf(bytes, memberOf(params, 'protocolVersion'));
   return requested === undefined
     ? err({ code: 'PARAMS_INVALID', field: 'params.protocolVersion', reason: 'it must be a string' })
