@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import {
@@ -124,7 +123,7 @@ async function replace(
   place: (draft: string, target: string) => boolean | Promise<boolean>,
 ): Promise<Outcome<boolean>> {
   const target = await realPath(path);
-  const draft = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
+  const draft = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
   try {
     await using(await open(draft, 'wx', mode), async (file) => {
       await file.writeFile(text);
@@ -196,7 +195,7 @@ export async function createPrivateFile(
   path: string,
   text: string,
 ): Promise<Outcome<'created' | 'there already'>> {
-  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+  const draft = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}.tmp`);
   try {
     await using(await open(draft, 'wx', 0o600), async (file) => {
       await file.writeFile(text);

@@ -30,6 +30,10 @@ describe('the package', () => {
     expect(files.filter((file) => !/^(dist\/.*\.js|[A-Z]+(\.md)?|package\.json)$/.test(file))).toEqual([]);
   });
 
+  it('imports nothing before it has looked at the version of Node', () => {
+    expect(readFileSync(join(ROOT, 'dist/main.js'), 'utf8')).not.toMatch(/^import\b(?!\()/m);
+  });
+
   it('installs elsewhere from its tarball and runs there', async () => {
     writeFileSync(join(place, 'package.json'), '{"name":"elsewhere","private":true}');
     const options = ['--prefer-offline', '--omit=dev', '--no-audit', '--no-fund'];

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
 import type { ClientSession } from '../../gateway/client-session.ts';
@@ -23,7 +22,7 @@ export interface SessionOptions {
 
 /** One legacy client: what it said at its handshake, its open requests, and the streams on which it hears. */
 export class Session implements Caller, ClientSession {
-  readonly id: string = randomUUID();
+  readonly id: string = crypto.randomUUID();
   readonly era = 'legacy';
   readonly view: View;
   readonly subject: string;
