@@ -22,7 +22,7 @@ const noDefaultExport = {
 };
 
 export default defineConfig(
-  globalIgnores(['**/dist/', '**/node_modules/', 'examples/scratch/', 'bench/results/']),
+  globalIgnores(['**/dist/', '**/node_modules/', 'examples/scratch/', 'examples/home/', 'bench/results/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
   js.configs.recommended,
   { rules: { eqeqeq: 'error', 'no-console': 'error', 'no-restricted-syntax': ['error', noDefaultExport] } },

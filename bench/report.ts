@@ -79,7 +79,7 @@ function matrixOf(results: Results, title: string, at: (target: string, workload
 }
 
 function notesOf(results: Results): readonly string[] {
-  const { targets, samples, start, list, idle, growth, lock } = results;
+  const { targets, samples, start, list, idle, growth, lock, toolsets } = results;
   const absences = targets.flatMap(({ name, absence }) =>
     absence === undefined ? [] : [`${name} was not measured: ${absence}`],
   );
@@ -112,6 +112,11 @@ function notesOf(results: Results): readonly string[] {
       const heldBack = rounds.reduce((sum, round) => sum + round.heldBack, 0);
       const latencies = `p99 ${ms((one) => one.lockedP99Ms)} against ${ms((one) => one.freeP99Ms)} without, longest ${ms((one) => one.lockedMaxMs)} against ${ms((one) => one.freeMaxMs)}`;
       return `${latencies}; ${wholeNumber(calls)} calls, medians of ${String(rounds.length)} pairs of windows, ${String(heldBack)} writes held back and none lost`;
+    }),
+    told('toolsets', toolsets, (found) => {
+      const size = `${wholeNumber(found.toolsets)} toolsets over ${wholeNumber(found.tools)} tools`;
+      const heard = `a client hears of an equipping after ${twoDigits(found.heardP50Ms)} ms (p50), ${twoDigits(found.heardP99Ms)} ms (p99)`;
+      return `${size}: ${heard}; ${String(found.equippings)} equippings`;
     }),
   ];
 }

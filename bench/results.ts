@@ -5,6 +5,7 @@ import type { Lock } from './lock.ts';
 import type { Growth, Idle } from './memory.ts';
 import type { Start } from './start.ts';
 import { median } from './statistics.ts';
+import type { ToolsetCost } from './toolsets.ts';
 
 /** What was found, or why it was not. */
 export type Finding<T> =
@@ -33,6 +34,7 @@ export interface Results {
   readonly idle: Finding<Idle>;
   readonly growth: Finding<Growth>;
   readonly lock: Finding<Lock>;
+  readonly toolsets: Finding<ToolsetCost>;
 }
 
 export type Measure = (sample: Sample) => number | undefined;

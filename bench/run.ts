@@ -13,6 +13,7 @@ import { Processes } from './processes.ts';
 import { forMarkdown, forTerminal } from './report.ts';
 import type { Finding, Results } from './results.ts';
 import { measureStart } from './start.ts';
+import { measureToolsets } from './toolsets.ts';
 import { Place, ROOT, startTarget, type Target, TARGETS } from './targets.ts';
 
 const VERSIONED = ['undici', 'mcp-proxy', '@modelcontextprotocol/server', '@modelcontextprotocol/client'];
@@ -101,6 +102,7 @@ async function measureExtras(
     idle: await ifWanted('idle', () => measureIdle(place, plan)),
     growth: await ifWanted('growth', () => measureGrowth(place, { load, plan })),
     lock: await ifWanted('lock', () => measureLock(place, { load, roundCount: plan.lockRounds })),
+    toolsets: await ifWanted('toolsets', () => measureToolsets(place, { load, plan })),
     list: await ifWanted('list', async () => {
       const name = 'assay-http-10k';
       const running = bench.contenders.find(({ target }) => target.name === name);

@@ -91,7 +91,7 @@ class Starts {
   }
 
   async assay(home: string): Promise<Listed> {
-    return await this.#listing([builtMain(), 'stdio', '--config', this.#config, '--home', home]);
+    return await this.#listing([builtMain(), 'stdio', '--all', '--config', this.#config, '--home', home]);
   }
 
   async #listing(args: readonly string[]): Promise<Listed> {

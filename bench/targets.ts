@@ -150,7 +150,7 @@ export class Place {
       await body.dump();
       return statusCode === 200 ? undefined : `/health got status ${String(statusCode)}`;
     });
-    return { endpoint: `${origin}/mcp`, running };
+    return { endpoint: `${origin}/mcp/all`, running };
   }
 }
 

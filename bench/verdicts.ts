@@ -12,6 +12,7 @@ import {
   type Results,
 } from './results.ts';
 import { startRatio } from './start.ts';
+import { callsRatio } from './toolsets.ts';
 
 export interface Verdict {
   readonly what: string;
@@ -85,7 +86,7 @@ function goalsOf(results: Results): readonly Goal[] {
   ];
 }
 
-function otherGoals({ start, list, idle, growth, lock }: Results): readonly Goal[] {
+function otherGoals({ start, list, idle, growth, lock, toolsets }: Results): readonly Goal[] {
   const calls = growth.kind === 'found' ? growth.value : undefined;
   const stretch =
     calls === undefined ? '' : ` between call ${thousands(calls.fromCall)} and ${thousands(calls.toCall)}`;
@@ -131,6 +132,20 @@ function otherGoals({ start, list, idle, growth, lock }: Results): readonly Goal
       bound: 1.5,
       unit: '×',
       cell: cellOfFinding(lock, ({ rounds }) => lockRatio(rounds)),
+    },
+    {
+      what: 'equip-toolset to list_changed at another client, of 500 toolsets and 10,000 tools: p50',
+      sign: '≤',
+      bound: 20,
+      unit: ' ms',
+      cell: cellOfFinding(toolsets, ({ heardP50Ms }) => heardP50Ms),
+    },
+    {
+      what: 'calls/s with a toolset equipped, of /mcp/all (100 B, c=64)',
+      sign: '≥',
+      bound: 0.95,
+      unit: '×',
+      cell: cellOfFinding(toolsets, ({ rounds }) => callsRatio(rounds)),
     },
   ];
 }

@@ -1,4 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 const scratch = new URL('scratch/', import.meta.url);
 const welcome =
@@ -10,4 +12,19 @@ try {
   writeFileSync(new URL('welcome.txt', scratch), welcome, { flag: 'wx' });
 } catch (error) {
   if (error.code !== 'EEXIST') throw error;
+}
+
+// A home of its own, so that trying the examples changes nothing of yours. What was made of its toolsets stays.
+const home = fileURLToPath(new URL('home', import.meta.url));
+if (!existsSync(`${home}/assay.db`)) {
+  const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+  const [config, toolsets] = ['mcp.json', 'toolsets.json'].map((name) =>
+    fileURLToPath(new URL(name, import.meta.url)),
+  );
+  const args = ['toolset', 'import', toolsets, '--home', home, '--config', config];
+  const { status, stderr } = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
+  if (status !== 0) {
+    process.stderr.write(stderr);
+    process.exitCode = 1;
+  }
 }

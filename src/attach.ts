@@ -8,17 +8,23 @@ const NAME = 'serve';
 /** Each server behind it has its own limit; none of ours comes before it. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
+/** What is to be shown whatever is equipped: all tools, or those of one toolset. */
+export interface Shown {
+  readonly all?: boolean;
+  readonly toolset?: string;
+}
+
 /** A plan whose only server is the running `serve` itself; undefined where none runs. */
-export async function planOfServe(path: string): Promise<Plan | undefined> {
+export async function planOfServe(path: string, shown: Shown): Promise<Plan | undefined> {
   const serve = await findServe(path);
   const isThere = serve !== undefined && (await isAnswering(serve));
-  return isThere ? { servers: [specOf(serve)], rejected: [] } : undefined;
+  return isThere ? { servers: [specOf(serve, shown)], rejected: [] } : undefined;
 }
 
 /** Lets the catalog follow where `serve` is, as it ends and is started again. While none runs the last one counts. */
-export async function followServe(path: string, catalog: Catalog): Promise<Watching> {
+export async function followServe(path: string, catalog: Catalog, shown: Shown): Promise<Watching> {
   const look = (): void => {
-    void planOfServe(path).then((plan) => plan && catalog.follow(plan));
+    void planOfServe(path, shown).then((plan) => plan && catalog.follow(plan));
   };
   const watching = await watchFile(path, look);
   // It may have been started anew before it was watched.
@@ -31,13 +37,15 @@ export function attachedView(catalog: Catalog): Catalog['all'] {
   return catalog.of(NAME) ?? catalog.all;
 }
 
-function specOf({ url, token }: RunningServe): ServerSpec {
+function specOf({ url, token }: RunningServe, { all, toolset }: Shown): ServerSpec {
+  const part =
+    all === true ? '/all' : toolset === undefined ? '' : `/toolsets/${encodeURIComponent(toolset)}`;
   return {
     name: NAME,
     transport: {
       kind: 'http',
       flavour: 'streamable',
-      url: new URL('/mcp', url),
+      url: new URL(`/mcp${part}`, url),
       headers: { authorization: `Bearer ${token}` },
     },
     timeoutMs: NO_LIMIT_MS,

@@ -58,8 +58,10 @@ function stdioOptions(argv: readonly string[]): StdioOptions | undefined {
   if (command !== 'stdio') return undefined;
   try {
     const text = { type: 'string' } as const;
-    const options = { config: text, home: text, attach: { type: 'boolean' } } as const;
-    return parseArgs({ args, options, allowPositionals: false }).values;
+    const flag = { type: 'boolean' } as const;
+    const options = { config: text, home: text, attach: flag, all: flag, toolset: text } as const;
+    const { values } = parseArgs({ args, options, allowPositionals: false });
+    return values.all === true && values.toolset !== undefined ? undefined : values;
   } catch {
     return undefined;
   }

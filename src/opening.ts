@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { attachedView, followServe, planOfServe } from './attach.ts';
+import { attachedView, followServe, planOfServe, type Shown } from './attach.ts';
 import { loadConfig, type Config } from './adapters/config/load-config.ts';
 import { locateConfig } from './adapters/config/locate-config.ts';
 import type { Watching } from './adapters/config/watch-file.ts';
@@ -31,8 +31,9 @@ import { openTaskIds } from './task-ids.ts';
 export interface Opened extends OpenCatalog {
   readonly log: Log;
   readonly settings: Settings;
-  /** What the clients of the process see. */
-  readonly view: View;
+  readonly ground: Ground;
+  /** What a running `serve` shows, where it is all that there is. */
+  readonly attached?: View;
   /** Starts the servers, and lets them follow the config where the command lasts. */
   readonly start: () => void;
 }
@@ -71,26 +72,26 @@ export async function openConfigured(
   const isRecorded = !options.isQuiet;
   const tasks = options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' };
   const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded, tasks });
-  return ok({ ...opened, settings, view: opened.catalog.all, configPath: config.path });
+  return ok({ ...opened, settings, ground, configPath: config.path });
 }
 
 /** The servers of a running `serve` through it; where none runs, those of the config. */
 export async function openAttached(
-  options: GroundOptions,
+  options: GroundOptions & Shown,
   before: Before = {},
 ): Promise<Result<Opened, Refusal>> {
   const ground = await openGround(options);
   if (!ground.ok) return ground;
   const { around, home, log } = ground.value;
   const path = join(home, SERVE_FILE);
-  const plan = await planOfServe(path);
+  const plan = await planOfServe(path, options);
   if (plan === undefined) {
     log.warn('no `assay serve` of this home is running, so the servers are started here', { home });
     return openConfigured(options, ground.value, before);
   }
   const resolved = resolveSettings({ env: around.env, file: new Map(), stored: new Map() });
   if (!resolved.ok) return resolved;
-  const follow = (catalog: Catalog): Promise<Watching> => followServe(path, catalog);
+  const follow = (catalog: Catalog): Promise<Watching> => followServe(path, catalog, options);
   const { settings } = resolved.value;
   const opened = await openPlan(plan, {
     ground: ground.value,
@@ -100,7 +101,13 @@ export async function openAttached(
     isRecorded: false,
     tasks: { isAlone: true },
   });
-  return ok({ ...opened, settings, view: attachedView(opened.catalog), configPath: path });
+  return ok({
+    ...opened,
+    settings,
+    ground: ground.value,
+    attached: attachedView(opened.catalog),
+    configPath: path,
+  });
 }
 
 export interface Configured extends Resolved {

@@ -14,6 +14,7 @@ import { openHttpDoor } from './edges/mcp/http-door.ts';
 import type { Meter } from './gateway/ports/telemetry.ts';
 import type { Store } from './gateway/ports/store.ts';
 import { openGround, openHomeStore, setting, type Ground, type GroundOptions } from './ground.ts';
+import { openToolsets } from './open-toolsets.ts';
 import { openConfigured } from './opening.ts';
 
 /** Opens the HTTP door of a catalog, with all that stands behind it: store, tokens, metrics. */
@@ -46,13 +47,22 @@ async function serveFrom(
   const opened = await openConfigured(options, ground, { store, isPersonal: needsTokenWith });
   if (!opened.ok) return opened;
   const { catalog, configPath, settings } = opened.value;
+  const isPersonal = needsTokenWith(settings);
+  const shown = await openToolsets(catalog, { ground, settings, store, isPersonal });
+  const known = await shown.toolsets.ready();
+  if (!known.ok) {
+    await opened.value.close();
+    return known;
+  }
   const ownToken = mintToken();
   const mostFailures = settings['limits.tokenFailures'];
   const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
   const isOpen = isOpenWith(settings);
-  const door = await openHttpDoor({ host, port, gate, isOpen, settings, catalog, log, meter });
+  const behind = { settings, catalog, log, meter, views: shown.views };
+  const door = await openHttpDoor({ host, port, gate, isOpen, ...behind });
   if (!door.ok) {
     gate.close();
+    await shown.close();
     await opened.value.close();
     return door;
   }
@@ -63,11 +73,20 @@ async function serveFrom(
     await withdraw();
     // Servers stop last: until then they answer what is under way.
     await door.value.close();
+    await shown.close();
     await opened.value.close();
     gate.close();
     await store.close();
   };
-  return ok({ catalog, configPath, url, needsToken: needsTokenWith(settings), close });
+  return ok({
+    catalog,
+    configPath,
+    url,
+    needsToken: isPersonal,
+    equipped: () => shown.toolsets.equipped,
+    hasModes: settings.enableConfigToolsMenu,
+    close,
+  });
 }
 
 const ANNOUNCE_EVERY_MS = 5_000;

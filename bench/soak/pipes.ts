@@ -39,7 +39,7 @@ class Desk {
     const config = join(folder, 'mcp.json');
     const pipe = { command: process.execPath, args: [peerFile('echo-stdio.ts'), this.#mark] };
     writeFileSync(config, JSON.stringify({ mcpServers: { pipe, plain: fixture('plain', this.#mark) } }));
-    this.#args = [builtMain(), 'stdio', '--config', config, '--home', home];
+    this.#args = [builtMain(), 'stdio', '--all', '--config', config, '--home', home];
   }
 
   async visit({ tally }: Ground, chance: Chance): Promise<void> {

@@ -98,6 +98,7 @@ export type Refusal =
       readonly projects: readonly string[];
     }
   | { readonly code: 'NOTHING_TO_UNDO'; readonly path: string }
+  | { readonly code: 'FILE_UNREADABLE'; readonly path: string; readonly reason: string }
   | { readonly code: 'FILE_UNWRITABLE'; readonly path: string; readonly reason: string }
   | { readonly code: 'SERVER_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
   | {
@@ -109,6 +110,26 @@ export type Refusal =
     }
   | { readonly code: 'AUTHORIZATION_FAILED'; readonly server: string; readonly reason: string }
   | { readonly code: 'AUTHORIZATION_UNKNOWN'; readonly server: string; readonly subject: string }
-  | { readonly code: 'KEY_UNUSABLE'; readonly place: string; readonly reason: string };
+  | { readonly code: 'KEY_UNUSABLE'; readonly place: string; readonly reason: string }
+  | { readonly code: 'TOOLSET_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
+  | { readonly code: 'TOOLSET_TAKEN'; readonly name: string }
+  | { readonly code: 'TOOLSETS_FULL'; readonly limit: number }
+  | { readonly code: 'TOOLSET_FULL'; readonly toolset: string; readonly limit: number }
+  | { readonly code: 'TOOLSET_NOT_EQUIPPED' }
+  | { readonly code: 'TOOL_NOT_IN_TOOLSET'; readonly tool: string; readonly toolset: string }
+  | { readonly code: 'TOOL_CHANGED'; readonly tool: string; readonly toolset: string }
+  | { readonly code: 'REF_UNKNOWN'; readonly ref: string; readonly nearest?: string }
+  | { readonly code: 'REF_AMBIGUOUS'; readonly ref: string; readonly servers: readonly string[] }
+  | { readonly code: 'REF_DISAGREES'; readonly namespacedName: string; readonly refId: string }
+  | { readonly code: 'NOTE_UNKNOWN'; readonly tool: string; readonly note: string }
+  | { readonly code: 'NOTES_FULL'; readonly tool: string; readonly limit: number }
+  | {
+      readonly code: 'MODE_DIFFERS';
+      readonly tool: string;
+      /** The mode that Assay is in. */
+      readonly mode: 'configuration' | 'normal';
+      /** The tool that leads to the other one. */
+      readonly switch: string;
+    };
 
 export type RefusalCode = Refusal['code'];

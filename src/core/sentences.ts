@@ -130,6 +130,7 @@ const SENTENCES: Sentences = {
     `No MCP server was found. Looked in: ${r.places.map(quote).join(', ')}.` +
     (r.projects.length === 0 ? '' : ` There are some with --project ${r.projects.map(quote).join(' or ')}.`),
   NOTHING_TO_UNDO: (r) => `There is nothing to undo: Assay wrote nothing into ${quote(r.path)}.`,
+  FILE_UNREADABLE: (r) => `The file ${quote(r.path)} cannot be read: ${r.reason}.`,
   FILE_UNWRITABLE: (r) => `The file ${quote(r.path)} cannot be written: ${r.reason}.`,
   SERVER_UNKNOWN: (r) =>
     `No server of the config is called ${quote(r.name)}.` +
@@ -139,6 +140,30 @@ const SENTENCES: Sentences = {
   AUTHORIZATION_UNKNOWN: (r) =>
     `Nobody is signed in at server ${quote(r.server)} as ${quote(r.subject)}. \`assay auth --list\` shows all.`,
   KEY_UNUSABLE: (r) => `The encryption key in ${r.place} cannot be used: ${r.reason}.`,
+  TOOLSET_UNKNOWN: (r) =>
+    `No toolset is called ${quote(r.name)}.` +
+    (r.known.length === 0 ? ' There are none yet.' : ` There are: ${r.known.map(quote).join(', ')}.`),
+  TOOLSET_TAKEN: (r) =>
+    `There is a toolset ${quote(r.name)} already. Choose another name, or change or delete that one.`,
+  TOOLSETS_FULL: (r) => `There are ${r.limit} toolsets already, and no more are kept. Delete some first.`,
+  TOOLSET_FULL: (r) => `The toolset ${quote(r.toolset)} would have more than ${r.limit} tools.`,
+  TOOLSET_NOT_EQUIPPED: () =>
+    'No toolset is equipped. Equip one first: with "equip-toolset" in configuration mode, or with `assay toolset equip NAME`.',
+  TOOL_NOT_IN_TOOLSET: (r) => `The tool ${quote(r.tool)} is not in the toolset ${quote(r.toolset)}.`,
+  TOOL_CHANGED: (r) =>
+    `The tool ${quote(r.tool)} is withheld: its definition is no longer the one that the toolset ${quote(r.toolset)} holds it to. An operator sees what changed with \`assay toolset review ${r.toolset}\`, and lets it in with \`assay toolset accept\`.`,
+  REF_UNKNOWN: (r) =>
+    `No tool is called ${quote(r.ref)}.` +
+    (r.nearest === undefined ? '' : ` Did you mean ${quote(r.nearest)}?`) +
+    ' A tool is named "server.tool", or by its refId.',
+  REF_AMBIGUOUS: (r) =>
+    `The ref ${quote(r.ref)} names a tool of each of the servers ${r.servers.map(quote).join(', ')}. Give its refId.`,
+  REF_DISAGREES: (r) =>
+    `The refId ${quote(r.refId)} is not that of ${quote(r.namespacedName)} as it is now. Give one of the two.`,
+  NOTE_UNKNOWN: (r) => `The tool ${quote(r.tool)} has no note ${quote(r.note)} in that toolset.`,
+  NOTES_FULL: (r) => `The tool ${quote(r.tool)} would have more than ${r.limit} notes. Delete some first.`,
+  MODE_DIFFERS: (r) =>
+    `The tool ${quote(r.tool)} cannot be called: Assay is in ${r.mode} mode. Call ${quote(r.switch)} first, and list the tools again.`,
 };
 
 /** Why a server cannot be used before somebody signs in, and by which command; to stand behind its name. */

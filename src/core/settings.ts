@@ -4,11 +4,14 @@ import { err, ok, type Result } from './result.ts';
 /** What a setting takes, and what it is without anybody's word. */
 type Kind =
   | { readonly type: 'whole'; readonly least: number; readonly most: number; readonly otherwise: number }
-  | { readonly type: 'choice'; readonly of: readonly string[]; readonly otherwise: string };
+  | { readonly type: 'choice'; readonly of: readonly string[]; readonly otherwise: string }
+  | { readonly type: 'flag'; readonly otherwise: boolean };
 
 export interface SettingFacts {
   /** The variable that sets it before all else. */
   readonly env: string;
+  /** One that counts where that is not set, for those who come from elsewhere. */
+  readonly otherEnv?: string;
   readonly kind: Kind;
   /** One sentence for people; the unit is in it. */
   readonly about: string;
@@ -25,6 +28,10 @@ const LONGEST_MS = 2 ** 31 - 1;
 /** Every setting with the value that holds. */
 export interface Settings {
   readonly 'mcp.access': 'open' | 'token';
+  readonly enableConfigToolsMenu: boolean;
+  readonly 'modes.names': 'configuration-mode' | 'toolset-menu';
+  readonly 'toolsets.changed': 'withhold' | 'show';
+  readonly 'notes.review': 'auto' | 'always' | 'never';
   readonly 'limits.bodyBytes': number;
   readonly 'limits.connections': number;
   readonly 'limits.sessions': number;
@@ -58,6 +65,31 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     kind: { type: 'choice', of: ['open', 'token'], otherwise: 'open' },
     about:
       'Whether the MCP endpoints on loopback are open or need a token. Beyond loopback they always need one.',
+  },
+  enableConfigToolsMenu: {
+    env: 'ASSAY_ENABLE_CONFIG_TOOLS_MENU',
+    otherEnv: 'HYPERTOOL_ENABLE_CONFIG_TOOLS_MENU',
+    kind: { type: 'flag', otherwise: true },
+    about:
+      'Whether configuration tools are shown in configuration mode alone. Otherwise there are no modes, and they stand beside the equipped toolset’s tools, or beside all tools where none is equipped.',
+  },
+  'modes.names': {
+    env: 'ASSAY_MODES_NAMES',
+    kind: { type: 'choice', of: ['configuration-mode', 'toolset-menu'], otherwise: 'configuration-mode' },
+    about:
+      'What the tools that switch modes are called: enter-configuration-mode and exit-configuration-mode, or open-toolset-menu and close-toolset-menu.',
+  },
+  'toolsets.changed': {
+    env: 'ASSAY_TOOLSETS_CHANGED',
+    kind: { type: 'choice', of: ['withhold', 'show'], otherwise: 'withhold' },
+    about:
+      'What becomes of a tool that a toolset holds to one definition by its refId, when the definition changes.',
+  },
+  'notes.review': {
+    env: 'ASSAY_NOTES_REVIEW',
+    kind: { type: 'choice', of: ['auto', 'always', 'never'], otherwise: 'auto' },
+    about:
+      'Whether a note that a model wrote is kept from models until an operator accepts it. auto: where clients come with tokens.',
   },
   'limits.bodyBytes': {
     env: 'ASSAY_MAX_BODY_BYTES',
@@ -222,6 +254,7 @@ export function resolveSettings(sources: SettingSources): Result<Resolved, Refus
 
 /** Why a value cannot be that of a setting, as the end of a sentence. */
 export function settingFault({ kind }: SettingFacts, value: unknown): string | undefined {
+  if (kind.type === 'flag') return typeof value === 'boolean' ? undefined : 'it must be true or false';
   if (kind.type === 'choice')
     return kind.of.includes(String(value)) ? undefined : `it must be one of ${kind.of.join(', ')}`;
   const isFit =
@@ -241,13 +274,26 @@ interface Said {
   readonly origin: SettingOrigin;
 }
 
-function saidOf(key: string, { env, kind }: SettingFacts, sources: SettingSources): Said | undefined {
-  const given = sources.env[env];
-  if (given !== undefined && given !== '') {
-    const isNumber = kind.type === 'whole' && /^\d{1,15}$/.test(given);
-    return { value: isNumber ? Number(given) : given, name: env, origin: 'environment' };
+function saidOf(key: string, facts: SettingFacts, sources: SettingSources): Said | undefined {
+  for (const name of [facts.env, facts.otherEnv]) {
+    const given = name === undefined ? undefined : sources.env[name];
+    if (name !== undefined && given !== undefined && given !== '')
+      return { value: valueIn(given, facts.kind), name, origin: 'environment' };
   }
   if (sources.file.has(key))
     return { value: sources.file.get(key), name: `settings["${key}"]`, origin: 'config file' };
   return sources.stored.has(key) ? { value: sources.stored.get(key), name: key, origin: 'store' } : undefined;
+}
+
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** What a variable says, in the type of the setting where it fits. */
+function valueIn(given: string, kind: Kind): unknown {
+  if (kind.type === 'flag') return FLAGS.get(given.toLowerCase()) ?? given;
+  return kind.type === 'whole' && /^\d{1,15}$/.test(given) ? Number(given) : given;
 }

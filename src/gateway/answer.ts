@@ -27,7 +27,7 @@ export function answer(exchange: Exchange): Promise<Answer> {
 
 const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...LIST_KINDS.map((kind): [string, Handler] => [LISTS[kind].method, (exchange) => list(exchange, kind)]),
-  ['tools/call', (exchange) => named(exchange, (name) => exchange.view.tool(name))],
+  ['tools/call', callTool],
   ['prompts/get', (exchange) => named(exchange, (name) => exchange.view.prompt(name))],
   ['resources/read', readResource],
   ['resources/subscribe', subscribe],
@@ -48,6 +48,15 @@ async function list({ view, message, era }: Exchange, kind: ListKind): Promise<A
   if (era === 'modern' && !view.has(LISTS[kind].capability))
     return refused({ code: 'METHOD_UNKNOWN', method: message.method });
   return page.ok ? { kind: 'own', result: page.value } : refused(page.error);
+}
+
+async function callTool(exchange: Exchange): Promise<Answer> {
+  const { view, message } = exchange;
+  const name = view.hasOwn ? textOf(message.bytes, nameOf(message)) : undefined;
+  const own = name === undefined ? undefined : view.own(name);
+  return own === undefined
+    ? named(exchange, (key) => view.tool(key))
+    : { kind: 'own', result: await own.call(exchange) };
 }
 
 type Found = Result<Entry, Refusal>;

@@ -7,7 +7,7 @@ import type { TaskAccess } from './ports/task-ids.ts';
 import type { Telemetry } from './ports/telemetry.ts';
 import { Server } from './server.ts';
 import type { ServerDeps } from './server-deps.ts';
-import { View } from './view.ts';
+import { View, type Choice, type ViewOptions } from './view.ts';
 
 /** Longest time in ms that the first lists wait for servers that are still starting. */
 const FIRST_LIST_WAIT_MS = 5_000;
@@ -50,6 +50,8 @@ export class Catalog {
   #servers: readonly Server[] = [];
   #rejected: readonly Rejected[] = [];
   readonly #views = new Map<string, View>();
+  /** Those that show a choice, by their endpoint. */
+  readonly #choices = new Map<string, View>();
   readonly #deps: CatalogDeps;
   readonly #ending = new Map<ServerSpec, Promise<void>>();
   #announcing: NodeJS.Timeout | undefined;
@@ -66,7 +68,7 @@ export class Catalog {
       asking: deps.asking,
       servers: () => this.#servers,
       isAggregated: true,
-      settled: (kind) => this.#listed(this.#servers, kind),
+      settled: (kind) => this.listed(this.#servers, kind),
       telemetry: deps.telemetry,
       tasks: deps.tasks,
     });
@@ -84,6 +86,28 @@ export class Catalog {
   /** The view of one server, its names unprefixed. */
   of(server: string): View | undefined {
     return this.#views.get(server);
+  }
+
+  /** A view of its own choice, which follows the servers as the others do. Another one of this endpoint is forgotten. */
+  open(endpoint: string, choice: Choice & Pick<ViewOptions, 'servers' | 'settled'>): View {
+    const { telemetry, asking, tasks } = this.#deps;
+    const { servers, settled } = choice;
+    const view = new View({
+      endpoint,
+      asking,
+      servers,
+      isAggregated: true,
+      settled,
+      telemetry,
+      tasks,
+      choice,
+    });
+    this.#choices.set(endpoint, view);
+    return view;
+  }
+
+  forget(endpoint: string): void {
+    this.#choices.delete(endpoint);
   }
 
   start(): void {
@@ -158,7 +182,7 @@ export class Catalog {
       asking,
       servers,
       isAggregated: false,
-      settled: (kind) => this.#listed(servers(), kind),
+      settled: (kind) => this.listed(servers(), kind),
       telemetry,
       tasks,
     });
@@ -181,21 +205,21 @@ export class Catalog {
     await Promise.all(same.map(([, ending]) => ending));
   }
 
-  /** The lists of a server that stood before are known; of the others they are waited for, for a while after the start. */
-  async #listed(servers: readonly Server[], kind: ListKind): Promise<void> {
+  /** Resolves when lists may be given out: those of a server that stood before are known; of the others they are waited for, for a while after the start. */
+  async listed(servers: readonly Server[], kind: ListKind): Promise<void> {
     await Promise.race([Promise.all(servers.map((server) => server.settled(kind))), this.#started]);
   }
 
   #changed(): void {
     this.all.invalidate();
-    for (const view of this.#views.values()) view.invalidate();
+    for (const view of [...this.#views.values(), ...this.#choices.values()]) view.invalidate();
     this.#announcing ??= setTimeout(() => this.#announce(), ANNOUNCE_AFTER_MS);
   }
 
   #announce(): void {
     this.#announcing = undefined;
     this.all.announce();
-    for (const view of this.#views.values()) view.announce();
+    for (const view of [...this.#views.values(), ...this.#choices.values()]) view.announce();
     for (const report of this.reports()) {
       if (this.#reported.has(report)) continue;
       this.#reported.add(report);

@@ -17,16 +17,25 @@ export interface Entry {
   /** What its server calls it. */
   readonly name: string;
   readonly definition: Definition;
+  /** What somebody noted on it, for models to read. */
+  readonly notes?: string | undefined;
 }
+
+/** What a list shows of an entry; also of a tool of Assay's own, which has no server. */
+export type Shown = Omit<Entry, 'server'>;
 
 /** Most entries on one page. Many clients ignore cursors, so a page is large. */
 export const PAGE_SIZE = 1_000;
 
-export interface ListingOptions {
+/** What a list consists of. */
+export interface ListingContent {
   readonly kind: ListKind;
-  readonly servers: readonly Server[];
-  /** Whether tools and prompts get public names; otherwise they keep their server's own. */
-  readonly isAggregated: boolean;
+  readonly entries: readonly Entry[];
+  /** Tools of Assay's own, which come before the others. */
+  readonly own?: readonly Shown[];
+  /** Names that several wanted, and those that they got instead. */
+  readonly contested?: ReadonlyMap<string, readonly string[]>;
+  readonly reports?: readonly string[];
 }
 
 /** One list as clients of one endpoint see it. Never changes once it is built; a change makes a new one. */
@@ -34,52 +43,20 @@ export class Listing {
   readonly entries: readonly Entry[];
   /** What is shown otherwise than its server wrote it, or not at all, with the reason; for people. */
   readonly reports: readonly string[];
+  readonly #own: readonly Shown[];
   readonly #kind: ListKind;
-  readonly #byKey = new Map<string, Entry>();
+  readonly #byKey: ReadonlyMap<string, Entry>;
   readonly #contested: ReadonlyMap<string, readonly string[]>;
-  readonly #shown: Partial<Record<Era, readonly Entry[]>> = {};
+  readonly #shown: Partial<Record<Era, readonly Shown[]>> = {};
   readonly #pages = new Map<string, Buffer>();
 
-  constructor(options: ListingOptions) {
-    this.#kind = options.kind;
-    const named = LISTS[options.kind].key === 'name';
-    const sources = options.servers.flatMap((server) =>
-      server.inventory[options.kind].flatMap((definition) =>
-        definition.key === undefined ? [] : [{ server, definition, name: definition.key }],
-      ),
-    );
-    const given =
-      named && options.isAggregated
-        ? publicNames(
-            sources.map(({ server, name }) => ({
-              server: server.spec.name,
-              name,
-              isPrefixed: server.spec.prefix,
-            })),
-          )
-        : {
-            names: sources.map(({ name }) => name),
-            contested: new Map<string, readonly string[]>(),
-            reports: [],
-          };
-    const reports = [...given.reports];
-    for (const [index, source] of sources.entries()) {
-      const key = given.names[index];
-      if (key === undefined) continue;
-      const first = this.#byKey.get(key);
-      if (first === undefined) this.#byKey.set(key, { ...source, key });
-      else
-        reports.push(
-          `${source.server.spec.name}: ${key} is hidden, ${first.server.spec.name} has it already`,
-        );
-    }
-    this.entries = [...this.#byKey.values()];
-    this.#contested = given.contested;
-    this.reports = [
-      ...reports,
-      ...this.entries.flatMap(fitnessReport),
-      ...options.servers.flatMap((s) => namelessReport(s, options.kind)),
-    ].map(forPeople);
+  constructor({ kind, entries, own = [], contested = new Map(), reports = [] }: ListingContent) {
+    this.#kind = kind;
+    this.entries = entries;
+    this.#own = own;
+    this.#byKey = new Map(entries.map((entry) => [entry.key, entry]));
+    this.#contested = contested;
+    this.reports = reports;
   }
 
   find(key: string): Entry | undefined {
@@ -93,18 +70,23 @@ export class Listing {
 
   /** Whether clients would see no difference to another listing. */
   isSame(other: Listing): boolean {
+    const [these, those] = [this.#all, other.#all];
     return (
-      this.entries.length === other.entries.length &&
-      this.entries.every((entry, index) => {
-        const twin = other.entries[index];
-        return twin?.key === entry.key && twin.definition === entry.definition;
+      these.length === those.length &&
+      these.every(({ key, definition, notes }, index) => {
+        const twin = those[index];
+        return twin?.key === key && twin.definition === definition && twin.notes === notes;
       })
     );
   }
 
+  get #all(): readonly Shown[] {
+    return this.#own.length === 0 ? this.entries : [...this.#own, ...this.entries];
+  }
+
   /** JSON text of the list's result, from after the entry that the cursor names. Made once, then only written. */
   page(era: Era, cursor: string | undefined): Result<Buffer, Refusal> {
-    const shown = (this.#shown[era] ??= this.entries.filter(
+    const shown = (this.#shown[era] ??= this.#all.filter(
       (e) => e.definition.fitness[era].kind !== 'withheld',
     ));
     const start = cursor === undefined ? 0 : this.#startAfter(shown, cursor);
@@ -116,13 +98,13 @@ export class Listing {
     return ok(made);
   }
 
-  #startAfter(shown: readonly Entry[], cursor: string): number | undefined {
+  #startAfter(shown: readonly Shown[], cursor: string): number | undefined {
     const last = this.#byKey.get(Buffer.from(cursor, 'base64url').toString());
     const index = last === undefined ? -1 : shown.indexOf(last);
     return index < 0 ? undefined : index + 1;
   }
 
-  #makePage(shown: readonly Entry[], start: number, era: Era): Buffer {
+  #makePage(shown: readonly Shown[], start: number, era: Era): Buffer {
     const entries = shown.slice(start, start + PAGE_SIZE);
     const last = entries.at(-1);
     const hasMore = last !== undefined && start + entries.length < shown.length;
@@ -141,6 +123,56 @@ export class Listing {
   }
 }
 
+export interface Source {
+  readonly kind: ListKind;
+  readonly servers: readonly Server[];
+  /** Whether tools and prompts get public names; otherwise they keep their server's own. */
+  readonly isAggregated: boolean;
+}
+
+/** One list of all these servers. */
+export function listingOf({ kind, servers, isAggregated }: Source): Listing {
+  const named = LISTS[kind].key === 'name';
+  const sources = servers.flatMap((server) =>
+    server.inventory[kind].flatMap((definition) =>
+      definition.key === undefined ? [] : [{ server, definition, name: definition.key }],
+    ),
+  );
+  const given =
+    named && isAggregated
+      ? publicNames(
+          sources.map(({ server, name }) => ({
+            server: server.spec.name,
+            name,
+            isPrefixed: server.spec.prefix,
+          })),
+        )
+      : { names: sources.map(({ name }) => name), contested: NOTHING_CONTESTED, reports: [] };
+  const reports = [...given.reports];
+  const byKey = new Map<string, Entry>();
+  for (const [index, source] of sources.entries()) {
+    const key = given.names[index];
+    if (key === undefined) continue;
+    const first = byKey.get(key);
+    if (first === undefined) byKey.set(key, { ...source, key });
+    else
+      reports.push(`${source.server.spec.name}: ${key} is hidden, ${first.server.spec.name} has it already`);
+  }
+  const entries = [...byKey.values()];
+  const faults = [
+    ...entries.flatMap(fitnessReport),
+    ...servers.flatMap((server) => namelessReport(server, kind)),
+  ];
+  return new Listing({
+    kind,
+    entries,
+    contested: given.contested,
+    reports: [...reports, ...faults].map(forPeople),
+  });
+}
+
+const NOTHING_CONTESTED: ReadonlyMap<string, readonly string[]> = new Map();
+
 /** Longest report; a server chooses how long its names are. */
 const LONGEST_REPORT = 1_000;
 
@@ -150,10 +182,11 @@ function forPeople(report: string): string {
 
 const COMMA: Buffer = Buffer.from(',');
 
-function shownDefinition(entry: Entry, era: Era): Buffer {
+function shownDefinition(entry: Shown, era: Era): Buffer {
   const fitness = entry.definition.fitness[era];
   return changedDefinition(entry.definition.bytes, {
     name: entry.key === entry.name ? undefined : entry.key,
+    notes: entry.notes,
     without: fitness.kind === 'without' ? fitness.paths : [],
   });
 }

@@ -6,7 +6,8 @@ import type { Era } from '../protocol/eras.ts';
 import type { Asking } from './asking.ts';
 import type { ClientSession } from './client-session.ts';
 import { LIST_KINDS } from './inventory.ts';
-import { Listing, type Entry } from './listing.ts';
+import { listingOf, type Entry, type Listing } from './listing.ts';
+import type { OwnTool } from './own-tool.ts';
 import type { ListKind } from './ports.ts';
 import type { TaskAccess } from './ports/task-ids.ts';
 import type { Telemetry } from './ports/telemetry.ts';
@@ -25,6 +26,22 @@ export interface ViewOptions {
   readonly telemetry?: Telemetry | undefined;
   /** Undefined: no tasks are offered. */
   readonly tasks?: TaskAccess | undefined;
+  /** Undefined: all that the servers have is shown. */
+  readonly choice?: Choice | undefined;
+}
+
+/** Chooses of all that there is what a view shows. */
+export interface Choice {
+  /** All servers that it may ever choose of: what they can do is promised to clients. */
+  readonly mayChoose: () => readonly Server[];
+  readonly listing: (kind: ListKind) => Listing;
+  /** A tool of Assay's own, whether it is listed at the moment or not. */
+  readonly own?: (name: string) => OwnTool | undefined;
+  /** Why a tool that is not in the list cannot be called; undefined: there is none. */
+  readonly absence: (name: string) => Refusal | undefined;
+  /** What a call has to wait for, although a list need not: a boundary is not judged from memory. */
+  readonly pending?: () => Promise<unknown> | undefined;
+  readonly instructions?: () => string | undefined;
 }
 
 /** What one endpoint shows: some servers, under public names or their own. */
@@ -36,6 +53,7 @@ export class View {
   readonly tasks: TaskAccess | undefined;
   readonly #servers: () => readonly Server[];
   readonly #settled: (kind: ListKind) => Promise<void>;
+  readonly #choice: Choice | undefined;
   #listings: Partial<Record<ListKind, Listing>> = {};
   #announced: Partial<Record<ListKind, Listing>> = {};
   readonly #listeners = new Set<(kinds: readonly ListKind[]) => void>();
@@ -48,18 +66,31 @@ export class View {
     this.#settled = options.settled;
     this.telemetry = options.telemetry;
     this.tasks = options.tasks;
+    this.#choice = options.choice;
   }
 
   get servers(): readonly Server[] {
     return this.#servers();
   }
 
+  /** Those whose capabilities the view has, whether it shows anything of them at the moment or not. */
+  get #capable(): readonly Server[] {
+    return this.#choice?.mayChoose() ?? this.servers;
+  }
+
   listing(kind: ListKind): Listing {
-    return (this.#listings[kind] ??= new Listing({
-      kind,
-      servers: this.servers,
-      isAggregated: this.isAggregated,
-    }));
+    const { servers, isAggregated } = this;
+    return (this.#listings[kind] ??=
+      this.#choice?.listing(kind) ?? listingOf({ kind, servers, isAggregated }));
+  }
+
+  /** Whether there are tools of Assay's own. */
+  get hasOwn(): boolean {
+    return this.#choice?.own !== undefined;
+  }
+
+  own(name: string): OwnTool | undefined {
+    return this.#choice?.own?.(name);
   }
 
   /** JSON text of one page of a list. The first lists wait until the servers had their chance to start. */
@@ -75,8 +106,12 @@ export class View {
   }
 
   async tool(name: string): Promise<Result<Entry, Refusal>> {
+    const pending = this.#choice?.pending?.();
+    if (pending !== undefined) await pending;
     const entry = this.listing('tools').find(name) ?? (await this.#afterStart('tools', name));
     if (entry === undefined) {
+      const absence = this.#choice?.absence(name);
+      if (absence !== undefined) return err(absence);
       const candidates = this.listing('tools').candidates(name);
       if (candidates !== undefined) return err({ code: 'NAME_AMBIGUOUS', name, candidates });
       return err(this.#unseen('tools', name) ?? { code: 'TOOL_UNKNOWN', name });
@@ -123,6 +158,8 @@ export class View {
 
   /** The instructions of all servers, each under its name; those of a single server as they are. */
   instructions(): string | undefined {
+    const chosen = this.#choice?.instructions?.();
+    if (chosen !== undefined) return chosen;
     const given = this.servers.flatMap(({ spec, instructions }) =>
       instructions === undefined
         ? []
@@ -133,25 +170,26 @@ export class View {
 
   /** Whether any server has the capability, or even a member of it; true while some have never said. */
   has(capability: string, member?: string): boolean {
-    return this.servers.some((server) => mayHave(server, capability, member));
+    if (capability === 'tools' && this.hasOwn) return true;
+    return this.#capable.some((server) => mayHave(server, capability, member));
   }
 
   /** A client wants log messages of this level: its servers are asked for them, unless they send more already. */
   async wantLogs(level: string, client?: ClientSession): Promise<void> {
     const own = (server: Server): Promise<void> | undefined =>
       client && server.privateLinks.wantLogs(client.id, level);
-    await Promise.all(this.servers.map((server) => own(server) ?? server.wantLogs(level)));
+    await Promise.all(this.#capable.map((server) => own(server) ?? server.wantLogs(level)));
   }
 
   /** A client says something to all servers that have a link in its name. */
   say(client: ClientSession, note: Buffer): void {
-    for (const { privateLinks, sole, link } of this.servers)
+    for (const { privateLinks, sole, link } of this.#capable)
       (sole === undefined ? privateLinks.find(client.id) : link)?.say(note);
   }
 
   /** A client is gone, and with it what its servers opened for it. */
   forget(session: string): void {
-    for (const { privateLinks } of this.servers) privateLinks.end(session, 'its client is gone');
+    for (const { privateLinks } of this.#capable) privateLinks.end(session, 'its client is gone');
   }
 
   /** Told which lists have changed for clients of this view. The returned function ends it. */
@@ -176,6 +214,12 @@ export class View {
     });
     this.#announced = { ...this.#listings };
     if (changed.length > 0) for (const listener of [...this.#listeners]) listener(changed);
+  }
+
+  /** What is shown is another from now on. */
+  refresh(): void {
+    this.invalidate();
+    this.announce();
   }
 
   /** A server that is down and never listed anything may well have what was asked for; it is tried again. */

@@ -27,7 +27,7 @@ export async function driveAssay({ name, version, url, context }: ClientScenario
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
-        args: [MAIN, 'stdio', '--config', config, '--home', home],
+        args: [MAIN, 'stdio', '--all', '--config', config, '--home', home],
         env: cleanEnv(),
         stderr: 'inherit',
       }),

@@ -34,7 +34,7 @@ export async function openWay(way: ServerWay, programs: Programs, folder: string
     await assay.end();
     await server.end();
   };
-  const endpoint = await assay.saying(URL_LINE);
+  const endpoint = `${await assay.saying(URL_LINE)}/all`;
   await untilUp(endpoint);
   return { url: endpoint, close };
 }

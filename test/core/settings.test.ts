@@ -59,7 +59,7 @@ describe('a setting', () => {
 it('all settings stand in docs/SETTINGS.md as they are', () => {
   const written = readFileSync(join(ROOT, 'docs', 'SETTINGS.md'), 'utf8')
     .split('\n')
-    .filter((line) => /^\| `[a-z]+\.\w+` \| `ASSAY_/.test(line))
+    .filter((line) => /^\| `[a-z]+(?:\.\w+|[A-Z]\w+)` \| `ASSAY_/.test(line))
     .map((line) =>
       line
         .split('|')
@@ -67,7 +67,10 @@ it('all settings stand in docs/SETTINGS.md as they are', () => {
         .slice(1, -1),
     );
   const rows = Object.entries(SETTINGS).map(([key, { env, kind, about }]) => {
-    const range = kind.type === 'whole' ? `${kind.least} to ${kind.most}` : kind.of.join(', ');
+    const range =
+      kind.type === 'whole'
+        ? `${kind.least} to ${kind.most}`
+        : (kind.type === 'flag' ? ['true', 'false'] : kind.of).join(', ');
     return [key, env, String(kind.otherwise), range, about];
   });
   expect(written).toEqual(rows);

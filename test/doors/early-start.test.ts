@@ -28,12 +28,15 @@ describe('a first start of assay stdio', () => {
   it.each([
     ['with a setting that is wrong', [], { ASSAY_LOG_LEVEL: 'loud' }, 3],
     ['with an option that does not exist', ['--nope'], {}, 2],
+    ['with options that exclude each other', ['--all', '--toolset', 'dev'], {}, 2],
     ['that only asks for help', ['--help'], {}, 0],
   ])('%s leaves no server behind', async (_what, args, env, code) => {
     const diary = openDiary();
     // It ends neither with its stdin nor at SIGTERM.
     const config = writeConfig({ stubborn: fixture('plain', ['--stubborn'], { env: diary.env }) });
-    const done = await runAssay(['stdio', '--config', config, '--home', tempDir(), ...args], { env });
+    const done = await runAssay(['stdio', '--all', '--config', config, '--home', tempDir(), ...args], {
+      env,
+    });
     expect(done.code).toBe(code);
     expect(done.stdout.includes('"jsonrpc"')).toBe(false);
     await until('no server is left', () =>

@@ -21,7 +21,7 @@ describe('the endpoints', () => {
     await assay.settled();
   });
 
-  it.each(['/mcp', '/mcp/all'])('%s shows the tools of all servers with their prefixes', async (path) => {
+  it.each(['/mcp/all'])('%s shows the tools of all servers with their prefixes', async (path) => {
     const session = await openSession(base + path);
     expect([...namesAt(await session.ask('tools/list'), 'result', 'tools')].sort()).toEqual([
       'one_first',
@@ -54,7 +54,7 @@ describe('the endpoints', () => {
     }
   });
 
-  it('a bare name reaches nothing at /mcp', async () => {
+  it('a bare name reaches nothing at /mcp/all', async () => {
     const session = await openSession(assay.url);
     const answer = await session.ask('tools/call', { name: 'first', arguments: {} });
     expect(at(answer, 'error', 'data', 'code')).toBe('TOOL_UNKNOWN');

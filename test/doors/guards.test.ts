@@ -89,7 +89,7 @@ describe('on loopback', () => {
   it('two Host headers, or none, are refused', async () => {
     for (const head of ['Host: 127.0.0.1\r\nHost: evil.example', 'X-Nothing: 1']) {
       const answer = await sendBytes(assay.port, [
-        `POST /mcp HTTP/1.1\r\n${head}\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n`,
+        `POST /mcp/all HTTP/1.1\r\n${head}\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n`,
       ]);
       expect(answer).toMatch(/^HTTP\/1\.1 40[03] /);
     }

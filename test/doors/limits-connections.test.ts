@@ -16,10 +16,10 @@ const CALL_HEADERS = modernHeaders('tools/call', LABEL);
 describe('a flood of 2,000 connections', () => {
   it.each([
     ['that say nothing', ''],
-    ['with half-sent headers', 'POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-ty'],
+    ['with half-sent headers', 'POST /mcp/all HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-ty'],
     [
       'with half-sent bodies',
-      'POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{',
+      'POST /mcp/all HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{',
     ],
   ])('%s keeps nobody from being served, on new and on kept connections', async (_, first) => {
     const assay = await startAssay({ servers: { plain: fixture('plain') } });
@@ -118,7 +118,7 @@ describe('a connection that is slow or idle', () => {
   });
 
   it('is told so and closed when its headers take too long', async () => {
-    const answer = await sendBytes(assay.port, ['POST /mcp HTTP/1.1\r\nhost: a'], { limitMs: 1_400 });
+    const answer = await sendBytes(assay.port, ['POST /mcp/all HTTP/1.1\r\nhost: a'], { limitMs: 1_400 });
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 

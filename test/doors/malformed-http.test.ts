@@ -25,7 +25,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
   });
 
   const head = (length: number | string, more = ''): string =>
-    `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${assay.port}\r\nContent-Type: application/json\r\nAccept: ${BOTH}\r\n` +
+    `POST /mcp/all HTTP/1.1\r\nHost: 127.0.0.1:${assay.port}\r\nContent-Type: application/json\r\nAccept: ${BOTH}\r\n` +
     `Mcp-Session-Id: ${session.id}\r\nMcp-Protocol-Version: 2025-11-25\r\n${more}Content-Length: ${length}\r\n\r\n`;
 
   const NOT_JSON: readonly string[] = [
@@ -232,7 +232,7 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
 
   it('a hundred idle connections hold nobody up', async () => {
     const idle = Array.from({ length: 100 }, () =>
-      sendBytes(assay.port, ['POST /mcp HTTP/1.1\r\n'], { limitMs: 600 }),
+      sendBytes(assay.port, ['POST /mcp/all HTTP/1.1\r\n'], { limitMs: 600 }),
     );
     await sleep(100);
     const startMs = Date.now();

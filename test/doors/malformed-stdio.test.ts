@@ -112,7 +112,7 @@ describe('malformed input on stdin', () => {
     const { MAIN, tempDir, writeConfig } = await import('../support/place.ts');
     const child = spawn(
       process.execPath,
-      [MAIN, 'stdio', '--config', writeConfig({ plain: fixture('plain') }), '--home', tempDir()],
+      [MAIN, 'stdio', '--all', '--config', writeConfig({ plain: fixture('plain') }), '--home', tempDir()],
       { env: cleanEnv(), stdio: 'pipe' },
     );
     const watched = watch(child);

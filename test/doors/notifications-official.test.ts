@@ -84,7 +84,9 @@ describe('official servers', () => {
     ['HTTP', () => ({ url: assay.url })],
     [
       'stdio',
-      () => ({ command: [process.execPath, MAIN, 'stdio', '--config', config, '--home', tempDir()] }),
+      () => ({
+        command: [process.execPath, MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()],
+      }),
     ],
   ];
 

@@ -103,7 +103,7 @@ describe('progress', () => {
     const config = writeConfig({ c: fixture('cancellable') });
     for (const door of [
       { url: assay.url },
-      { command: [process.execPath, MAIN, 'stdio', '--config', config, '--home', tempDir()] },
+      { command: [process.execPath, MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()] },
     ]) {
       const client = await connect(door);
       const progress: number[] = [];

@@ -158,7 +158,7 @@ describe.for([...LEGACY, ...MODERN])('the server %s asks also', (server) => {
   });
 
   it('over a resource', async () => {
-    const own = url.replace('/mcp', `/mcp/servers/${server}`);
+    const own = url.replace('/mcp/all', `/mcp/servers/${server}`);
     const step = { method: 'resources/read', name: `asking://a?${encodeURIComponent(rounds)}`, args: {} };
     const { requests, state } = askedIn(await modernStep(own, step));
     const [key = ''] = Object.keys(requests);

@@ -129,7 +129,7 @@ describe.for(['m', 'l'] as const)('the state that Assay gives for a question of 
     await isRefused({ ...step, retry, name: `${name}_told` });
     await isRefused({ ...step, retry, name: 'twin_ask' });
     await isRefused({ ...step, retry, method: 'prompts/get' });
-    await isRefused({ ...step, retry, name: 'ask' }, assay.url.replace('/mcp', `/mcp/servers/${name}`));
+    await isRefused({ ...step, retry, name: 'ask' }, assay.url.replace('/mcp/all', `/mcp/servers/${name}`));
     expect(toldIn(textOf(await modernStep(assay.url, { ...step, retry })))).toEqual(TOLD);
   });
 

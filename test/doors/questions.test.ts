@@ -65,7 +65,7 @@ const DOORS: readonly (readonly [name: string, door: () => Door])[] = [
   ['HTTP', () => ({ url })],
   [
     'assay stdio',
-    () => ({ command: [process.execPath, MAIN, 'stdio', '--config', config, '--home', tempDir()] }),
+    () => ({ command: [process.execPath, MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()] }),
   ],
 ];
 

@@ -29,7 +29,10 @@ describe('three real servers from npm', () => {
 
   const doors: readonly (readonly [string, () => Door])[] = [
     ['HTTP', () => ({ url: assay.url })],
-    ['stdio', () => ({ command: [process.execPath, MAIN, 'stdio', '--config', config, '--home', home] })],
+    [
+      'stdio',
+      () => ({ command: [process.execPath, MAIN, 'stdio', '--all', '--config', config, '--home', home] }),
+    ],
   ];
   describe.each(doors)('through %s', (_name, door) => {
     it.each(OFFICIAL)('serve the official client $label', async ({ label, connect }) => {

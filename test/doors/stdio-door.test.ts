@@ -42,7 +42,7 @@ describe('assay stdio', () => {
   it.each(OFFICIAL)('serves the official client $label', async ({ connect }) => {
     const config = writeConfig({ plain: fixture('plain'), c: fixture('cancellable') });
     const client = await connect({
-      command: [process.execPath, MAIN, 'stdio', '--config', config, '--home', tempDir()],
+      command: [process.execPath, MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()],
     });
     expect(await client.tools()).toContain('plain_echo');
     expect(await client.call('plain_echo', { a: [1, { b: null }] })).toBe('{"a":[1,{"b":null}]}');

@@ -53,7 +53,7 @@ describe.concurrent('assay stdio', () => {
   async function unread(bytes: number, after: readonly string[]): Promise<number> {
     const diary = openDiary();
     const config = writeConfig({ plain: fixture('plain', [], { env: diary.env }) });
-    const child = spawn(process.execPath, [MAIN, 'stdio', '--config', config, '--home', tempDir()], {
+    const child = spawn(process.execPath, [MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()], {
       env: cleanEnv(),
       stdio: ['pipe', 'pipe', 'ignore'],
     });

@@ -55,7 +55,10 @@ describe('the tasks of server-everything', () => {
   });
   const doors: readonly (readonly [string, () => Door])[] = [
     ['HTTP', () => ({ url: assay.url })],
-    ['stdio', () => ({ command: [process.execPath, MAIN, 'stdio', '--config', config(), '--home', home] })],
+    [
+      'stdio',
+      () => ({ command: [process.execPath, MAIN, 'stdio', '--all', '--config', config(), '--home', home] }),
+    ],
   ];
 
   describe.each(doors)('through %s', (_name, door) => {

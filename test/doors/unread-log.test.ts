@@ -9,7 +9,7 @@ import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
 /** `assay stdio` whose stderr nobody reads until `readLog` is called. */
 function openUnread() {
   const config = writeConfig({ shouter: fixture('shouter'), plain: fixture('plain') });
-  const child = spawn(process.execPath, [MAIN, 'stdio', '--config', config, '--home', tempDir()], {
+  const child = spawn(process.execPath, [MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()], {
     env: cleanEnv(),
     stdio: 'pipe',
   });

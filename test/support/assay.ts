@@ -20,6 +20,7 @@ export interface AssayOptions {
 
 /** A running `assay serve`. */
 export interface Assay {
+  /** All tools of all servers, whatever toolset is equipped. */
   readonly url: string;
   readonly port: number;
   readonly home: string;
@@ -55,7 +56,7 @@ export async function startAssay(options: AssayOptions): Promise<Assay> {
     15_000,
   );
   const assay: Assay = {
-    url: `http://127.0.0.1:${port}/mcp`,
+    url: `http://127.0.0.1:${port}/mcp/all`,
     port,
     home,
     pid: child.pid ?? 0,

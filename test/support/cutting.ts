@@ -38,5 +38,5 @@ export async function openLine(port: number): Promise<Line> {
       });
     });
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, cut };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp/all`, cut };
 }

@@ -83,5 +83,5 @@ export function residentMb(pid: number): number {
 /** The bytes of a POST, to be written by hand. */
 export function rawPost(headers: Headers, body: string): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
-  return `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines.join('')}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  return `POST /mcp/all HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines.join('')}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }

@@ -25,7 +25,7 @@ const COUNTED: ReadonlyMap<string, keyof OpenThings> = new Map([
 ]);
 
 export async function samplesOf({ url }: Pick<Assay, 'url'>): Promise<readonly Sample[]> {
-  const { text } = await send(url.replace(/\/mcp$/, '/metrics'), { method: 'GET' });
+  const { text } = await send(url.replace(/\/mcp\/all$/, '/metrics'), { method: 'GET' });
   return samplesIn(text);
 }
 

@@ -30,7 +30,7 @@ export function openStdio(options: AssayOptions): Pipe {
   const config = options.config ?? writeConfig(options.servers ?? {}, options.settings);
   const home = options.home ?? tempDir();
   return openPipe(
-    [MAIN, 'stdio', '--config', config, '--home', home, ...(options.args ?? [])],
+    [MAIN, 'stdio', '--all', '--config', config, '--home', home, ...(options.args ?? [])],
     options.env,
     options.place,
   );

@@ -1,6 +1,7 @@
 import { openStore } from '../../src/adapters/store/open-store.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
+import type { Toolset } from '../../src/core/toolset.ts';
 import type { Log } from '../../src/gateway/ports.ts';
 import type {
   SeenDefinition,
@@ -71,6 +72,17 @@ export function credential(
     sealed: Buffer.from([0, 1, 255]),
     expiresMs: 1_790_000_000_123,
     savedMs: 1,
+    ...more,
+  };
+}
+
+export function toolset(name: string, more: Partial<Toolset> = {}): Toolset {
+  return {
+    name,
+    createdMs: 1_790_000_000_123,
+    changedMs: 1_790_000_000_456,
+    tools: [],
+    toolNotes: [],
     ...more,
   };
 }

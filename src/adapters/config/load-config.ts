@@ -95,7 +95,8 @@ function readTopLevel(root: Node, complaints: Complaints): TopLevel {
       complaints.problem({ node: value, path: [key] }, 'this is no object', 'Write an object in braces.');
     else if (SERVERS.has(key))
       entries.push(...membersOf(value).map((member) => ({ ...member, path: [key, member.key] })));
-    else if (key === 'settings') settings = readSettings(value, complaints);
+    else if (key === 'settings' || key === 'featureFlags')
+      settings = new Map([...settings, ...readSettings(value, complaints, key)]);
     else if (!isKnown && !PASSED_OVER.has(key))
       complaints.warn(atKey, 'this key is not known and has no effect', 'Servers belong under "mcpServers".');
     seen.add(key);

@@ -4,16 +4,24 @@ import { settingFault, SETTINGS, type SettingFacts } from '../../core/settings.t
 import { quoted, type Complaints } from './complaints.ts';
 import { membersOf } from './json-tree.ts';
 
-/** `settings` of a config file: those that are known and fit. One that does not fit costs itself alone. */
-export function readSettings(object: Node, complaints: Complaints): ReadonlyMap<string, unknown> {
+/** `settings` or `featureFlags` of a config file: those that are known and fit. One that does not fit costs itself alone. */
+export function readSettings(
+  object: Node,
+  complaints: Complaints,
+  member: 'settings' | 'featureFlags' = 'settings',
+): ReadonlyMap<string, unknown> {
   const settings = new Map<string, unknown>();
   const seen = new Set<string>();
   for (const { key, keyNode, value } of membersOf(object)) {
-    const path = ['settings', key];
-    const facts = FACTS.get(key);
+    const path = [member, key];
+    const facts = FACTS[member].get(key);
     const fault = facts && settingFault(facts, value.value);
     if (facts === undefined)
-      complaints.warn({ node: keyNode, path }, 'this setting is not known and has no effect', instead(key));
+      complaints.warn(
+        { node: keyNode, path },
+        'this setting is not known and has no effect',
+        instead(key, member),
+      );
     else if (seen.has(key))
       complaints.problem({ node: keyNode, path }, 'this key stands there twice', 'The first counts.');
     else if (fault !== undefined)
@@ -24,11 +32,17 @@ export function readSettings(object: Node, complaints: Complaints): ReadonlyMap<
   return settings;
 }
 
-const FACTS: ReadonlyMap<string, SettingFacts> = new Map(Object.entries(SETTINGS));
+const ALL: readonly (readonly [string, SettingFacts])[] = Object.entries(SETTINGS);
 
-function instead(key: string): string {
-  const meant = nearest(key, [...FACTS.keys()]);
-  return meant === undefined
+const FACTS: Readonly<Record<'settings' | 'featureFlags', ReadonlyMap<string, SettingFacts>>> = {
+  settings: new Map(ALL),
+  featureFlags: new Map(ALL.filter(([, { kind }]) => kind.type === 'flag')),
+};
+
+function instead(key: string, member: keyof typeof FACTS): string {
+  const meant = nearest(key, [...FACTS[member].keys()]);
+  if (meant !== undefined) return `Write ${quoted(meant)} if you mean that.`;
+  return member === 'settings'
     ? '`assay settings` shows all; each is one key with a dot in it, such as "limits.sessions".'
-    : `Write ${quoted(meant)} if you mean that.`;
+    : `Known: ${[...FACTS.featureFlags.keys()].join(', ')}.`;
 }

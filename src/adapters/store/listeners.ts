@@ -9,6 +9,7 @@ const ALL_PARTS: Readonly<Record<StorePart, true>> = {
   keys: true,
   settings: true,
   credentials: true,
+  toolsets: true,
 };
 
 export function isPart(text: string | undefined): text is StorePart {

@@ -101,6 +101,25 @@ const MIGRATIONS: readonly Migration[] = [
       .addPrimaryKeyConstraint('assay_credentials_key', ['server', 'identity', 'issuer', 'subject'])
       .execute();
   },
+  async (trx, { whole }) => {
+    await trx.schema
+      .createTable('assay_toolsets')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('revision', whole, (column) => column.notNull())
+      .addColumn('body_json', 'text', (column) => column.notNull())
+      .execute();
+    await trx.schema
+      .createTable('assay_toolset_state')
+      .addColumn('id', 'integer', (column) => column.primaryKey())
+      .addColumn('equipped', 'text')
+      .addColumn('equippings', whole, (column) => column.notNull())
+      .addColumn('last_revision', whole, (column) => column.notNull())
+      .execute();
+    await trx
+      .insertInto('assay_toolset_state')
+      .values({ id: 1, equipped: null, equippings: 0, last_revision: 0 })
+      .execute();
+  },
 ];
 
 async function createServers({ schema }: Trx, { whole }: Dialect): Promise<void> {

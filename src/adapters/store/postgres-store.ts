@@ -86,6 +86,10 @@ function storeOf(calls: SqlStore, listeners: Listeners, end: () => Promise<void>
     saveCredential: (credential, revision) => calls.saveCredential(credential, revision),
     leaseCredential: (key, wish) => calls.leaseCredential(key, wish),
     removeCredential: (key) => calls.removeCredential(key),
+    toolsets: (known) => calls.toolsets(known),
+    saveToolset: (toolset, former) => calls.saveToolset(toolset, former),
+    removeToolset: (name) => calls.removeToolset(name),
+    equip: (name) => calls.equip(name),
     settings: () => calls.settings(),
     saveSetting: (key, value) => calls.saveSetting(key, value),
     onChange: (listener) => listeners.add(listener),
@@ -142,6 +146,7 @@ const LOCKS: Readonly<Record<Writable, number>> = {
   keys: 3,
   settings: 4,
   credentials: 5,
+  toolsets: 6,
 };
 
 function postgresDialect(place: string, db: Kysely<Tables>): Dialect {

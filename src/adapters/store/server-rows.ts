@@ -1,9 +1,7 @@
 import type { SeenDefinition, SeenServer } from '../../gateway/ports/store.ts';
 import type { Trx } from './dialect.ts';
+import { portions } from './portions.ts';
 import type { DefinitionRow, ServerRow } from './tables.ts';
-
-/** Databases bound the values of one statement; so many rows stay far below that. */
-const ROWS_AT_A_TIME = 1_000;
 
 /** Writes the rows of the server that differ from those that are there. */
 export async function writeServer(trx: Trx, server: SeenServer): Promise<void> {
@@ -140,11 +138,6 @@ async function writeSightings(trx: Trx, server: SeenServer, lastSeenMs: number):
           portion.map(({ digest }) => digest),
         )
         .execute();
-}
-
-function* portions<T>(rows: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < rows.length; from += ROWS_AT_A_TIME)
-    yield rows.slice(from, from + ROWS_AT_A_TIME);
 }
 
 function rowOf(server: SeenServer): ServerRow {

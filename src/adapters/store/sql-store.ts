@@ -1,5 +1,6 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { Toolset } from '../../core/toolset.ts';
 import type {
   CredentialKey,
   Leased,
@@ -11,12 +12,14 @@ import type {
   StorePart,
   StoredToken,
 } from '../../gateway/ports/store.ts';
+import type { Former, StoredToolset, ToolsetNews } from '../../gateway/ports/toolsets.ts';
 import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { readServer, readServers, writeServer } from './server-rows.ts';
 import type { KeyRow } from './tables.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
+import { deleteToolset, markEquipped, readToolsets, writeToolset } from './toolset-rows.ts';
 
 /** A store without the telling of changes: what one transaction does. */
 export type StoreCalls = Omit<Store, 'onChange' | 'close'>;
@@ -103,6 +106,25 @@ export class SqlStore implements StoreCalls {
 
   removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>> {
     return this.#write('credentials', async (trx) => ok(await deleteCredential(trx, key)));
+  }
+
+  toolsets(known: ReadonlyMap<string, number>): Promise<Result<ToolsetNews, Refusal>> {
+    return this.#read((trx) => readToolsets(trx, known));
+  }
+
+  saveToolset(
+    toolset: Toolset,
+    former: Former | undefined,
+  ): Promise<Result<StoredToolset | undefined, Refusal>> {
+    return this.#write('toolsets', (trx) => writeToolset(trx, toolset, former));
+  }
+
+  removeToolset(name: string): Promise<Result<boolean, Refusal>> {
+    return this.#write('toolsets', async (trx) => ok(await deleteToolset(trx, name)));
+  }
+
+  equip(name: string | undefined): Promise<Result<boolean, Refusal>> {
+    return this.#write('toolsets', async (trx) => ok(await markEquipped(trx, name)));
   }
 
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>> {

@@ -1,5 +1,6 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
+import type { Toolset } from '../../core/toolset.ts';
 import type { Log } from '../../gateway/ports.ts';
 import type {
   CredentialKey,
@@ -12,6 +13,7 @@ import type {
   StorePart,
   StoredToken,
 } from '../../gateway/ports/store.ts';
+import type { Former, StoredToolset, ToolsetNews } from '../../gateway/ports/toolsets.ts';
 import { Listeners } from './listeners.ts';
 import { SqliteThread, type Given } from './sqlite-thread.ts';
 import type { SqliteCalls } from './sqlite-worker.ts';
@@ -98,6 +100,25 @@ export class SqliteStore implements Store {
 
   removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>> {
     return this.#call('removeCredential', key);
+  }
+
+  toolsets(known: ReadonlyMap<string, number>): Promise<Result<ToolsetNews, Refusal>> {
+    return this.#call('toolsets', known);
+  }
+
+  saveToolset(
+    toolset: Toolset,
+    former: Former | undefined,
+  ): Promise<Result<StoredToolset | undefined, Refusal>> {
+    return this.#call('saveToolset', toolset, former);
+  }
+
+  removeToolset(name: string): Promise<Result<boolean, Refusal>> {
+    return this.#call('removeToolset', name);
+  }
+
+  equip(name: string | undefined): Promise<Result<boolean, Refusal>> {
+    return this.#call('equip', name);
   }
 
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>> {

@@ -20,6 +20,9 @@ export interface Tables {
   readonly assay_keys: KeyRow;
   readonly assay_settings: { readonly key: string; readonly value_json: string };
   readonly assay_credentials: CredentialRow;
+  readonly assay_toolsets: ToolsetRow;
+  /** One row, of all toolsets together. */
+  readonly assay_toolset_state: ToolsetStateRow;
 }
 
 export interface ServerRow {
@@ -83,4 +86,20 @@ export interface CredentialRow {
   /** Who alone may use the refresh token, and until when. */
   readonly lease_holder: string | null;
   readonly lease_until_ms: number | null;
+}
+
+export interface ToolsetRow {
+  readonly name: string;
+  readonly revision: number;
+  /** All of the toolset, its name too. */
+  readonly body_json: string;
+}
+
+export interface ToolsetStateRow {
+  readonly id: number;
+  /** Name of the toolset that is equipped. */
+  readonly equipped: string | null;
+  readonly equippings: number;
+  /** The last one given out to any toolset, also to one that is gone. */
+  readonly last_revision: number;
 }

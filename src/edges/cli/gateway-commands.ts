@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import { withConfig, type Done } from './common-options.ts';
 import type { DoctorOptions } from './doctor.ts';
@@ -58,6 +58,8 @@ function stdioCommand(runtime: Runtime, done: Done): Command {
       '--attach',
       'through a running `assay serve` of the same home, instead of starting the servers again',
     )
+    .addOption(new Option('--all', 'all tools of all servers, whatever is equipped').conflicts('toolset'))
+    .option('--toolset <name>', 'the tools of this toolset, whatever is equipped')
     .action(async (options: StdioOptions) => {
       const { consoleToStderr } = await import('./console-to-stderr.ts');
       consoleToStderr();

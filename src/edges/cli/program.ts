@@ -4,8 +4,10 @@ import { authCommand } from './auth-command.ts';
 import type { Done } from './common-options.ts';
 import { gatewayCommands } from './gateway-commands.ts';
 import { neighbourCommands } from './neighbour-commands.ts';
+import { notesCommand } from './notes-command.ts';
 import type { Runtime } from './runtime.ts';
 import { tokenCommand } from './token-command.ts';
+import { toolsetCommand } from './toolset-command.ts';
 
 /** Runs one command line; resolves with the exit code, see EXIT. */
 export async function runCommandLine(argv: readonly string[], runtime: Runtime): Promise<number> {
@@ -19,6 +21,8 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   for (const command of [
     ...gatewayCommands(runtime, done),
     ...neighbourCommands(runtime, done),
+    toolsetCommand(runtime, done),
+    notesCommand(runtime, done),
     tokenCommand(runtime, done),
     authCommand(runtime, done),
   ])

@@ -9,10 +9,13 @@ import type {
 } from '../../core/neighbours.ts';
 import type { Result } from '../../core/result.ts';
 import type { Resolved } from '../../core/settings.ts';
+import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Mint } from '../../gateway/ports.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
+import type { ToolIndex } from '../../gateway/toolsets/tool-index.ts';
+import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
 
 /** What all commands that reach servers have in common. */
 export interface CommonOptions {
@@ -28,6 +31,10 @@ export interface ServeOptions extends CommonOptions {
 export interface StdioOptions extends CommonOptions {
   /** Speak through a running `serve` of the same home instead of starting the servers. */
   readonly attach?: boolean;
+  /** Show all tools of all servers, whatever is equipped. */
+  readonly all?: boolean;
+  /** Show this toolset, whatever is equipped. */
+  readonly toolset?: string;
 }
 
 export interface ExamineOptions extends CommonOptions {
@@ -50,6 +57,18 @@ export interface OpenServe extends OpenCatalog {
   readonly url: string;
   /** Whether every client must bring a token. */
   readonly needsToken: boolean;
+  /** The toolset whose tools `/mcp` shows. */
+  readonly equipped: () => Toolset | undefined;
+  /** Whether `/mcp` shows the configuration tools alone where none is equipped, and not all tools beside them. */
+  readonly hasModes: boolean;
+}
+
+/** The toolsets of the home's store, for a command that uses them and ends. */
+export interface OpenToolsets {
+  readonly toolsets: Toolsets;
+  /** The tools of all servers of the config, which are started when this is first asked. */
+  readonly tools: () => Promise<Result<ToolIndex, Refusal>>;
+  readonly close: () => Promise<void>;
 }
 
 /** What the commands around other clients need. */
@@ -77,6 +96,11 @@ export interface Runtime extends NeighbourPorts {
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
   /** The store of the home, for a command that uses it and closes it. */
   openStore(options: CommonOptions): Promise<Result<Store, Refusal>>;
+  openToolsets(options: CommonOptions): Promise<Result<OpenToolsets, Refusal>>;
+  /** The text of a file. FILE_UNREADABLE */
+  readFile(path: string): Promise<Result<string, Refusal>>;
+  /** Writes a file, whole, for this user alone. FILE_UNWRITABLE */
+  writeFile(path: string, text: string): Promise<Result<undefined, Refusal>>;
   readonly mintToken: Mint;
   readSettings(options: CommonOptions): Promise<Result<ShownSettings, Refusal>>;
   /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../core/errors.ts';
+import { counted } from '../../core/counted.ts';
+import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import { conditionsOf } from '../../gateway/condition.ts';
 import { complain } from './complain.ts';
@@ -11,7 +13,7 @@ import { tableOf } from './table.ts';
 export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {
   const opened = await runtime.openServe(options);
   if (!opened.ok) return complain(opened.error);
-  const { url, catalog, configPath, needsToken } = opened.value;
+  const { url, catalog, configPath, needsToken, equipped, hasModes } = opened.value;
   const endpoint = `${url}/mcp`;
   console.log(`${style.bold(`Assay ${runtime.version}`)} serves ${configPath}\n`);
   console.log(`  endpoint  ${style.cyan(endpoint)}\n  health    ${url}/health\n`);
@@ -19,6 +21,7 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
   if (!isStopped) {
     console.log(serversTable(catalog));
+    console.log(`\n${exposed(url, equipped(), hasModes)}`);
     console.log(
       clientLines(endpoint, [
         ...runtime.ownCommand,
@@ -45,6 +48,20 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
 
 function homeOf({ home }: ServeOptions): readonly string[] {
   return home === undefined ? [] : ['--home', resolve(home)];
+}
+
+/** What clients of `/mcp` see, and how to change that. */
+function exposed(url: string, toolset: Toolset | undefined, hasModes: boolean): string {
+  if (toolset !== undefined)
+    return (
+      `/mcp shows the ${counted(toolset.tools.length, 'tool')} of the toolset "${toolset.name}"; ${url}/mcp/all shows all tools.\n` +
+      '`assay toolset equip NAME` equips another one, `assay toolset unequip` none.'
+    );
+  const seen = hasModes ? 'the configuration tools alone' : 'the configuration tools beside all tools';
+  return (
+    `No toolset is equipped, so /mcp shows ${seen}; ${url}/mcp/all shows all tools.\n` +
+    'Ask your model to build a toolset, or run `assay toolset create NAME SERVER.TOOL… --equip`.'
+  );
 }
 
 /** Longest list of names that is still read. */

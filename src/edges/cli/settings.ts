@@ -28,9 +28,9 @@ export async function showSettings(
 
 interface Shown {
   readonly key: SettingKey;
-  readonly value: string | number;
+  readonly value: string | number | boolean;
   readonly origin: SettingOrigin;
-  readonly default: string | number;
+  readonly default: string | number | boolean;
   readonly variable: string;
   readonly about: string;
 }

@@ -2,6 +2,7 @@ import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { conditionsOf } from '../../gateway/condition.ts';
 import type { Entry } from '../../gateway/listing.ts';
+import { nameIn, refIdIn } from '../../gateway/toolsets/tool-index.ts';
 import { complain } from './complain.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
@@ -44,7 +45,8 @@ function shown(entry: Entry): Readonly<Record<string, unknown>> {
     ...parsed(entry),
     name: entry.key,
     server: entry.server.spec.name,
-    namespacedName: `${entry.server.spec.name}.${entry.name}`,
+    namespacedName: nameIn(entry),
+    refId: refIdIn(entry),
   };
 }
 

@@ -12,6 +12,7 @@ import type { Settings } from '../../core/settings.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Gate, Log } from '../../gateway/ports.ts';
 import type { Meter } from '../../gateway/ports/telemetry.ts';
+import type { ToolsetViews } from '../../gateway/toolsets/toolset-views.ts';
 import type { View } from '../../gateway/view.ts';
 import * as headers from '../../protocol/headers.ts';
 import { ClientLoads } from './client-load.ts';
@@ -39,6 +40,7 @@ export interface HttpDoorOptions {
   readonly gate: Gate;
   readonly settings: Settings;
   readonly catalog: Catalog;
+  readonly views: ToolsetViews;
   readonly log: Log;
   /** What `/metrics` shows. */
   readonly meter: Meter;
@@ -177,17 +179,21 @@ class Door {
   }
 
   #viewAt(path: string): View | undefined {
-    const { catalog } = this.#options;
-    if (path === '/mcp' || path === '/mcp/all') return catalog.all;
-    const name = /^\/mcp\/servers\/([^/]+)$/.exec(path)?.[1];
-    return name === undefined ? undefined : catalog.of(decoded(name));
+    const { catalog, views } = this.#options;
+    if (path === '/mcp') return views.current;
+    if (path === '/mcp/all') return catalog.all;
+    if (path === '/mcp/configuration') return views.menu;
+    const [, kind, name] = /^\/mcp\/(servers|toolsets)\/([^/]+)$/.exec(path) ?? [];
+    if (name === undefined) return undefined;
+    return kind === 'servers' ? catalog.of(decoded(name)) : views.of(decoded(name));
   }
 
   #paths(): readonly string[] {
-    const names = this.#options.catalog.servers.map(
-      ({ spec }) => `/mcp/servers/${encodeURIComponent(spec.name)}`,
-    );
-    return ['/mcp', '/mcp/all', ...names, '/health', '/metrics'];
+    const { catalog, views } = this.#options;
+    const servers = catalog.servers.map(({ spec }) => `/mcp/servers/${encodeURIComponent(spec.name)}`);
+    const toolsets = views.names.map((name) => `/mcp/toolsets/${name}`);
+    const fixed = ['/mcp', '/mcp/all', '/mcp/configuration'];
+    return [...fixed, ...servers, ...toolsets, '/health', '/metrics'];
   }
 
   async #post(request: IncomingMessage, response: ServerResponse, visit: Visit): Promise<void> {

@@ -3,6 +3,7 @@ import type { Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { Capabilities, ListKind } from '../ports.ts';
+import type { ToolsetStore } from './toolsets.ts';
 
 /** One entry of a server's list as last seen. */
 export interface SeenDefinition {
@@ -94,14 +95,14 @@ export type Leased =
   | { readonly kind: 'changed' };
 
 /** The parts of a store, as changes of them are announced. */
-export type StorePart = 'servers' | 'tokens' | 'keys' | 'settings' | 'credentials';
+export type StorePart = 'servers' | 'tokens' | 'keys' | 'settings' | 'credentials' | 'toolsets';
 
 /**
  * What outlasts the process, in one database that several processes share. Each method is one transaction, durable
  * before it resolves, and refuses with STORE_UNAVAILABLE when the database cannot be reached. Writes are done in the
  * order in which they are asked for, and a read sees those that were asked for before it.
  */
-export interface Store {
+export interface Store extends ToolsetStore {
   /** Replaces what was known of the server of this name and identity; only rows that differ are written. */
   saveServer(server: SeenServer): Promise<Result<undefined, Refusal>>;
   /** All servers ever seen, without their definitions. */

@@ -2,11 +2,13 @@ import { describe, expect, it, vi } from 'vitest';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
 import { DATABASES, openAt, startProcess, type StoreProcess } from '../../support/stores.ts';
-import { valueOf } from '../../support/store-values.ts';
+import { toolset, valueOf } from '../../support/store-values.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const WRITES = 200;
+/** As many as take the notes of both processes, at 50 each. */
+const TOOLS = 8;
 
 describe.each(DATABASES)('two processes on one store in %s', (_database, newPlace) => {
   it(`lose none of ${WRITES} writes that each makes at a time, and hear of each other`, async () => {
@@ -23,9 +25,28 @@ describe.each(DATABASES)('two processes on one store in %s', (_database, newPlac
     for (const { child } of processes) child.stdin?.end();
     expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual([0, 0]);
   });
+
+  it(`lose none of ${WRITES} notes that each adds to one toolset at a time`, async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const tools = Array.from({ length: TOOLS }, (_, at) => ({ namespacedName: `s.tool-${at}` }));
+    valueOf(await store.saveToolset(toolset('shared', { tools }), undefined));
+    const authors = ['one', 'two'];
+    const processes = authors.map((author) => startProcess(place, 'note', author, String(WRITES)));
+    await Promise.all(processes.map((one) => says(one, 'ready', true)));
+    for (const { child } of processes) child.stdin?.write('go\n');
+    expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual([0, 0]);
+    const [shared] = valueOf(await store.toolsets(new Map())).changed;
+    const names = shared?.toolset.toolNotes.flatMap(({ notes }) => notes.map(({ name }) => name));
+    const written = authors.flatMap((author) => Array.from({ length: WRITES }, (_, at) => `${author}-${at}`));
+    expect(names?.toSorted()).toEqual(written.toSorted());
+    // Had none of them come too late, nothing was tried here.
+    const late = processes.map((one) => Number(/"late","value":(\d+)/.exec(one.lines().join())?.[1]));
+    expect(Math.max(...late)).toBeGreaterThan(0);
+  });
 });
 
-async function says(one: StoreProcess, what: string, value: StorePart): Promise<void> {
+async function says(one: StoreProcess, what: string, value: StorePart | true): Promise<void> {
   const line = JSON.stringify({ what, value });
   await until(
     () => `${line} among ${one.lines().join()}`,

@@ -1,0 +1,155 @@
+// What toolsets cost where there are many: how soon clients hear of an equipping, and what each call pays.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { LoadProcess } from './load-process.ts';
+import type { Plan } from './plan.ts';
+import { catalogPages } from './peers/catalog.ts';
+import { median, quantile } from './statistics.ts';
+import { builtMain, type Place } from './targets.ts';
+
+const TOOL_COUNT = 10_000;
+const TOOLSET_COUNT = 500;
+const TOOLS_EACH = 100;
+const CONCURRENCY = 64;
+const PAYLOAD_BYTES = 100;
+const HEARD_WITHIN_MS = 5_000;
+
+export interface ToolsetRound {
+  readonly round: number;
+  /** Calls per second at `/mcp`, with a toolset equipped. */
+  readonly equippedPerSecond: number;
+  /** The same at `/mcp/all`. */
+  readonly allPerSecond: number;
+}
+
+export interface ToolsetCost {
+  readonly toolsets: number;
+  readonly tools: number;
+  /** From before equip-toolset is called until another client is told that its list has changed. */
+  readonly heardP50Ms: number;
+  readonly heardP99Ms: number;
+  readonly equippings: number;
+  readonly rounds: readonly ToolsetRound[];
+}
+
+export function callsRatio(rounds: readonly ToolsetRound[]): number | undefined {
+  return median(rounds.map(({ equippedPerSecond, allPerSecond }) => equippedPerSecond / allPerSecond));
+}
+
+/** Rejects on a wrong answer, or when a client is not told. */
+export async function measureToolsets(
+  place: Place,
+  bench: { load: LoadProcess; plan: Plan },
+): Promise<ToolsetCost> {
+  const echo = await place.echo(TOOL_COUNT);
+  const config = { mcpServers: { echo: { url: echo.endpoint, prefix: false } } };
+  importToolsets(place);
+  const { endpoint } = await place.assay('toolsets', config);
+  const equipped = endpoint.replace(/\/all$/, '');
+  const equippings = 10 * bench.plan.rounds;
+  const heardMs = await hearEquippings(equipped, equippings);
+  const rounds: ToolsetRound[] = [];
+  for (let round = 0; round <= bench.plan.rounds; round += 1) {
+    const places = [equipped, endpoint];
+    const found = new Map<string, number>();
+    for (const at of round % 2 === 0 ? places : places.toReversed())
+      found.set(at, await callsPerSecond(at, bench));
+    const [equippedPerSecond = NaN, allPerSecond = NaN] = places.map((at) => found.get(at));
+    // The first round warms up.
+    if (round > 0) rounds.push({ round, equippedPerSecond, allPerSecond });
+  }
+  return {
+    toolsets: TOOLSET_COUNT,
+    tools: TOOL_COUNT,
+    heardP50Ms: median(heardMs) ?? NaN,
+    heardP99Ms: quantile(heardMs, 0.99) ?? NaN,
+    equippings,
+    rounds,
+  };
+}
+
+/** Toolsets of tools here and there, `echo` among them. */
+function importToolsets(place: Place): void {
+  const names = catalogPages(TOOL_COUNT).flatMap((page) =>
+    [...page.matchAll(/\{"name":"([^"]+)"/g)].map(([, name]) => name ?? ''),
+  );
+  const toolsets = Array.from({ length: TOOLSET_COUNT }, (_, index) => ({
+    name: `set-${String(index)}`,
+    tools: Array.from({ length: TOOLS_EACH }, (_tool, at) => ({
+      namespacedName: `echo.${at === 0 ? 'echo' : (names[1 + ((index * 37 + at * 97) % (TOOL_COUNT - 1))] ?? '')}`,
+    })),
+  }));
+  const home = join(place.scratch, 'toolsets');
+  mkdirSync(home, { recursive: true });
+  const file = join(home, 'toolsets.json');
+  writeFileSync(file, JSON.stringify({ toolsets, equipped: 'set-0' }));
+  const empty = join(home, 'empty.json');
+  writeFileSync(empty, '{"mcpServers":{}}');
+  const args = [builtMain(), 'toolset', 'import', file, '--home', home, '--config', empty];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`the toolsets were not imported: ${stderr.slice(0, 500)}`);
+}
+
+/** One client equips, another one hears. */
+async function hearEquippings(equipped: string, times: number): Promise<readonly number[]> {
+  let heard = (): void => undefined;
+  const listener = await connect(equipped, (client) => {
+    client.setNotificationHandler('notifications/tools/list_changed', () => {
+      heard();
+    });
+  });
+  await listener.listen({ toolsListChanged: true });
+  const operator = await connect(`${equipped}/configuration`);
+  const tookMs: number[] = [];
+  for (let time = 0; time < times; time += 1) {
+    const told = new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(new Error('a client was not told that its list has changed'));
+      }, HEARD_WITHIN_MS);
+      heard = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    const startedMs = performance.now();
+    const name = `set-${String(1 + (time % (TOOLSET_COUNT - 1)))}`;
+    const equipping = operator.callTool({ name: 'equip-toolset', arguments: { name } });
+    await told;
+    tookMs.push(performance.now() - startedMs);
+    if ((await equipping).isError === true) throw new Error(`${name} could not be equipped`);
+  }
+  await Promise.all([listener.close(), operator.close()]);
+  return tookMs;
+}
+
+async function connect(url: string, before: (client: Client) => void = () => undefined): Promise<Client> {
+  const client = new Client(
+    { name: 'assay-bench', version: '1' },
+    { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  );
+  before(client);
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
+}
+
+async function callsPerSecond(
+  endpoint: string,
+  { load, plan }: { readonly load: LoadProcess; readonly plan: Plan },
+): Promise<number> {
+  const outcome = await load.call(
+    {
+      kind: 'calls',
+      endpoint,
+      streams: [{ era: 'modern', tool: 'echo' }],
+      concurrency: CONCURRENCY,
+      payloadBytes: PAYLOAD_BYTES,
+      warmUpMs: plan.warmUpMs,
+      until: { ms: plan.cellMs },
+    },
+    () => undefined,
+  );
+  if (outcome.flaw !== undefined) throw new Error(outcome.flaw);
+  return (outcome.calls / outcome.elapsedMs) * 1000;
+}

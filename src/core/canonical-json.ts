@@ -1,0 +1,42 @@
+/** An integer beyond what a double holds, as written. */
+class LongNumber {
+  readonly source: string;
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+/** A JSON value with every integer that no double holds kept as it is written. Undefined where the text is no JSON. */
+export function exactJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text, keepNumbers) };
+  } catch {
+    return undefined;
+  }
+}
+
+function keepNumbers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const isLong = typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  return isLong && context?.source !== undefined ? new LongNumber(context.source) : value;
+}
+
+/**
+ * JSON text in canonical form (RFC 8785) of what `exactJson` read: whitespace, the order of members and the way in which
+ * strings and numbers are written do not count. A long integer counts as it is written, where the RFC would take its
+ * nearest double.
+ */
+export function canonicalJson(value: unknown): string {
+  if (value instanceof LongNumber) return value.source;
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (!isMembers(value)) return JSON.stringify(value);
+  // RFC 8785, section 3.2.3: members in the order of the UTF-16 units of their keys, which is that of `<`.
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`;
+}
+
+/** Whether what `exactJson` read is an object. */
+export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongNumber)
+  );
+}

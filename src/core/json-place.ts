@@ -1,0 +1,90 @@
+/** A value in a JSON document that somebody wrote, with how its field is called. */
+export interface Place {
+  /** Undefined: there is none. */
+  readonly value: unknown;
+  /** `toolsets.0.name`; empty: the document. */
+  readonly field: string;
+  /** What is wrong, in the order in which it was met; readers add to it and go on with a stand-in. */
+  readonly faults: Fault[];
+}
+
+export interface Fault {
+  readonly field: string;
+  /** The end of a sentence. */
+  readonly reason: string;
+}
+
+export function complainAt({ field, faults }: Place, reason: string): void {
+  faults.push({ field: field === '' ? 'the document' : field, reason });
+}
+
+export function isGiven({ value }: Place): boolean {
+  return value !== undefined;
+}
+
+export function memberAt(place: Place, name: string): Place {
+  const members = isObject(place.value) ? place.value : {};
+  return {
+    ...place,
+    value: Object.hasOwn(members, name) ? members[name] : undefined,
+    field: join(place, name),
+  };
+}
+
+/** The members of an object, in its order. */
+export function membersAt(place: Place): readonly (readonly [name: string, member: Place])[] {
+  if (!isObject(place.value)) complainAt(place, 'it must be an object');
+  const entries = isObject(place.value) ? Object.entries(place.value) : [];
+  return entries.map(([name, value]) => [name, { ...place, value, field: join(place, name) }]);
+}
+
+export function itemsAt(place: Place): readonly Place[] {
+  if (!Array.isArray(place.value))
+    complainAt(place, place.value === undefined ? MISSING : 'it must be a list');
+  const items: readonly unknown[] = Array.isArray(place.value) ? place.value : [];
+  return items.map((value, index) => ({ ...place, value, field: join(place, String(index)) }));
+}
+
+export function textAt(place: Place): string {
+  if (typeof place.value === 'string') return place.value;
+  complainAt(place, place.value === undefined ? MISSING : 'it must be a string');
+  return '';
+}
+
+export function textIfGiven(place: Place): string | undefined {
+  return isGiven(place) ? textAt(place) : undefined;
+}
+
+/** A text for which `fault` has nothing to say. */
+export function fitTextAt(place: Place, fault: (text: string) => string | undefined): string {
+  const text = textAt(place);
+  const reason = typeof place.value === 'string' ? fault(text) : undefined;
+  if (reason !== undefined) complainAt(place, reason);
+  return text;
+}
+
+export function flagAt(place: Place, otherwise: boolean): boolean {
+  if (isGiven(place) && typeof place.value !== 'boolean') complainAt(place, 'it must be true or false');
+  return typeof place.value === 'boolean' ? place.value : otherwise;
+}
+
+/** The dates of ECMAScript, which are those of ISO 8601 with the time in UTC or with an offset. */
+const TIME = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT/;
+
+export function timeMsAt(place: Place, otherwise: number): number {
+  if (!isGiven(place)) return otherwise;
+  const ms = typeof place.value === 'string' && TIME.test(place.value) ? Date.parse(place.value) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  complainAt(place, 'it must be a time in ISO 8601');
+  return otherwise;
+}
+
+const MISSING = 'it is missing';
+
+function join({ field }: Place, name: string): string {
+  return field === '' ? name : `${field}.${name}`;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,75 @@
+import type { Refusal } from './refusal.ts';
+import { err, ok, type Result } from './result.ts';
+
+/** Contextual text that somebody attached to a tool in a toolset. */
+export interface Note {
+  /** Identifies it among the notes of its tool. */
+  readonly name: string;
+  readonly note: string;
+  /** The subject who wrote it. */
+  readonly author: string;
+  /** A model's note is text that other models will obey, and is shown to people as such. */
+  readonly by: 'model' | 'operator';
+  readonly writtenMs: number;
+  /** Whether an operator has to accept it before models read it. */
+  readonly isHeld: boolean;
+}
+
+export const NOTE_LIMITS: {
+  readonly nameLength: 64;
+  readonly noteLength: 2_000;
+  readonly notesPerTool: 50;
+} = { nameLength: 64, noteLength: 2_000, notesPerTool: 50 };
+
+export const NOTE_NAME: RegExp = /^[a-z0-9-]+$/;
+
+/** Why this cannot be the name of a note, as the end of a sentence. */
+export function noteNameFault(name: string): string | undefined {
+  if (!NOTE_NAME.test(name)) return 'it takes lowercase letters, digits and hyphens only';
+  return name.length > NOTE_LIMITS.nameLength
+    ? `it may have at most ${NOTE_LIMITS.nameLength} characters`
+    : undefined;
+}
+
+/** Why this cannot be a note, as the end of a sentence. */
+export function noteFault(note: string): string | undefined {
+  if (note.trim() === '') return 'it must not be empty';
+  return note.length > NOTE_LIMITS.noteLength
+    ? `it may have at most ${NOTE_LIMITS.noteLength} characters; this has ${note.length}`
+    : undefined;
+}
+
+export interface Addition {
+  readonly notes: readonly Note[];
+  readonly added: readonly string[];
+  /** Names that were there already; theirs stay as they are. */
+  readonly skipped: readonly string[];
+}
+
+/** The notes of a tool with new ones behind them. NOTES_FULL where there would be too many. */
+export function addNotes(
+  before: readonly Note[],
+  wanted: readonly Note[],
+  tool: string,
+): Result<Addition, Refusal> {
+  const names = new Set(before.map(({ name }) => name));
+  const added: Note[] = [];
+  const skipped: string[] = [];
+  for (const note of wanted) {
+    if (names.has(note.name)) skipped.push(note.name);
+    else added.push(note);
+    names.add(note.name);
+  }
+  const notes = added.length === 0 ? before : [...before, ...added];
+  const limit = NOTE_LIMITS.notesPerTool;
+  if (notes.length > limit && added.length > 0) return err({ code: 'NOTES_FULL', tool, limit });
+  return ok({ notes, added: added.map(({ name }) => name), skipped });
+}
+
+/** What models read of a tool's notes, in the words and the order that `add-tool-annotation` promises; undefined: nothing. */
+export function notesText(notes: readonly Note[]): string | undefined {
+  const shown = notes.filter(({ isHeld }) => !isHeld);
+  if (shown.length === 0) return undefined;
+  const lines = shown.map(({ name, note }) => `• **${name}**: ${note}`);
+  return `### Additional Tool Notes\n\n${lines.join('\n')}`;
+}

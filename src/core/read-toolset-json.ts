@@ -1,0 +1,211 @@
+import { digestOfDefinition } from './digest.ts';
+import {
+  complainAt,
+  fitTextAt,
+  flagAt,
+  isGiven,
+  itemsAt,
+  memberAt,
+  membersAt,
+  textAt,
+  textIfGiven,
+  timeMsAt,
+  type Fault,
+  type Place,
+} from './json-place.ts';
+import { NOTE_LIMITS, noteFault, noteNameFault, type Note } from './notes.ts';
+import type { Refusal } from './refusal.ts';
+import { err, ok, type Result } from './result.ts';
+import { LOCAL } from './subject.ts';
+import { isRefIdOf } from './tool-ref.ts';
+import {
+  descriptionFault,
+  TOOLSET_LIMITS,
+  toolsetNameFault,
+  type ToolNotes,
+  type Toolset,
+  type ToolsetTool,
+} from './toolset.ts';
+
+/** What somebody's file holds. */
+export interface ReadToolsets {
+  readonly toolsets: readonly Toolset[];
+  /** One of them. */
+  readonly equipped?: string | undefined;
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** A tool, or a note on one, that Assay has no place for. */
+export interface LeftOut {
+  readonly toolset: string;
+  readonly tool: string;
+  /** The note's name; undefined: the tool itself. */
+  readonly note?: string;
+  /** The end of a sentence. */
+  readonly reason: string;
+}
+
+/**
+ * Reads an export, one bare toolset, or HyperTool's `config.json`. Where a note does not say who wrote it and when, the
+ * operator of this machine did, when its toolset last changed. PARAMS_INVALID names the first field that is wrong.
+ */
+export function readToolsetJson(text: string, nowMs: number): Result<ReadToolsets, Refusal> {
+  const faults: Fault[] = [];
+  const leftOut: LeftOut[] = [];
+  const file: Place = { value: parsed(text), field: '', faults };
+  const toolsets = toolsetsIn(file).map((place) => readToolset(place, { nowMs, leftOut }));
+  const twice = toolsets.find(({ name }, at) => toolsets.findIndex((other) => other.name === name) !== at);
+  if (twice !== undefined)
+    complainAt(memberAt(file, 'toolsets'), `two are called ${JSON.stringify(twice.name)}`);
+  const equipped = equippedIn(file);
+  const isThere = toolsets.some(({ name }) => name === equipped);
+  const [wrong] = faults;
+  if (wrong !== undefined) return err({ code: 'PARAMS_INVALID', ...wrong });
+  return ok({ toolsets, equipped: isThere ? equipped : undefined, leftOut });
+}
+
+/** Undefined where it is no JSON; JSON has no such value. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface ToolsetPlace {
+  readonly place: Place;
+  readonly name: Place;
+}
+
+function toolsetsIn(file: Place): readonly ToolsetPlace[] {
+  const toolsets = memberAt(file, 'toolsets');
+  if (!isGiven(file)) complainAt(file, 'it is no JSON');
+  else if (!isGiven(toolsets) && !isGiven(memberAt(file, 'tools')))
+    complainAt(file, 'it must be an object with "toolsets" or "tools"');
+  else if (!isGiven(toolsets)) return [{ place: file, name: memberAt(file, 'name') }];
+  else if (Array.isArray(toolsets.value))
+    return itemsAt(toolsets).map((place) => ({ place, name: memberAt(place, 'name') }));
+  // HyperTool keeps them by name.
+  else return membersAt(toolsets).map(([name, place]) => ({ place, name: { ...place, value: name } }));
+  return [];
+}
+
+/** HyperTool equips at its start what was equipped last, and writes null where nothing was. */
+function equippedIn(file: Place): string | undefined {
+  const last = memberAt(file, 'lastEquippedToolset');
+  return textIfGiven(memberAt(file, 'equipped')) ?? (last.value === null ? undefined : textIfGiven(last));
+}
+
+interface Reader {
+  readonly nowMs: number;
+  readonly leftOut: LeftOut[];
+}
+
+function readToolset({ place, name: namePlace }: ToolsetPlace, { nowMs, leftOut }: Reader): Toolset {
+  const name = fitTextAt(namePlace, toolsetNameFault);
+  const version = memberAt(place, 'version');
+  if (isGiven(version)) fitTextAt(version, versionFault);
+  const description = memberAt(place, 'description');
+  const createdMs = timeMsAt(memberAt(place, 'createdAt'), nowMs);
+  const changedMs = timeMsAt(memberAt(place, 'lastModified'), createdMs);
+  const within = { toolset: name, changedMs, leftOut };
+  return {
+    name,
+    ...(isGiven(description) && { description: fitTextAt(description, descriptionFault) }),
+    createdMs,
+    changedMs,
+    tools: readTools(memberAt(place, 'tools'), within),
+    toolNotes: readToolNotes(memberAt(place, 'toolNotes'), within),
+  };
+}
+
+function versionFault(version: string): string | undefined {
+  return version.startsWith('1.') ? undefined : 'this Assay reads only 1.0.0';
+}
+
+interface Within {
+  readonly toolset: string;
+  readonly changedMs: number;
+  readonly leftOut: LeftOut[];
+}
+
+const REF_ID_ALONE = 'it has a refId alone, and the refIds of other programs mean nothing here';
+
+function readTools(place: Place, { toolset, leftOut }: Within): readonly ToolsetTool[] {
+  const tools = new Map<string, ToolsetTool>();
+  for (const item of itemsAt(place)) {
+    const name = readName(item);
+    if (typeof name !== 'string') leftOut.push({ toolset, tool: name.otherwise, reason: REF_ID_ALONE });
+    else if (!tools.has(name)) tools.set(name, readTool(item, name));
+  }
+  const most = TOOLSET_LIMITS.tools;
+  if (tools.size > most) complainAt(place, `it may have at most ${most} tools`);
+  return [...tools.values()];
+}
+
+/** The namespaced name of a ref, or what to call a tool that has none. */
+function readName(ref: Place): string | { readonly otherwise: string } {
+  const name = textIfGiven(memberAt(ref, 'namespacedName'));
+  const refId = textIfGiven(memberAt(ref, 'refId'));
+  if (name === undefined && refId === undefined) complainAt(ref, 'it must have namespacedName or refId');
+  return name ?? { otherwise: `refId ${refId ?? ''}` };
+}
+
+/** A refId without the definition that it stands for holds a tool to nothing. */
+function readTool(place: Place, namespacedName: string): ToolsetTool {
+  const definition = memberAt(place, 'definition');
+  if (!isGiven(definition)) return { namespacedName };
+  const text = textAt(definition);
+  const digest = digestOfDefinition(text);
+  const refId = fitTextAt(memberAt(place, 'refId'), (given) =>
+    isRefIdOf(given, namespacedName, digest) ? undefined : 'it is not that of the definition beside it',
+  );
+  return { namespacedName, held: { refId, digest, text } };
+}
+
+/** Toolsets of older HyperTools have none. */
+function readToolNotes(place: Place, within: Within): readonly ToolNotes[] {
+  const byTool = new Map<string, Note[]>();
+  for (const item of isGiven(place) ? itemsAt(place) : []) {
+    const name = readName(memberAt(item, 'toolRef'));
+    const isNamed = typeof name === 'string';
+    const tool = isNamed ? name : name.otherwise;
+    const known = byTool.get(tool) ?? [];
+    for (const note of itemsAt(memberAt(item, 'notes')).map((one) => readNote(one, within))) {
+      const reason = isNamed ? misfit(note, known) : REF_ID_ALONE;
+      if (reason === undefined) known.push(note);
+      else within.leftOut.push({ toolset: within.toolset, tool, note: note.name, reason });
+    }
+    if (known.length > 0) byTool.set(tool, known);
+  }
+  return [...byTool].map(([namespacedName, notes]) => ({ namespacedName, notes }));
+}
+
+/** Why a note cannot stand behind those that its tool has, as the end of a sentence. */
+function misfit({ name, note }: Note, known: readonly Note[]): string | undefined {
+  const nameFault = noteNameFault(name);
+  if (nameFault !== undefined) return `as the name of a note ${nameFault}`;
+  const fault = noteFault(note);
+  if (fault !== undefined) return fault;
+  if (known.some((other) => other.name === name)) return 'its tool has another note of this name';
+  const most = NOTE_LIMITS.notesPerTool;
+  return known.length >= most ? `its tool has ${most} notes already` : undefined;
+}
+
+function readNote(place: Place, { changedMs }: Within): Note {
+  const by = memberAt(place, 'by');
+  if (isGiven(by)) fitTextAt(by, writerFault);
+  return {
+    name: textAt(memberAt(place, 'name')),
+    note: textAt(memberAt(place, 'note')),
+    author: textIfGiven(memberAt(place, 'author')) ?? LOCAL.subject,
+    by: by.value === 'model' ? 'model' : 'operator',
+    writtenMs: timeMsAt(memberAt(place, 'writtenAt'), changedMs),
+    isHeld: flagAt(memberAt(place, 'isHeld'), false),
+  };
+}
+
+function writerFault(by: string): string | undefined {
+  return by === 'model' || by === 'operator' ? undefined : 'it must be "model" or "operator"';
+}

@@ -1,0 +1,54 @@
+import { shortHash } from './digest.ts';
+import { err, ok, type Result } from './result.ts';
+import type { Refusal } from './refusal.ts';
+
+/** How a person or a model names a tool: by its namespaced name (`server.tool`), by the id of one definition, or by both. */
+export interface ToolRef {
+  readonly namespacedName?: string | undefined;
+  readonly refId?: string | undefined;
+}
+
+const REF_DIGITS = 32;
+const REF_ID = /^[0-9a-f]{32}$/;
+
+/** The id of one definition of one server's tool. Another definition, or the same one of another server, has another. */
+export function refIdOf(server: string, digest: string): string {
+  return shortHash(`${server}\n${digest}`, REF_DIGITS);
+}
+
+export function namespacedNameOf(server: string, tool: string): string {
+  return `${server}.${tool}`;
+}
+
+/** Whether one of the servers that a namespaced name may begin with has this definition under this id. */
+export function isRefIdOf(refId: string, namespacedName: string, digest: string): boolean {
+  const starts = [...namespacedName.matchAll(/\./g)].map(({ index }) => namespacedName.slice(0, index));
+  return starts.some((server) => refIdOf(server, digest) === refId);
+}
+
+/** A ref as somebody types it: a refId where it looks like one, else a namespaced name. */
+export function refOf(text: string): ToolRef {
+  return REF_ID.test(text) ? { refId: text } : { namespacedName: text };
+}
+
+/** Reads a ref that somebody gave; `field` is how it is called. PARAMS_INVALID where it names nothing. */
+export function readToolRef(value: unknown, field: string): Result<ToolRef, Refusal> {
+  const wrong = (reason: string): Result<never, Refusal> => err({ code: 'PARAMS_INVALID', field, reason });
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return wrong('it must be an object with namespacedName or refId');
+  const { namespacedName, refId, ...others } = value as Readonly<Record<string, unknown>>;
+  const [other] = Object.keys(others);
+  if (other !== undefined) return wrong(`it has no member ${JSON.stringify(other)}`);
+  const isText = (one: unknown): one is string | undefined =>
+    one === undefined || (typeof one === 'string' && one !== '');
+  if (!isText(namespacedName) || !isText(refId))
+    return wrong('namespacedName and refId must be strings that are not empty');
+  if (namespacedName === undefined && refId === undefined)
+    return wrong('it must have namespacedName or refId');
+  return ok({ ...(namespacedName && { namespacedName }), ...(refId && { refId }) });
+}
+
+/** A ref for people. */
+export function refText({ namespacedName, refId }: ToolRef): string {
+  return namespacedName ?? `refId ${refId ?? ''}`;
+}

@@ -1,0 +1,67 @@
+import type { Note } from './notes.ts';
+import type { HeldDefinition, Toolset } from './toolset.ts';
+
+/** A toolset in JSON, as it is exported and shown to scripts. Times are in ISO 8601. */
+export interface ToolsetJson {
+  readonly name: string;
+  readonly description?: string;
+  readonly version: '1.0.0';
+  readonly createdAt: string;
+  readonly lastModified: string;
+  readonly tools: readonly ToolJson[];
+  readonly toolNotes: readonly {
+    readonly toolRef: { readonly namespacedName: string };
+    readonly notes: readonly NoteJson[];
+  }[];
+}
+
+interface ToolJson {
+  readonly namespacedName: string;
+  readonly refId?: string;
+  /** JSON text as its server wrote it: read and written again, its numbers might be others. */
+  readonly definition?: string;
+}
+
+export interface NoteJson {
+  readonly name: string;
+  readonly note: string;
+  readonly author: string;
+  readonly by: Note['by'];
+  readonly writtenAt: string;
+  readonly isHeld?: true;
+}
+
+/** All that an export holds. */
+export interface ToolsetsJson {
+  readonly toolsets: readonly ToolsetJson[];
+  readonly equipped?: string;
+}
+
+export function toolsetsJson(toolsets: readonly Toolset[], equipped: string | undefined): ToolsetsJson {
+  return { toolsets: toolsets.map(toolsetJson), ...(equipped !== undefined && { equipped }) };
+}
+
+export function toolsetJson(toolset: Toolset): ToolsetJson {
+  const { name, description, createdMs, changedMs, tools, toolNotes } = toolset;
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    version: '1.0.0',
+    createdAt: new Date(createdMs).toISOString(),
+    lastModified: new Date(changedMs).toISOString(),
+    tools: tools.map(({ namespacedName, held }) => ({ namespacedName, ...heldJson(held) })),
+    toolNotes: toolNotes.map(({ namespacedName, notes }) => ({
+      toolRef: { namespacedName },
+      notes: notes.map(noteJson),
+    })),
+  };
+}
+
+function heldJson(held: HeldDefinition | undefined): Omit<ToolJson, 'namespacedName'> {
+  return held === undefined ? {} : { refId: held.refId, definition: held.text };
+}
+
+export function noteJson({ name, note, author, by, writtenMs, isHeld }: Note): NoteJson {
+  const writtenAt = new Date(writtenMs).toISOString();
+  return { name, note, author, by, writtenAt, ...(isHeld && { isHeld }) };
+}

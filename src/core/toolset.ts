@@ -1,0 +1,163 @@
+import { addNotes, type Addition, type Note } from './notes.ts';
+import type { Refusal } from './refusal.ts';
+import { err, ok, type Result } from './result.ts';
+
+/** The definition that a tool is held to: another one is withheld until somebody accepts it. */
+export interface HeldDefinition {
+  readonly refId: string;
+  /** SHA-256 of the definition in canonical JSON, in hexadecimal. */
+  readonly digest: string;
+  /** JSON text, as its server wrote it, so that people can be shown what changed. */
+  readonly text: string;
+}
+
+export interface ToolsetTool {
+  readonly namespacedName: string;
+  /** Undefined: whatever its server says of it. */
+  readonly held?: HeldDefinition | undefined;
+}
+
+export interface ToolNotes {
+  readonly namespacedName: string;
+  readonly notes: readonly Note[];
+}
+
+/** A named selection of tools, with the notes on them. */
+export interface Toolset {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly createdMs: number;
+  readonly changedMs: number;
+  readonly tools: readonly ToolsetTool[];
+  readonly toolNotes: readonly ToolNotes[];
+}
+
+export const TOOLSET_LIMITS: {
+  readonly toolsets: 1_000;
+  readonly tools: 1_000;
+  readonly descriptionLength: 200;
+} = {
+  toolsets: 1_000,
+  tools: 1_000,
+  descriptionLength: 200,
+};
+
+export const TOOLSET_NAME: RegExp = /^[a-z0-9-]{2,50}$/;
+/** `/mcp/all` and `assay stdio --all` are everything. */
+const RESERVED = 'all';
+
+/** Why this cannot be the name of a toolset, as the end of a sentence. */
+export function toolsetNameFault(name: string): string | undefined {
+  if (!TOOLSET_NAME.test(name)) return 'it takes 2 to 50 lowercase letters, digits and hyphens';
+  return name === RESERVED ? `"${RESERVED}" means all tools and cannot name a toolset` : undefined;
+}
+
+export function descriptionFault(description: string): string | undefined {
+  const most = TOOLSET_LIMITS.descriptionLength;
+  return description.length > most ? `it may have at most ${most} characters` : undefined;
+}
+
+/** A toolset with tools that were not in it. One that was is replaced, so that it can be held to another definition. */
+export function withTools(toolset: Toolset, tools: readonly ToolsetTool[]): Result<Toolset, Refusal> {
+  const given = new Map(tools.map((tool) => [tool.namespacedName, tool]));
+  const kept = toolset.tools.map((tool) => given.get(tool.namespacedName) ?? tool);
+  const there = new Set(toolset.tools.map(({ namespacedName }) => namespacedName));
+  const all = [...kept, ...[...given.values()].filter(({ namespacedName }) => !there.has(namespacedName))];
+  const limit = TOOLSET_LIMITS.tools;
+  return all.length > limit
+    ? err({ code: 'TOOLSET_FULL', toolset: toolset.name, limit })
+    : ok({ ...toolset, tools: all });
+}
+
+/** A toolset without a tool. Its notes stay, and are there again when the tool is. */
+export function withoutTool(toolset: Toolset, namespacedName: string): Result<Toolset, Refusal> {
+  const tools = toolset.tools.filter((tool) => tool.namespacedName !== namespacedName);
+  return tools.length === toolset.tools.length
+    ? err(absentTool(toolset, namespacedName))
+    : ok({ ...toolset, tools });
+}
+
+/** Holds tools of a toolset to other definitions. TOOL_NOT_IN_TOOLSET where one is not in it any more. */
+export function withHeld(toolset: Toolset, tools: readonly ToolsetTool[]): Result<Toolset, Refusal> {
+  const there = new Set(toolset.tools.map(({ namespacedName }) => namespacedName));
+  const absent = tools.find(({ namespacedName }) => !there.has(namespacedName));
+  return absent === undefined ? withTools(toolset, tools) : err(absentTool(toolset, absent.namespacedName));
+}
+
+export function notesOf(toolset: Toolset, namespacedName: string): readonly Note[] {
+  return toolset.toolNotes.find((entry) => entry.namespacedName === namespacedName)?.notes ?? [];
+}
+
+/** TOOL_NOT_IN_TOOLSET, or what `addNotes` refuses. */
+export function withNotes(
+  toolset: Toolset,
+  namespacedName: string,
+  wanted: readonly Note[],
+): Result<{ readonly toolset: Toolset; readonly addition: Addition }, Refusal> {
+  if (!toolset.tools.some((tool) => tool.namespacedName === namespacedName))
+    return err(absentTool(toolset, namespacedName));
+  const addition = addNotes(notesOf(toolset, namespacedName), wanted, namespacedName);
+  if (!addition.ok) return addition;
+  return ok({
+    toolset: withNotesOf(toolset, namespacedName, addition.value.notes),
+    addition: addition.value,
+  });
+}
+
+/** Another text, place or state of one note; undefined takes it away. NOTE_UNKNOWN where there is none. */
+export function changeNote(
+  toolset: Toolset,
+  place: { readonly namespacedName: string; readonly name: string },
+  change: (note: Note) => Note | undefined,
+): Result<Toolset, Refusal> {
+  const before = notesOf(toolset, place.namespacedName);
+  const found = before.find(({ name }) => name === place.name);
+  if (found === undefined) return err({ code: 'NOTE_UNKNOWN', tool: place.namespacedName, note: place.name });
+  const changed = change(found);
+  const notes = before.flatMap((note) => (note !== found ? [note] : changed === undefined ? [] : [changed]));
+  return ok(withNotesOf(toolset, place.namespacedName, notes));
+}
+
+/** Lets models read the held notes that are meant; the same toolset where there are none. */
+export function acceptNotes(
+  toolset: Toolset,
+  isMeant: (note: Note, namespacedName: string) => boolean,
+): Toolset {
+  const toolNotes = toolset.toolNotes.map(({ namespacedName, notes }) => ({
+    namespacedName,
+    notes: notes.map((note) =>
+      note.isHeld && isMeant(note, namespacedName) ? { ...note, isHeld: false } : note,
+    ),
+  }));
+  const isSame = toolNotes.every(({ notes }, at) =>
+    notes.every((note, place) => note === toolset.toolNotes[at]?.notes[place]),
+  );
+  return isSame ? toolset : { ...toolset, toolNotes };
+}
+
+/** The same notes with one at another place, counted from 0. */
+export function moveNote(
+  toolset: Toolset,
+  place: { readonly namespacedName: string; readonly name: string },
+  to: number,
+): Result<Toolset, Refusal> {
+  const before = notesOf(toolset, place.namespacedName);
+  const found = before.find(({ name }) => name === place.name);
+  if (found === undefined) return err({ code: 'NOTE_UNKNOWN', tool: place.namespacedName, note: place.name });
+  const others = before.filter((note) => note !== found);
+  return ok(withNotesOf(toolset, place.namespacedName, others.toSpliced(to, 0, found)));
+}
+
+function withNotesOf(toolset: Toolset, namespacedName: string, notes: readonly Note[]): Toolset {
+  const isThere = toolset.toolNotes.some((entry) => entry.namespacedName === namespacedName);
+  const toolNotes = isThere
+    ? toolset.toolNotes.map((entry) =>
+        entry.namespacedName === namespacedName ? { ...entry, notes } : entry,
+      )
+    : [...toolset.toolNotes, { namespacedName, notes }];
+  return { ...toolset, toolNotes: toolNotes.filter((entry) => entry.notes.length > 0) };
+}
+
+function absentTool(toolset: Toolset, tool: string): Refusal {
+  return { code: 'TOOL_NOT_IN_TOOLSET', tool, toolset: toolset.name };
+}

@@ -1,0 +1,93 @@
+import { Command } from 'commander';
+import { withHome, type Done } from './common-options.ts';
+import type { ReviewNotesOptions } from './notes-review.ts';
+import type { ListNotesOptions } from './notes.ts';
+import type { Runtime } from './runtime.ts';
+import type { JsonOptions } from './with-toolsets.ts';
+
+/** `assay notes` with its commands; without one it lists. What one needs is loaded when it is run. */
+export function notesCommand(runtime: Runtime, done: Done): Command {
+  const notes = new Command('notes').description('list, write and review the notes on tools in toolsets');
+  const list = new Command('list')
+    .description('list all notes')
+    .option('--toolset <name>', 'those of this toolset alone')
+    .action(async (options: ListNotesOptions) => {
+      const { listNotes } = await import('./notes.ts');
+      done(await listNotes(runtime, options));
+    });
+  notes.addCommand(finished(list), { isDefault: true });
+  for (const command of [...writing(runtime, done), ...arranging(runtime, done), ...judging(runtime, done)])
+    notes.addCommand(finished(command));
+  return notes;
+}
+
+function finished(command: Command): Command {
+  return withHome(command).option('--json', 'as JSON');
+}
+
+function noteCommand(name: string): Command {
+  return new Command(name)
+    .argument('<toolset>')
+    .argument('<tool>', 'its namespaced name: server.tool')
+    .argument('<name>', 'lowercase letters, digits and hyphens');
+}
+
+type Five = [toolset: string, tool: string, name: string, last: string, options: JsonOptions];
+type Four = [toolset: string, tool: string, name: string, options: JsonOptions];
+
+function writing(runtime: Runtime, done: Done): readonly Command[] {
+  return [
+    noteCommand('add')
+      .argument('<text>')
+      .description('write a note that models read with the tool')
+      .action(async (...[toolset, tool, name, text, options]: Five) => {
+        const { addNote } = await import('./notes.ts');
+        done(await addNote(runtime, { place: { toolset, tool, name }, text }, options));
+      }),
+    noteCommand('edit')
+      .argument('<text>')
+      .description('give a note another text; whoever wrote it, it is yours from now on')
+      .action(async (...[toolset, tool, name, text, options]: Five) => {
+        const { editNote } = await import('./notes.ts');
+        done(await editNote(runtime, { place: { toolset, tool, name }, text }, options));
+      }),
+  ];
+}
+
+function arranging(runtime: Runtime, done: Done): readonly Command[] {
+  return [
+    noteCommand('delete')
+      .description('delete a note')
+      .action(async (...[toolset, tool, name, options]: Four) => {
+        const { deleteNote } = await import('./notes.ts');
+        done(await deleteNote(runtime, { toolset, tool, name }, options));
+      }),
+    noteCommand('move')
+      .argument('<position>', 'among the notes of its tool, from 1')
+      .description('put a note at another position')
+      .action(async (...[toolset, tool, name, position, options]: Five) => {
+        const { moveNoteTo } = await import('./notes.ts');
+        done(await moveNoteTo(runtime, { place: { toolset, tool, name }, position }, options));
+      }),
+  ];
+}
+
+function judging(runtime: Runtime, done: Done): readonly Command[] {
+  const judge = (isAccepted: boolean) => {
+    return async (...[toolset, tool, name, options]: Four): Promise<void> => {
+      const { judgeNote } = await import('./notes.ts');
+      done(await judgeNote(runtime, { place: { toolset, tool, name }, isAccepted }, options));
+    };
+  };
+  return [
+    new Command('review')
+      .description('list the notes of models that are held until somebody accepts them')
+      .option('--accept-all', 'accept all that are listed')
+      .action(async (options: ReviewNotesOptions) => {
+        const { reviewNotes } = await import('./notes-review.ts');
+        done(await reviewNotes(runtime, options));
+      }),
+    noteCommand('accept').description('let models read a held note').action(judge(true)),
+    noteCommand('reject').description('delete a held note').action(judge(false)),
+  ];
+}

@@ -1,0 +1,162 @@
+import { noteFault, noteNameFault, type Note } from '../../core/notes.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { LOCAL } from '../../core/subject.ts';
+import { changeNote, moveNote, notesOf, type Toolset, withNotes } from '../../core/toolset.ts';
+import { complain } from './complain.ts';
+import { NOTE_HEAD, noteRow, placedNoteJson, placedNotes } from './note-rows.ts';
+import type { Runtime } from './runtime.ts';
+import { tableOf } from './table.ts';
+import { argumentFault, quoted } from './wording.ts';
+import { withToolsets, type JsonOptions } from './with-toolsets.ts';
+
+export interface ListNotesOptions extends JsonOptions {
+  readonly toolset?: string;
+}
+
+/** Where a note is, or is to be. */
+export interface NotePlace {
+  readonly toolset: string;
+  readonly tool: string;
+  readonly name: string;
+}
+
+/** `assay notes` */
+export function listNotes(runtime: Runtime, options: ListNotesOptions): Promise<number> {
+  return withToolsets(runtime, options, ({ toolsets }) => {
+    const { toolset: name } = options;
+    const only = name === undefined ? undefined : toolsets.find(name);
+    if (name !== undefined && only === undefined) return Promise.resolve(err(toolsets.unknown(name)));
+    const notes = placedNotes(only === undefined ? toolsets.all : [only]);
+    if (options.json === true)
+      console.log(JSON.stringify({ notes: notes.map(placedNoteJson) }, undefined, 2));
+    else console.log(tableOf(NOTE_HEAD, notes.map(noteRow)));
+    if (notes.length === 0)
+      console.error('There are no notes. `assay notes add TOOLSET TOOL NAME TEXT` makes one.');
+    return Promise.resolve(ok(undefined));
+  });
+}
+
+/** What a note says that somebody writes on the command line. */
+export interface NoteText {
+  readonly place: NotePlace;
+  readonly text: string;
+}
+
+/** `assay notes add` */
+export async function addNote(
+  runtime: Runtime,
+  { place, text }: NoteText,
+  options: JsonOptions,
+): Promise<number> {
+  const wrong = argumentFault('name', noteNameFault(place.name)) ?? argumentFault('text', noteFault(text));
+  if (wrong !== undefined) return complain(wrong);
+  const written = noteOf(place.name, text);
+  return changeNotes(runtime, { place, options, done: 'Added' }, (toolset) => {
+    const added = withNotes(toolset, place.tool, [written]);
+    if (!added.ok) return added;
+    return added.value.addition.skipped.length === 0 ? ok(added.value.toolset) : err(taken(place));
+  });
+}
+
+function noteOf(name: string, note: string): Note {
+  return { name, note, author: LOCAL.subject, by: 'operator', writtenMs: Date.now(), isHeld: false };
+}
+
+function taken({ tool, name }: NotePlace): Refusal {
+  const reason = `name: the tool "${tool}" has a note "${name}" already; \`assay notes edit\` changes it`;
+  return { code: 'ARGUMENTS_INVALID', reason };
+}
+
+/** `assay notes edit`: whoever wrote it, it is the operator's from now on. */
+export async function editNote(
+  runtime: Runtime,
+  { place, text }: NoteText,
+  options: JsonOptions,
+): Promise<number> {
+  const wrong = argumentFault('text', noteFault(text));
+  if (wrong !== undefined) return complain(wrong);
+  const written = noteOf(place.name, text);
+  return changeNotes(runtime, { place, options, done: 'Changed' }, (toolset) =>
+    changeNote(toolset, noteIn(place), () => written),
+  );
+}
+
+/** `assay notes delete` */
+export function deleteNote(runtime: Runtime, place: NotePlace, options: JsonOptions): Promise<number> {
+  return changeNotes(runtime, { place, options, done: 'Deleted' }, (toolset) =>
+    changeNote(toolset, noteIn(place), () => undefined),
+  );
+}
+
+/** `assay notes move`: positions count from 1. */
+export function moveNoteTo(
+  runtime: Runtime,
+  { place, position }: { readonly place: NotePlace; readonly position: string },
+  options: JsonOptions,
+): Promise<number> {
+  return changeNotes(runtime, { place, options, done: `Moved to position ${position}` }, (toolset) => {
+    const count = notesOf(toolset, place.tool).length;
+    const to = /^\d{1,4}$/.test(position) ? Number(position) : 0;
+    const moved = moveNote(toolset, noteIn(place), to - 1);
+    if (!moved.ok || (to >= 1 && to <= count)) return moved;
+    return err({
+      code: 'ARGUMENTS_INVALID',
+      reason: `position: it must be a whole number from 1 to ${count}`,
+    });
+  });
+}
+
+/** `assay notes accept` lets models read a held note, `assay notes reject` deletes it. */
+export function judgeNote(
+  runtime: Runtime,
+  { place, isAccepted }: { readonly place: NotePlace; readonly isAccepted: boolean },
+  options: JsonOptions,
+): Promise<number> {
+  return changeNotes(runtime, { place, options, done: isAccepted ? 'Accepted' : 'Rejected' }, (toolset) => {
+    const note = notesOf(toolset, place.tool).find(({ name }) => name === place.name);
+    if (note?.isHeld === false) return err(unheld(place));
+    return changeNote(toolset, noteIn(place), (held) =>
+      isAccepted ? { ...held, isHeld: false } : undefined,
+    );
+  });
+}
+
+function unheld({ name }: NotePlace): Refusal {
+  const reason = `the note "${name}" is not held for review; \`assay notes edit\` and \`delete\` change it`;
+  return { code: 'ARGUMENTS_INVALID', reason };
+}
+
+function noteIn({ tool, name }: NotePlace): { readonly namespacedName: string; readonly name: string } {
+  return { namespacedName: tool, name };
+}
+
+interface NoteChange {
+  readonly place: NotePlace;
+  readonly options: JsonOptions;
+  /** `Added`, for people. */
+  readonly done: string;
+}
+
+/** Changes the notes of a tool, and tells which it has now. */
+function changeNotes(
+  runtime: Runtime,
+  { place, options, done }: NoteChange,
+  changing: (toolset: Toolset) => Result<Toolset, Refusal>,
+): Promise<number> {
+  return withToolsets(runtime, options, async ({ toolsets }) => {
+    const changed = await toolsets.change(place.toolset, (toolset) => {
+      const made = changing(toolset);
+      return made.ok ? ok({ toolset: made.value, value: made.value }) : made;
+    });
+    if (!changed.ok) return changed;
+    const notes = placedNotes([changed.value]).filter(({ tool }) => tool === place.tool);
+    if (options.json === true)
+      console.log(JSON.stringify({ notes: notes.map(placedNoteJson) }, undefined, 2));
+    else
+      console.log(
+        `${done}: the note ${quoted(place.name)} on ${quoted(place.tool)} in ${quoted(place.toolset)}.`,
+      );
+    return changed;
+  });
+}

@@ -1,0 +1,160 @@
+import { Command } from 'commander';
+import { withConfig, withHome, type Done } from './common-options.ts';
+import type { Runtime } from './runtime.ts';
+import type { DeleteOptions } from './toolset-choice.ts';
+import type { CreateOptions } from './toolset-edit.ts';
+import type { ExportOptions, ImportToolsetsOptions } from './toolset-files.ts';
+import type { JsonOptions } from './with-toolsets.ts';
+
+/** `assay toolset` with its commands. What one needs is loaded when it is run. */
+export function toolsetCommand(runtime: Runtime, done: Done): Command {
+  const toolset = new Command('toolset').description('make, change, equip and move toolsets');
+  const commands = [
+    ...showing(runtime, done).map(withHome),
+    ...making(runtime, done).map(withConfig),
+    ...changing(runtime, done).map(withHome),
+    ...choosing(runtime, done).map(withHome),
+    ...reviewing(runtime, done).map(withConfig),
+    withHome(exporting(runtime, done)),
+    withConfig(importing(runtime, done)),
+  ];
+  for (const command of commands) toolset.addCommand(command.option('--json', 'as JSON'));
+  return toolset;
+}
+
+function showing(runtime: Runtime, done: Done): readonly Command[] {
+  return [
+    new Command('list').description('list all toolsets').action(async (options: JsonOptions) => {
+      const { listToolsets } = await import('./toolset-show.ts');
+      done(await listToolsets(runtime, options));
+    }),
+    new Command('show')
+      .argument('<name>')
+      .description('show the tools and the notes of a toolset; no server is started')
+      .action(async (name: string, options: JsonOptions) => {
+        const { showToolset } = await import('./toolset-show.ts');
+        done(await showToolset(runtime, name, options));
+      }),
+  ];
+}
+
+const REF =
+  'a namespaced name (server.tool), or a refId, which holds the tool to its definition as it is now';
+
+function making(runtime: Runtime, done: Done): readonly Command[] {
+  return [
+    new Command('create')
+      .argument('<name>', 'lowercase letters, digits and hyphens')
+      .argument('[refs...]', REF)
+      .description('save a new toolset')
+      .option('--description <text>', 'what it is for')
+      .option('--equip', 'equip it at once')
+      .action(async (name: string, refs: readonly string[], options: CreateOptions) => {
+        const { createToolset } = await import('./toolset-edit.ts');
+        done(await createToolset(runtime, { name, refs, options }));
+      }),
+    new Command('add')
+      .argument('<name>')
+      .argument('<refs...>', REF)
+      .description('add tools to a toolset')
+      .action(async (name: string, refs: readonly string[], options: JsonOptions) => {
+        const { addTools } = await import('./toolset-edit.ts');
+        done(await addTools(runtime, { name, refs, options }));
+      }),
+  ];
+}
+
+function changing(runtime: Runtime, done: Done): readonly Command[] {
+  return [
+    new Command('remove')
+      .argument('<name>')
+      .argument('<tools...>', 'namespaced names')
+      .description('take tools out of a toolset; notes on them stay')
+      .action(async (name: string, refs: readonly string[], options: JsonOptions) => {
+        const { removeTools } = await import('./toolset-edit.ts');
+        done(await removeTools(runtime, { name, refs, options }));
+      }),
+    new Command('rename')
+      .argument('<old>')
+      .argument('<new>')
+      .description('give a toolset another name')
+      .action(async (from: string, to: string, options: JsonOptions) => {
+        const { renameToolset } = await import('./toolset-edit.ts');
+        done(await renameToolset(runtime, { from, to }, options));
+      }),
+    new Command('describe')
+      .argument('<name>')
+      .argument('<text>', 'an empty one takes the description away')
+      .description('say what a toolset is for')
+      .action(async (name: string, text: string, options: JsonOptions) => {
+        const { describeToolset } = await import('./toolset-edit.ts');
+        done(await describeToolset(runtime, { name, text }, options));
+      }),
+  ];
+}
+
+function choosing(runtime: Runtime, done: Done): readonly Command[] {
+  return [
+    new Command('delete')
+      .argument('<name>')
+      .description('delete a toolset with its notes')
+      .option('--yes', 'that it is meant: nothing is asked')
+      .action(async (name: string, options: DeleteOptions) => {
+        const { deleteToolset } = await import('./toolset-choice.ts');
+        done(await deleteToolset(runtime, name, options));
+      }),
+    new Command('equip')
+      .argument('<name>')
+      .description('show clients the tools of this toolset alone')
+      .action(async (name: string, options: JsonOptions) => {
+        const { equipToolset } = await import('./toolset-choice.ts');
+        done(await equipToolset(runtime, name, options));
+      }),
+    new Command('unequip').description('equip no toolset').action(async (options: JsonOptions) => {
+      const { equipToolset } = await import('./toolset-choice.ts');
+      done(await equipToolset(runtime, undefined, options));
+    }),
+  ];
+}
+
+function reviewing(runtime: Runtime, done: Done): readonly Command[] {
+  return [
+    new Command('review')
+      .argument('<name>')
+      .description('show what changed in tools that are held to a definition')
+      .action(async (name: string, options: JsonOptions) => {
+        const { reviewToolset } = await import('./toolset-review.ts');
+        done(await reviewToolset(runtime, name, options));
+      }),
+    new Command('accept')
+      .argument('<name>')
+      .argument('[refs...]', 'namespaced names or refIds (default: all that have changed)')
+      .description('hold changed tools to their definitions as they are now')
+      .action(async (name: string, refs: readonly string[], options: JsonOptions) => {
+        const { acceptTools } = await import('./toolset-review.ts');
+        done(await acceptTools(runtime, { name, refs, options }));
+      }),
+  ];
+}
+
+function exporting(runtime: Runtime, done: Done): Command {
+  return new Command('export')
+    .argument('[names...]', 'default: all')
+    .description('print toolsets and their notes as JSON, or write them to a file')
+    .option('--file <file>', 'the file to write')
+    .action(async (names: readonly string[], options: ExportOptions) => {
+      const { exportToolsets } = await import('./toolset-files.ts');
+      done(await exportToolsets(runtime, names, options));
+    });
+}
+
+function importing(runtime: Runtime, done: Done): Command {
+  return new Command('import')
+    .argument('<file>', 'an export, one toolset, or config.json of HyperTool')
+    .description('read toolsets and their notes from a file')
+    .option('--replace', 'put them in the place of toolsets of the same names')
+    .action(async (file: string, options: ImportToolsetsOptions) => {
+      const { importToolsets } = await import('./toolset-files.ts');
+      done(await importToolsets(runtime, file, options));
+    });
+}

@@ -1,0 +1,177 @@
+import { counted } from '../../core/counted.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { toolsetJson } from '../../core/toolset-json.ts';
+import {
+  descriptionFault,
+  notesOf,
+  toolsetNameFault,
+  type Toolset,
+  type ToolsetTool,
+  withoutTool,
+  withTools,
+} from '../../core/toolset.ts';
+import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
+import { complain } from './complain.ts';
+import type { Runtime } from './runtime.ts';
+import { argumentFault, quoted } from './wording.ts';
+import { toolsNamed, withToolsets, type JsonOptions } from './with-toolsets.ts';
+
+export interface CreateOptions extends JsonOptions {
+  readonly description?: string;
+  readonly equip?: boolean;
+}
+
+/** What a command is to do with one toolset. */
+export interface ToolsetWish<O extends JsonOptions = JsonOptions> {
+  readonly name: string;
+  readonly refs: readonly string[];
+  readonly options: O;
+}
+
+/** `assay toolset create` */
+export async function createToolset(runtime: Runtime, wish: ToolsetWish<CreateOptions>): Promise<number> {
+  const { name, refs, options } = wish;
+  const { description, equip = false } = options;
+  const wrong =
+    argumentFault('name', toolsetNameFault(name)) ??
+    argumentFault('--description', description === undefined ? undefined : descriptionFault(description));
+  if (wrong !== undefined) return complain(wrong);
+  return withToolsets(runtime, options, async (open) => {
+    const { toolsets } = open;
+    // Before servers are started for nothing.
+    if (toolsets.find(name) !== undefined) return err({ code: 'TOOLSET_TAKEN', name });
+    const tools = await toolsNamed(open, refs);
+    if (!tools.ok) return tools;
+    const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
+    const full = withTools(empty, tools.value);
+    const created = full.ok ? await toolsets.create(full.value) : full;
+    if (!created.ok) return created;
+    const equipped = equip ? await toolsets.equip(name) : ok(undefined);
+    if (!equipped.ok) return equipped;
+    const what = `Saved the toolset ${quoted(name)} with ${counted(created.value.tools.length, 'tool')}.`;
+    tell(created.value, options, equip ? `${what} It is equipped.` : what);
+    return created;
+  });
+}
+
+/** `assay toolset add` */
+export function addTools(runtime: Runtime, { name, refs, options }: ToolsetWish): Promise<number> {
+  return withToolsets(runtime, options, async (open) => {
+    const { toolsets } = open;
+    if (toolsets.find(name) === undefined) return err(toolsets.unknown(name));
+    const tools = await toolsNamed(open, refs);
+    if (!tools.ok) return tools;
+    const changed = await change(toolsets, name, (toolset) => withTools(toolset, tools.value));
+    if (!changed.ok) return changed;
+    const { before, after } = changed.value;
+    const count = after.tools.length - before.tools.length;
+    tell(
+      after,
+      options,
+      `Added ${counted(count, 'tool')} to the toolset ${quoted(name)}, which has ${after.tools.length} now.`,
+    );
+    for (const tool of released(before, tools.value))
+      console.error(
+        `note: ${quoted(tool)} is held to no definition any more, as it was named without its refId.`,
+      );
+    return changed;
+  });
+}
+
+function released(before: Toolset, tools: readonly ToolsetTool[]): readonly string[] {
+  const free = new Set(
+    tools.filter(({ held }) => held === undefined).map(({ namespacedName }) => namespacedName),
+  );
+  return before.tools.flatMap(({ namespacedName, held }) =>
+    held !== undefined && free.has(namespacedName) ? [namespacedName] : [],
+  );
+}
+
+/** `assay toolset remove` */
+export function removeTools(runtime: Runtime, { name, refs, options }: ToolsetWish): Promise<number> {
+  return withToolsets(runtime, options, async ({ toolsets }) => {
+    const removed = await change(toolsets, name, (toolset) => {
+      let left: Result<Toolset, Refusal> = ok(toolset);
+      for (const ref of new Set(refs)) left = left.ok ? withoutTool(left.value, ref) : left;
+      return left;
+    });
+    if (!removed.ok) return removed;
+    const { before, after } = removed.value;
+    const count = before.tools.length - after.tools.length;
+    tell(
+      after,
+      options,
+      `Removed ${counted(count, 'tool')} from the toolset ${quoted(name)}, which has ${after.tools.length} now.`,
+    );
+    for (const ref of new Set(refs)) {
+      const notes = notesOf(after, ref).length;
+      if (notes > 0)
+        console.error(
+          `note: ${counted(notes, 'note')} on ${quoted(ref)} will be there again when the tool is.`,
+        );
+    }
+    return removed;
+  });
+}
+
+/** `assay toolset rename` */
+export async function renameToolset(
+  runtime: Runtime,
+  names: { readonly from: string; readonly to: string },
+  options: JsonOptions,
+): Promise<number> {
+  const { from, to } = names;
+  const wrong = argumentFault('new name', toolsetNameFault(to));
+  if (wrong !== undefined) return complain(wrong);
+  return withToolsets(runtime, options, async ({ toolsets }) => {
+    const renamed = await change(toolsets, from, (toolset) =>
+      ok(from === to ? toolset : { ...toolset, name: to }),
+    );
+    if (renamed.ok)
+      tell(renamed.value.after, options, `The toolset ${quoted(from)} is called ${quoted(to)} now.`);
+    return renamed;
+  });
+}
+
+/** `assay toolset describe`; an empty text takes the description away. */
+export async function describeToolset(
+  runtime: Runtime,
+  { name, text }: { readonly name: string; readonly text: string },
+  options: JsonOptions,
+): Promise<number> {
+  const wrong = argumentFault('text', descriptionFault(text));
+  if (wrong !== undefined) return complain(wrong);
+  return withToolsets(runtime, options, async ({ toolsets }) => {
+    const description = text === '' ? undefined : text;
+    const described = await change(toolsets, name, (toolset) => ok({ ...toolset, description }));
+    const what = description === undefined ? 'has no description any more' : 'has this description now';
+    if (described.ok) tell(described.value.after, options, `The toolset ${quoted(name)} ${what}.`);
+    return described;
+  });
+}
+
+interface Changed {
+  readonly before: Toolset;
+  readonly after: Toolset;
+}
+
+/** A change by one of core's functions, with the toolset as it was and as it is kept now. */
+async function change(
+  toolsets: Toolsets,
+  name: string,
+  changing: (toolset: Toolset) => Result<Toolset, Refusal>,
+): Promise<Result<Changed, Refusal>> {
+  const changed = await toolsets.change<Changed>(name, (before) => {
+    const after = changing(before);
+    return after.ok ? ok({ toolset: after.value, value: { before, after: after.value } }) : after;
+  });
+  if (!changed.ok) return changed;
+  const { before, after } = changed.value;
+  // As it is kept, it has the time of the change.
+  return ok({ before, after: toolsets.find(after.name) ?? after });
+}
+
+function tell(toolset: Toolset, options: JsonOptions, sentence: string): void {
+  console.log(options.json === true ? JSON.stringify(toolsetJson(toolset), undefined, 2) : sentence);
+}

@@ -1,0 +1,165 @@
+import { counted } from '../../core/counted.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { readToolsetJson, type LeftOut, type ReadToolsets } from '../../core/read-toolset-json.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import { toolsetsJson } from '../../core/toolset-json.ts';
+import type { Toolset } from '../../core/toolset.ts';
+import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
+import { complain } from './complain.ts';
+import type { OpenToolsets, Runtime } from './runtime.ts';
+import { quoted } from './wording.ts';
+import { withToolsets, type JsonOptions } from './with-toolsets.ts';
+
+export interface ExportOptions extends JsonOptions {
+  readonly file?: string;
+}
+
+export interface ImportToolsetsOptions extends JsonOptions {
+  readonly replace?: boolean;
+}
+
+/** `assay toolset export`: to stdout, or into a file. */
+export function exportToolsets(
+  runtime: Runtime,
+  names: readonly string[],
+  options: ExportOptions,
+): Promise<number> {
+  return withToolsets(runtime, options, async ({ toolsets }) => {
+    const chosen = choose(toolsets, names);
+    if (!chosen.ok) return chosen;
+    const equipped = chosen.value.find(({ name }) => name === toolsets.equipped?.name);
+    const text = JSON.stringify(toolsetsJson(chosen.value, equipped?.name), undefined, 2);
+    const { file, json = false } = options;
+    if (file === undefined) {
+      console.log(text);
+      return ok(undefined);
+    }
+    const written = await runtime.writeFile(file, `${text}\n`);
+    if (!written.ok) return written;
+    const report = { file, toolsets: chosen.value.map(({ name }) => name) };
+    if (json) console.log(JSON.stringify(report, undefined, 2));
+    else console.log(`Wrote ${counted(chosen.value.length, 'toolset')} to ${quoted(file)}.`);
+    return ok(undefined);
+  });
+}
+
+function choose(toolsets: Toolsets, names: readonly string[]): Result<readonly Toolset[], Refusal> {
+  const unknown = names.find((name) => toolsets.find(name) === undefined);
+  if (unknown !== undefined) return err(toolsets.unknown(unknown));
+  const wanted = new Set(names);
+  return ok(names.length === 0 ? toolsets.all : toolsets.all.filter(({ name }) => wanted.has(name)));
+}
+
+/** `assay toolset import`: what became of the file's toolsets on stdout, what did not on stderr. */
+export async function importToolsets(
+  runtime: Runtime,
+  file: string,
+  options: ImportToolsetsOptions,
+): Promise<number> {
+  const text = await runtime.readFile(file);
+  if (!text.ok) return complain(text.error);
+  const read = readToolsetJson(text.value, Date.now());
+  if (!read.ok) return complain(read.error);
+  return withToolsets(runtime, options, async (open) => {
+    const restored = await restore(open.toolsets, read.value, options.replace === true);
+    if (!restored.ok) return restored;
+    const missing = await missingIn(open, read.value.toolsets);
+    const { leftOut } = read.value;
+    const report = { ...restored.value, leftOut, ...(missing.ok && { missing: missing.value }) };
+    if (options.json === true) console.log(JSON.stringify(report, undefined, 2));
+    else console.log(summaryOf(restored.value));
+    for (const line of [...leftOut.map(leftOutLine), ...equipLines(read.value, open.toolsets)])
+      console.error(line);
+    for (const line of missingLines(missing)) console.error(line);
+    return ok(undefined);
+  });
+}
+
+interface Restored {
+  readonly imported: readonly { readonly name: string; readonly fate: 'created' | 'replaced' }[];
+  /** What was equipped by it. */
+  readonly equipped?: string;
+}
+
+/** Either none is refused or none is kept, unless somebody else creates one of the same name at the same moment. */
+async function restore(
+  toolsets: Toolsets,
+  { toolsets: given, equipped }: ReadToolsets,
+  replaces: boolean,
+): Promise<Result<Restored, Refusal>> {
+  const taken = given.filter(({ name }) => toolsets.find(name) !== undefined).map(({ name }) => name);
+  if (taken.length > 0 && !replaces) return err({ code: 'ARGUMENTS_INVALID', reason: takenReason(taken) });
+  const isFree = toolsets.equipped === undefined;
+  for (const toolset of given) {
+    const kept = await toolsets.restore(toolset, replaces);
+    if (!kept.ok) return kept;
+  }
+  const imported = given.map(({ name }) => {
+    const fate = taken.includes(name) ? ('replaced' as const) : ('created' as const);
+    return { name, fate };
+  });
+  // What clients see is not changed behind the back of who equipped it.
+  if (equipped === undefined || !isFree) return ok({ imported });
+  const done = await toolsets.equip(equipped);
+  return done.ok ? ok({ imported, equipped }) : done;
+}
+
+function takenReason(names: readonly string[]): string {
+  const these = names.map((name) => `"${name}"`).join(', ');
+  return names.length === 1
+    ? `there is a toolset ${these} already; --replace puts the one of the file in its place`
+    : `there are toolsets ${these} already; --replace puts those of the file in their place`;
+}
+
+function summaryOf({ imported, equipped }: Restored): string {
+  const names = imported.map(({ name, fate }) =>
+    fate === 'created' ? quoted(name) : `${quoted(name)} (replaced)`,
+  );
+  const count = counted(imported.length, 'toolset');
+  const what = names.length === 0 ? `Imported ${count}.` : `Imported ${count}: ${names.join(', ')}.`;
+  return equipped === undefined ? what : `${what} ${quoted(equipped)} is equipped.`;
+}
+
+function leftOutLine({ toolset, tool, note, reason }: LeftOut): string {
+  const what =
+    note === undefined ? `the tool ${quoted(tool)}` : `the note ${quoted(note)} on ${quoted(tool)}`;
+  return `left out: ${what} of the toolset ${quoted(toolset)}: ${reason}.`;
+}
+
+function equipLines({ equipped }: ReadToolsets, toolsets: Toolsets): readonly string[] {
+  const here = toolsets.equipped?.name;
+  if (equipped === undefined || here === undefined || here === equipped) return [];
+  return [`note: the file has ${quoted(equipped)} equipped; here ${quoted(here)} stays equipped.`];
+}
+
+interface Missing {
+  readonly toolset: string;
+  readonly tool: string;
+}
+
+/** Tools that no server has at the moment. They are kept, and there when their server is. */
+async function missingIn(
+  { tools }: OpenToolsets,
+  toolsets: readonly Toolset[],
+): Promise<Result<readonly Missing[], Refusal>> {
+  if (toolsets.every((toolset) => toolset.tools.length === 0)) return ok([]);
+  const index = await tools();
+  if (!index.ok) return index;
+  return ok(
+    toolsets.flatMap(({ name, tools: all }) =>
+      all.flatMap(({ namespacedName }) =>
+        index.value.named(namespacedName).length === 0 ? [{ toolset: name, tool: namespacedName }] : [],
+      ),
+    ),
+  );
+}
+
+function missingLines(missing: Result<readonly Missing[], Refusal>): readonly string[] {
+  if (!missing.ok)
+    return [`note: whether servers have these tools could not be seen: ${sentenceOf(missing.error)}`];
+  return missing.value.map(
+    ({ toolset, tool }) =>
+      `note: no server has the tool ${quoted(tool)} of the toolset ${quoted(toolset)} at the moment; it is kept.`,
+  );
+}

@@ -1,0 +1,111 @@
+import { counted } from '../../core/counted.ts';
+import { printable } from '../../core/printable.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { refOf } from '../../core/tool-ref.ts';
+import { toolsetJson } from '../../core/toolset-json.ts';
+import { type Toolset, type ToolsetTool, withHeld } from '../../core/toolset.ts';
+import { holdingOf, reviewsOf, type Review } from '../../gateway/toolsets/review.ts';
+import { nameIn, type ToolIndex } from '../../gateway/toolsets/tool-index.ts';
+import type { Runtime } from './runtime.ts';
+import { style } from './style.ts';
+import type { ToolsetWish } from './toolset-edit.ts';
+import { quoted } from './wording.ts';
+import { withToolsets, type JsonOptions } from './with-toolsets.ts';
+
+/** `assay toolset review`: what became of the tools that are held to a definition. */
+export function reviewToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
+  return withToolsets(runtime, options, async ({ toolsets, tools }) => {
+    const toolset = toolsets.find(name);
+    if (toolset === undefined) return err(toolsets.unknown(name));
+    const isAnyHeld = toolset.tools.some(({ held }) => held !== undefined);
+    const index = isAnyHeld ? await tools() : undefined;
+    if (index?.ok === false) return index;
+    const reviews = index === undefined ? [] : reviewsOf(toolset, index.value);
+    if (options.json === true)
+      console.log(JSON.stringify({ toolset: name, tools: reviews.map(shown) }, undefined, 2));
+    else for (const line of reviews.flatMap(linesOf)) console.log(line);
+    if (!isAnyHeld)
+      console.error(
+        `No tool of ${quoted(name)} is held to a definition. \`assay toolset add\` with a refId does that.`,
+      );
+    if (reviews.some(({ state }) => state === 'changed'))
+      console.error(`\`assay toolset accept ${name} REFID…\` lets in exactly what is shown here.`);
+    return ok(undefined);
+  });
+}
+
+function shown(review: Review): Readonly<Record<string, unknown>> {
+  const { namespacedName, state, held } = review;
+  const seen = { namespacedName, state, refId: held.refId };
+  if (review.state !== 'changed') return seen;
+  const { now, changes } = review;
+  return { ...seen, now: { refId: now.refId, definition: now.text }, definition: held.text, changes };
+}
+
+/** Whole, however long: what is cut away might be what matters. */
+function linesOf(review: Review): readonly string[] {
+  const head = `${printable(review.namespacedName)}: `;
+  if (review.state === 'absent') return [`${head}${style.yellow('absent')}`];
+  if (review.state === 'as it was') return [`${head}as it was`];
+  const changes = review.changes.flatMap(({ path, before, after }) => [
+    `  ${path === '' ? 'the whole' : printable(path)}`,
+    ...(before === undefined ? [] : [style.red(`    - ${printable(before)}`)]),
+    ...(after === undefined ? [] : [style.green(`    + ${printable(after)}`)]),
+  ]);
+  const refIds = `  refId was ${review.held.refId}, is ${review.now.refId}`;
+  return [`${head}${style.red('changed')}`, ...changes, refIds];
+}
+
+/** `assay toolset accept`: holds tools to their definitions as they are now, all that have changed where none is named. */
+export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetWish): Promise<number> {
+  return withToolsets(runtime, options, async ({ toolsets, tools }) => {
+    const toolset = toolsets.find(name);
+    if (toolset === undefined) return err(toolsets.unknown(name));
+    const index = await tools();
+    if (!index.ok) return index;
+    const accepted = acceptable(toolset, index.value, refs);
+    if (!accepted.ok) return accepted;
+    const changed = await toolsets.change(name, (current) => {
+      const held = accepted.value.length === 0 ? ok(current) : withHeld(current, accepted.value);
+      return held.ok ? ok({ toolset: held.value, value: undefined }) : held;
+    });
+    if (!changed.ok) return changed;
+    const names = accepted.value.map(({ namespacedName }) => quoted(namespacedName)).join(', ');
+    if (options.json === true)
+      console.log(JSON.stringify(toolsetJson(toolsets.find(name) ?? toolset), undefined, 2));
+    else if (names === '') console.log(`No tool of ${quoted(name)} has changed.`);
+    else
+      console.log(`Accepted ${counted(accepted.value.length, 'tool')} of ${quoted(name)} as now: ${names}.`);
+    return changed;
+  });
+}
+
+function acceptable(
+  toolset: Toolset,
+  index: ToolIndex,
+  refs: readonly string[],
+): Result<readonly ToolsetTool[], Refusal> {
+  const changed = reviewsOf(toolset, index).filter(({ state }) => state === 'changed');
+  const named =
+    refs.length > 0
+      ? refs.map(refOf)
+      : [...new Set(changed.map((review) => review.namespacedName))].map((one) => ({ namespacedName: one }));
+  const accepted: ToolsetTool[] = [];
+  for (const ref of named) {
+    const entry = index.resolve(ref);
+    if (!entry.ok) return entry;
+    const namespacedName = nameIn(entry.value);
+    const tool = toolset.tools.find((one) => one.namespacedName === namespacedName);
+    if (tool === undefined)
+      return err({ code: 'TOOL_NOT_IN_TOOLSET', tool: namespacedName, toolset: toolset.name });
+    if (tool.held === undefined) return err(unheld(namespacedName));
+    accepted.push({ namespacedName, held: holdingOf(entry.value) });
+  }
+  return ok(accepted);
+}
+
+function unheld(tool: string): Refusal {
+  const reason = `the tool "${tool}" is held to no definition; \`assay toolset add\` with its refId holds it to one`;
+  return { code: 'ARGUMENTS_INVALID', reason };
+}

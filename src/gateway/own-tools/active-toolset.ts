@@ -1,0 +1,85 @@
+import { counted } from '../../core/counted.ts';
+import { ok } from '../../core/result.ts';
+import type { Toolset } from '../../core/toolset.ts';
+import { nameIn } from '../toolsets/tool-index.ts';
+import { select, type Selection } from '../toolsets/selection.ts';
+import { settledIndex, type Desk } from './desk.ts';
+import { NO_INPUT, type JsonObject, type OwnToolSpec, type Told } from './own-tool.ts';
+import { costOf } from './token-cost.ts';
+
+const NAMES: JsonObject = { type: 'array', items: { type: 'string' } };
+
+/** What is told of the equipped toolset. */
+export const ACTIVE: JsonObject = {
+  equipped: {
+    type: ['object', 'null'],
+    properties: {
+      name: { type: 'string' },
+      description: { type: 'string' },
+      tools: NAMES,
+      absent: NAMES,
+      changed: NAMES,
+      servers: NAMES,
+      notes: { type: 'integer' },
+      context: { type: 'object', properties: { tokens: { type: 'integer' } }, required: ['tokens'] },
+    },
+    required: ['name', 'tools', 'absent', 'changed', 'servers', 'notes', 'context'],
+  },
+};
+
+export function getActiveTool(desk: Desk): OwnToolSpec {
+  return {
+    name: 'get-active-toolset',
+    title: 'Show the equipped toolset',
+    description:
+      'Shows the equipped toolset: its tools, which of them are absent because no server has them at the moment, which are withheld because their definition has changed, and what they cost in tokens.',
+    // It looks at what Assay knows; no server is asked.
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    inputSchema: NO_INPUT,
+    output: { properties: ACTIVE },
+    run: async () => ok(await activeToolset(desk)),
+  };
+}
+
+/** The equipped toolset as it is now. */
+export async function activeToolset(desk: Desk): Promise<Told> {
+  const toolset = desk.toolsets.equipped;
+  if (toolset === undefined)
+    return {
+      text: 'No toolset is equipped; equip-toolset equips a saved one, and build-toolset makes one.',
+      structured: { equipped: null },
+    };
+  const index = await settledIndex(desk);
+  const showsChanged = desk.settings['toolsets.changed'] === 'show';
+  const selection = select(toolset, { index, servers: desk.catalog.servers, showsChanged });
+  return told(toolset, selection, desk);
+}
+
+function told(toolset: Toolset, selection: Selection, { countTokens }: Desk): Told {
+  const { entries, absent, servers } = selection;
+  const tokens = entries.reduce((sum, { definition }) => sum + costOf(definition, countTokens), 0);
+  const changed = selection.changed.map(nameIn);
+  const notes = toolset.toolNotes.reduce((sum, { notes: some }) => sum + some.length, 0);
+  const text = [
+    `The toolset "${toolset.name}" is equipped${toolset.description === undefined ? '' : `: ${toolset.description}`}.`,
+    `It shows ${counted(entries.length, 'tool')} of ${counted(servers.length, 'server')}, about ${counted(tokens, 'token')}, and has ${counted(notes, 'note')}.`,
+    ...entries.map((entry) => `- ${entry.key}`),
+    ...(absent.length === 0 ? [] : [`Absent, as no server has them now: ${absent.join(', ')}.`]),
+    ...(changed.length === 0
+      ? []
+      : [
+          `Changed since they were put in: ${changed.join(', ')}. An operator sees what changed with \`assay toolset review ${toolset.name}\`.`,
+        ]),
+  ].join('\n');
+  const equipped = {
+    name: toolset.name,
+    ...(toolset.description === undefined ? {} : { description: toolset.description }),
+    tools: entries.map(({ key }) => key),
+    absent,
+    changed,
+    servers: servers.map(({ spec }) => spec.name),
+    notes,
+    context: { tokens },
+  };
+  return { text, structured: { equipped } };
+}

@@ -1,0 +1,123 @@
+import { counted } from '../../core/counted.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { readToolRef, type ToolRef } from '../../core/tool-ref.ts';
+import {
+  descriptionFault,
+  TOOLSET_LIMITS,
+  toolsetNameFault,
+  type Toolset,
+  type ToolsetTool,
+  withTools,
+} from '../../core/toolset.ts';
+import { holdingOf } from '../toolsets/review.ts';
+import { nameIn, type ToolIndex } from '../toolsets/tool-index.ts';
+import { settledIndex, type Desk } from './desk.ts';
+import type { JsonObject, OwnToolSpec } from './own-tool.ts';
+
+/** How a tool is named, in the words of the tools' input schemas. */
+export const TOOL_REF: JsonObject = {
+  type: 'object',
+  description: 'Reference to the tool (use namespacedName or refId)',
+  properties: {
+    namespacedName: {
+      type: 'string',
+      description: "Tool reference by namespaced name (e.g., 'linear.create_issue')",
+    },
+    refId: { type: 'string', description: 'Tool reference by unique hash identifier' },
+  },
+};
+
+export function buildTool(desk: Desk): OwnToolSpec {
+  return {
+    name: 'build-toolset',
+    title: 'Build a new toolset',
+    description:
+      'Builds and saves a toolset of tools that list-available-tools shows. A tool that is named by refId is held to its definition as it is now: if that changes, the tool is withheld until an operator accepts it. With "autoEquip": true the toolset is equipped, and Assay returns to normal mode.',
+    // It adds a toolset and replaces none; a second call is refused, as the name is taken.
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    inputSchema: {
+      type: 'object',
+      properties: {
+        name: {
+          type: 'string',
+          description: 'Lowercase letters, digits and hyphens',
+          minLength: 2,
+          maxLength: 50,
+          pattern: '^[a-z0-9-]+$',
+        },
+        tools: { type: 'array', items: TOOL_REF, minItems: 1, maxItems: TOOLSET_LIMITS.tools },
+        description: {
+          type: 'string',
+          maxLength: TOOLSET_LIMITS.descriptionLength,
+          description: 'What the toolset is for',
+        },
+        autoEquip: { type: 'boolean', description: 'Equip it at once' },
+      },
+      required: ['name', 'tools'],
+      additionalProperties: false,
+    },
+    output: {
+      properties: {
+        name: { type: 'string' },
+        tools: { type: 'array', items: { type: 'string' } },
+        isEquipped: { type: 'boolean' },
+      },
+    },
+    run: async (args) => {
+      const built = await buildToolset(desk, args as unknown as Wanted); // the input schema asks for this shape
+      if (!built.ok) return built;
+      const isEquipped = args['autoEquip'] === true;
+      if (isEquipped) {
+        const equipped = await desk.toolsets.equip(built.value.name);
+        if (!equipped.ok) return equipped;
+      }
+      const { name, tools } = built.value;
+      const next = isEquipped
+        ? 'It is equipped: list the tools again to see them.'
+        : 'equip-toolset makes its tools visible.';
+      return ok({
+        text: `The toolset "${name}" is saved with ${counted(tools.length, 'tool')}. ${next}`,
+        structured: { name, tools: tools.map(({ namespacedName }) => namespacedName), isEquipped },
+      });
+    },
+  };
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly tools: readonly unknown[];
+  readonly description?: string;
+}
+
+async function buildToolset(desk: Desk, wanted: Wanted): Promise<Result<Toolset, Refusal>> {
+  const { name, description } = wanted;
+  const wrong =
+    fault('name', toolsetNameFault(name)) ??
+    fault('description', description === undefined ? undefined : descriptionFault(description));
+  if (wrong !== undefined) return err(wrong);
+  const index = await settledIndex(desk);
+  const tools: ToolsetTool[] = [];
+  for (const [place, given] of wanted.tools.entries()) {
+    const ref = readToolRef(given, `arguments.tools.${place}`);
+    const tool = ref.ok ? toolOf(index, ref.value) : ref;
+    if (!tool.ok) return tool;
+    tools.push(tool.value);
+  }
+  const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
+  const full = withTools(empty, tools);
+  return full.ok ? desk.toolsets.create(full.value) : full;
+}
+
+function fault(field: string, reason: string | undefined): Refusal | undefined {
+  return reason === undefined ? undefined : { code: 'PARAMS_INVALID', field: `arguments.${field}`, reason };
+}
+
+/** What a toolset keeps of the tool that a ref names: by refId it is held to its definition. */
+export function toolOf(index: ToolIndex, ref: ToolRef): Result<ToolsetTool, Refusal> {
+  const entry = index.resolve(ref);
+  if (!entry.ok) return entry;
+  const namespacedName = nameIn(entry.value);
+  if (ref.refId === undefined) return ok({ namespacedName });
+  return ok({ namespacedName, held: holdingOf(entry.value) });
+}

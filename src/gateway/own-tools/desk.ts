@@ -1,0 +1,34 @@
+import type { Settings } from '../../core/settings.ts';
+import type { Catalog } from '../catalog.ts';
+import type { CompileSchema, CountTokens } from '../ports/text-meter.ts';
+import { indexOf, type ToolIndex } from '../toolsets/tool-index.ts';
+import type { Toolsets } from '../toolsets/toolsets.ts';
+
+export type Mode = 'configuration' | 'normal';
+
+/** The mode of this process, which all its clients share. */
+export interface ModeSwitch {
+  readonly current: Mode;
+  /** Undefined: there are no modes. What the tools that switch them are called. */
+  readonly names: { readonly enter: string; readonly exit: string } | undefined;
+  set(mode: Mode): void;
+}
+
+/** What the configuration tools work on. */
+export interface Desk {
+  readonly catalog: Catalog;
+  readonly toolsets: Toolsets;
+  readonly settings: Settings;
+  /** Whether a model's note waits for an operator. */
+  readonly reviewsNotes: boolean;
+  readonly mode: ModeSwitch;
+  readonly countTokens: CountTokens;
+  readonly compile: CompileSchema;
+  readonly nowMs: () => number;
+}
+
+/** All tools that there are, when every server had its chance to list its own. */
+export async function settledIndex({ catalog }: Desk): Promise<ToolIndex> {
+  await catalog.listed(catalog.servers, 'tools');
+  return indexOf(catalog.all.listing('tools'));
+}

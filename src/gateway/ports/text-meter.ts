@@ -1,0 +1,11 @@
+/** Counts the tokens of a text as a large language model would. */
+export type CountTokens = (text: string) => number;
+
+/** What is wrong with a value: where, as a path of its keys, and why, as the end of a sentence. */
+export interface SchemaFault {
+  readonly path: readonly string[];
+  readonly reason: string;
+}
+
+/** Makes a check of values by a JSON Schema of 2020-12. Undefined: the value fits. */
+export type CompileSchema = (schema: object) => (value: unknown) => SchemaFault | undefined;

@@ -1,0 +1,40 @@
+import { jsonChanges, type JsonChange } from '../../core/json-changes.ts';
+import type { HeldDefinition, Toolset } from '../../core/toolset.ts';
+import type { Entry } from '../listing.ts';
+import { digestOf, refIdIn, type ToolIndex } from './tool-index.ts';
+
+/** How a tool stands to the definition that a toolset holds it to. */
+export type Review =
+  | { readonly state: 'absent'; readonly namespacedName: string; readonly held: HeldDefinition }
+  | { readonly state: 'as it was'; readonly namespacedName: string; readonly held: HeldDefinition }
+  | {
+      readonly state: 'changed';
+      readonly namespacedName: string;
+      readonly held: HeldDefinition;
+      /** The definition as it is now. */
+      readonly now: HeldDefinition;
+      readonly changes: readonly JsonChange[];
+    };
+
+/** Every tool that is held to a definition, in the toolset's order; twice where two servers have one of its name. */
+export function reviewsOf(toolset: Toolset, index: ToolIndex): readonly Review[] {
+  return toolset.tools.flatMap(({ namespacedName, held }): readonly Review[] => {
+    if (held === undefined) return [];
+    const named = index.named(namespacedName);
+    if (named.length === 0) return [{ state: 'absent', namespacedName, held }];
+    return named.map((entry) => {
+      if (digestOf(entry.definition) === held.digest) return { state: 'as it was', namespacedName, held };
+      const now = holdingOf(entry);
+      return { state: 'changed', namespacedName, held, now, changes: jsonChanges(held.text, now.text) };
+    });
+  });
+}
+
+/** What holds a tool to its definition as it is now. */
+export function holdingOf(entry: Entry): HeldDefinition {
+  return {
+    refId: refIdIn(entry),
+    digest: digestOf(entry.definition),
+    text: entry.definition.bytes.toString(),
+  };
+}

@@ -1,0 +1,230 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { TOOLSET_LIMITS, type Toolset } from '../../core/toolset.ts';
+import type { Store } from '../ports/store.ts';
+import type { EquippedMemory, StoredToolset, ToolsetNews, ToolsetStore } from '../ports/toolsets.ts';
+
+/** What of the toolsets is another than before. */
+export interface ToolsetChange {
+  /** Names of those that came, changed or went. */
+  readonly names: ReadonlySet<string>;
+  /** Whether one was equipped, or unequipped, perhaps the same once more. */
+  readonly isEquipping: boolean;
+}
+
+export interface ToolsetsOptions {
+  /** Opens the store, or gives the one that is open. Asked once, when somebody first needs it. */
+  readonly open: () => Promise<Result<ToolsetStore & Pick<Store, 'onChange'>, Refusal>>;
+  readonly memory: EquippedMemory;
+  readonly nowMs: () => number;
+}
+
+/** A change of one toolset, and what else came of it. The same toolset: there is nothing to be kept. */
+export type Changing<T> = (
+  toolset: Toolset,
+) => Result<{ readonly toolset: Toolset; readonly value: T }, Refusal>;
+
+/** How often a change is tried that others come before; each time somebody's is done. */
+const MOST_TRIES = 1_000;
+
+/** All toolsets of the store, as any process on it changes them. */
+export class Toolsets {
+  readonly #options: ToolsetsOptions;
+  #stored: ReadonlyMap<string, StoredToolset> = new Map();
+  #equipped: string | undefined;
+  #equippings: number | undefined;
+  #isKnown = false;
+  #opening: ReturnType<ToolsetsOptions['open']> | undefined;
+  #ready: Promise<Result<undefined, Refusal>> | undefined;
+  #endListening: (() => void) | undefined;
+  #reading: Promise<Result<undefined, Refusal>> | undefined;
+  readonly #listeners = new Set<(change: ToolsetChange) => void>();
+
+  constructor(options: ToolsetsOptions) {
+    this.#options = options;
+    this.#equippings = options.memory.recalled?.equippings;
+  }
+
+  /** Whether the store was read. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /** Whether it can be told what is equipped: from the store, or from memory until that was read. */
+  get isRecalled(): boolean {
+    return this.#isKnown || this.#options.memory.recalled !== undefined;
+  }
+
+  /** Resolves when the store was read, and follows it from then on. STORE_UNAVAILABLE where it cannot be, for now. */
+  ready(): Promise<Result<undefined, Refusal>> {
+    if (this.isKnown) return Promise.resolve(ok(undefined));
+    this.#ready ??= this.#follow().then((done) => {
+      this.#ready = undefined;
+      return done;
+    });
+    return this.#ready;
+  }
+
+  /** Sorted by name. */
+  get all(): readonly Toolset[] {
+    return [...this.#stored.values()].map(({ toolset }) => toolset);
+  }
+
+  find(name: string): Toolset | undefined {
+    return this.#stored.get(name)?.toolset;
+  }
+
+  get equipped(): Toolset | undefined {
+    if (!this.#isKnown) return this.#options.memory.recalled?.toolset;
+    return this.#equipped === undefined ? undefined : this.find(this.#equipped);
+  }
+
+  /** Told after each change, whoever made it. The returned function ends it. */
+  onChange(listener: (change: ToolsetChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** TOOLSET_TAKEN where there is one of its name, TOOLSETS_FULL where there are too many. */
+  async create(toolset: Omit<Toolset, 'createdMs' | 'changedMs'>): Promise<Result<Toolset, Refusal>> {
+    const nowMs = this.#options.nowMs();
+    const made = { ...toolset, createdMs: nowMs, changedMs: nowMs };
+    const kept = await this.restore(made, false);
+    return kept.ok ? ok(made) : kept;
+  }
+
+  /**
+   * Keeps a toolset with the times that it brings, in the place of one of its name where `replaces` says so. TOOLSET_TAKEN
+   * where there is one and it does not.
+   */
+  async restore(toolset: Toolset, replaces: boolean): Promise<Result<undefined, Refusal>> {
+    return this.#do(async (store) => {
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        const there = this.#stored.get(toolset.name);
+        if (there !== undefined && !replaces) return err({ code: 'TOOLSET_TAKEN', name: toolset.name });
+        const limit = TOOLSET_LIMITS.toolsets;
+        if (there === undefined && this.#stored.size >= limit) return err({ code: 'TOOLSETS_FULL', limit });
+        const former = there && { name: toolset.name, revision: there.revision };
+        const saved = await store.saveToolset(toolset, former);
+        if (saved.ok && saved.value !== undefined) return ok(undefined);
+        if (!saved.ok && !(replaces && saved.error.code === 'TOOLSET_TAKEN')) return saved;
+        const read = await this.#read(store);
+        if (!read.ok) return read;
+      }
+      return err({ code: 'STORE_UNAVAILABLE', reason: `others keep changing the toolset "${toolset.name}"` });
+    });
+  }
+
+  /** Changes a toolset as it is when nobody else changes it meanwhile. TOOLSET_UNKNOWN, or what the change refuses. */
+  async change<T>(name: string, changing: Changing<T>): Promise<Result<T, Refusal>> {
+    return this.#do(async (store) => {
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        const former = this.#stored.get(name);
+        if (former === undefined) return err(this.unknown(name));
+        const changed = changing(former.toolset);
+        if (!changed.ok) return changed;
+        const { toolset, value } = changed.value;
+        if (toolset === former.toolset) return ok(value);
+        const made = { ...toolset, changedMs: this.#options.nowMs() };
+        const saved = await store.saveToolset(made, { name, revision: former.revision });
+        if (!saved.ok) return saved;
+        if (saved.value !== undefined) return ok(value);
+        const read = await this.#read(store);
+        if (!read.ok) return read;
+      }
+      return err({ code: 'STORE_UNAVAILABLE', reason: `others keep changing the toolset "${name}"` });
+    });
+  }
+
+  async remove(name: string): Promise<Result<undefined, Refusal>> {
+    return this.#do(async (store) => {
+      const removed = await store.removeToolset(name);
+      if (!removed.ok) return removed;
+      return removed.value ? ok(undefined) : err(this.unknown(name));
+    });
+  }
+
+  /** Undefined: none. */
+  async equip(name: string | undefined): Promise<Result<undefined, Refusal>> {
+    return this.#do(async (store) => {
+      const equipped = await store.equip(name);
+      if (!equipped.ok) return equipped;
+      return equipped.value ? ok(undefined) : err(this.unknown(name ?? ''));
+    });
+  }
+
+  unknown(name: string): Refusal {
+    return { code: 'TOOLSET_UNKNOWN', name, known: [...this.#stored.keys()] };
+  }
+
+  async close(): Promise<void> {
+    this.#endListening?.();
+    this.#listeners.clear();
+    await this.#options.memory.flush();
+  }
+
+  /** What was done is known here when it is answered. */
+  async #do<T>(work: (store: ToolsetStore) => Promise<Result<T, Refusal>>): Promise<Result<T, Refusal>> {
+    const ready = await this.ready();
+    if (!ready.ok) return ready;
+    const store = await this.#store();
+    if (!store.ok) return store;
+    const done = await work(store.value);
+    const read = await this.#read(store.value);
+    return done.ok && !read.ok ? read : done;
+  }
+
+  async #follow(): Promise<Result<undefined, Refusal>> {
+    const store = await this.#store();
+    if (!store.ok) return store;
+    this.#endListening ??= store.value.onChange((parts) => {
+      if (parts.includes('toolsets')) void this.#read(store.value);
+    });
+    return this.#read(store.value);
+  }
+
+  #store(): ReturnType<ToolsetsOptions['open']> {
+    this.#opening ??= this.#options.open().then((opened) => {
+      // Another try may find it.
+      if (!opened.ok) this.#opening = undefined;
+      return opened;
+    });
+    return this.#opening;
+  }
+
+  /** Reads one after the other, so that what was read last is what counts. */
+  #read(store: ToolsetStore): Promise<Result<undefined, Refusal>> {
+    const before = this.#reading ?? Promise.resolve(ok(undefined));
+    this.#reading = before.then(async () => {
+      const known = new Map([...this.#stored].map(([name, { revision }]) => [name, revision]));
+      const news = await store.toolsets(known);
+      if (!news.ok) return news;
+      this.#take(news.value);
+      return ok(undefined);
+    });
+    return this.#reading;
+  }
+
+  #take({ names, changed, equipped, equippings }: ToolsetNews): void {
+    const isEquipping = this.#equippings !== equippings;
+    const fresh = new Map(changed.map((one) => [one.toolset.name, one]));
+    const there = new Set(names);
+    const gone = [...this.#stored.keys()].filter((name) => !there.has(name));
+    const before = this.#stored;
+    this.#stored = new Map(
+      names.flatMap((name) => {
+        const one = fresh.get(name) ?? before.get(name);
+        return one === undefined ? [] : [[name, one] as const];
+      }),
+    );
+    this.#equipped = equipped;
+    this.#equippings = equippings;
+    const isFirst = !this.#isKnown;
+    this.#isKnown = true;
+    const change = { names: new Set([...gone, ...fresh.keys()]), isEquipping };
+    if (isFirst || isEquipping || (equipped !== undefined && change.names.has(equipped)))
+      this.#options.memory.remember({ toolset: this.equipped, equippings });
+    if (change.names.size === 0 && !isEquipping) return;
+    for (const listener of [...this.#listeners]) listener(change);
+  }
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it, vi } from 'vitest';
+import { sleep, until } from '../../support/endings.ts';
+import { tempDir } from '../../support/place.ts';
+import { seeded } from '../../support/seeded.ts';
+import { openAt, startProcess } from '../../support/stores.ts';
+import { toolset, valueOf, type StorePlace } from '../../support/store-values.ts';
+
+vi.setConfig({ testTimeout: 300_000 });
+
+const KILLS = 40;
+
+/** What the store says of its toolsets, but for what is in them. */
+interface Equipment {
+  readonly names: readonly string[];
+  /** Absent where none is. */
+  readonly equipped?: string;
+  readonly equippings: number;
+}
+
+describe('toolsets in SQLite', () => {
+  it(`are as before a step or as after it when the process is killed between them, ${KILLS} times`, async () => {
+    const chance = seeded('kills between equippings');
+    const place = { home: tempDir(), databaseUrl: undefined };
+    const store = await openAt(place);
+    for (const name of ['even-0', 'odd-0']) valueOf(await store.saveToolset(toolset(name), undefined));
+    await store.close();
+    let done = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      // Some die while they open the store, most between two steps.
+      const lives = chance.next() < 0.1 ? undefined : chance.below(30);
+      done = await killOnce(place, lives, done);
+    }
+    const again = await openAt(place);
+    const { names, equipped, equippings } = valueOf(await again.toolsets(new Map()));
+    stepOf({ names, ...(equipped !== undefined && { equipped }), equippings }, done);
+    // Most lives are long enough to do something, or nothing was tried here.
+    expect(done).toBeGreaterThan(KILLS);
+  });
+});
+
+/** One life, of so many ms after the store is open; gives the last step that is known to be done. */
+async function killOnce(place: StorePlace, livesMs: number | undefined, before: number): Promise<number> {
+  const equipping = startProcess(place, 'equip');
+  if (livesMs === undefined) await sleep(150);
+  else {
+    await until('it has opened', () => (equipping.lines().length > 0 ? true : undefined), 60_000);
+    await sleep(livesMs);
+  }
+  equipping.child.kill('SIGKILL');
+  expect(await equipping.ended).toBeNull();
+  let done = before;
+  for (const line of equipping.lines()) {
+    const { what, value } = JSON.parse(line) as { readonly what: string; readonly value: unknown };
+    if (what === 'state') done = stepOf(value as Equipment, done);
+    else expect(value).toBe(++done);
+  }
+  return done;
+}
+
+/** Which step was the last one: the one that was acknowledged, or the next, which was under way; nothing between them. */
+function stepOf(found: Equipment, acknowledged: number): number {
+  const possible = [equipmentAfter(acknowledged), equipmentAfter(acknowledged + 1)];
+  expect(possible).toContainEqual(found);
+  return acknowledged + (possible[0]?.equipped === found.equipped ? 0 : 1);
+}
+
+/** Each round equips the other toolset, and then renames it by the number of the round. */
+function equipmentAfter(steps: number): Equipment {
+  const round = Math.ceil(steps / 2);
+  const turns = ['even', 'odd'] as const;
+  const nameOf = (turn: 0 | 1): string => {
+    const equippedLast = round % 2 === turn ? round : round - 1;
+    const isNamed = equippedLast < round || steps % 2 === 0;
+    return `${turns[turn]}-${Math.max(0, isNamed ? equippedLast : equippedLast - 2)}`;
+  };
+  const names = [nameOf(0), nameOf(1)];
+  return round === 0
+    ? { names, equippings: 0 }
+    : { names, equipped: nameOf(round % 2 === 0 ? 0 : 1), equippings: round };
+}

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import type { Note } from '../../src/core/notes.ts';
+import { err, ok } from '../../src/core/result.ts';
+import { refOf } from '../../src/core/tool-ref.ts';
+import { acceptNotes, type Toolset, withHeld } from '../../src/core/toolset.ts';
+
+const held: Note = { name: 'a', note: 'A.', author: 'ci', by: 'model', writtenMs: 1, isHeld: true };
+const DEV: Toolset = {
+  name: 'dev',
+  createdMs: 1,
+  changedMs: 2,
+  tools: [{ namespacedName: 's.a' }, { namespacedName: 's.b' }],
+  toolNotes: [
+    { namespacedName: 's.a', notes: [held, { ...held, name: 'b' }] },
+    { namespacedName: 's.b', notes: [held, { ...held, name: 'read', isHeld: false }] },
+  ],
+};
+
+it('held notes that are meant are accepted, and no others', () => {
+  expect(acceptNotes(DEV, ({ name }, tool) => name === 'a' && tool === 's.a')).toEqual({
+    ...DEV,
+    toolNotes: [
+      {
+        namespacedName: 's.a',
+        notes: [
+          { ...held, isHeld: false },
+          { ...held, name: 'b' },
+        ],
+      },
+      DEV.toolNotes[1],
+    ],
+  });
+});
+
+it('a toolset none of whose held notes is meant is the same, so that nothing is saved', () => {
+  expect(acceptNotes(DEV, ({ isHeld }) => !isHeld)).toBe(DEV);
+});
+
+it('a tool is held to another definition in its place', () => {
+  const tool = { namespacedName: 's.a', held: { refId: 'r', digest: 'd', text: '{}' } };
+  expect(withHeld(DEV, [tool])).toEqual(ok({ ...DEV, tools: [tool, { namespacedName: 's.b' }] }));
+});
+
+it('a tool that was removed meanwhile does not come back by being accepted', () => {
+  const tool = { namespacedName: 's.c', held: { refId: 'r', digest: 'd', text: '{}' } };
+  expect(withHeld(DEV, [tool])).toEqual(err({ code: 'TOOL_NOT_IN_TOOLSET', tool: 's.c', toolset: 'dev' }));
+});
+
+it.each([
+  ['0123456789abcdef0123456789abcdef', { refId: '0123456789abcdef0123456789abcdef' }],
+  ['0123456789ABCDEF0123456789ABCDEF', { namespacedName: '0123456789ABCDEF0123456789ABCDEF' }],
+  ['0123456789abcdef', { namespacedName: '0123456789abcdef' }],
+  ['git.status', { namespacedName: 'git.status' }],
+])('%s is typed for %o', (text, ref) => {
+  expect(refOf(text)).toEqual(ref);
+});

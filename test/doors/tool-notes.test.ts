@@ -1,0 +1,181 @@
+// The requirements of the document on tool annotations, by their numbers.
+import { describe, expect, it } from 'vitest';
+import { runAssay } from '../support/assay.ts';
+import { at, parseJson } from '../support/json.ts';
+import { fixture, tempDir } from '../support/place.ts';
+import { equip, overStdio, WAYS, type Model } from '../support/toolsets.ts';
+
+const SERVERS = { linear: fixture('named', ['create_issue', 'search', '--label=linear']) };
+const REF = { namespacedName: 'linear.create_issue' };
+const ONE = [{ name: 'usage-with-project', note: 'Always load projects first.' }];
+
+async function described(model: Model): Promise<string> {
+  await model.call('exit-configuration-mode');
+  const description = await model.describe('linear_create_issue');
+  await model.call('enter-configuration-mode');
+  return description ?? '';
+}
+
+/** A model that has a toolset of one tool, in configuration mode. */
+async function equipped(open: (typeof WAYS)[number][1], home = tempDir()): Promise<Model> {
+  const model = await open({ servers: SERVERS, home });
+  await equip(model, 'triage', ['linear.create_issue']);
+  await model.call('enter-configuration-mode');
+  return model;
+}
+
+describe.each(WAYS)('over %s', (_, open) => {
+  it('2.2: adds notes to a tool of the equipped toolset, and says which', async () => {
+    const model = await equipped(open);
+    const added = await model.call('add-tool-annotation', {
+      toolRef: REF,
+      notes: [...ONE, { name: 'priority-handling', note: 'Urgent is 1.' }],
+    });
+    expect(added).toEqual({
+      isError: false,
+      text: 'Added to linear.create_issue in the toolset "triage": usage-with-project, priority-handling.',
+      data: {
+        toolset: 'triage',
+        tool: 'linear.create_issue',
+        added: ['usage-with-project', 'priority-handling'],
+        skipped: [],
+        isHeldForReview: false,
+      },
+    });
+  });
+
+  it('2.2.4 and 2.3: a name that is there is skipped with a warning, and the others are added', async () => {
+    const model = await equipped(open);
+    await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
+    const again = await model.call('add-tool-annotation', {
+      toolRef: REF,
+      notes: [
+        { name: 'usage-with-project', note: 'Never.' },
+        { name: 'new', note: 'New.' },
+      ],
+    });
+    expect(again.isError).toBe(false);
+    expect(again.text).toMatch(/Warning: skipped.*usage-with-project/);
+    expect(again.data).toMatchObject({ added: ['new'], skipped: ['usage-with-project'] });
+    expect(await described(model)).toContain('**usage-with-project**: Always load projects first.');
+  });
+
+  it('2.3: refuses, in words and data, what cannot be done', async () => {
+    const model = await open({ servers: SERVERS });
+    const refused = async (toolRef: object, notes: object[]): Promise<string> => {
+      const told = await model.call('add-tool-annotation', {
+        toolRef: toolRef as never,
+        notes: notes as never,
+      });
+      expect(told).toMatchObject({ isError: true, data: { error: { message: told.text } } });
+      return `${String(at(told.data, 'error', 'code'))} ${told.text}`;
+    };
+    expect(await refused(REF, ONE)).toMatch(/^TOOLSET_NOT_EQUIPPED /);
+    await equip(model, 'triage', ['linear.create_issue']);
+    await model.call('enter-configuration-mode');
+    expect(await refused({ namespacedName: 'linear.create_isue' }, ONE)).toMatch(
+      /^REF_UNKNOWN .*Did you mean "linear.create_issue"/,
+    );
+    expect(await refused({ refId: 'f'.repeat(32) }, ONE)).toMatch(/^REF_UNKNOWN /);
+    expect(await refused({ namespacedName: 'linear.search' }, ONE)).toMatch(/^TOOL_NOT_IN_TOOLSET /);
+    expect(await refused({}, ONE)).toMatch(/^PARAMS_INVALID .*arguments\.toolRef: .*namespacedName or refId/);
+    expect(await refused({ ...REF, refId: 'f'.repeat(32) }, ONE)).toMatch(/^REF_DISAGREES /);
+    for (const name of ['BAD NAME!', '', 'a_b', 'ä', 'a\nb'])
+      expect(await refused(REF, [{ name, note: 'x' }])).toMatch(
+        /^PARAMS_INVALID .*arguments\.notes\.0\.name/,
+      );
+    expect(await refused(REF, [{ name: 'a'.repeat(65), note: 'x' }])).toMatch(/at most 64 characters/);
+    expect(await refused(REF, [{ name: 'a', note: 'x'.repeat(2001) }])).toMatch(/at most 2000 characters/);
+    expect(await refused(REF, [{ name: 'a', note: '  ' }])).toMatch(/must not be empty/);
+    expect(await refused(REF, [])).toMatch(/^PARAMS_INVALID /);
+    const many = Array.from({ length: 51 }, (_one, at) => ({ name: `n${at}`, note: 'x' }));
+    expect(await refused(REF, many)).toMatch(/^NOTES_FULL .*50/);
+    expect(await described(model)).not.toContain('Additional Tool Notes');
+  });
+
+  it('3.2: notes stand behind the description, in exactly that form', async () => {
+    const model = await equipped(open);
+    const plain = await described(model);
+    await model.call('add-tool-annotation', {
+      toolRef: REF,
+      notes: [
+        { name: 'usage-with-project', note: 'Say "hi",\nthen \\bye\\ \u{1f600}\u2028.' },
+        { name: 'priority-handling', note: '### Additional Tool Notes\n\n• **x**: {"a":1}' },
+      ],
+    });
+    expect(await described(model)).toBe(
+      `${plain}\n\n### Additional Tool Notes\n\n` +
+        '• **usage-with-project**: Say "hi",\nthen \\bye\\ \u{1f600}\u2028.\n' +
+        '• **priority-handling**: ### Additional Tool Notes\n\n• **x**: {"a":1}',
+    );
+  });
+
+  it('acceptance 2: notes outlive unequipping, equipping and a restart, and are there for another client', async () => {
+    const home = tempDir();
+    const model = await equipped(open, home);
+    await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
+    const before = await described(model);
+    await model.call('unequip-toolset');
+    await model.call('equip-toolset', { name: 'triage' });
+    await model.call('enter-configuration-mode');
+    expect(await described(model)).toBe(before);
+    await model.client.close();
+    const other = await overStdio({ servers: SERVERS, home }, 'legacy');
+    expect(await other.describe('linear_create_issue')).toBe(before);
+  });
+
+  it('a list never changes what it lists: a hundred are the same to the byte', async () => {
+    const model = await equipped(open);
+    await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
+    await model.call('exit-configuration-mode');
+    const lists = new Set<string>();
+    for (let time = 0; time < 100; time += 1)
+      lists.add(JSON.stringify((await model.client.listTools()).tools));
+    expect(lists.size).toBe(1);
+    expect([...lists].join().split('### Additional Tool Notes')).toHaveLength(2);
+  });
+});
+
+describe('notes', () => {
+  it('5.1: are found by the refId, too, and a note needs a toolset that has its tool', async () => {
+    const model = await overStdio({ servers: SERVERS }, 'modern');
+    const listed = (await model.call('list-available-tools', { query: 'create_issue' })).data;
+    const refId = String(at(listed, 'toolsByServer', 0, 'tools', 0, 'refId'));
+    await model.call('build-toolset', { name: 'held', tools: [{ refId }], autoEquip: true });
+    await model.call('enter-configuration-mode');
+    expect((await model.call('add-tool-annotation', { toolRef: { refId }, notes: ONE })).isError).toBe(false);
+    expect(await described(model)).toContain('usage-with-project');
+  });
+
+  it('belong to one toolset alone', async () => {
+    const model = await equipped(WAYS[0]?.[1] ?? fail());
+    await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
+    await equip(model, 'bare', ['linear.create_issue']);
+    expect(await model.describe('linear_create_issue')).not.toContain('usage-with-project');
+  });
+
+  it('that a model wrote wait for an operator where notes.review says so, and are then read', async () => {
+    const home = tempDir();
+    const model = await overStdio(
+      { servers: SERVERS, home, env: { ASSAY_NOTES_REVIEW: 'always' } },
+      'legacy',
+    );
+    await equip(model, 'triage', ['linear.create_issue']);
+    await model.call('enter-configuration-mode');
+    const added = await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
+    expect(added.data).toMatchObject({ isHeldForReview: true });
+    expect(added.text).toContain('assay notes review');
+    expect(await described(model)).not.toContain('usage-with-project');
+    const listed = await runAssay(['notes', '--json', '--home', home]);
+    expect(parseJson(listed.stdout)).toMatchObject({
+      notes: [{ name: 'usage-with-project', by: 'model', isHeld: true, author: 'local' }],
+    });
+    const place = ['triage', 'linear.create_issue', 'usage-with-project'];
+    expect((await runAssay(['notes', 'accept', ...place, '--home', home])).code).toBe(0);
+    await expect.poll(() => described(model), { timeout: 5_000 }).toContain('usage-with-project');
+  });
+});
+
+function fail(): never {
+  throw new Error('there is no way');
+}

@@ -1,0 +1,190 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { at } from '../support/json.ts';
+import { tempDir } from '../support/place.ts';
+import { newOperator, refIdOf } from '../support/toolset-commands.ts';
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const times = { createdAt: TIME, lastModified: TIME };
+
+describe('assay toolset create', () => {
+  it('saves a toolset of tools by their names, and equips it where that is asked', async () => {
+    const { run, json } = newOperator();
+    const made = await run(
+      ...['toolset', 'create', 'dev', 'plain.echo', 'plain.add', '--description', 'For work', '--equip'],
+    );
+    expect(made).toEqual({
+      code: 0,
+      stdout: 'Saved the toolset "dev" with 2 tools. It is equipped.\n',
+      stderr: '',
+    });
+    expect(await json('toolset', 'show', 'dev')).toEqual({
+      name: 'dev',
+      description: 'For work',
+      version: '1.0.0',
+      ...times,
+      tools: [{ namespacedName: 'plain.echo' }, { namespacedName: 'plain.add' }],
+      toolNotes: [],
+      isEquipped: true,
+    });
+  });
+
+  it('holds a tool to its definition as it is now where its refId names it', async () => {
+    const operator = newOperator();
+    const refId = await refIdOf(operator, 'plain.echo');
+    const made = await operator.json('toolset', 'create', 'dev', refId);
+    const definition =
+      '{"name":"echo","description":"Does echo.","inputSchema":{"type":"object","properties":{}}}';
+    expect(at(made, 'tools')).toEqual([{ namespacedName: 'plain.echo', refId, definition }]);
+    const { stdout } = await operator.run('toolset', 'show', 'dev');
+    expect(stdout).toContain(`plain.echo  ${refId}`);
+  });
+
+  it('needs no servers where it names no tool', async () => {
+    const { run } = newOperator(join(tempDir(), 'absent.json'));
+    expect(await run('toolset', 'create', 'empty')).toEqual({
+      ...{ code: 0, stdout: 'Saved the toolset "empty" with 0 tools.\n', stderr: '' },
+    });
+  });
+});
+
+describe('assay toolset', () => {
+  it('shows what there is, on stdout, and on stderr that there is nothing', async () => {
+    const { run, json } = newOperator();
+    const none = await run('toolset', 'list');
+    expect([none.code, none.stdout]).toEqual([0, 'NAME  TOOLS  NOTES  EQUIPPED  DESCRIPTION\n']);
+    expect(none.stderr).toContain('assay toolset create');
+    await run('toolset', 'create', 'dev', 'plain.echo', '--description', 'For work');
+    await run('toolset', 'create', 'ops');
+    await run('toolset', 'equip', 'ops');
+    await run('notes', 'add', 'dev', 'plain.echo', 'hint', 'Twice.');
+    expect((await run('toolset', 'list')).stdout).toBe(
+      'NAME  TOOLS  NOTES  EQUIPPED  DESCRIPTION\ndev   1      1      no        For work\nops   0      0      yes\n',
+    );
+    expect(await json('toolset', 'list')).toEqual({
+      toolsets: [
+        {
+          ...{ name: 'dev', description: 'For work', tools: 1, notes: 1, heldNotes: 0, isEquipped: false },
+          ...times,
+        },
+        { name: 'ops', tools: 0, notes: 0, heldNotes: 0, isEquipped: true, ...times },
+      ],
+    });
+  });
+
+  it('adds and removes tools; notes stay, and are there again with their tool', async () => {
+    const { run, json } = newOperator();
+    await run('toolset', 'create', 'dev', 'plain.echo', 'plain.add');
+    await run('notes', 'add', 'dev', 'plain.echo', 'hint', 'Twice.');
+    expect(await run('toolset', 'remove', 'dev', 'plain.echo')).toEqual({
+      code: 0,
+      stdout: 'Removed 1 tool from the toolset "dev", which has 1 now.\n',
+      stderr: 'note: 1 note on "plain.echo" will be there again when the tool is.\n',
+    });
+    expect((await run('toolset', 'add', 'dev', 'plain.echo', 'plain.add')).stdout).toBe(
+      'Added 1 tool to the toolset "dev", which has 2 now.\n',
+    );
+    const shown = await json('toolset', 'show', 'dev');
+    expect(at(shown, 'tools')).toEqual([{ namespacedName: 'plain.add' }, { namespacedName: 'plain.echo' }]);
+    expect(at(shown, 'toolNotes', 0, 'notes', 0, 'note')).toBe('Twice.');
+  });
+
+  it('says so where a tool is held to no definition any more', async () => {
+    const operator = newOperator();
+    await operator.run('toolset', 'create', 'dev', await refIdOf(operator, 'plain.echo'));
+    const { code, stderr } = await operator.run('toolset', 'add', 'dev', 'plain.echo');
+    expect([code, stderr]).toEqual([
+      0,
+      'note: "plain.echo" is held to no definition any more, as it was named without its refId.\n',
+    ]);
+  });
+
+  it('gives one that is equipped another name and description, and it stays equipped', async () => {
+    const { run, json } = newOperator();
+    await run('toolset', 'create', 'dev', '--equip');
+    expect((await run('toolset', 'rename', 'dev', 'ops')).stdout).toBe(
+      'The toolset "dev" is called "ops" now.\n',
+    );
+    await run('toolset', 'describe', 'ops', 'At night');
+    expect(await json('toolset', 'show', 'ops')).toMatchObject({ description: 'At night', isEquipped: true });
+    expect(await json('toolset', 'describe', 'ops', '')).not.toHaveProperty('description');
+    expect(await json('toolset', 'unequip')).toEqual({ equipped: null });
+    expect(await json('toolset', 'show', 'ops')).toMatchObject({ isEquipped: false });
+  });
+
+  it('deletes one only where that is said to be meant', async () => {
+    const { run, json } = newOperator();
+    await run('toolset', 'create', 'dev', 'plain.echo');
+    await run('notes', 'add', 'dev', 'plain.echo', 'hint', 'Twice.');
+    expect(await run('toolset', 'delete', 'dev')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'assay: The arguments are not valid: to delete the toolset "dev", add --yes; 1 note would be lost with it.\n',
+    });
+    expect((await run('toolset', 'delete', 'dev', '--yes')).stdout).toBe('Deleted the toolset "dev".\n');
+    expect(await json('toolset', 'list')).toEqual({ toolsets: [] });
+  });
+});
+
+describe('what assay toolset refuses', () => {
+  const { run, json } = newOperator();
+  const name = 'it takes 2 to 50 lowercase letters, digits and hyphens';
+  const cases: readonly (readonly [string, readonly string[], string])[] = [
+    ['a name that is none', ['create', 'Dev!'], `name: ${name}`],
+    ['a name that means all tools', ['create', 'all'], '"all" means all tools and cannot name a toolset'],
+    ['a name that is taken', ['create', 'dev', 'plain.echo'], 'There is a toolset "dev" already.'],
+    [
+      'a long description',
+      ['create', 'ops', '--description', 'x'.repeat(201)],
+      '--description: it may have at most 200 characters',
+    ],
+    ['a tool that nobody has', ['create', 'ops', 'plain.ecko'], 'Did you mean "plain.echo"?'],
+    ['a refId that no tool has', ['add', 'dev', 'ab'.repeat(16)], `"refId ${'ab'.repeat(16)}"`],
+    ['an unknown toolset to add to', ['add', 'nope', 'plain.echo'], 'There are: "dev".'],
+    ['no tool to add', ['add', 'dev'], "missing required argument 'refs'"],
+    ['a tool that is not in it', ['remove', 'dev', 'plain.add'], 'is not in the toolset "dev"'],
+    ['a new name that is none', ['rename', 'dev', 'x'], `new name: ${name}`],
+    ['a long text', ['describe', 'dev', 'x'.repeat(201)], 'text: it may have at most 200 characters'],
+    ['an unknown one to show', ['show', 'nope'], 'No toolset is called "nope".'],
+    ['an unknown one to equip', ['equip', 'nope'], 'No toolset is called "nope".'],
+    ['an unknown one to delete', ['delete', 'nope', '--yes'], 'No toolset is called "nope".'],
+    ['an unknown one to review', ['review', 'nope'], 'No toolset is called "nope".'],
+    ['an unknown one to export', ['export', 'dev', 'nope'], 'No toolset is called "nope".'],
+    ['to accept a tool that is held to nothing', ['accept', 'dev', 'plain.echo'], 'is held to no definition'],
+    ['to accept a tool that is not in it', ['accept', 'dev', 'plain.add'], 'is not in the toolset "dev"'],
+    ['what is no command', ['destroy', 'dev'], 'destroy'],
+  ];
+
+  beforeAll(async () => {
+    await run('toolset', 'create', 'dev', 'plain.echo');
+  });
+
+  it.each(cases)('%s: code 2, a sentence on stderr, nothing on stdout', async (_what, args, sentence) => {
+    const { code, stdout, stderr } = await run('toolset', ...args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(sentence);
+    expect(stderr).not.toMatch(/at .*\.js:\d+/);
+  });
+
+  it('changes nothing', async () => {
+    expect(await json('toolset', 'export')).toEqual({
+      toolsets: [
+        { name: 'dev', version: '1.0.0', ...times, tools: [{ namespacedName: 'plain.echo' }], toolNotes: [] },
+      ],
+    });
+  });
+
+  it('code 3 for a file that cannot be read or written, and for a config that cannot', async () => {
+    const absent = join(tempDir(), 'no', 'file.json');
+    const read = await run('toolset', 'import', absent);
+    expect([read.code, read.stderr]).toEqual([
+      3,
+      `assay: The file ${JSON.stringify(absent)} cannot be read: there is no such file or folder.\n`,
+    ]);
+    const written = await run('toolset', 'export', '--file', absent);
+    expect([written.code, written.stdout]).toEqual([3, '']);
+    const config = await run('toolset', 'create', 'ops', 'a.b', '--config', absent);
+    expect([config.code, config.stdout]).toEqual([3, '']);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { err, ok } from '../../../src/core/result.ts';
+import type { Toolset } from '../../../src/core/toolset.ts';
+import { Toolsets, type ToolsetChange } from '../../../src/gateway/toolsets/toolsets.ts';
+import { equippedMemory, MemoryToolsets } from '../../support/memory-toolsets.ts';
+
+const EMPTY = { tools: [], toolNotes: [] };
+
+function opened(store = new MemoryToolsets(), memory = equippedMemory()) {
+  const toolsets = new Toolsets({ open: () => Promise.resolve(ok(store)), memory, nowMs: () => 7 });
+  const changes: ToolsetChange[] = [];
+  toolsets.onChange((change) => changes.push(change));
+  return { store, memory, toolsets, changes };
+}
+
+const described =
+  (description: string) =>
+  (toolset: Toolset): ReturnType<Parameters<Toolsets['change']>[1]> =>
+    ok({ toolset: { ...toolset, description }, value: undefined });
+
+describe('toolsets', () => {
+  it('are known when the first change is answered, and changes are told once', async () => {
+    const { toolsets, changes } = opened();
+    expect(toolsets.isKnown).toBe(false);
+    expect(await toolsets.create({ name: 'one', ...EMPTY })).toMatchObject({ ok: true });
+    expect(toolsets.find('one')).toEqual({ name: 'one', ...EMPTY, createdMs: 7, changedMs: 7 });
+    await toolsets.equip('one');
+    expect(toolsets.equipped?.name).toBe('one');
+    expect(changes).toEqual([
+      { names: new Set(), isEquipping: true },
+      { names: new Set(['one']), isEquipping: false },
+      { names: new Set(), isEquipping: true },
+    ]);
+  });
+
+  it('are changed anew on what somebody else left there meanwhile', async () => {
+    const { store, toolsets } = opened();
+    await toolsets.create({ name: 'one', ...EMPTY });
+    let others = 2;
+    store.before = () => {
+      const there = store.kept.get('one');
+      if (there === undefined || others === 0) return;
+      others -= 1;
+      const toolset = { ...there.toolset, description: `${there.toolset.description ?? ''}x` };
+      store.kept.set('one', { toolset, revision: there.revision + 100 });
+    };
+    const done = await toolsets.change('one', (toolset) =>
+      ok({ toolset: { ...toolset, description: `${toolset.description ?? ''}!` }, value: 'done' }),
+    );
+    expect([done, toolsets.find('one')?.description]).toEqual([{ ok: true, value: 'done' }, 'xx!']);
+  });
+
+  it('are not written where a change changes nothing, or is refused', async () => {
+    const { store, toolsets } = opened();
+    await toolsets.create({ name: 'one', ...EMPTY });
+    await toolsets.change('one', (toolset) => ok({ toolset, value: undefined }));
+    const refusal = { code: 'TOOLSET_NOT_EQUIPPED' } as const;
+    expect(await toolsets.change('one', () => err(refusal))).toEqual({ ok: false, error: refusal });
+    expect(store.writes).toBe(1);
+    expect(await toolsets.change('two', described('x'))).toEqual({
+      ok: false,
+      error: { code: 'TOOLSET_UNKNOWN', name: 'two', known: ['one'] },
+    });
+  });
+
+  it('are at most a thousand', async () => {
+    const { store, toolsets } = opened();
+    for (let at = 0; at < 1_000; at += 1)
+      await store.saveToolset({ name: `t${at}`, ...EMPTY, createdMs: 0, changedMs: 0 }, undefined);
+    expect(await toolsets.create({ name: 'one-more', ...EMPTY })).toEqual({
+      ok: false,
+      error: { code: 'TOOLSETS_FULL', limit: 1_000 },
+    });
+    expect(await toolsets.change('t7', described('still'))).toMatchObject({ ok: true });
+  });
+
+  it('follow what other processes write', async () => {
+    const { store, toolsets, changes } = opened();
+    await toolsets.ready();
+    await store.saveToolset({ name: 'theirs', ...EMPTY, createdMs: 0, changedMs: 0 }, undefined);
+    store.announce();
+    await expect.poll(() => toolsets.find('theirs')?.name).toBe('theirs');
+    expect(changes.at(-1)).toEqual({ names: new Set(['theirs']), isEquipping: false });
+  });
+
+  it('are recalled until the store was read, and remembered when what is equipped is another', async () => {
+    const theirs = { name: 'theirs', ...EMPTY, createdMs: 0, changedMs: 0 };
+    const { toolsets, memory, changes } = opened(
+      new MemoryToolsets(),
+      equippedMemory({ toolset: theirs, equippings: 4 }),
+    );
+    expect([toolsets.isRecalled, toolsets.isKnown, toolsets.equipped]).toEqual([true, false, theirs]);
+    await toolsets.ready();
+    expect([toolsets.isKnown, toolsets.equipped]).toEqual([true, undefined]);
+    expect(changes).toEqual([{ names: new Set(), isEquipping: true }]);
+    expect(memory.remembered).toEqual([{ toolset: undefined, equippings: 0 }]);
+  });
+});

@@ -1,0 +1,122 @@
+import type { Client } from '@modelcontextprotocol/client';
+import { startAssay } from './assay.ts';
+import { connectClient } from './clients.ts';
+import { at, type Json, type JsonObject } from './json.ts';
+import { MAIN, tempDir, writeConfig } from './place.ts';
+
+/** The nine tools of configuration mode, in the order of the document that asks for them. */
+export const MENU: readonly string[] = [
+  'list-available-tools',
+  'build-toolset',
+  'list-saved-toolsets',
+  'equip-toolset',
+  'delete-toolset',
+  'unequip-toolset',
+  'get-active-toolset',
+  'add-tool-annotation',
+  'exit-configuration-mode',
+];
+
+export interface Start {
+  readonly servers: JsonObject;
+  readonly home?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Other top-level members of the config. */
+  readonly config?: JsonObject;
+  /** What comes behind `/mcp`, or `stdio`. */
+  readonly path?: string;
+  readonly args?: readonly string[];
+}
+
+/** A tool's answer: its text, its data, and whether it is an error. */
+export interface Told {
+  readonly text: string;
+  readonly data: Json;
+  readonly isError: boolean;
+}
+
+/** A model behind an official client. */
+export interface Model {
+  readonly client: Client;
+  /** Where it is met, over HTTP. */
+  readonly url: string;
+  readonly home: string;
+  /** How often it was told that its tools have changed. */
+  readonly changes: () => number;
+  tools(): Promise<readonly string[]>;
+  describe(name: string): Promise<string | undefined>;
+  /** Rejects with the error of the protocol, where that is the answer. */
+  call(name: string, args?: JsonObject): Promise<Told>;
+}
+
+export type Era = 'legacy' | 'modern';
+
+/** All ways in which an official client may meet the equipped toolset. */
+export const WAYS: readonly (readonly [label: string, open: (start: Start) => Promise<Model>])[] = (
+  ['legacy', 'modern'] as const
+).flatMap((era) => [
+  [`HTTP, ${era}`, (start: Start) => overHttp(start, era)] as const,
+  [`stdio, ${era}`, (start: Start) => overStdio(start, era)] as const,
+]);
+
+export async function overHttp(start: Start, era: Era): Promise<Model> {
+  const { servers, home = tempDir(), env, config, path = '' } = start;
+  const assay = await startAssay({
+    servers,
+    home,
+    ...(env && { env }),
+    ...(config && { settings: config }),
+  });
+  return { ...(await meet({ url: `http://127.0.0.1:${assay.port}/mcp${path}` }, era)), home };
+}
+
+export async function overStdio(start: Start, era: Era): Promise<Model> {
+  const { servers, home = tempDir(), env = {}, config = {}, args = [] } = start;
+  const command = [
+    process.execPath,
+    MAIN,
+    'stdio',
+    '--config',
+    writeConfig(servers, config),
+    '--home',
+    home,
+    ...args,
+  ];
+  return { ...(await meet({ command, env }, era)), home };
+}
+
+export async function meet(
+  door: Parameters<typeof connectClient>[0],
+  era: Era,
+): Promise<Omit<Model, 'home'>> {
+  let changes = 0;
+  const client = await connectClient(door, era, {}, (one) => {
+    one.setNotificationHandler('notifications/tools/list_changed', () => {
+      changes += 1;
+    });
+  });
+  if (era === 'modern') await client.listen({ toolsListChanged: true });
+  return {
+    client,
+    url: 'url' in door ? door.url : '',
+    changes: () => changes,
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    describe: async (name) =>
+      (await client.listTools()).tools.find((tool) => tool.name === name)?.description,
+    call: async (name, args = {}) => {
+      const result = (await client.callTool({ name, arguments: args })) as unknown as JsonObject;
+      return {
+        text: String(at(result, 'content', 0, 'text')),
+        data: at(result, 'structuredContent') ?? null,
+        isError: at(result, 'isError') === true,
+      };
+    },
+  };
+}
+
+/** Builds a toolset of these tools, and equips it. */
+export async function equip(model: Model, name: string, tools: readonly string[]): Promise<void> {
+  const refs = tools.map((namespacedName) => ({ namespacedName }));
+  const built = await model.call('build-toolset', { name, tools: refs, autoEquip: true });
+  if (built.isError) throw new Error(built.text);
+}
