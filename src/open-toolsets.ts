@@ -29,13 +29,12 @@ export async function openToolsets(
   catalog: Catalog,
   { ground, settings, store, isPersonal }: ToolsetSurroundings,
 ): Promise<OpenToolsets> {
-  let own: Store | undefined;
+  let opening: ReturnType<typeof openHomeStore> | undefined;
   const nowMs = (): number => Date.now();
-  const open = async (): ReturnType<typeof openHomeStore> => {
-    if (store !== undefined) return ok(store);
-    const opened = await openHomeStore(ground);
-    if (opened.ok) own = opened.value;
-    return opened;
+  const open = (): ReturnType<typeof openHomeStore> => {
+    if (store !== undefined) return Promise.resolve(ok(store));
+    opening = openHomeStore(ground);
+    return opening;
   };
   const memory = await openEquippedFile(ground.home, setting('ASSAY_DATABASE_URL'));
   const toolsets = new Toolsets({ open, memory, nowMs });
@@ -53,7 +52,9 @@ export async function openToolsets(
   const close = async (): Promise<void> => {
     views.close();
     await toolsets.close();
-    await own?.close();
+    // Also one that was not open yet when this began.
+    const own = await opening;
+    if (own?.ok === true) await own.value.close();
   };
   return { toolsets, views, close };
 }

@@ -25,12 +25,19 @@ export class SoleClient {
   readonly offer: Promise<Offer | undefined>;
   /** Of a legacy client. */
   session: ClientSession | undefined;
+  /** Whether the client is shown anything of this server; who is not shown says nothing to it and asks it nothing. */
+  shows: (server: string) => boolean = () => true;
   readonly #introduced: (offer: Offer | undefined) => void;
 
   constructor() {
     const { promise, resolve } = Promise.withResolvers<Offer | undefined>();
     this.offer = promise;
     this.#introduced = resolve;
+  }
+
+  /** The session in which this server may speak. */
+  sessionFor(server: string): ClientSession | undefined {
+    return this.shows(server) ? this.session : undefined;
   }
 
   /** What a client says first counts, as a link is opened once; its session is that of its last handshake. */

@@ -80,6 +80,10 @@ export class Listing {
     );
   }
 
+  get isEmpty(): boolean {
+    return this.#all.length === 0;
+  }
+
   get #all(): readonly Shown[] {
     return this.#own.length === 0 ? this.entries : [...this.#own, ...this.entries];
   }

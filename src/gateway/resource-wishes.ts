@@ -45,6 +45,8 @@ export interface ResourceWishesOptions {
 
 interface Wish {
   place: SubscriptionPlace | undefined;
+  /** Told of the updates, from when the server was asked for them. */
+  hear: HearUpdate | undefined;
   isOver: boolean;
   readonly answer: Promise<SubscriptionAnswer>;
 }
@@ -70,7 +72,7 @@ export class ResourceWishes {
     if (uri.length > LONGEST_URI) return failed({ code: 'PARAMS_INVALID', field: 'uri', reason });
     if (!allowance.take()) return failed({ code: 'SUBSCRIPTION_LIMIT', limit: allowance.limit });
     const asked = Promise.withResolvers<SubscriptionAnswer>();
-    const wish: Wish = { place: undefined, isOver: false, answer: asked.promise };
+    const wish: Wish = { place: undefined, hear: undefined, isOver: false, answer: asked.promise };
     this.#wishes.set(uri, wish);
     const answer = await this.#ask(uri, wish, cancellation);
     if (answer.kind !== 'honoured' || cancellation.isCancelled) this.#forget(uri, wish);
@@ -110,7 +112,11 @@ export class ResourceWishes {
       return failed({ code: 'CANCELLED' });
     }
     wish.place = place.value;
-    const answer = await place.value.subscriptions.want(uri, hear);
+    // What a view does not show at the moment is not told of, and is again when it does.
+    wish.hear = (...update) => {
+      if (view.servers.some(({ spec }) => spec.name === server.spec.name)) hear(...update);
+    };
+    const answer = await place.value.subscriptions.want(uri, wish.hear);
     if (isOver(wish)) place.value.release();
     return answer;
   }
@@ -120,7 +126,7 @@ export class ResourceWishes {
     wish.isOver = true;
     this.#wishes.delete(uri);
     this.#options.allowance.giveBack();
-    wish.place?.subscriptions.leave(uri, this.#options.hear);
+    if (wish.hear !== undefined) wish.place?.subscriptions.leave(uri, wish.hear);
     wish.place?.release();
   }
 }

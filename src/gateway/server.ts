@@ -75,7 +75,7 @@ export class Server {
     const untaken = (): number => this.link?.untakenBytes ?? 0;
     this.turnstile = new Turnstile({ server: spec.name, limits: deps.limits, untaken });
     this.privateLinks = new PrivateLinks({ ...deps, spec: () => this.#spec });
-    this.sole = deps.sole && new Askers(() => deps.sole?.session);
+    this.sole = deps.sole && new Askers(() => deps.sole?.sessionFor(this.spec.name));
   }
 
   get spec(): ServerSpec {

@@ -15,11 +15,14 @@ const LISTS: OtherEnd = { offer: EMPTY_CLIENT, events: { asked: answerEmpty } };
 
 /** The only client of the process; else nobody: where each client has a link of its own the shared one is for lists. */
 export function otherEnd(
-  { isolation }: ServerSpec,
+  { name, isolation }: ServerSpec,
   sole: SoleClient | undefined,
   askers: Askers | undefined,
 ): OtherEnd {
   if (sole === undefined) return isolation === 'session' ? LISTS : NOBODY;
   // A modern client hears nothing that belongs to none of its requests.
-  return { offer: sole.offer, events: { asked: askers?.asked, said: (note) => tell(sole.session, note) } };
+  return {
+    offer: sole.offer,
+    events: { asked: askers?.asked, said: (note) => tell(sole.sessionFor(name), note) },
+  };
 }

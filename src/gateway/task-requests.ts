@@ -55,7 +55,8 @@ function find(
   ids: TaskIds,
 ): { readonly server: Server; readonly inner: string } | undefined {
   const task = ids.unwrap(taskId, subject);
-  const server = view.servers.find(({ spec }) => spec.name === task?.server);
+  // What was begun goes on, whatever the view shows by now.
+  const server = view.capable.find(({ spec }) => spec.name === task?.server);
   // A server that has come back in the other era has lost the tasks of this one.
   return task === undefined || server === undefined || (server.era ?? era) !== era
     ? undefined

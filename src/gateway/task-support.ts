@@ -36,7 +36,7 @@ export function offersTasks(view: View, client: ClientForm): boolean {
 /** The members of the capabilities that offer tasks to a client; none where no server could make one for it. */
 export function taskCapabilities(view: View, client: ClientForm): Json {
   if (view.tasks === undefined || !knowsTasks(client)) return {};
-  const forms = view.servers.flatMap((server) => formsOf(server, client.era));
+  const forms = view.capable.flatMap((server) => formsOf(server, client.era));
   if (!forms.some(({ makes }) => makes)) return {};
   if (client.era === 'modern') return { extensions: { [TASKS_EXTENSION]: {} } };
   return {

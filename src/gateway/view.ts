@@ -39,8 +39,8 @@ export interface Choice {
   readonly own?: (name: string) => OwnTool | undefined;
   /** Why a tool that is not in the list cannot be called; undefined: there is none. */
   readonly absence: (name: string) => Refusal | undefined;
-  /** What a call has to wait for, although a list need not: a boundary is not judged from memory. */
-  readonly pending?: () => Promise<unknown> | undefined;
+  /** What a request has to wait for, although a list need not: a boundary is not judged from memory. */
+  readonly pending?: () => Promise<Result<unknown, Refusal>> | undefined;
   readonly instructions?: () => string | undefined;
 }
 
@@ -74,7 +74,7 @@ export class View {
   }
 
   /** Those whose capabilities the view has, whether it shows anything of them at the moment or not. */
-  get #capable(): readonly Server[] {
+  get capable(): readonly Server[] {
     return this.#choice?.mayChoose() ?? this.servers;
   }
 
@@ -107,7 +107,8 @@ export class View {
 
   async tool(name: string): Promise<Result<Entry, Refusal>> {
     const pending = this.#choice?.pending?.();
-    if (pending !== undefined) await pending;
+    const known = pending && (await pending);
+    if (known?.ok === false) return known;
     const entry = this.listing('tools').find(name) ?? (await this.#afterStart('tools', name));
     if (entry === undefined) {
       const absence = this.#choice?.absence(name);
@@ -123,6 +124,9 @@ export class View {
   }
 
   async prompt(name: string): Promise<Result<Entry, Refusal>> {
+    const pending = this.#choice?.pending?.();
+    const known = pending && (await pending);
+    if (known?.ok === false) return known;
     const entry = this.listing('prompts').find(name) ?? (await this.#afterStart('prompts', name));
     if (entry !== undefined) return ok(entry);
     const candidates = this.listing('prompts').candidates(name);
@@ -132,6 +136,9 @@ export class View {
 
   /** Who has a resource: who lists it, else whose template fits, else the only one that lists anything of its scheme. */
   async resource(uri: string): Promise<Result<Server, Refusal>> {
+    const pending = this.#choice?.pending?.();
+    const known = pending && (await pending);
+    if (known?.ok === false) return known;
     const listed = this.listing('resources').find(uri) ?? (await this.#afterStart('resources', uri));
     if (listed !== undefined) return ok(listed.server);
     const template = this.listing('resourceTemplates').entries.find(({ key }) => templateFits(key, uri));
@@ -150,6 +157,9 @@ export class View {
   }
 
   async template(uriTemplate: string): Promise<Result<Server, Refusal>> {
+    const pending = this.#choice?.pending?.();
+    const known = pending && (await pending);
+    if (known?.ok === false) return known;
     const entry =
       this.listing('resourceTemplates').find(uriTemplate) ??
       (await this.#afterStart('resourceTemplates', uriTemplate));
@@ -171,31 +181,36 @@ export class View {
   /** Whether any server has the capability, or even a member of it; true while some have never said. */
   has(capability: string, member?: string): boolean {
     if (capability === 'tools' && this.hasOwn) return true;
-    return this.#capable.some((server) => mayHave(server, capability, member));
+    return this.capable.some((server) => mayHave(server, capability, member));
   }
 
   /** A client wants log messages of this level: its servers are asked for them, unless they send more already. */
   async wantLogs(level: string, client?: ClientSession): Promise<void> {
     const own = (server: Server): Promise<void> | undefined =>
       client && server.privateLinks.wantLogs(client.id, level);
-    await Promise.all(this.#capable.map((server) => own(server) ?? server.wantLogs(level)));
+    await Promise.all(this.capable.map((server) => own(server) ?? server.wantLogs(level)));
   }
 
   /** A client says something to all servers that have a link in its name. */
   say(client: ClientSession, note: Buffer): void {
-    for (const { privateLinks, sole, link } of this.#capable)
+    for (const { privateLinks, sole, link } of this.capable)
       (sole === undefined ? privateLinks.find(client.id) : link)?.say(note);
   }
 
   /** A client is gone, and with it what its servers opened for it. */
   forget(session: string): void {
-    for (const { privateLinks } of this.#capable) privateLinks.end(session, 'its client is gone');
+    for (const { privateLinks } of this.capable) privateLinks.end(session, 'its client is gone');
   }
 
   /** Told which lists have changed for clients of this view. The returned function ends it. */
   onChange(listener: (kinds: readonly ListKind[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Whether somebody wants to hear of changes. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0;
   }
 
   /** Forgets the lists that were built: a server's have changed. */
@@ -208,9 +223,7 @@ export class View {
   announce(): void {
     const changed = LIST_KINDS.filter((kind) => {
       const before = this.#announced[kind];
-      return before === undefined
-        ? this.listing(kind).entries.length > 0
-        : !before.isSame(this.listing(kind));
+      return before === undefined ? !this.listing(kind).isEmpty : !before.isSame(this.listing(kind));
     });
     this.#announced = { ...this.#listings };
     if (changed.length > 0) for (const listener of [...this.#listeners]) listener(changed);

@@ -1,9 +1,9 @@
 // The requirements of the document on tool annotations, by their numbers.
 import { describe, expect, it } from 'vitest';
-import { runAssay } from '../support/assay.ts';
+import { runAssay, startAssay } from '../support/assay.ts';
 import { at, parseJson } from '../support/json.ts';
 import { fixture, tempDir } from '../support/place.ts';
-import { equip, overStdio, WAYS, type Model } from '../support/toolsets.ts';
+import { equip, meet, overStdio, WAYS, type Model } from '../support/toolsets.ts';
 
 const SERVERS = { linear: fixture('named', ['create_issue', 'search', '--label=linear']) };
 const REF = { namespacedName: 'linear.create_issue' };
@@ -152,6 +152,21 @@ describe('notes', () => {
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     await equip(model, 'bare', ['linear.create_issue']);
     expect(await model.describe('linear_create_issue')).not.toContain('usage-with-project');
+  });
+
+  it('that a model wrote wait for an operator where clients come with tokens', async () => {
+    const env = { ASSAY_TOKEN: 'a-token-of-some-length-for-the-operator' };
+    const home = tempDir();
+    const assay = await startAssay({ servers: SERVERS, home, env });
+    const headers = { authorization: `Bearer ${env.ASSAY_TOKEN}` };
+    const model = await meet({ url: assay.url.replace(/all$/, 'configuration'), headers }, 'legacy');
+    await equip(model, 'triage', ['linear.create_issue']);
+    const added = await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
+    expect(added.data).toMatchObject({ isHeldForReview: true });
+    const listed = await runAssay(['notes', '--json', '--home', home]);
+    expect(parseJson(listed.stdout)).toMatchObject({
+      notes: [{ author: 'operator', by: 'model', isHeld: true }],
+    });
   });
 
   it('that a model wrote wait for an operator where notes.review says so, and are then read', async () => {

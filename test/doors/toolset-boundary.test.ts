@@ -1,12 +1,20 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../support/endings.ts';
 import { at } from '../support/json.ts';
-import { fixture } from '../support/place.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernCall } from '../support/modern.ts';
+import { fixture, tempDir } from '../support/place.ts';
 import { equip, overHttp, overStdio, WAYS, type Model } from '../support/toolsets.ts';
 
 const TWO = {
   a: fixture('named', ['b_c', 'secret', '--label=a']),
   a_b: fixture('named', ['c', '--label=a_b']),
 };
+
+const URI = 'note://one';
+const UPDATED = 'notifications/resources/updated';
 
 async function refusal(model: Model, name: string): Promise<string> {
   return model.call(name).then(
@@ -99,4 +107,103 @@ describe('a toolset', () => {
     await model.call('build-toolset', { name: 'ok', tools });
     expect(await refused({ name: 'ok', tools })).toContain('already');
   });
+});
+
+describe('a server', () => {
+  const defined = (definition: object): string =>
+    JSON.stringify({ inputSchema: { type: 'object' }, ...definition });
+
+  it('takes no place in a toolset by a name that with its own makes up that of another one’s tool', async () => {
+    const home = tempDir();
+    const first = await overStdio({ servers: { 'a.b': fixture('named', ['c']) }, home }, 'legacy');
+    await equip(first, 'one', ['a.b.c']);
+    expect(await first.tools()).toEqual(['enter-configuration-mode', 'a_b_c']);
+    await first.client.close();
+    const servers = { 'a.b': fixture('named', ['c']), a: fixture('named', ['b.c']) };
+    const second = await overStdio({ servers, home }, 'legacy');
+    await expect.poll(() => second.tools(), { timeout: 5_000 }).toEqual(['enter-configuration-mode']);
+    await second.call('enter-configuration-mode');
+    expect(
+      (await second.call('build-toolset', { name: 'two', tools: [{ namespacedName: 'a.b.c' }] })).text,
+    ).toMatch(/names a tool of each of the servers "a.b", "a"/);
+  });
+
+  it('breaks no answer of ours by words that mean something to a tokenizer, nor by long ones', async () => {
+    const texts = ['<|endoftext|> and <|endofprompt|>', 'x'.repeat(100_000)];
+    const tools = texts.map((description, at) => defined({ name: `t${at}`, description }));
+    const model = await overStdio({ servers: { s: fixture('defined', tools) } }, 'modern');
+    const startedMs = performance.now();
+    const listed = await model.call('list-available-tools');
+    expect(at(listed.data, 'summary', 'totalTools')).toBe(2);
+    await equip(model, 'both', ['s.t0', 's.t1']);
+    await model.call('enter-configuration-mode');
+    expect(
+      at((await model.call('get-active-toolset')).data, 'equipped', 'context', 'tokens'),
+    ).toBeGreaterThan(100);
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
+  });
+
+  it('with a tool that is called like one of the menu has it called, where it is in the toolset', async () => {
+    const servers = { s: fixture('named', ['build-toolset', '--label=s'], { prefix: false }) };
+    const model = await overStdio({ servers }, 'legacy');
+    await equip(model, 'odd', ['s.build-toolset']);
+    expect(await model.tools()).toEqual(['enter-configuration-mode', 'build-toolset']);
+    expect((await model.call('build-toolset')).text).toBe('s:build-toolset');
+  });
+});
+
+it('a resource that is not shown any more is not told of, nor can it be read, until it is shown again', async () => {
+  const model = await overHttp({ servers: { n: fixture('notifier', ['--era=legacy']) } }, 'modern');
+  await equip(model, 'one', ['n.touch']);
+  const session = await openSession(model.url);
+  const heard = await session.listen();
+  const touch = async (): Promise<void> => {
+    await modernCall(`${model.url}/all`, 'n_touch', { uri: URI });
+    await sleep(300);
+  };
+  const updates = (): number => heard.messages().filter((one) => at(one, 'method') === UPDATED).length;
+  await session.ask('resources/subscribe', { uri: URI });
+  await touch();
+  expect(updates()).toBe(1);
+  await model.call('enter-configuration-mode');
+  expect(at(await session.ask('resources/read', { uri: URI }), 'error', 'data', 'code')).toBe(
+    'RESOURCE_UNKNOWN',
+  );
+  await touch();
+  expect(updates()).toBe(1);
+  await model.call('exit-configuration-mode');
+  await touch();
+  expect(updates()).toBe(2);
+});
+
+it('a toolset that goes and comes back is seen again by whoever looked at it', async () => {
+  const home = tempDir();
+  const menu = await overStdio({ servers: TWO, home }, 'legacy');
+  const tools = [{ namespacedName: 'a.secret' }];
+  await menu.call('build-toolset', { name: 'one', tools });
+  const model = await overStdio({ servers: TWO, home, args: ['--toolset', 'one'] }, 'legacy');
+  expect(await model.tools()).toEqual(['a_secret']);
+  await menu.call('delete-toolset', { name: 'one', confirm: true });
+  await expect.poll(() => model.tools(), { timeout: 5_000 }).toEqual([]);
+  await menu.call('build-toolset', { name: 'one', tools });
+  await expect.poll(() => model.tools(), { timeout: 5_000 }).toEqual(['a_secret']);
+  expect(model.changes()).toBe(2);
+});
+
+it('while the store cannot be read, the list is what it was, and nothing can be called', async () => {
+  const home = tempDir();
+  const first = await overStdio({ servers: TWO, home }, 'legacy');
+  await equip(first, 'one', ['a.secret']);
+  await first.client.close();
+  writeFileSync(
+    join(home, 'assay.db'),
+    'this is no database, and long enough to be taken for a damaged one'.repeat(50),
+  );
+  const env = { ASSAY_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+  const fresh = await overStdio({ servers: TWO, home, env }, 'legacy');
+  expect(await fresh.call('list-saved-toolsets')).toMatchObject({
+    isError: true,
+    data: { error: { code: 'STORE_UNAVAILABLE' } },
+  });
+  expect(await refusal(fresh, 'a_secret')).not.toMatch(/^answered/);
 });

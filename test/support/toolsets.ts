@@ -115,7 +115,11 @@ export async function meet(
 }
 
 /** Builds a toolset of these tools, and equips it. */
-export async function equip(model: Model, name: string, tools: readonly string[]): Promise<void> {
+export async function equip(
+  model: Pick<Model, 'call'>,
+  name: string,
+  tools: readonly string[],
+): Promise<void> {
   const refs = tools.map((namespacedName) => ({ namespacedName }));
   const built = await model.call('build-toolset', { name, tools: refs, autoEquip: true });
   if (built.isError) throw new Error(built.text);

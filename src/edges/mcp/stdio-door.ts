@@ -87,6 +87,7 @@ class StdioDoor {
       tooLong: () =>
         this.#refuse(undefined, 'legacy', { code: 'MESSAGE_TOO_LARGE', limitBytes: maxBodyBytes }),
     });
+    this.#options.sole.shows = (server) => view.servers.some(({ spec }) => spec.name === server);
     const unsubscribe = view.onChange((kinds) => this.#changed(kinds));
     const intake = new Intake({ input, output, mostBytes }, (chunk) => lines.push(chunk));
     input.on('data', (chunk: Buffer) => intake.take(chunk));

@@ -57,7 +57,11 @@ export async function activeToolset(desk: Desk): Promise<Told> {
 
 function told(toolset: Toolset, selection: Selection, { countTokens }: Desk): Told {
   const { entries, absent, servers } = selection;
-  const tokens = entries.reduce((sum, { definition }) => sum + costOf(definition, countTokens), 0);
+  const tokens = entries.reduce(
+    (sum, { definition, notes: text }) =>
+      sum + costOf(definition, countTokens) + (text === undefined ? 0 : countTokens(text)),
+    0,
+  );
   const changed = selection.changed.map(nameIn);
   const notes = toolset.toolNotes.reduce((sum, { notes: some }) => sum + some.length, 0);
   const text = [

@@ -5,7 +5,7 @@ import { readToolRef, type ToolRef } from '../../core/tool-ref.ts';
 import { withNotes, type Toolset } from '../../core/toolset.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { TOOL_REF } from './build-toolset.ts';
-import { settledIndex, type Desk } from './desk.ts';
+import { indexFor, type Desk } from './desk.ts';
 import type { OwnToolSpec, Told } from './own-tool.ts';
 
 interface Wanted {
@@ -76,7 +76,7 @@ async function annotate(desk: Desk, { ref, notes, subject }: Annotating): Promis
     ...faultOf(`${place}.note`, noteFault(note)),
   ]);
   if (faults[0] !== undefined) return err(faults[0]);
-  const entry = (await settledIndex(desk)).resolve(ref);
+  const entry = (await indexFor(desk, [ref])).resolve(ref);
   if (!entry.ok) return entry;
   const tool = nameIn(entry.value);
   const wanted = notes.map(({ name, note }): Note => ({

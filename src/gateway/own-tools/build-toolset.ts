@@ -12,7 +12,7 @@ import {
 } from '../../core/toolset.ts';
 import { holdingOf } from '../toolsets/review.ts';
 import { nameIn, type ToolIndex } from '../toolsets/tool-index.ts';
-import { settledIndex, type Desk } from './desk.ts';
+import { indexFor, type Desk } from './desk.ts';
 import type { JsonObject, OwnToolSpec } from './own-tool.ts';
 
 /** How a tool is named, in the words of the tools' input schemas. */
@@ -33,7 +33,8 @@ export function buildTool(desk: Desk): OwnToolSpec {
     name: 'build-toolset',
     title: 'Build a new toolset',
     description:
-      'Builds and saves a toolset of tools that list-available-tools shows. A tool that is named by refId is held to its definition as it is now: if that changes, the tool is withheld until an operator accepts it. With "autoEquip": true the toolset is equipped, and Assay returns to normal mode.',
+      'Builds and saves a toolset of tools that list-available-tools shows. A tool that is named by refId is held to its definition as it is now: if that changes, the tool is withheld until an operator accepts it. With "autoEquip": true the toolset is equipped' +
+      (desk.mode.names === undefined ? '.' : ', and Assay returns to normal mode.'),
     // It adds a toolset and replaces none; a second call is refused, as the name is taken.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: {
@@ -96,11 +97,16 @@ async function buildToolset(desk: Desk, wanted: Wanted): Promise<Result<Toolset,
     fault('name', toolsetNameFault(name)) ??
     fault('description', description === undefined ? undefined : descriptionFault(description));
   if (wrong !== undefined) return err(wrong);
-  const index = await settledIndex(desk);
-  const tools: ToolsetTool[] = [];
+  const refs: ToolRef[] = [];
   for (const [place, given] of wanted.tools.entries()) {
     const ref = readToolRef(given, `arguments.tools.${place}`);
-    const tool = ref.ok ? toolOf(index, ref.value) : ref;
+    if (!ref.ok) return ref;
+    refs.push(ref.value);
+  }
+  const index = await indexFor(desk, refs);
+  const tools: ToolsetTool[] = [];
+  for (const ref of refs) {
+    const tool = toolOf(index, ref);
     if (!tool.ok) return tool;
     tools.push(tool.value);
   }

@@ -1,7 +1,9 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Settings } from '../../core/settings.ts';
 import type { Catalog } from '../catalog.ts';
 import type { CompileSchema, CountTokens } from '../ports/text-meter.ts';
-import { indexOf, type ToolIndex } from '../toolsets/tool-index.ts';
+import type { ToolRef } from '../../core/tool-ref.ts';
+import { digestOf, indexOf, type ToolIndex } from '../toolsets/tool-index.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
 
 export type Mode = 'configuration' | 'normal';
@@ -31,4 +33,17 @@ export interface Desk {
 export async function settledIndex({ catalog }: Desk): Promise<ToolIndex> {
   await catalog.listed(catalog.servers, 'tools');
   return indexOf(catalog.all.listing('tools'));
+}
+
+const DIGESTED_AT_ONCE = 50;
+
+/** The same for who looks for these refs. To digest ten thousand definitions takes half a second, and holds nobody up. */
+export async function indexFor(desk: Desk, refs: readonly ToolRef[]): Promise<ToolIndex> {
+  const index = await settledIndex(desk);
+  if (refs.every(({ refId }) => refId === undefined)) return index;
+  for (const [place, { definition }] of index.entries.entries()) {
+    digestOf(definition);
+    if (place % DIGESTED_AT_ONCE === DIGESTED_AT_ONCE - 1) await breathe();
+  }
+  return index;
 }

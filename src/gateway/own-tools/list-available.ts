@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { counted } from '../../core/counted.ts';
 import { err, ok } from '../../core/result.ts';
 import type { Entry } from '../listing.ts';
-import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
+import { digestOf, nameIn, refIdIn } from '../toolsets/tool-index.ts';
 import { settledIndex, type Desk } from './desk.ts';
 import type { Hints, JsonObject, OwnToolSpec } from './own-tool.ts';
 import { costOf } from './token-cost.ts';
@@ -131,7 +131,7 @@ function isWanted({ entry, key, description, hints }: Described, wish: Wish): bo
 
 const COUNTED_AT_ONCE = 50;
 
-/** Counts without holding up what else is under way: the first time for ten thousand tools takes seconds. */
+/** Counts without holding up what else is under way: the first time for ten thousand tools takes a second or more. */
 async function costsOf(
   tools: readonly Described[],
   { countTokens }: Desk,
@@ -139,6 +139,8 @@ async function costsOf(
   const costs = new Map<Entry, number>();
   for (const [place, { entry }] of tools.entries()) {
     costs.set(entry, costOf(entry.definition, countTokens));
+    // Kept, so that the refIds are there when the answer is made.
+    digestOf(entry.definition);
     if (place % COUNTED_AT_ONCE === COUNTED_AT_ONCE - 1) await breathe();
   }
   return costs;

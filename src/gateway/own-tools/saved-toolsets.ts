@@ -10,7 +10,8 @@ export function listSavedTool({ toolsets }: Desk): OwnToolSpec {
   return {
     name: 'list-saved-toolsets',
     title: 'List all saved toolsets',
-    description: 'Lists all saved toolsets with their tools and notes, and says which one is equipped.',
+    description:
+      'Lists all saved toolsets with their tools and how many notes are on them, and says which one is equipped.',
     // It reads what is saved.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
@@ -69,7 +70,8 @@ export function equipTool(desk: Desk): OwnToolSpec {
     name: 'equip-toolset',
     title: 'Equip a saved toolset',
     description:
-      'Equips a saved toolset: its tools are what all clients see from then on, also after a restart. Assay returns to normal mode.',
+      'Equips a saved toolset: its tools are what all clients see from then on, also after a restart.' +
+      (desk.mode.names === undefined ? '' : ' Assay returns to normal mode.'),
     // It changes what clients see; what was equipped stays saved, and equipping it once more changes nothing more.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: {
@@ -88,12 +90,13 @@ export function equipTool(desk: Desk): OwnToolSpec {
   };
 }
 
-export function unequipTool({ toolsets }: Desk): OwnToolSpec {
+export function unequipTool({ toolsets, mode }: Desk): OwnToolSpec {
   return {
     name: 'unequip-toolset',
     title: 'Unequip the equipped toolset',
     description:
-      'Unequips the equipped toolset, which stays saved. Until another one is equipped, clients see no tools of servers.',
+      'Unequips the equipped toolset, which stays saved. Until another one is equipped, clients see ' +
+      (mode.names === undefined ? 'all tools of all servers.' : 'no tools of servers.'),
     // What was equipped stays saved, and there is nothing to unequip a second time.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,

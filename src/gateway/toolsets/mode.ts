@@ -23,6 +23,11 @@ export class ProcessMode implements ModeSwitch {
     return this.#current;
   }
 
+  /** The mode that was not known so far; nobody has seen another one. */
+  begin(mode: Mode): void {
+    this.#current = mode;
+  }
+
   set(mode: Mode): void {
     if (mode === this.#current) return;
     this.#current = mode;

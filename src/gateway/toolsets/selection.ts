@@ -1,8 +1,8 @@
 import { notesText } from '../../core/notes.ts';
-import { notesOf, type Toolset } from '../../core/toolset.ts';
+import { notesOf, type HeldDefinition, type Toolset } from '../../core/toolset.ts';
 import type { Entry } from '../listing.ts';
 import type { Server } from '../server.ts';
-import { digestOf, nameIn, type ToolIndex } from './tool-index.ts';
+import { digestOf, nameIn, refIdIn, type ToolIndex } from './tool-index.ts';
 
 /** What becomes of a toolset with the tools that there are. */
 export interface Selection {
@@ -29,7 +29,7 @@ export function select(toolset: Toolset, { index, servers, showsChanged }: Selec
   const changed: Entry[] = [];
   const chosen = new Set<Server>();
   for (const { namespacedName, held } of toolset.tools) {
-    const named = index.named(namespacedName);
+    const named = meant(index.named(namespacedName), held);
     const notes = notesText(notesOf(toolset, namespacedName));
     for (const entry of named) {
       chosen.add(entry.server);
@@ -39,9 +39,20 @@ export function select(toolset: Toolset, { index, servers, showsChanged }: Selec
     }
     if (named.length > 0) continue;
     absent.push(namespacedName);
-    for (const server of servers) if (namespacedName.startsWith(`${server.spec.name}.`)) chosen.add(server);
+    const [server] = servers
+      .filter(({ spec }) => namespacedName.startsWith(`${spec.name}.`))
+      .toSorted((one, other) => other.spec.name.length - one.spec.name.length);
+    if (server !== undefined) chosen.add(server);
   }
   return { entries, absent, changed, servers: servers.filter((server) => chosen.has(server)) };
+}
+
+/**
+ * The tool that is meant. Where a server has taken a name that, with its own, makes up that of another one's tool, only a
+ * refId tells which one was chosen; without one neither is shown, as nobody chose the other.
+ */
+function meant(named: readonly Entry[], held: HeldDefinition | undefined): readonly Entry[] {
+  return named.length < 2 ? named : named.filter((entry) => refIdIn(entry) === held?.refId);
 }
 
 /** Whether the toolset has the tool, under whatever name it is asked for. */

@@ -77,18 +77,22 @@ export class ToolsetViews {
     this.#endListening();
   }
 
-  #follow({ names, isEquipping }: ToolsetChange): void {
+  #follow({ names, isEquipping, isFirst }: ToolsetChange): void {
     const { toolsets, catalog } = this.#desk;
     for (const [name, view] of [...this.#ofToolsets]) {
       if (!names.has(name)) continue;
       view.refresh();
-      if (toolsets.find(name) !== undefined) continue;
+      // Whoever holds it sees the tools again when there is such a toolset again.
+      if (toolsets.find(name) !== undefined || view.isHeard) continue;
       this.#ofToolsets.delete(name);
       catalog.forget(`toolsets/${name}`);
     }
     const equipped = toolsets.equipped;
     const mode = isEquipping ? (equipped === undefined ? 'configuration' : 'normal') : this.mode.current;
-    if (mode !== this.mode.current) this.mode.set(mode);
+    if (isFirst) {
+      this.mode.begin(mode);
+      this.current.invalidate();
+    } else if (mode !== this.mode.current) this.mode.set(mode);
     else if (isEquipping || (equipped !== undefined && names.has(equipped.name))) this.current.refresh();
   }
 
@@ -131,7 +135,7 @@ export class ToolsetViews {
         const entries = chosen?.entries.filter(({ key }) => !taken.has(key)) ?? [];
         return new Listing({ kind, entries, own });
       },
-      own: (name) => this.#moded.get(name) ?? this.#switches.find(({ key }) => key === name),
+      own: (name) => this.#own(name),
       instructions: () => (isMenu() ? MENU_INSTRUCTIONS : undefined),
       absence: (name) => (isMenu() ? this.#hidden(name) : isAll() ? undefined : ofToolset.absence(name)),
     };
@@ -149,6 +153,13 @@ export class ToolsetViews {
       instructions: () => MENU_INSTRUCTIONS,
       absence: () => undefined,
     };
+  }
+
+  /** A tool of a server comes before one of ours that is not shown at the moment. */
+  #own(name: string): OwnTool | undefined {
+    const shown = this.#shownOwn().find(({ key }) => key === name);
+    if (shown !== undefined || this.current.listing('tools').find(name) !== undefined) return shown;
+    return this.#moded.get(name) ?? this.#switches.find(({ key }) => key === name);
   }
 
   #shownOwn(): readonly OwnTool[] {

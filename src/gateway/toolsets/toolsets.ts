@@ -10,6 +10,8 @@ export interface ToolsetChange {
   readonly names: ReadonlySet<string>;
   /** Whether one was equipped, or unequipped, perhaps the same once more. */
   readonly isEquipping: boolean;
+  /** Whether nothing was known before, and so nothing was shown. */
+  readonly isFirst: boolean;
 }
 
 export interface ToolsetsOptions {
@@ -147,6 +149,7 @@ export class Toolsets {
   /** Undefined: none. */
   async equip(name: string | undefined): Promise<Result<undefined, Refusal>> {
     return this.#do(async (store) => {
+      if (name === undefined && this.equipped === undefined) return ok(undefined);
       const equipped = await store.equip(name);
       if (!equipped.ok) return equipped;
       return equipped.value ? ok(undefined) : err(this.unknown(name ?? ''));
@@ -195,18 +198,21 @@ export class Toolsets {
   /** Reads one after the other, so that what was read last is what counts. */
   #read(store: ToolsetStore): Promise<Result<undefined, Refusal>> {
     const before = this.#reading ?? Promise.resolve(ok(undefined));
-    this.#reading = before.then(async () => {
+    const next = async (): Promise<Result<undefined, Refusal>> => {
       const known = new Map([...this.#stored].map(([name, { revision }]) => [name, revision]));
       const news = await store.toolsets(known);
       if (!news.ok) return news;
       this.#take(news.value);
       return ok(undefined);
-    });
+    };
+    // One that failed keeps no later one from being tried.
+    this.#reading = before.then(next, next);
     return this.#reading;
   }
 
   #take({ names, changed, equipped, equippings }: ToolsetNews): void {
     const isEquipping = this.#equippings !== equippings;
+    const isFirst = !this.isRecalled;
     const fresh = new Map(changed.map((one) => [one.toolset.name, one]));
     const there = new Set(names);
     const gone = [...this.#stored.keys()].filter((name) => !there.has(name));
@@ -219,10 +225,9 @@ export class Toolsets {
     );
     this.#equipped = equipped;
     this.#equippings = equippings;
-    const isFirst = !this.#isKnown;
     this.#isKnown = true;
-    const change = { names: new Set([...gone, ...fresh.keys()]), isEquipping };
-    if (isFirst || isEquipping || (equipped !== undefined && change.names.has(equipped)))
+    const change = { names: new Set([...gone, ...fresh.keys()]), isEquipping, isFirst };
+    if (isEquipping || (equipped !== undefined && change.names.has(equipped)))
       this.#options.memory.remember({ toolset: this.equipped, equippings });
     if (change.names.size === 0 && !isEquipping) return;
     for (const listener of [...this.#listeners]) listener(change);

@@ -27,9 +27,9 @@ describe('toolsets', () => {
     await toolsets.equip('one');
     expect(toolsets.equipped?.name).toBe('one');
     expect(changes).toEqual([
-      { names: new Set(), isEquipping: true },
-      { names: new Set(['one']), isEquipping: false },
-      { names: new Set(), isEquipping: true },
+      { names: new Set(), isEquipping: true, isFirst: true },
+      { names: new Set(['one']), isEquipping: false, isFirst: false },
+      { names: new Set(), isEquipping: true, isFirst: false },
     ]);
   });
 
@@ -80,7 +80,7 @@ describe('toolsets', () => {
     await store.saveToolset({ name: 'theirs', ...EMPTY, createdMs: 0, changedMs: 0 }, undefined);
     store.announce();
     await expect.poll(() => toolsets.find('theirs')?.name).toBe('theirs');
-    expect(changes.at(-1)).toEqual({ names: new Set(['theirs']), isEquipping: false });
+    expect(changes.at(-1)).toEqual({ names: new Set(['theirs']), isEquipping: false, isFirst: false });
   });
 
   it('are recalled until the store was read, and remembered when what is equipped is another', async () => {
@@ -92,7 +92,7 @@ describe('toolsets', () => {
     expect([toolsets.isRecalled, toolsets.isKnown, toolsets.equipped]).toEqual([true, false, theirs]);
     await toolsets.ready();
     expect([toolsets.isKnown, toolsets.equipped]).toEqual([true, undefined]);
-    expect(changes).toEqual([{ names: new Set(), isEquipping: true }]);
+    expect(changes).toEqual([{ names: new Set(), isEquipping: true, isFirst: false }]);
     expect(memory.remembered).toEqual([{ toolset: undefined, equippings: 0 }]);
   });
 });

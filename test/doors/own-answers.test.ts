@@ -1,0 +1,125 @@
+// What the configuration tools answer: data that fits their output schemas, and what list-available-tools shows.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { at, listAt, namesAt, numberAt, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { fixture } from '../support/place.ts';
+import { equip, meet, MENU, overHttp, WAYS, type Model, type Told } from '../support/toolsets.ts';
+
+const REF = { namespacedName: 'plain.echo' };
+
+/** Arguments for an answer of each kind. */
+const CASES: readonly (readonly [name: string, right: JsonObject, wrong: JsonObject])[] = [
+  ['list-available-tools', {}, { limit: 0 }],
+  [
+    'build-toolset',
+    { name: 'new-one', tools: [REF] },
+    { name: 'new-one', tools: [{ namespacedName: 'no.such' }] },
+  ],
+  ['list-saved-toolsets', {}, { more: 1 }],
+  ['equip-toolset', { name: 'first' }, { name: 'no-such' }],
+  ['add-tool-annotation', { toolRef: REF, notes: [{ name: 'a', note: 'b' }] }, { toolRef: REF, notes: [] }],
+  ['get-active-toolset', {}, { more: 1 }],
+  ['unequip-toolset', {}, { more: 1 }],
+  ['delete-toolset', { name: 'first', confirm: true }, { name: 'first' }],
+];
+
+describe.each(WAYS)('over %s', (_, open) => {
+  it('every answer fits the output schema, be it a success or an error, and says the same as text', async () => {
+    const model = await open({
+      servers: { plain: fixture('plain') },
+      env: { ASSAY_ENABLE_CONFIG_TOOLS_MENU: 'false' },
+    });
+    await model.call('build-toolset', { name: 'first', tools: [REF] });
+    const { tools } = await model.client.listTools();
+    for (const [name, right, wrong] of CASES) {
+      const tool = tools.find((one) => one.name === name);
+      const fits = new Ajv2020({ strict: false }).compile((tool?.outputSchema ?? { not: {} }) as object);
+      const check = (told: Told, isError: boolean): void => {
+        expect([name, told.isError, fits(told.data), told.text !== '']).toEqual([name, isError, true, true]);
+      };
+      check(await model.call(name, wrong), true);
+      check(await model.call(name, right), false);
+    }
+  });
+});
+
+describe('list-available-tools', () => {
+  let menu: Pick<Model, 'call'>;
+  beforeAll(async () => {
+    const servers = {
+      plain: fixture('plain'),
+      bad: fixture('bad-hints'),
+      other: fixture('named', ['same', 'second', '--label=other']),
+    };
+    const model = await overHttp({ servers }, 'legacy');
+    menu = await meet({ url: `${model.url}/configuration` }, 'modern');
+  });
+
+  const names = (data: Json): readonly string[] =>
+    listAt(data, 'toolsByServer').flatMap((server) => namesAt(server, 'tools'));
+
+  it('shows all tools of all servers without arguments, with what each costs', async () => {
+    const { data, text } = await menu.call('list-available-tools');
+    const shown = names(data);
+    expect(shown).toEqual(expect.arrayContaining(['plain_echo', 'other_same']));
+    expect(numberAt(data, 'summary', 'totalTools')).toBe(shown.length);
+    expect(numberAt(data, 'summary', 'totalServers')).toBe(3);
+    const tools = listAt(data, 'toolsByServer').flatMap((server) => listAt(server, 'tools'));
+    const tokens = tools.map((tool) => numberAt(tool, 'context', 'tokens'));
+    const total = tokens.reduce((sum, one) => sum + one, 0);
+    expect(numberAt(data, 'meta', 'totalPossibleContext', 'tokens')).toBe(total);
+    for (const tool of tools) expect(text).toContain(textAt(tool, 'namespacedName'));
+  });
+
+  it('counts tokens as a tokenizer does: of name, description and input schema', async () => {
+    const { data } = await menu.call('list-available-tools', { query: 'other.second' });
+    const direct = await overHttp(
+      { servers: { other: fixture('named', ['second']) }, path: '/all' },
+      'legacy',
+    );
+    const { name, description, inputSchema } = (await direct.client.listTools()).tools[0] ?? {};
+    expect(name).toBe('other_second');
+    const read = JSON.stringify({ name: 'second', description, inputSchema });
+    expect(at(data, 'toolsByServer', 0, 'tools', 0, 'context', 'tokens')).toBe(countTokens(read));
+  });
+
+  it('takes words, a server, hints, and pages', async () => {
+    const ask = async (args: JsonObject): Promise<readonly string[]> =>
+      names((await menu.call('list-available-tools', args)).data);
+    expect(await ask({ query: 'SECOND other' })).toEqual(['other_second']);
+    expect(await ask({ query: 'nothing has this' })).toEqual([]);
+    expect(await ask({ server: 'other' })).toEqual(['other_same', 'other_second']);
+    // Nobody declares anything there, so the defaults of the specification count.
+    expect(
+      await ask({ server: 'other', hints: { destructiveHint: true, readOnlyHint: false } }),
+    ).toHaveLength(2);
+    expect(await ask({ server: 'other', hints: { readOnlyHint: true } })).toEqual([]);
+    const all = await ask({});
+    const paged: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const { data } = await menu.call('list-available-tools', { limit: 3, ...(cursor && { cursor }) });
+      paged.push(...names(data));
+      const next = at(data, 'nextCursor');
+      cursor = typeof next === 'string' ? next : undefined;
+    } while (cursor !== undefined);
+    expect(paged).toEqual(all);
+    expect(await menu.call('list-available-tools', { cursor: 'nonsense' })).toMatchObject({
+      isError: true,
+      data: { error: { code: 'CURSOR_INVALID' } },
+    });
+  });
+});
+
+it('a tool of a server that is named like one of ours is hidden behind it', async () => {
+  const servers = {
+    sly: fixture('named', ['enter-configuration-mode'], { prefix: false }),
+    plain: fixture('plain'),
+  };
+  const model = await overHttp({ servers }, 'legacy');
+  await equip(model, 'both', ['sly.enter-configuration-mode', 'plain.echo']);
+  expect(await model.tools()).toEqual(['enter-configuration-mode', 'plain_echo']);
+  await model.call('enter-configuration-mode');
+  expect(await model.tools()).toEqual(MENU);
+});
