@@ -221,18 +221,24 @@ export class View {
 
   /** Tells the listeners what differs from what was last announced. */
   announce(): void {
-    const changed = LIST_KINDS.filter((kind) => {
-      const before = this.#announced[kind];
-      return before === undefined ? !this.listing(kind).isEmpty : !before.isSame(this.listing(kind));
-    });
-    this.#announced = { ...this.#listings };
-    if (changed.length > 0) for (const listener of [...this.#listeners]) listener(changed);
+    this.#announce((listing) => listing.entries.length > 0);
   }
 
   /** What is shown is another from now on. */
   refresh(): void {
     this.invalidate();
-    this.announce();
+    this.#announce((listing) => !listing.isEmpty);
+  }
+
+  /** `isNews`: whether a list is that nobody has asked for so far, as who asked before a restart may count on it. */
+  #announce(isNews: (listing: Listing) => boolean): void {
+    const changed = LIST_KINDS.filter((kind) => {
+      const before = this.#announced[kind];
+      const now = this.listing(kind);
+      return before === undefined ? isNews(now) : !before.isSame(now);
+    });
+    this.#announced = { ...this.#listings };
+    if (changed.length > 0) for (const listener of [...this.#listeners]) listener(changed);
   }
 
   /** A server that is down and never listed anything may well have what was asked for; it is tried again. */

@@ -74,7 +74,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(await model.tools()).toEqual(MENU);
   });
 
-  it('3: entering lists the configuration tools and unequips nothing; leaving tells of the toolset; each tells once', async () => {
+  it('3, notifications: entering lists the configuration tools and unequips nothing; leaving tells of the toolset; each tells once', async () => {
     const model = await open({ servers: SERVERS });
     expect(await model.tools()).toEqual(MENU);
     await equip(model, 'triage', ['plain.echo']);
@@ -148,7 +148,7 @@ describe.each(WAYS)('over %s', (_, open) => {
 });
 
 describe('the mode', () => {
-  it('is that of the process, for all its clients', async () => {
+  it('1, mode scope: is that of the process, for all its clients', async () => {
     const one = await overHttp({ servers: SERVERS }, 'legacy');
     const two = await meet({ url: one.url }, 'modern');
     await two.call('exit-configuration-mode');

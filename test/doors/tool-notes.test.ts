@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { runAssay, startAssay } from '../support/assay.ts';
 import { at, parseJson } from '../support/json.ts';
-import { fixture, tempDir } from '../support/place.ts';
+import { fixture, tempDir, writeConfig, writeText } from '../support/place.ts';
 import { equip, meet, overStdio, WAYS, type Model } from '../support/toolsets.ts';
 
 const SERVERS = { linear: fixture('named', ['create_issue', 'search', '--label=linear']) };
@@ -25,7 +25,7 @@ async function equipped(open: (typeof WAYS)[number][1], home = tempDir()): Promi
 }
 
 describe.each(WAYS)('over %s', (_, open) => {
-  it('2.2: adds notes to a tool of the equipped toolset, and says which', async () => {
+  it('2.2.3, 2.2.4, 2.2.6, acceptance 1 and 4: adds several notes to a tool of the equipped toolset in one call, and says which', async () => {
     const model = await equipped(open);
     const added = await model.call('add-tool-annotation', {
       toolRef: REF,
@@ -44,7 +44,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     });
   });
 
-  it('2.2.4 and 2.3: a name that is there is skipped with a warning, and the others are added', async () => {
+  it('2.2.4, 2.3, acceptance 5: a name that is there is skipped with a warning, its note stays, and the others are added', async () => {
     const model = await equipped(open);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     const again = await model.call('add-tool-annotation', {
@@ -60,7 +60,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(await described(model)).toContain('**usage-with-project**: Always load projects first.');
   });
 
-  it('2.3: refuses, in words and data, what cannot be done', async () => {
+  it('2.2.1 to 2.2.3, 2.3, acceptance 6: refuses, in words and data, what cannot be done', async () => {
     const model = await open({ servers: SERVERS });
     const refused = async (toolRef: object, notes: object[]): Promise<string> => {
       const told = await model.call('add-tool-annotation', {
@@ -93,7 +93,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     expect(await described(model)).not.toContain('Additional Tool Notes');
   });
 
-  it('3.2: notes stand behind the description, in exactly that form', async () => {
+  it('3.1, 3.2, 5.2, acceptance 3: notes stand behind the description, in exactly that form', async () => {
     const model = await equipped(open);
     const plain = await described(model);
     await model.call('add-tool-annotation', {
@@ -110,7 +110,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     );
   });
 
-  it('acceptance 2: notes outlive unequipping, equipping and a restart, and are there for another client', async () => {
+  it('1.2, 2.2.5, 4.2, acceptance 2: notes outlive unequipping, equipping and a restart, and are there for another client', async () => {
     const home = tempDir();
     const model = await equipped(open, home);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
@@ -120,7 +120,7 @@ describe.each(WAYS)('over %s', (_, open) => {
     await model.call('enter-configuration-mode');
     expect(await described(model)).toBe(before);
     await model.client.close();
-    const other = await overStdio({ servers: SERVERS, home }, 'legacy');
+    const other = await open({ servers: SERVERS, home });
     expect(await other.describe('linear_create_issue')).toBe(before);
   });
 
@@ -137,7 +137,61 @@ describe.each(WAYS)('over %s', (_, open) => {
 });
 
 describe('notes', () => {
-  it('5.1: are found by the refId, too, and a note needs a toolset that has its tool', async () => {
+  it('2.1: are added by a tool that is defined as the document has it', async () => {
+    const model = await overStdio({ servers: {} }, 'legacy');
+    const tool = (await model.client.listTools()).tools.find(({ name }) => name === 'add-tool-annotation');
+    const reference = (description: string): object => ({ type: 'string', description });
+    expect([tool?.description, tool?.inputSchema]).toEqual([
+      'Add contextual annotations to a tool in the current toolset to guide LLM usage',
+      {
+        type: 'object',
+        properties: {
+          toolRef: {
+            type: 'object',
+            description: 'Reference to the tool (use namespacedName or refId)',
+            properties: {
+              namespacedName: reference("Tool reference by namespaced name (e.g., 'linear.create_issue')"),
+              refId: reference('Tool reference by unique hash identifier'),
+            },
+          },
+          notes: {
+            type: 'array',
+            description: 'Array of annotations to add to the tool',
+            items: {
+              type: 'object',
+              properties: {
+                name: {
+                  ...reference("Identifier for this annotation (e.g., 'usage-with-project')"),
+                  pattern: '^[a-z0-9-]+$',
+                },
+                note: reference('The annotation content to help guide LLM usage'),
+              },
+              required: ['name', 'note'],
+            },
+            minItems: 1,
+          },
+        },
+        required: ['toolRef', 'notes'],
+      },
+    ]);
+  });
+
+  it('1.1, 1.2, acceptance 7: stand in the JSON of their toolset as the document types them, and older ones load without', async () => {
+    const home = tempDir();
+    const model = await equipped((start) => overStdio(start, 'modern'), home);
+    await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
+    const exported = await runAssay(['toolset', 'export', '--home', home]);
+    expect(parseJson(exported.stdout)).toMatchObject({
+      toolsets: [{ name: 'triage', tools: [REF], toolNotes: [{ toolRef: REF, notes: ONE }] }],
+    });
+    const older = writeText(JSON.stringify({ name: 'older', version: '1.0.0', tools: [REF] }));
+    const config = writeConfig(SERVERS);
+    expect((await runAssay(['toolset', 'import', older, '--home', home, '--config', config])).code).toBe(0);
+    expect((await model.call('equip-toolset', { name: 'older' })).isError).toBe(false);
+    expect(await model.describe('linear_create_issue')).not.toContain('Additional Tool Notes');
+  });
+
+  it('5.1, 5.3: are found by the refId, too, and a note needs a toolset that has its tool', async () => {
     const model = await overStdio({ servers: SERVERS }, 'modern');
     const listed = (await model.call('list-available-tools', { query: 'create_issue' })).data;
     const refId = String(at(listed, 'toolsByServer', 0, 'tools', 0, 'refId'));
@@ -147,7 +201,7 @@ describe('notes', () => {
     expect(await described(model)).toContain('usage-with-project');
   });
 
-  it('belong to one toolset alone', async () => {
+  it('1.2, 4.2: belong to one toolset alone, and a new toolset has none', async () => {
     const model = await equipped(WAYS[0]?.[1] ?? fail());
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     await equip(model, 'bare', ['linear.create_issue']);

@@ -3,6 +3,7 @@ import { startAssay } from './assay.ts';
 import { connectClient } from './clients.ts';
 import { at, type Json, type JsonObject } from './json.ts';
 import { MAIN, tempDir, writeConfig } from './place.ts';
+import { postgres } from './postgres.ts';
 
 /** The nine tools of configuration mode, in the order of the document that asks for them. */
 export const MENU: readonly string[] = [
@@ -51,13 +52,24 @@ export interface Model {
 
 export type Era = 'legacy' | 'modern';
 
-/** All ways in which an official client may meet the equipped toolset. */
-export const WAYS: readonly (readonly [label: string, open: (start: Start) => Promise<Model>])[] = (
-  ['legacy', 'modern'] as const
-).flatMap((era) => [
-  [`HTTP, ${era}`, (start: Start) => overHttp(start, era)] as const,
-  [`stdio, ${era}`, (start: Start) => overStdio(start, era)] as const,
-]);
+/** All ways in which an official client may meet the equipped toolset, and one with the store in PostgreSQL. */
+export const WAYS: readonly (readonly [label: string, open: (start: Start) => Promise<Model>])[] = [
+  ...(['legacy', 'modern'] as const).flatMap((era) => [
+    [`HTTP, ${era}`, (start: Start) => overHttp(start, era)] as const,
+    [`stdio, ${era}`, (start: Start) => overStdio(start, era)] as const,
+  ]),
+  ['HTTP, modern, PostgreSQL', onPostgres],
+];
+
+/** The database of each home. */
+const databases = new Map<string, string>();
+
+async function onPostgres(start: Start): Promise<Model> {
+  const { home = tempDir(), env } = start;
+  const url = databases.get(home) ?? (await (await postgres()).newDatabase());
+  databases.set(home, url);
+  return overHttp({ ...start, home, env: { ...env, ASSAY_DATABASE_URL: url } }, 'modern');
+}
 
 export async function overHttp(start: Start, era: Era): Promise<Model> {
   const { servers, home = tempDir(), env, config, path = '' } = start;

@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { sleep, until } from '../../support/endings.ts';
-import { tempDir } from '../../support/place.ts';
 import { seeded } from '../../support/seeded.ts';
-import { openAt, startProcess } from '../../support/stores.ts';
+import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
 import { toolset, valueOf, type StorePlace } from '../../support/store-values.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
@@ -17,10 +16,10 @@ interface Equipment {
   readonly equippings: number;
 }
 
-describe('toolsets in SQLite', () => {
+describe.each(DATABASES)('toolsets in %s', (_, newPlace) => {
   it(`are as before a step or as after it when the process is killed between them, ${KILLS} times`, async () => {
     const chance = seeded('kills between equippings');
-    const place = { home: tempDir(), databaseUrl: undefined };
+    const place = await newPlace();
     const store = await openAt(place);
     for (const name of ['even-0', 'odd-0']) valueOf(await store.saveToolset(toolset(name), undefined));
     await store.close();
