@@ -21,33 +21,41 @@ describe('a flood of 2,000 connections', () => {
       'with half-sent bodies',
       'POST /mcp/all HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{',
     ],
-  ])('%s keeps nobody from being served, on new and on kept connections', async (_, first) => {
-    const assay = await startAssay({ servers: { plain: fixture('plain') } });
-    await assay.settled();
-    const kept = keepConnection();
-    const keptCall = async (): Promise<void> => {
-      const text = await kept.post(assay.url, CALL_HEADERS, CALL);
-      expect(at(parseJson(text), 'result', 'content', 0, 'text')).toBe('plain');
-    };
-    await keptCall();
-    const session = await openSession(assay.url);
-    const callAll = async (): Promise<void> => {
+  ])(
+    '%s keeps nobody from being served, on new and on kept connections',
+    async (_, first) => {
+      const assay = await startAssay({ servers: { plain: fixture('plain') } });
+      await assay.settled();
+      const kept = keepConnection();
+      const keptCall = async (): Promise<void> => {
+        const text = await kept.post(assay.url, CALL_HEADERS, CALL);
+        expect(at(parseJson(text), 'result', 'content', 0, 'text')).toBe('plain');
+      };
       await keptCall();
-      expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
-      expect(await session.call('plain_label')).toBe('plain');
-    };
-    const flooding = openMany(assay.port, 2_000, first);
-    const open = flooding.then(() => true);
-    while (!(await Promise.race([open, sleep(0)]))) await callAll();
-    for (let time = 0; time < 40; time += 1) await callAll();
-    const sockets = await flooding;
-    expect(kept.connections()).toBe(1);
-    await until('Assay has made room', () => {
-      const left = sockets.filter((socket) => !socket.closed && !socket.readableEnded).length;
-      for (const socket of sockets) socket.resume();
-      return left <= 1_000 ? true : undefined;
-    });
-  });
+      const session = await openSession(assay.url);
+      const callAll = async (): Promise<void> => {
+        await keptCall();
+        expect(await modernCall(assay.url, 'plain_label')).toBe('plain');
+        expect(await session.call('plain_label')).toBe('plain');
+      };
+      const flooding = openMany(assay.port, 2_000, first);
+      const open = flooding.then(() => true);
+      while (!(await Promise.race([open, sleep(0)]))) await callAll();
+      for (let time = 0; time < 40; time += 1) await callAll();
+      const sockets = await flooding;
+      expect(kept.connections()).toBe(1);
+      await until(
+        'Assay has made room',
+        () => {
+          const left = sockets.filter((socket) => !socket.closed && !socket.readableEnded).length;
+          for (const socket of sockets) socket.resume();
+          return left <= 1_000 ? true : undefined;
+        },
+        40_000,
+      );
+    },
+    90_000,
+  );
 });
 
 describe('two connections at a time', () => {
