@@ -14,9 +14,10 @@ try {
   if (error.code !== 'EEXIST') throw error;
 }
 
-// A home of its own, so that trying the examples changes nothing of yours. What was made of its toolsets stays.
+// A home of its own, so that trying the examples changes nothing of yours; and no database of yours is touched. What was
+// made of its toolsets stays.
 const home = fileURLToPath(new URL('home', import.meta.url));
-if (!existsSync(`${home}/assay.db`)) {
+if (!existsSync(`${home}/assay.db`) && process.env.ASSAY_DATABASE_URL === undefined) {
   const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
   const [config, toolsets] = ['mcp.json', 'toolsets.json'].map((name) =>
     fileURLToPath(new URL(name, import.meta.url)),

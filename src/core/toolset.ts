@@ -88,7 +88,7 @@ export function notesOf(toolset: Toolset, namespacedName: string): readonly Note
   return toolset.toolNotes.find((entry) => entry.namespacedName === namespacedName)?.notes ?? [];
 }
 
-/** TOOL_NOT_IN_TOOLSET, or what `addNotes` refuses. */
+/** The same toolset where all names are taken. TOOL_NOT_IN_TOOLSET, or what `addNotes` refuses. */
 export function withNotes(
   toolset: Toolset,
   namespacedName: string,
@@ -98,10 +98,9 @@ export function withNotes(
     return err(absentTool(toolset, namespacedName));
   const addition = addNotes(notesOf(toolset, namespacedName), wanted, namespacedName);
   if (!addition.ok) return addition;
-  return ok({
-    toolset: withNotesOf(toolset, namespacedName, addition.value.notes),
-    addition: addition.value,
-  });
+  const { added, notes } = addition.value;
+  const noted = added.length === 0 ? toolset : withNotesOf(toolset, namespacedName, notes);
+  return ok({ toolset: noted, addition: addition.value });
 }
 
 /** Another text, place or state of one note; undefined takes it away. NOTE_UNKNOWN where there is none. */

@@ -43,6 +43,9 @@ export interface PlanChange {
 const REPLACED = 'its entry in the config has changed; it is started anew';
 const REMOVED = 'it was taken out of the config';
 
+/** What a view chooses, of which servers, and when that may be shown. */
+export type OpenChoice = Choice & Pick<ViewOptions, 'servers' | 'settled'>;
+
 /** All servers of a config, in its order, and the views that endpoints show of them. */
 export class Catalog {
   /** Everything, under public names. */
@@ -89,7 +92,7 @@ export class Catalog {
   }
 
   /** A view of its own choice, which follows the servers as the others do. Another one of this endpoint is forgotten. */
-  open(endpoint: string, choice: Choice & Pick<ViewOptions, 'servers' | 'settled'>): View {
+  open(endpoint: string, choice: OpenChoice): View {
     const { telemetry, asking, tasks } = this.#deps;
     const { servers, settled } = choice;
     const view = new View({

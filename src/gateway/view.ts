@@ -96,8 +96,8 @@ export class View {
   /** JSON text of one page of a list. The first lists wait until the servers had their chance to start. */
   async page(kind: ListKind, era: Era, cursor: string | undefined): Promise<Result<Buffer, Refusal>> {
     await this.#settled(kind);
-    const [only] = this.servers;
-    if (!this.isAggregated && only !== undefined && !isListable(only))
+    const only = this.isAggregated ? undefined : this.servers[0];
+    if (only !== undefined && !isListable(only))
       return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: causeOf(only) });
     const listing = this.listing(kind);
     // Who sees the first list need not be told that there is one.

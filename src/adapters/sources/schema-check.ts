@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { CompileSchema } from '../../gateway/ports/text-meter.ts';
+import type { CompileSchema } from '../../gateway/ports/compile-schema.ts';
 
 let ajv: Ajv2020 | undefined;
 

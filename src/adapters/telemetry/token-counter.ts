@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { CountTokens } from '../../gateway/ports/text-meter.ts';
+import type { CountTokens } from '../../gateway/ports/count-tokens.ts';
 
 interface Tokenizer {
   readonly countTokens: (

@@ -1,4 +1,3 @@
-import { EXIT } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { printable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
@@ -9,6 +8,7 @@ import { complain } from './complain.ts';
 import type { Runtime } from './runtime.ts';
 import { style } from './style.ts';
 import { tableOf } from './table.ts';
+import { withOpened } from './with-opened.ts';
 
 export interface TokenOptions {
   readonly home?: string;
@@ -70,19 +70,12 @@ export function revokeToken(runtime: Runtime, what: string, options: TokenOption
   });
 }
 
-async function withStore(
+function withStore(
   runtime: Runtime,
   options: TokenOptions,
   work: (store: Store) => Promise<Result<unknown, Refusal>>,
 ): Promise<number> {
-  const opened = await runtime.openStore(options);
-  if (!opened.ok) return complain(opened.error);
-  try {
-    const done = await work(opened.value);
-    return done.ok ? EXIT.done : complain(done.error);
-  } finally {
-    await opened.value.close();
-  }
+  return withOpened(runtime.openStore(options), work);
 }
 
 interface ShownToken {

@@ -1,6 +1,7 @@
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { conditionsOf } from '../../gateway/condition.ts';
+import { definitionJson } from '../../gateway/definition-json.ts';
 import type { Entry } from '../../gateway/listing.ts';
 import { nameIn, refIdIn } from '../../gateway/toolsets/tool-index.ts';
 import { complain } from './complain.ts';
@@ -36,13 +37,9 @@ export async function listTools(
 
 const UNANSWERED = 'it has not answered yet';
 
-function parsed(entry: Entry): Readonly<Record<string, unknown>> {
-  return JSON.parse(entry.definition.bytes.toString()) as Readonly<Record<string, unknown>>;
-}
-
 function shown(entry: Entry): Readonly<Record<string, unknown>> {
   return {
-    ...parsed(entry),
+    ...definitionJson(entry.definition),
     name: entry.key,
     server: entry.server.spec.name,
     namespacedName: nameIn(entry),
@@ -53,7 +50,7 @@ function shown(entry: Entry): Readonly<Record<string, unknown>> {
 const LONGEST_DESCRIPTION = 100;
 
 function row(entry: Entry): readonly string[] {
-  const { description } = parsed(entry);
+  const { description } = definitionJson(entry.definition);
   const text = typeof description === 'string' ? description.replace(/\s+/g, ' ').trim() : '';
   const cut = text.slice(0, LONGEST_DESCRIPTION - 1).replace(/[\ud800-\udbff]$/, '');
   const short = text.length > LONGEST_DESCRIPTION ? `${cut}…` : text;

@@ -1,31 +1,22 @@
-import { EXIT } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import type { Result } from '../../core/result.ts';
-import type { ToolsetTool } from '../../core/toolset.ts';
-import { ok } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import { refOf } from '../../core/tool-ref.ts';
-import { toolOf } from '../../gateway/own-tools/build-toolset.ts';
-import { complain } from './complain.ts';
+import type { ToolsetTool } from '../../core/toolset.ts';
+import { toolOf } from '../../gateway/toolsets/holding.ts';
 import type { CommonOptions, OpenToolsets, Runtime } from './runtime.ts';
+import { withOpened } from './with-opened.ts';
 
 export interface JsonOptions extends CommonOptions {
   readonly json?: boolean;
 }
 
 /** Opens the toolsets of the home for some work and closes them; gives the exit code. */
-export async function withToolsets(
+export function withToolsets(
   runtime: Runtime,
   options: CommonOptions,
   work: (open: OpenToolsets) => Promise<Result<unknown, Refusal>>,
 ): Promise<number> {
-  const opened = await runtime.openToolsets(options);
-  if (!opened.ok) return complain(opened.error);
-  try {
-    const done = await work(opened.value);
-    return done.ok ? EXIT.done : complain(done.error);
-  } finally {
-    await opened.value.close();
-  }
+  return withOpened(runtime.openToolsets(options), work);
 }
 
 /** The tools that refs name, by the servers of the config; without a ref none is started. */

@@ -18,12 +18,13 @@ export const ACTIVE: JsonObject = {
       description: { type: 'string' },
       tools: NAMES,
       absent: NAMES,
+      contested: NAMES,
       changed: NAMES,
       servers: NAMES,
       notes: { type: 'integer' },
       context: { type: 'object', properties: { tokens: { type: 'integer' } }, required: ['tokens'] },
     },
-    required: ['name', 'tools', 'absent', 'changed', 'servers', 'notes', 'context'],
+    required: ['name', 'tools', 'absent', 'contested', 'changed', 'servers', 'notes', 'context'],
   },
 };
 
@@ -56,7 +57,7 @@ export async function activeToolset(desk: Desk): Promise<Told> {
 }
 
 function told(toolset: Toolset, selection: Selection, { countTokens }: Desk): Told {
-  const { entries, absent, servers } = selection;
+  const { entries, absent, contested, servers } = selection;
   const tokens = entries.reduce(
     (sum, { definition, notes: text }) =>
       sum + costOf(definition, countTokens) + (text === undefined ? 0 : countTokens(text)),
@@ -69,6 +70,9 @@ function told(toolset: Toolset, selection: Selection, { countTokens }: Desk): To
     `It shows ${counted(entries.length, 'tool')} of ${counted(servers.length, 'server')}, about ${counted(tokens, 'token')}, and has ${counted(notes, 'note')}.`,
     ...entries.map((entry) => `- ${entry.key}`),
     ...(absent.length === 0 ? [] : [`Absent, as no server has them now: ${absent.join(', ')}.`]),
+    ...(contested.length === 0
+      ? []
+      : [`Not shown, as several servers have tools of these names: ${contested.join(', ')}.`]),
     ...(changed.length === 0
       ? []
       : [
@@ -80,6 +84,7 @@ function told(toolset: Toolset, selection: Selection, { countTokens }: Desk): To
     ...(toolset.description === undefined ? {} : { description: toolset.description }),
     tools: entries.map(({ key }) => key),
     absent,
+    contested,
     changed,
     servers: servers.map(({ spec }) => spec.name),
     notes,

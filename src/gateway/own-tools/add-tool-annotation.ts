@@ -2,11 +2,11 @@ import { noteFault, noteNameFault, type Addition, type Note } from '../../core/n
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { readToolRef, type ToolRef } from '../../core/tool-ref.ts';
-import { withNotes, type Toolset } from '../../core/toolset.ts';
+import { withNotes } from '../../core/toolset.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { TOOL_REF } from './build-toolset.ts';
 import { indexFor, type Desk } from './desk.ts';
-import type { OwnToolSpec, Told } from './own-tool.ts';
+import { argumentFault, type OwnToolSpec, type Told } from './own-tool.ts';
 
 interface Wanted {
   readonly name: string;
@@ -71,11 +71,12 @@ async function annotate(desk: Desk, { ref, notes, subject }: Annotating): Promis
   const { toolsets, reviewsNotes } = desk;
   const equipped = toolsets.equipped;
   if (equipped === undefined) return err({ code: 'TOOLSET_NOT_EQUIPPED' });
-  const faults = notes.flatMap(({ name, note }, place) => [
-    ...faultOf(`${place}.name`, noteNameFault(name)),
-    ...faultOf(`${place}.note`, noteFault(note)),
-  ]);
-  if (faults[0] !== undefined) return err(faults[0]);
+  for (const [place, { name, note }] of notes.entries()) {
+    const fault =
+      argumentFault(`notes.${place}.name`, noteNameFault(name)) ??
+      argumentFault(`notes.${place}.note`, noteFault(note));
+    if (fault !== undefined) return err(fault);
+  }
   const entry = (await indexFor(desk, [ref])).resolve(ref);
   if (!entry.ok) return entry;
   const tool = nameIn(entry.value);
@@ -87,21 +88,12 @@ async function annotate(desk: Desk, { ref, notes, subject }: Annotating): Promis
     writtenMs: desk.nowMs(),
     isHeld: reviewsNotes,
   }));
-  const added = await toolsets.change(equipped.name, (toolset: Toolset) => {
+  const added = await toolsets.change(equipped.name, (toolset) => {
     const noted = withNotes(toolset, tool, wanted);
-    if (!noted.ok) return noted;
-    const { added: names } = noted.value.addition;
-    return ok({
-      toolset: names.length === 0 ? toolset : noted.value.toolset,
-      value: noted.value.addition,
-    });
+    return noted.ok ? ok({ toolset: noted.value.toolset, value: noted.value.addition }) : noted;
   });
   if (!added.ok) return added;
   return ok(told(added.value, { tool, toolset: equipped.name, isHeld: reviewsNotes }));
-}
-
-function faultOf(place: string, reason: string | undefined): readonly Refusal[] {
-  return reason === undefined ? [] : [{ code: 'PARAMS_INVALID', field: `arguments.notes.${place}`, reason }];
 }
 
 function told(

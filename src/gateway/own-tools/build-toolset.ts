@@ -10,10 +10,9 @@ import {
   type ToolsetTool,
   withTools,
 } from '../../core/toolset.ts';
-import { holdingOf } from '../toolsets/review.ts';
-import { nameIn, type ToolIndex } from '../toolsets/tool-index.ts';
+import { toolOf } from '../toolsets/holding.ts';
 import { indexFor, type Desk } from './desk.ts';
-import type { JsonObject, OwnToolSpec } from './own-tool.ts';
+import { argumentFault, type JsonObject, type OwnToolSpec } from './own-tool.ts';
 
 /** How a tool is named, in the words of the tools' input schemas. */
 export const TOOL_REF: JsonObject = {
@@ -94,8 +93,8 @@ interface Wanted {
 async function buildToolset(desk: Desk, wanted: Wanted): Promise<Result<Toolset, Refusal>> {
   const { name, description } = wanted;
   const wrong =
-    fault('name', toolsetNameFault(name)) ??
-    fault('description', description === undefined ? undefined : descriptionFault(description));
+    argumentFault('name', toolsetNameFault(name)) ??
+    argumentFault('description', description === undefined ? undefined : descriptionFault(description));
   if (wrong !== undefined) return err(wrong);
   const refs: ToolRef[] = [];
   for (const [place, given] of wanted.tools.entries()) {
@@ -113,17 +112,4 @@ async function buildToolset(desk: Desk, wanted: Wanted): Promise<Result<Toolset,
   const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
   const full = withTools(empty, tools);
   return full.ok ? desk.toolsets.create(full.value) : full;
-}
-
-function fault(field: string, reason: string | undefined): Refusal | undefined {
-  return reason === undefined ? undefined : { code: 'PARAMS_INVALID', field: `arguments.${field}`, reason };
-}
-
-/** What a toolset keeps of the tool that a ref names: by refId it is held to its definition. */
-export function toolOf(index: ToolIndex, ref: ToolRef): Result<ToolsetTool, Refusal> {
-  const entry = index.resolve(ref);
-  if (!entry.ok) return entry;
-  const namespacedName = nameIn(entry.value);
-  if (ref.refId === undefined) return ok({ namespacedName });
-  return ok({ namespacedName, held: holdingOf(entry.value) });
 }

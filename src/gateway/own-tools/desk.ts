@@ -1,20 +1,12 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Settings } from '../../core/settings.ts';
 import type { Catalog } from '../catalog.ts';
-import type { CompileSchema, CountTokens } from '../ports/text-meter.ts';
+import type { CompileSchema } from '../ports/compile-schema.ts';
+import type { CountTokens } from '../ports/count-tokens.ts';
 import type { ToolRef } from '../../core/tool-ref.ts';
+import type { ProcessMode } from '../toolsets/mode.ts';
 import { digestOf, indexOf, type ToolIndex } from '../toolsets/tool-index.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
-
-export type Mode = 'configuration' | 'normal';
-
-/** The mode of this process, which all its clients share. */
-export interface ModeSwitch {
-  readonly current: Mode;
-  /** Undefined: there are no modes. What the tools that switch them are called. */
-  readonly names: { readonly enter: string; readonly exit: string } | undefined;
-  set(mode: Mode): void;
-}
 
 /** What the configuration tools work on. */
 export interface Desk {
@@ -23,7 +15,7 @@ export interface Desk {
   readonly settings: Settings;
   /** Whether a model's note waits for an operator. */
   readonly reviewsNotes: boolean;
-  readonly mode: ModeSwitch;
+  readonly mode: ProcessMode;
   readonly countTokens: CountTokens;
   readonly compile: CompileSchema;
   readonly nowMs: () => number;

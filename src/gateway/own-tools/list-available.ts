@@ -1,6 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { counted } from '../../core/counted.ts';
 import { err, ok } from '../../core/result.ts';
+import { definitionJson } from '../definition-json.ts';
 import type { Entry } from '../listing.ts';
 import { digestOf, nameIn, refIdIn } from '../toolsets/tool-index.ts';
 import { settledIndex, type Desk } from './desk.ts';
@@ -103,20 +104,12 @@ interface Described {
 }
 
 function describe(entry: Entry): Described {
-  const { description, annotations } = parsed(entry);
+  const { description, annotations } = definitionJson(entry.definition);
   const declared = (typeof annotations === 'object' && annotations !== null ? annotations : {}) as JsonObject;
   const hints = Object.fromEntries(
     HINTS.map((hint) => [hint, typeof declared[hint] === 'boolean' ? declared[hint] : DEFAULTS[hint]]),
   ) as unknown as Hints; // every hint was visited
   return { entry, key: entry.key, description: typeof description === 'string' ? description : '', hints };
-}
-
-function parsed({ definition }: Entry): JsonObject {
-  try {
-    return JSON.parse(definition.bytes.toString()) as JsonObject;
-  } catch {
-    return {};
-  }
 }
 
 function isWanted({ entry, key, description, hints }: Described, wish: Wish): boolean {

@@ -1,4 +1,5 @@
 import { ok } from '../../core/result.ts';
+import type { SwitchNames } from '../toolsets/mode.ts';
 import type { Desk } from './desk.ts';
 import { NO_INPUT, type Hints, type OwnToolSpec } from './own-tool.ts';
 import { activeToolset, ACTIVE } from './active-toolset.ts';
@@ -15,7 +16,7 @@ const SWITCHING: Hints = {
 /** `enter-configuration-mode`, which normal mode shows. */
 export function enterTool(
   desk: Desk,
-  names: { readonly enter: string; readonly exit: string },
+  names: SwitchNames,
   configurationTools: readonly Pick<OwnToolSpec, 'name' | 'title'>[],
 ): OwnToolSpec {
   const list = configurationTools.map(({ name, title }) => `- ${name}: ${title}`).join('\n');
@@ -47,7 +48,7 @@ export function enterTool(
 }
 
 /** `exit-configuration-mode`, which configuration mode shows. */
-export function exitTool(desk: Desk, names: { readonly enter: string; readonly exit: string }): OwnToolSpec {
+export function exitTool(desk: Desk, names: SwitchNames): OwnToolSpec {
   return {
     name: names.exit,
     title: 'Exit configuration mode',

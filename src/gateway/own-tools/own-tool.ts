@@ -5,7 +5,7 @@ import { resultText } from '../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 import type { OwnCall, OwnTool } from '../own-tool.ts';
 import type { Definition } from '../ports.ts';
-import type { CompileSchema } from '../ports/text-meter.ts';
+import type { CompileSchema } from '../ports/compile-schema.ts';
 import type { Desk } from './desk.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -89,6 +89,11 @@ function parse(text: string): Result<unknown, Refusal> {
   } catch {
     return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: 'it is no JSON' });
   }
+}
+
+/** What is wrong with an argument, where something is; the reason ends a sentence. */
+export function argumentFault(field: string, reason: string | undefined): Refusal | undefined {
+  return reason === undefined ? undefined : { code: 'PARAMS_INVALID', field: `arguments.${field}`, reason };
 }
 
 const ERROR: JsonObject = {

@@ -1,25 +1,15 @@
+import { definitionJson } from '../definition-json.ts';
 import type { Definition } from '../ports.ts';
-import type { CountTokens } from '../ports/text-meter.ts';
+import type { CountTokens } from '../ports/count-tokens.ts';
 
 const COSTS = new WeakMap<Definition, number>();
 
-/** How many tokens a model reads for this tool: its name, description and input schema. Counted once. */
+/** How many tokens a model reads for this tool: its name, description and input schema, as its server has them. Counted once. */
 export function costOf(definition: Definition, countTokens: CountTokens): number {
   const known = COSTS.get(definition);
   if (known !== undefined) return known;
-  const cost = countTokens(readByModels(definition));
+  const { name, description, inputSchema } = definitionJson(definition);
+  const cost = countTokens(JSON.stringify({ name, description, inputSchema }));
   COSTS.set(definition, cost);
   return cost;
-}
-
-/** The parts of a definition that clients give to their model. */
-function readByModels({ bytes }: Definition): string {
-  try {
-    const { name, description, inputSchema } = JSON.parse(bytes.toString()) as Readonly<
-      Record<string, unknown>
-    >;
-    return JSON.stringify({ name, description, inputSchema });
-  } catch {
-    return bytes.toString();
-  }
 }

@@ -1,14 +1,22 @@
 import type { Settings } from '../../core/settings.ts';
-import type { Mode, ModeSwitch } from '../own-tools/desk.ts';
 
-const NAMES = {
+export type Mode = 'configuration' | 'normal';
+
+/** What the tools that switch modes are called. */
+export interface SwitchNames {
+  readonly enter: string;
+  readonly exit: string;
+}
+
+const NAMES: Readonly<Record<Settings['modes.names'], SwitchNames>> = {
   'configuration-mode': { enter: 'enter-configuration-mode', exit: 'exit-configuration-mode' },
   'toolset-menu': { enter: 'open-toolset-menu', exit: 'close-toolset-menu' },
-} as const;
+};
 
-/** The mode of this process. It lasts as long as the process does. */
-export class ProcessMode implements ModeSwitch {
-  readonly names: ModeSwitch['names'];
+/** The mode of this process, which all its clients share. It lasts as long as the process does. */
+export class ProcessMode {
+  /** Undefined: there are no modes. */
+  readonly names: SwitchNames | undefined;
   readonly #changed: () => void;
   #current: Mode;
 

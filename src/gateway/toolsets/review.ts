@@ -1,7 +1,7 @@
 import { jsonChanges, type JsonChange } from '../../core/json-changes.ts';
 import type { HeldDefinition, Toolset } from '../../core/toolset.ts';
-import type { Entry } from '../listing.ts';
-import { digestOf, refIdIn, type ToolIndex } from './tool-index.ts';
+import { holdingOf } from './holding.ts';
+import { digestOf, type ToolIndex } from './tool-index.ts';
 
 /** How a tool stands to the definition that a toolset holds it to. */
 export type Review =
@@ -28,13 +28,4 @@ export function reviewsOf(toolset: Toolset, index: ToolIndex): readonly Review[]
       return { state: 'changed', namespacedName, held, now, changes: jsonChanges(held.text, now.text) };
     });
   });
-}
-
-/** What holds a tool to its definition as it is now. */
-export function holdingOf(entry: Entry): HeldDefinition {
-  return {
-    refId: refIdIn(entry),
-    digest: digestOf(entry.definition),
-    text: entry.definition.bytes.toString(),
-  };
 }

@@ -8,14 +8,15 @@ import { listAvailableTool } from '../own-tools/list-available.ts';
 import { enterTool, exitTool } from '../own-tools/mode-tools.ts';
 import { ownTool, type OwnToolSpec } from '../own-tools/own-tool.ts';
 import { deleteTool, equipTool, listSavedTool, unequipTool } from '../own-tools/saved-toolsets.ts';
+import type { OpenChoice } from '../catalog.ts';
 import type { OwnTool } from '../own-tool.ts';
 import { Listing, type Entry } from '../listing.ts';
 import type { ListKind } from '../ports.ts';
 import type { Server } from '../server.ts';
-import type { Choice, View } from '../view.ts';
+import type { View } from '../view.ts';
 import { ProcessMode } from './mode.ts';
-import { hasTool, select, type Selection } from './selection.ts';
-import { indexOf } from './tool-index.ts';
+import { select, type Selection } from './selection.ts';
+import { indexOf, nameIn } from './tool-index.ts';
 import type { ToolsetChange } from './toolsets.ts';
 
 /** The views that toolsets make: that of the equipped one and the mode, one of each toolset, and one of the menu. */
@@ -24,20 +25,19 @@ export class ToolsetViews {
   readonly current: View;
   /** The configuration tools, always. */
   readonly menu: View;
-  readonly mode: ProcessMode;
+  readonly #mode: ProcessMode;
   readonly #desk: Desk;
   readonly #ofToolsets = new Map<string, View>();
   /** At the endpoint of the menu, which knows no modes. */
   readonly #menuTools: ReadonlyMap<string, OwnTool>;
-  /** The same where they are refused in normal mode. */
-  readonly #moded: ReadonlyMap<string, OwnTool>;
-  readonly #switches: readonly OwnTool[];
+  /** The same where they are refused in normal mode, and what switches modes. */
+  readonly #ownTools: ReadonlyMap<string, OwnTool>;
   readonly #endListening: () => void;
 
   constructor(given: Omit<Desk, 'mode'>) {
     const mode = given.toolsets.equipped === undefined ? 'configuration' : 'normal';
-    this.mode = new ProcessMode(given.settings, mode, () => this.current.refresh());
-    this.#desk = { ...given, mode: this.mode };
+    this.#mode = new ProcessMode(given.settings, mode, () => this.current.refresh());
+    this.#desk = { ...given, mode: this.#mode };
     const { catalog, toolsets } = this.#desk;
     const specs = menuOf(this.#desk);
     const made = (some: readonly OwnToolSpec[]): readonly OwnTool[] =>
@@ -45,10 +45,8 @@ export class ToolsetViews {
     const byName = (tools: readonly OwnTool[]): ReadonlyMap<string, OwnTool> =>
       new Map(tools.map((tool) => [tool.key, tool]));
     this.#menuTools = byName(made(specs));
-    this.#moded = byName(
-      made(specs.map((spec) => ({ ...spec, refusal: () => outOfMode(this.#desk, spec.name) }))),
-    );
-    this.#switches = made(switchesOf(this.#desk, specs));
+    const moded = specs.map((spec) => ({ ...spec, refusal: () => outOfMode(this.#desk, spec.name) }));
+    this.#ownTools = byName(made([...moded, ...switchesOf(this.#desk, specs)]));
     this.current = catalog.open('equipped', this.#currentChoice());
     this.menu = catalog.open('configuration', this.#menuChoice());
     this.#endListening = toolsets.onChange((change) => this.#follow(change));
@@ -88,24 +86,21 @@ export class ToolsetViews {
       catalog.forget(`toolsets/${name}`);
     }
     const equipped = toolsets.equipped;
-    const mode = isEquipping ? (equipped === undefined ? 'configuration' : 'normal') : this.mode.current;
+    const mode = isEquipping ? (equipped === undefined ? 'configuration' : 'normal') : this.#mode.current;
     if (isFirst) {
-      this.mode.begin(mode);
+      this.#mode.begin(mode);
       this.current.invalidate();
-    } else if (mode !== this.mode.current) this.mode.set(mode);
+    } else if (mode !== this.#mode.current) this.#mode.set(mode);
     else if (isEquipping || (equipped !== undefined && names.has(equipped.name))) this.current.refresh();
   }
 
   /** What a view of one toolset shows; undefined: the toolset is gone. */
-  #choiceOf(toolset: () => Toolset | undefined): ChoiceOfServers {
+  #choiceOf(toolset: () => Toolset | undefined): OpenChoice {
     const { catalog, toolsets } = this.#desk;
     const servers = (): readonly Server[] => this.#selected(toolset())?.servers ?? [];
     return {
       servers,
-      settled: async (kind) => {
-        if (!toolsets.isRecalled) await toolsets.ready();
-        await catalog.listed(servers(), kind);
-      },
+      settled: this.#settled(servers),
       mayChoose: () => catalog.servers,
       pending: () => (toolsets.isKnown ? undefined : toolsets.ready()),
       listing: (kind) => this.#listing(kind, this.#selected(toolset())),
@@ -113,10 +108,10 @@ export class ToolsetViews {
     };
   }
 
-  #currentChoice(): ChoiceOfServers {
+  #currentChoice(): OpenChoice {
     const { toolsets, catalog } = this.#desk;
-    const hasModes = this.mode.names !== undefined;
-    const isMenu = (): boolean => hasModes && this.mode.current === 'configuration';
+    const hasModes = this.#mode.names !== undefined;
+    const isMenu = (): boolean => hasModes && this.#mode.current === 'configuration';
     const ofToolset = this.#choiceOf(() => toolsets.equipped);
     const isAll = (): boolean => !hasModes && toolsets.isRecalled && toolsets.equipped === undefined;
     const servers = (): readonly Server[] =>
@@ -124,10 +119,7 @@ export class ToolsetViews {
     return {
       ...ofToolset,
       servers,
-      settled: async (kind) => {
-        if (!toolsets.isRecalled) await toolsets.ready();
-        await catalog.listed(servers(), kind);
-      },
+      settled: this.#settled(servers),
       listing: (kind) => {
         const chosen = isMenu() ? undefined : isAll() ? catalog.all.listing(kind) : ofToolset.listing(kind);
         const own = kind === 'tools' ? this.#shownOwn() : [];
@@ -141,12 +133,11 @@ export class ToolsetViews {
     };
   }
 
-  #menuChoice(): ChoiceOfServers {
-    const { catalog } = this.#desk;
+  #menuChoice(): OpenChoice {
     return {
       servers: () => [],
       settled: () => Promise.resolve(),
-      mayChoose: () => catalog.servers.slice(0, 0),
+      mayChoose: () => [],
       listing: (kind) =>
         new Listing({ kind, entries: [], own: kind === 'tools' ? [...this.#menuTools.values()] : [] }),
       own: (name) => this.#menuTools.get(name),
@@ -155,17 +146,25 @@ export class ToolsetViews {
     };
   }
 
-  /** A tool of a server comes before one of ours that is not shown at the moment. */
+  /** Resolves when it is known which servers these are, and what they list. */
+  #settled(servers: () => readonly Server[]): (kind: ListKind) => Promise<void> {
+    const { catalog, toolsets } = this.#desk;
+    return async (kind) => {
+      if (!toolsets.isRecalled) await toolsets.ready();
+      await catalog.listed(servers(), kind);
+    };
+  }
+
+  /** A tool of a server that is listed comes before one of ours that is not. */
   #own(name: string): OwnTool | undefined {
-    const shown = this.#shownOwn().find(({ key }) => key === name);
-    if (shown !== undefined || this.current.listing('tools').find(name) !== undefined) return shown;
-    return this.#moded.get(name) ?? this.#switches.find(({ key }) => key === name);
+    const own = this.#ownTools.get(name);
+    return own === undefined || this.current.listing('tools').find(name) !== undefined ? undefined : own;
   }
 
   #shownOwn(): readonly OwnTool[] {
-    const [exit, enter] = this.#switches;
-    if (exit === undefined || enter === undefined) return [...this.#moded.values()];
-    return this.mode.current === 'configuration' ? [...this.#moded.values(), exit] : [enter];
+    const { names, current } = this.#mode;
+    const isMenu = names === undefined || current === 'configuration';
+    return [...this.#ownTools.values()].filter(({ key }) => (key === names?.enter) !== isMenu);
   }
 
   #listing(kind: ListKind, selection: Selection | undefined): Listing {
@@ -189,13 +188,18 @@ export class ToolsetViews {
     if (toolset === undefined) return { code: 'TOOLSET_NOT_EQUIPPED' };
     const entry = this.#known(name);
     if (entry === undefined) return undefined;
-    return hasTool(toolset, entry)
-      ? { code: 'TOOL_CHANGED', tool: name, toolset: toolset.name }
-      : { code: 'TOOL_NOT_IN_TOOLSET', tool: name, toolset: toolset.name };
+    const selection = this.#selected(toolset);
+    if (selection?.changed.includes(entry) === true)
+      return { code: 'TOOL_CHANGED', tool: name, toolset: toolset.name };
+    const ref = nameIn(entry);
+    if (selection?.contested.includes(ref) !== true)
+      return { code: 'TOOL_NOT_IN_TOOLSET', tool: name, toolset: toolset.name };
+    const named = indexOf(this.#desk.catalog.all.listing('tools')).named(ref);
+    return { code: 'REF_AMBIGUOUS', ref, servers: named.map(({ server }) => server.spec.name) };
   }
 
   #hidden(name: string): Refusal | undefined {
-    const { names } = this.mode;
+    const { names } = this.#mode;
     return names === undefined || this.#known(name) === undefined
       ? undefined
       : { code: 'MODE_DIFFERS', tool: name, mode: 'configuration', switch: names.exit };
@@ -208,8 +212,6 @@ export class ToolsetViews {
 
 const MENU_INSTRUCTIONS =
   'These tools choose what other tools there are. Build a toolset of the tools that list-available-tools shows, or equip a saved one; then list the tools again.';
-
-type ChoiceOfServers = Parameters<Desk['catalog']['open']>[1] & Choice;
 
 /** In the order of the document that asked for them. */
 function menuOf(desk: Desk): readonly OwnToolSpec[] {

@@ -99,42 +99,29 @@ export class Toolsets {
    * Keeps a toolset with the times that it brings, in the place of one of its name where `replaces` says so. TOOLSET_TAKEN
    * where there is one and it does not.
    */
-  async restore(toolset: Toolset, replaces: boolean): Promise<Result<undefined, Refusal>> {
-    return this.#do(async (store) => {
-      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-        const there = this.#stored.get(toolset.name);
-        if (there !== undefined && !replaces) return err({ code: 'TOOLSET_TAKEN', name: toolset.name });
-        const limit = TOOLSET_LIMITS.toolsets;
-        if (there === undefined && this.#stored.size >= limit) return err({ code: 'TOOLSETS_FULL', limit });
-        const former = there && { name: toolset.name, revision: there.revision };
-        const saved = await store.saveToolset(toolset, former);
-        if (saved.ok && saved.value !== undefined) return ok(undefined);
-        if (!saved.ok && !(replaces && saved.error.code === 'TOOLSET_TAKEN')) return saved;
-        const read = await this.#read(store);
-        if (!read.ok) return read;
-      }
-      return err({ code: 'STORE_UNAVAILABLE', reason: `others keep changing the toolset "${toolset.name}"` });
+  restore(toolset: Toolset, replaces: boolean): Promise<Result<undefined, Refusal>> {
+    const { name } = toolset;
+    return this.#untilSaved(name, async (store, there) => {
+      if (there !== undefined && !replaces) return err({ code: 'TOOLSET_TAKEN', name });
+      const limit = TOOLSET_LIMITS.toolsets;
+      if (there === undefined && this.#stored.size >= limit) return err({ code: 'TOOLSETS_FULL', limit });
+      const saved = await store.saveToolset(toolset, there && { name, revision: there.revision });
+      if (!saved.ok) return replaces && saved.error.code === 'TOOLSET_TAKEN' ? ok(undefined) : saved;
+      return ok(saved.value && { value: undefined });
     });
   }
 
   /** Changes a toolset as it is when nobody else changes it meanwhile. TOOLSET_UNKNOWN, or what the change refuses. */
-  async change<T>(name: string, changing: Changing<T>): Promise<Result<T, Refusal>> {
-    return this.#do(async (store) => {
-      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-        const former = this.#stored.get(name);
-        if (former === undefined) return err(this.unknown(name));
-        const changed = changing(former.toolset);
-        if (!changed.ok) return changed;
-        const { toolset, value } = changed.value;
-        if (toolset === former.toolset) return ok(value);
-        const made = { ...toolset, changedMs: this.#options.nowMs() };
-        const saved = await store.saveToolset(made, { name, revision: former.revision });
-        if (!saved.ok) return saved;
-        if (saved.value !== undefined) return ok(value);
-        const read = await this.#read(store);
-        if (!read.ok) return read;
-      }
-      return err({ code: 'STORE_UNAVAILABLE', reason: `others keep changing the toolset "${name}"` });
+  change<T>(name: string, changing: Changing<T>): Promise<Result<T, Refusal>> {
+    return this.#untilSaved(name, async (store, there) => {
+      if (there === undefined) return err(this.unknown(name));
+      const changed = changing(there.toolset);
+      if (!changed.ok) return changed;
+      const { toolset, value } = changed.value;
+      if (toolset === there.toolset) return ok({ value });
+      const made = { ...toolset, changedMs: this.#options.nowMs() };
+      const saved = await store.saveToolset(made, { name, revision: there.revision });
+      return saved.ok ? ok(saved.value && { value }) : saved;
     });
   }
 
@@ -164,6 +151,26 @@ export class Toolsets {
     this.#endListening?.();
     this.#listeners.clear();
     await this.#options.memory.flush();
+  }
+
+  /** Tries with the toolset as last read, until nobody else comes before; undefined says that somebody did. */
+  #untilSaved<T>(
+    name: string,
+    attempt: (
+      store: ToolsetStore,
+      there: StoredToolset | undefined,
+    ) => Promise<Result<{ readonly value: T } | undefined, Refusal>>,
+  ): Promise<Result<T, Refusal>> {
+    return this.#do(async (store) => {
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        const done = await attempt(store, this.#stored.get(name));
+        if (!done.ok) return done;
+        if (done.value !== undefined) return ok(done.value.value);
+        const read = await this.#read(store);
+        if (!read.ok) return read;
+      }
+      return err({ code: 'STORE_UNAVAILABLE', reason: `others keep changing the toolset "${name}"` });
+    });
   }
 
   /** What was done is known here when it is answered. */

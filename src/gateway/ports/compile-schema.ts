@@ -1,6 +1,3 @@
-/** Counts the tokens of a text as a large language model would. */
-export type CountTokens = (text: string) => number;
-
 /** What is wrong with a value: where, as a path of its keys, and why, as the end of a sentence. */
 export interface SchemaFault {
   readonly path: readonly string[];
