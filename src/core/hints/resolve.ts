@@ -1,0 +1,135 @@
+import type { Claim } from './claim.ts';
+import { DEFAULTS, HINTS, isCautious, type Hint } from './hint.ts';
+
+/** Why a value is what it is. */
+export type Basis =
+  | { readonly kind: 'claim'; readonly claim: Claim }
+  /** Nobody says anything of it, and it follows from `readOnlyHint`: what only reads destroys nothing and can be repeated. */
+  | { readonly kind: 'implied'; readonly by: Basis }
+  /** What the specification has it be. */
+  | { readonly kind: 'default' };
+
+export interface Decided {
+  readonly value: boolean;
+  readonly by: Basis;
+}
+
+export interface ResolvedHint {
+  readonly hint: Hint;
+  /** What is believed, by everybody's word. */
+  readonly effective: Decided;
+  /** The same for decisions: who may not lower caution has not. */
+  readonly decision: Decided;
+  /** What lists show; undefined: nothing. */
+  readonly emitted: boolean | undefined;
+  /** The observation that contradicts what would be believed. */
+  readonly contradiction?: Claim | undefined;
+  /** All that anybody says, those that count most first. */
+  readonly claims: readonly Claim[];
+}
+
+export type ResolvedHints = Readonly<Record<Hint, ResolvedHint>>;
+
+/**
+ * Resolves all claims on one tool whose definition has this digest. The order of the claims does not matter. A claim that
+ * may not lower caution never does in `decision`, and an observation never lowers it anywhere.
+ */
+export function resolveHints(claims: readonly Claim[], digest: string): ResolvedHints {
+  const counting = claims.filter((claim) => doesCount(claim, digest));
+  const effective = settle(counting);
+  const decision = settle(
+    counting.filter(({ hint, value, mayLower }) => mayLower || isCautious(hint, value)),
+  );
+  const resolved = HINTS.map((hint): readonly [Hint, ResolvedHint] => {
+    const about = counting.filter((claim) => claim.hint === hint);
+    const claim = spokenOf(about);
+    const deciding = decidingOf(about);
+    // Where nobody says anything, an observation contradicts only what would follow.
+    const isContradicted = deciding !== claim && (claim !== undefined || saysReadOnly(counting));
+    return [
+      hint,
+      {
+        hint,
+        effective: effective[hint],
+        decision: decision[hint],
+        emitted: (isContradicted ? deciding : claim)?.value,
+        ...(isContradicted && { contradiction: deciding }),
+        claims: claims.filter((one) => one.hint === hint).toSorted(byWeight),
+      },
+    ];
+  });
+  return Object.fromEntries(resolved) as unknown as ResolvedHints; // every hint was visited
+}
+
+/** Evidence holds for one definition. */
+function doesCount(claim: Claim, digest: string): boolean {
+  return claim.suspended === undefined && (claim.kind !== 'observed' || claim.digest === digest);
+}
+
+function settle(claims: readonly Claim[]): Readonly<Record<Hint, Decided>> {
+  const alone = (hint: Hint): Decided | undefined => decidedOf(claims.filter((claim) => claim.hint === hint));
+  const readOnly = alone('readOnlyHint') ?? defaultOf('readOnlyHint');
+  const destructive = alone('destructiveHint');
+  const openWorldHint = alone('openWorldHint') ?? defaultOf('openWorldHint');
+  // Both cannot be true, and nobody knows which one is meant: caution wins.
+  if (readOnly.value && destructive?.value === true)
+    return {
+      readOnlyHint: { value: false, by: destructive.by },
+      destructiveHint: destructive,
+      idempotentHint: alone('idempotentHint') ?? defaultOf('idempotentHint'),
+      openWorldHint,
+    };
+  const otherwise = (hint: Hint): Decided =>
+    readOnly.value ? { value: !DEFAULTS[hint], by: { kind: 'implied', by: readOnly.by } } : defaultOf(hint);
+  return {
+    readOnlyHint: readOnly,
+    destructiveHint: destructive ?? otherwise('destructiveHint'),
+    idempotentHint: alone('idempotentHint') ?? otherwise('idempotentHint'),
+    openWorldHint,
+  };
+}
+
+function defaultOf(hint: Hint): Decided {
+  return { value: DEFAULTS[hint], by: { kind: 'default' } };
+}
+
+function decidedOf(about: readonly Claim[]): Decided | undefined {
+  const claim = decidingOf(about);
+  return claim && { value: claim.value, by: { kind: 'claim', claim } };
+}
+
+/** What anybody but observation says of one hint. */
+function spokenOf(about: readonly Claim[]): Claim | undefined {
+  return about.filter(({ kind }) => kind !== 'observed').toSorted(byWeight)[0];
+}
+
+/** The same, or what was observed since and is more cautious. */
+function decidingOf(about: readonly Claim[]): Claim | undefined {
+  const claim = spokenOf(about);
+  if (claim !== undefined && isCautious(claim.hint, claim.value)) return claim;
+  const sinceMs = claim?.atMs ?? -Infinity;
+  const [observed] = about
+    .filter(({ kind, hint, value, atMs }) => kind === 'observed' && isCautious(hint, value) && atMs > sinceMs)
+    .toSorted(byWeight);
+  return observed ?? claim;
+}
+
+function saysReadOnly(claims: readonly Claim[]): boolean {
+  return decidingOf(claims.filter(({ hint }) => hint === 'readOnlyHint'))?.value === true;
+}
+
+const ORDER: Readonly<Record<Claim['kind'], number>> = { override: 0, declared: 1, inferred: 2, observed: 3 };
+
+/** Override before declared before inferred; of one kind the cautious one first, then the newer one. A total order. */
+function byWeight(one: Claim, other: Claim): number {
+  return (
+    ORDER[one.kind] - ORDER[other.kind] ||
+    Number(isCautious(other.hint, other.value)) - Number(isCautious(one.hint, one.value)) ||
+    other.atMs - one.atMs ||
+    compare(JSON.stringify(one), JSON.stringify(other))
+  );
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
