@@ -23,15 +23,20 @@ import type { SoleClient } from './gateway/client-session.ts';
 import type { Log } from './gateway/ports.ts';
 import type { Store } from './gateway/ports/store.ts';
 import type { View } from './gateway/view.ts';
-import { openGround, openHomeStore, type Ground, type GroundOptions } from './ground.ts';
+import { hasHomeStore, openGround, openHomeStore, type Ground, type GroundOptions } from './ground.ts';
 import type { Era } from './protocol/eras.ts';
 import { askingWith } from './sealing.ts';
+import { homeStore, type HomeStore } from './home-store.ts';
 import { openTaskIds } from './task-ids.ts';
+import { openWords, type OpenWords } from './open-words.ts';
 
 export interface Opened extends OpenCatalog {
   readonly log: Log;
   readonly settings: Settings;
   readonly ground: Ground;
+  readonly store: HomeStore;
+  /** What operators say; undefined where a running `serve` knows it. */
+  readonly said?: OpenWords;
   /** What a running `serve` shows, where it is all that there is. */
   readonly attached?: View;
   /** Starts the servers, and lets them follow the config where the command lasts. */
@@ -70,9 +75,24 @@ export async function openConfigured(
     ? undefined
     : (catalog: Catalog) => followConfig(config.path, { around, catalog, log, learn });
   const isRecorded = !options.isQuiet;
+  const store = homeStore(ground, before.store);
+  const said = await openWords(ground, store);
+  // Who serves others knows what is said before it answers; a command does, where anything can have been said.
+  const isAwaited = before.store !== undefined || (options.isQuiet && (await hasHomeStore(ground)));
+  const known = isAwaited ? await said.words.ready() : ok(undefined);
+  if (!known.ok) {
+    await said.close();
+    await store.close();
+    return known;
+  }
   const tasks = options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' };
-  const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded, tasks });
-  return ok({ ...opened, settings, ground, configPath: config.path });
+  const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded, tasks, said });
+  const close = async (): Promise<void> => {
+    await opened.close();
+    await said.close();
+    await store.close();
+  };
+  return ok({ ...opened, close, settings, ground, store, said, configPath: config.path });
 }
 
 /** The servers of a running `serve` through it; where none runs, those of the config. */
@@ -105,6 +125,7 @@ export async function openAttached(
     ...opened,
     settings,
     ground: ground.value,
+    store: homeStore(ground.value, undefined),
     attached: attachedView(opened.catalog),
     configPath: path,
   });
@@ -150,11 +171,12 @@ interface Planning extends Before {
   readonly isRecorded: boolean;
   /** Undefined: no tasks are offered. `isAlone`: the process has one client. */
   readonly tasks: { readonly isAlone: boolean } | undefined;
+  readonly said?: OpenWords;
 }
 
 async function openPlan(
   plan: Plan,
-  { ground, settings, follow, store, early, sole, isRecorded, isPersonal, tasks }: Planning,
+  { ground, settings, follow, store, early, sole, isRecorded, isPersonal, tasks, said }: Planning,
 ): Promise<Pick<Opened, 'catalog' | 'log' | 'start' | 'close'>> {
   const { home, log, telemetry } = ground;
   const record = isRecorded ? recorder({ store, open: () => openHomeStore(ground), log }) : undefined;
@@ -177,6 +199,8 @@ async function openPlan(
     connect: maskedConnect(connect, telemetry),
     memory,
     log,
+    claims: said?.claims,
+    onTools: isRecorded ? (spec, tools) => said?.drift.saw(spec, tools) : undefined,
     limits: settings,
     chance: Math.random,
     telemetry,
@@ -191,6 +215,7 @@ async function openPlan(
   let timer: NodeJS.Timeout | undefined;
   const start = (): void => {
     catalog.start();
+    void said?.words.ready();
     if (follow !== undefined)
       timer = setTimeout(() => {
         watching = follow(catalog);

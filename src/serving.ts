@@ -48,7 +48,7 @@ async function serveFrom(
   if (!opened.ok) return opened;
   const { catalog, configPath, settings } = opened.value;
   const isPersonal = needsTokenWith(settings);
-  const shown = await openToolsets(catalog, { ground, settings, store, isPersonal });
+  const shown = await openToolsets(catalog, { ground, settings, store: opened.value.store, isPersonal });
   const known = await shown.toolsets.ready();
   if (!known.ok) {
     await opened.value.close();

@@ -110,6 +110,8 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   TOOLSET_NOT_EQUIPPED: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   TOOL_NOT_IN_TOOLSET: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   TOOL_CHANGED: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
+  TOOL_DISABLED: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
+  HINTS_CONTRADICT: { rpc: INVALID_PARAMS, http: 422, exit: EXIT.usage },
   REF_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   REF_AMBIGUOUS: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },
   REF_DISAGREES: { rpc: INVALID_PARAMS, http: 200, exit: EXIT.usage },

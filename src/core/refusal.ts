@@ -118,6 +118,8 @@ export type Refusal =
   | { readonly code: 'TOOLSET_NOT_EQUIPPED' }
   | { readonly code: 'TOOL_NOT_IN_TOOLSET'; readonly tool: string; readonly toolset: string }
   | { readonly code: 'TOOL_CHANGED'; readonly tool: string; readonly toolset: string }
+  | { readonly code: 'TOOL_DISABLED'; readonly tool: string }
+  | { readonly code: 'HINTS_CONTRADICT'; readonly tool: string }
   | { readonly code: 'REF_UNKNOWN'; readonly ref: string; readonly nearest?: string }
   | { readonly code: 'REF_AMBIGUOUS'; readonly ref: string; readonly servers: readonly string[] }
   | { readonly code: 'REF_DISAGREES'; readonly namespacedName: string; readonly refId: string }

@@ -10,7 +10,7 @@ export interface ServerListsOptions {
   /** Longest wait in ms for one page of a list. */
   readonly timeoutMs: () => number;
   /** A list has been read from this link. */
-  readonly onRead: (link: Link) => void;
+  readonly onRead: (link: Link, kind: ListKind) => void;
   /** A list could not be read, with the cause as a phrase; it will be tried again after so many ms. */
   readonly onFailed: (kind: ListKind, cause: string, retryMs: number) => void;
 }
@@ -49,6 +49,13 @@ export class ServerLists {
   async readAll(link: Link): Promise<void> {
     this.#link = link;
     await Promise.all(LIST_KINDS.map((kind) => this.#read(link, kind)));
+  }
+
+  /** Reads all lists once more. Whether all could be read. */
+  async readAgain(): Promise<boolean> {
+    if (this.#link === undefined) return false;
+    await this.readAll(this.#link);
+    return this.isComplete;
   }
 
   /** The server says that a list has changed. */
@@ -100,7 +107,7 @@ export class ServerLists {
     this.#failures.delete(kind);
     this.inventory = { ...this.inventory, [kind]: list.value };
     this.#known.add(kind);
-    this.#options.onRead(link);
+    this.#options.onRead(link, kind);
   }
 
   #failed(kind: ListKind, cause: string): void {

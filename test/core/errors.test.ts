@@ -90,6 +90,8 @@ const REFUSALS: Examples = {
   TOOLSET_FULL: ['-32602 200 2', { toolset: 'triage', limit: 3 }],
   TOOLSET_NOT_EQUIPPED: ['-32602 200 2', {}],
   TOOL_NOT_IN_TOOLSET: ['-32602 200 2', { tool: HOSTILE, toolset: 'triage' }],
+  TOOL_DISABLED: ['-32602 200 2', { tool: HOSTILE }],
+  HINTS_CONTRADICT: ['-32602 422 2', { tool: HOSTILE }],
   TOOL_CHANGED: ['-32602 200 2', { tool: HOSTILE, toolset: 'triage' }],
   REF_UNKNOWN: ['-32602 200 2', { ref: HOSTILE, nearest: HOSTILE }],
   REF_AMBIGUOUS: ['-32602 200 2', { ref: HOSTILE, servers: [HOSTILE] }],

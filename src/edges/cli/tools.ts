@@ -1,7 +1,7 @@
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { conditionsOf } from '../../gateway/condition.ts';
-import { definitionJson } from '../../gateway/definition-json.ts';
+import { definitionJson } from '../../gateway/definition-facts.ts';
 import type { Entry } from '../../gateway/listing.ts';
 import { nameIn, refIdIn } from '../../gateway/toolsets/tool-index.ts';
 import { complain } from './complain.ts';
