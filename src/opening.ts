@@ -69,8 +69,6 @@ export async function openConfigured(
   const configured = await readConfig(options, ground, before);
   if (!configured.ok) return configured;
   const { config, settings, learn } = configured.value;
-  if (options.isQuiet && config.servers.length === 0)
-    return err({ code: 'SERVERS_ABSENT', path: config.path });
   const follow = options.isQuiet
     ? undefined
     : (catalog: Catalog) => followConfig(config.path, { around, catalog, log, learn });
@@ -80,10 +78,11 @@ export async function openConfigured(
   // Who serves others knows what is said before it answers; a command does, where anything can have been said.
   const isAwaited = before.store !== undefined || (options.isQuiet && (await hasHomeStore(ground)));
   const known = isAwaited ? await said.words.ready() : ok(undefined);
-  if (!known.ok) {
+  const isEmpty = options.isQuiet && config.servers.length === 0 && said.words.all('gateway').length === 0;
+  if (!known.ok || isEmpty) {
     await said.close();
     await store.close();
-    return known;
+    return known.ok ? err({ code: 'SERVERS_ABSENT', path: config.path }) : known;
   }
   const tasks = options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' };
   const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded, tasks, said });
@@ -209,13 +208,17 @@ async function openPlan(
     tasks: tasks && { ...tasks, ids: openTaskIds(ground, store) },
     credentials,
   });
+  await said?.registered.follow(catalog);
   // Somebody has signed in: whoever waited for that stands up now.
   credentials.onNews((name) => catalog.servers.find(({ spec }) => spec.name === name)?.tryNow());
   let watching: Promise<Watching> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let refreshing: NodeJS.Timeout | undefined;
   const start = (): void => {
     catalog.start();
     void said?.words.ready();
+    const refreshMs = settings['servers.refreshMs'];
+    if (isRecorded && refreshMs > 0) refreshing = setInterval(() => catalog.refresh(), refreshMs).unref();
     if (follow !== undefined)
       timer = setTimeout(() => {
         watching = follow(catalog);
@@ -223,6 +226,7 @@ async function openPlan(
   };
   const close = async (): Promise<void> => {
     clearTimeout(timer);
+    clearInterval(refreshing);
     await (await watching)?.close();
     await catalog.stop();
     await Promise.all([memory.flush(), record?.close(), credentials.close()]);

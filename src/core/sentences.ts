@@ -150,6 +150,12 @@ const SENTENCES: Sentences = {
   TOOLSET_NOT_EQUIPPED: () =>
     'No toolset is equipped. Equip one first: with "equip-toolset" in configuration mode, or with `assay toolset equip NAME`.',
   TOOL_NOT_IN_TOOLSET: (r) => `The tool ${quote(r.tool)} is not in the toolset ${quote(r.toolset)}.`,
+  GATEWAY_TAKEN: (r) =>
+    `There is a gateway ${quote(r.name)} already. Choose another name, or change or delete that one.`,
+  GATEWAY_INVALID: (r) =>
+    `The gateway ${quote(r.name)} cannot be made: ${r.faults.map(({ field, reason }) => (field === '' ? reason : `${field}: ${reason}`)).join(' ')}`,
+  GATEWAY_FIXED: (r) =>
+    `The config file has the gateway ${quote(r.name)}${r.field === '' ? '' : ` and its ${quote(r.field)}`}. Change it there.`,
   TOOL_DISABLED: (r) =>
     `The tool ${quote(r.tool)} is disabled by an operator, who can enable it again: PATCH /tools/{id} with {"enabled": true}.`,
   HINTS_CONTRADICT: (r) =>

@@ -91,6 +91,17 @@ export class Catalog {
     return this.#rejected;
   }
 
+  /** Whether the config file has a server of this name, so that it is fixed there. */
+  isFromConfig(name: string): boolean {
+    const { servers, rejected } = this.#plans.get('config') ?? NO_PLAN;
+    return [...servers, ...rejected].some((one) => one.name === name);
+  }
+
+  /** Reads the lists of all servers that are up once more. */
+  refresh(): void {
+    for (const { lists } of this.#servers) void lists.readAgain();
+  }
+
   /** The view of one server, its names unprefixed. */
   of(server: string): View | undefined {
     return this.#views.get(server);
