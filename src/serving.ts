@@ -11,6 +11,7 @@ import type { OpenServe, ServeOptions } from './edges/cli/runtime.ts';
 import type { Settings } from './core/settings.ts';
 import { isLoopback } from './edges/mcp/guard.ts';
 import { openHttpDoor } from './edges/mcp/http-door.ts';
+import { openRest } from './open-rest.ts';
 import type { Meter } from './gateway/ports/telemetry.ts';
 import type { Store } from './gateway/ports/store.ts';
 import { openGround, openHomeStore, setting, type Ground, type GroundOptions } from './ground.ts';
@@ -58,7 +59,8 @@ async function serveFrom(
   const mostFailures = settings['limits.tokenFailures'];
   const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
   const isOpen = isOpenWith(settings);
-  const behind = { settings, catalog, log, meter, views: shown.views };
+  const rest = openRest({ version: VERSION, log, store, mint: mintToken, nowMs: Date.now });
+  const behind = { settings, catalog, log, meter, views: shown.views, others: rest };
   const door = await openHttpDoor({ host, port, gate, isOpen, ...behind });
   if (!door.ok) {
     gate.close();
@@ -71,6 +73,7 @@ async function serveFrom(
   const withdraw = await announce(ground, url, ownToken);
   const close = async (): Promise<void> => {
     await withdraw();
+    await rest.close();
     // Servers stop last: until then they answer what is under way.
     await door.value.close();
     await shown.close();

@@ -1,0 +1,11 @@
+import type { Log, Mint } from '../../gateway/ports.ts';
+import type { Store } from '../../gateway/ports/store.ts';
+
+/** What the REST API needs of the rest of the program. */
+export interface AdminDeps {
+  readonly version: string;
+  readonly log: Log;
+  readonly store: Store;
+  readonly mint: Mint;
+  readonly nowMs: () => number;
+}
