@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { ensureAdminToken } from './admin-token.ts';
 import { mintToken } from './adapters/auth/mint-token.ts';
 import { TokenGate } from './adapters/auth/token-gate.ts';
 import { announceServe, findServe, SERVE_FILE, withdrawServe } from './adapters/store/running-serve.ts';
@@ -11,6 +12,7 @@ import type { OpenServe, ServeOptions } from './edges/cli/runtime.ts';
 import type { Settings } from './core/settings.ts';
 import { isLoopback } from './edges/mcp/guard.ts';
 import { openHttpDoor } from './edges/mcp/http-door.ts';
+import { openRest } from './open-rest.ts';
 import type { Meter } from './gateway/ports/telemetry.ts';
 import type { Store } from './gateway/ports/store.ts';
 import { openGround, openHomeStore, setting, type Ground, type GroundOptions } from './ground.ts';
@@ -54,11 +56,14 @@ async function serveFrom(
     await opened.value.close();
     return known;
   }
+  const makesToken = isLoopback(host) && operatorToken === undefined;
+  const adminTokenPath = makesToken ? await ensureAdminToken(store, ground) : undefined;
   const ownToken = mintToken();
   const mostFailures = settings['limits.tokenFailures'];
   const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
   const isOpen = isOpenWith(settings);
-  const behind = { settings, catalog, log, meter, views: shown.views };
+  const rest = openRest({ version: VERSION, log, store, mint: mintToken, nowMs: Date.now });
+  const behind = { settings, catalog, log, meter, views: shown.views, others: rest };
   const door = await openHttpDoor({ host, port, gate, isOpen, ...behind });
   if (!door.ok) {
     gate.close();
@@ -83,6 +88,7 @@ async function serveFrom(
     configPath,
     url,
     needsToken: isPersonal,
+    adminTokenPath,
     equipped: () => shown.toolsets.equipped,
     hasModes: settings.enableConfigToolsMenu,
     close,

@@ -141,6 +141,34 @@ export type Refusal =
       readonly mode: 'configuration' | 'normal';
       /** The tool that leads to the other one. */
       readonly switch: string;
+    }
+  | { readonly code: 'BODY_NOT_JSON'; readonly reason: string }
+  | { readonly code: 'BODY_TOO_LARGE'; readonly limitBytes: number }
+  | { readonly code: 'BODY_INVALID'; readonly misfits: readonly Misfit[] }
+  | { readonly code: 'QUERY_INVALID'; readonly misfits: readonly Misfit[] }
+  | {
+      readonly code: 'PRECONDITION_FAILED';
+      /** As it is now. */
+      readonly etag: string;
+    }
+  | {
+      readonly code: 'SETTING_FIXED';
+      readonly name: string;
+      readonly origin: 'environment' | 'config file';
+      /** The variable, or the member of the file, that says it. */
+      readonly by: string;
     };
 
 export type RefusalCode = Refusal['code'];
+
+/** What is wrong with one part of a body, or with one member of a query. */
+export interface Misfit {
+  /** JSON pointer (RFC 6901) into the body as it was sent; of a query, the name of the member. */
+  readonly at: string;
+  readonly kind: MisfitKind;
+  /** The end of a sentence. */
+  readonly reason: string;
+}
+
+/** `unknown`: there is no such member; `twice`: it was given twice. */
+export type MisfitKind = 'missing' | 'unknown' | 'twice' | 'invalid';

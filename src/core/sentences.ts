@@ -1,5 +1,6 @@
+import { counted } from './counted.ts';
 import { printable } from './printable.ts';
-import type { Refusal, RefusalCode } from './refusal.ts';
+import type { Misfit, Refusal, RefusalCode } from './refusal.ts';
 import { LOCAL } from './subject.ts';
 
 /** One sentence or two: what happened, why, what to do. Never a secret, never text of a peer unescaped. */
@@ -52,7 +53,7 @@ const SENTENCES: Sentences = {
   ORIGIN_FORBIDDEN: (r) => `Requests from the origin ${quote(r.origin)} are not allowed.`,
   TOKEN_REQUIRED: () => 'A valid token is needed: send "Authorization: Bearer <token>".',
   HTTP_METHOD_UNKNOWN: (r) =>
-    `HTTP method ${quote(r.method)} is not allowed here. Allowed: ${r.allowed}${r.allowed === 'GET' ? '' : '; of the older revisions also GET and DELETE, with an Mcp-Session-Id'}.`,
+    `HTTP method ${quote(r.method)} is not allowed here. Allowed: ${r.allowed}${r.allowed === 'POST' ? '; of the older revisions also GET and DELETE, with an Mcp-Session-Id' : ''}.`,
   MEDIA_TYPE_UNKNOWN: (r) => `Content-Type ${quote(r.type)} is not understood. Send application/json.`,
   NOT_ACCEPTABLE: () =>
     'The Accept header allows neither application/json nor text/event-stream. Accept both.',
@@ -174,7 +175,24 @@ const SENTENCES: Sentences = {
   NOTES_FULL: (r) => `The tool ${quote(r.tool)} would have more than ${r.limit} notes. Delete some first.`,
   MODE_DIFFERS: (r) =>
     `The tool ${quote(r.tool)} cannot be called: Assay is in ${r.mode} mode. Call ${quote(r.switch)} first, and list the tools again.`,
+  BODY_NOT_JSON: (r) => `The body is not JSON: ${r.reason}. Send one JSON value in UTF-8.`,
+  BODY_TOO_LARGE: (r) => `The body is larger than ${r.limitBytes} bytes, which is the most that is read.`,
+  BODY_INVALID: (r) => `The body is not valid: ${misfitsIn(r.misfits)}.`,
+  QUERY_INVALID: (r) => `The query is not valid: ${misfitsIn(r.misfits)}.`,
+  PRECONDITION_FAILED: (r) =>
+    `It is not as you know it: somebody has changed it, and its ETag is ${r.etag} now. Read it again, and decide anew.`,
+  SETTING_FIXED: (r) =>
+    `The setting ${quote(r.name)} is fixed by the ${r.origin} (${r.by}). Change it there, or take it out there first.`,
 };
+
+/** The first one, and how many others there are. */
+function misfitsIn(misfits: readonly Misfit[]): string {
+  const [first] = misfits;
+  if (first === undefined) return 'it does not fit';
+  const place = first.at === '' ? '' : `${quote(first.at)}: `;
+  const others = misfits.length - 1;
+  return `${place}${first.reason}${others === 0 ? '' : `; and ${counted(others, 'more fault')}`}`;
+}
 
 /** Why a server cannot be used before somebody signs in, and by which command; to stand behind its name. */
 export function authorizationPhrase({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EXIT, facesOf, rpcErrorOf } from '../../src/core/errors.ts';
+import { EXIT, facesOf, restStatusOf, rpcErrorOf } from '../../src/core/errors.ts';
 import { sentenceOf } from '../../src/core/sentences.ts';
 import type { Refusal, RefusalCode } from '../../src/core/refusal.ts';
 
@@ -102,7 +102,17 @@ const REFUSALS: Examples = {
   NOTE_UNKNOWN: ['-32602 404 2', { tool: HOSTILE, note: HOSTILE }],
   NOTES_FULL: ['-32602 200 2', { tool: HOSTILE, limit: 3 }],
   MODE_DIFFERS: ['-32602 200 2', { tool: HOSTILE, mode: 'normal', switch: 'enter-configuration-mode' }],
+  BODY_NOT_JSON: ['-32700 400 2', { reason: 'it is empty' }],
+  BODY_TOO_LARGE: ['-32600 413 2', { limitBytes: 1 }],
+  BODY_INVALID: ['-32602 422 2', { misfits: [{ at: HOSTILE, kind: 'unknown', reason: 'it is unknown' }] }],
+  QUERY_INVALID: ['-32602 400 2', { misfits: [{ at: HOSTILE, kind: 'twice', reason: 'it stands twice' }] }],
+  PRECONDITION_FAILED: ['-32600 412 1', { etag: '"12ab"' }],
+  SETTING_FIXED: ['-32602 409 3', { name: HOSTILE, origin: 'environment', by: 'ASSAY_PORT' }],
 };
+
+/** What REST says otherwise than MCP, where that is an error there too. */
+const REST_MEANS: Partial<Record<RefusalCode, number>> = { ARGUMENTS_INVALID: 422, SETTING_INVALID: 422 };
+
 const EXAMPLES = Object.entries(REFUSALS).map(([code, [faces, details]]) => ({
   code,
   faces,
@@ -116,6 +126,19 @@ describe('a refusal', () => {
       return `${refusal.code}: ${rpc} ${http} ${exit}`;
     });
     expect(faces).toEqual(EXAMPLES.map(({ code, faces }) => `${code}: ${faces}`));
+  });
+
+  it('is an error over REST too where MCP says it within an answer', () => {
+    const statuses = EXAMPLES.map(({ refusal }) => restStatusOf(refusal.code));
+    expect(statuses.filter((status) => status < 400 || status > 599)).toEqual([]);
+    for (const { refusal } of EXAMPLES) {
+      const { http } = facesOf(refusal);
+      const means = REST_MEANS[refusal.code] ?? (http === 200 ? 'another' : http);
+      expect([refusal.code, restStatusOf(refusal.code)]).toEqual([
+        refusal.code,
+        means === 'another' ? expect.any(Number) : means,
+      ]);
+    }
   });
 
   it('is for JSON-RPC its code, its sentence and all that it is about, in both eras', () => {

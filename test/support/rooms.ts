@@ -101,7 +101,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'edges/admin',
     imports: ['core', 'gateway'],
-    uses: ['node:buffer', 'hono', '@hono/*', 'zod'],
+    uses: ['node:buffer', 'node:http', 'hono', '@hono/*', 'zod'],
     otherwise: BY_FILLED_PORT,
   },
   {

@@ -44,6 +44,17 @@ export interface HttpDoorOptions {
   readonly log: Log;
   /** What `/metrics` shows. */
   readonly meter: Meter;
+  readonly others: OtherPaths;
+}
+
+/** What answers at all paths that are none of this door's. */
+export interface OtherPaths {
+  /** Who comes, or why nobody does: what needs no token is its own matter. */
+  answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admitted: Result<Identity, Refusal>,
+  ): Promise<void>;
 }
 
 export interface HttpDoor {
@@ -52,6 +63,9 @@ export interface HttpDoor {
   /** Takes no new request, lets those under way end within `limits.drainMs`, and closes all connections. */
   close(): Promise<void>;
 }
+
+/** Paths that are answered here. */
+const IS_OWN = /^\/(?:mcp|health|metrics)(?:\/|$)/;
 
 /** How often in ms streams and sessions are looked at: whether their token still holds, and whether somebody uses them. */
 const LOOK_EVERY_MS = 2_000;
@@ -105,6 +119,8 @@ class Door {
   readonly #options: HttpDoorOptions;
   readonly #server: () => HttpServer;
   readonly #guard: Guard;
+  /** At the paths of others a token is asked for, on loopback too. */
+  readonly #closedGuard: Guard;
   readonly #sessions: Sessions;
   readonly #loads: ClientLoads;
   readonly #underWay = new UnderWay();
@@ -116,6 +132,7 @@ class Door {
     this.#options = options;
     this.#server = server;
     this.#guard = guard(options);
+    this.#closedGuard = guard({ ...options, isOpen: false });
     this.#sessions = new Sessions(options.settings);
     this.#loads = new ClientLoads(options.settings);
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
@@ -123,6 +140,10 @@ class Door {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request);
+    if (!IS_OWN.test(path)) {
+      await this.#answerElsewhere(request, response, path);
+      return;
+    }
     const admitted = this.#guard(request);
     if (path === '/health' && request.method === 'GET' && (admitted.ok || isAboutTokens(admitted.error))) {
       this.#answerHealth(response, admitted.ok && allows(admitted.value, 'read'));
@@ -153,6 +174,13 @@ class Door {
       });
   }
 
+  async #answerElsewhere(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const { log, others } = this.#options;
+    const admitted = this.#closedGuard(request);
+    if (admitted.ok) log.debug('a request came in', { subject: admitted.value.subject, path });
+    await others.answer(request, response, admitted);
+  }
+
   /** Takes no new request, waits for the answers to those under way, and then ends what would last. */
   async close(): Promise<void> {
     const drained = this.#underWay.drain(this.#options.settings['limits.drainMs']);
@@ -173,7 +201,7 @@ class Door {
 
   /** What was opened with a token ends soon after the token. */
   #endOthers(nowMs: number): void {
-    const isHolder = (subject: string): boolean => this.#options.gate.isHolder(subject, nowMs);
+    const isHolder = (subject: string): boolean => this.#options.gate.isHolder(subject, 'mcp', nowMs);
     this.#sessions.endOthers(isHolder);
     for (const open of [...this.#subscriptions]) if (!isHolder(open.subject)) open.end();
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { facesOf, rpcErrorOf } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { errorMessage } from '../../protocol/reply.ts';
-import { challengeOf } from './challenge.ts';
+import { challengeOf } from '../../core/challenge.ts';
 import { sendJson } from './http-answer.ts';
 import { namesModern } from './modern-rules.ts';
 

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../core/refusal.ts';
+import type { Refusal } from './refusal.ts';
 
 /**
  * The WWW-Authenticate header of a refusal for want of a token or of a scope (RFC 6750, section 3). A client that brought

@@ -1,0 +1,110 @@
+import { z } from '@hono/zod-openapi';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { allows, type Identity, type Scope } from '../../core/subject.ts';
+import { etagOf, isKnown, unmet } from './etag.ts';
+import type { Failure } from './failure.ts';
+import { PAGE_LIMITS, type PageWish } from './paging.ts';
+import { readFields, readQuery, type ReadBody } from './read-fields.ts';
+import { readJson } from './read-json.ts';
+import type { Call, Reply, Route, RouteSpec } from './route.ts';
+
+/** A request that came to a route. */
+export interface Visit {
+  readonly request: Request;
+  readonly identity: Identity;
+  readonly param: (name: string) => string;
+}
+
+/** What a route answers: its scope, query, body and answer, in this order. */
+export async function answerRoute(route: Route, visit: Visit): Promise<Result<Response, Failure>> {
+  const { spec } = route;
+  const { request, identity } = visit;
+  const scope = scopeOf(spec);
+  if (!allows(identity, scope)) return err({ code: 'SCOPE_MISSING', scope });
+  const query = readQueryOf(spec, new URL(request.url).searchParams);
+  if (!query.ok) return query;
+  const body = spec.body === undefined ? ok(NO_BODY) : await readBodyOf(spec.body, request);
+  if (!body.ok) return body;
+  const replied = await route.answer(callOf(visit, query.value, body.value));
+  return replied.ok ? ok(responseOf(replied.value, spec, request)) : replied;
+}
+
+export function scopeOf({ scope, method }: Pick<Route['spec'], 'scope' | 'method'>): Scope {
+  return scope ?? (method === 'get' ? 'read' : 'admin');
+}
+
+const NO_BODY: ReadBody<unknown> = { value: undefined, pointerTo: () => '' };
+
+async function readBodyOf(
+  body: NonNullable<RouteSpec<z.ZodType, z.ZodType>['body']>,
+  request: Request,
+): Promise<Result<ReadBody<unknown>, Refusal>> {
+  const json = await readJson(request);
+  return json.ok ? readFields(json.value, body) : json;
+}
+
+interface ReadQuery {
+  readonly page: PageWish;
+  readonly query: unknown;
+}
+
+const WHOLE = /^\d{1,9}$/;
+const { most, otherwise } = PAGE_LIMITS;
+
+/** In the query, where all are strings. */
+const PAGING = {
+  limit: z
+    .string()
+    .refine((text) => WHOLE.test(text) && Number(text) >= 1 && Number(text) <= most, {
+      error: `it must be a whole number from 1 to ${most}`,
+    })
+    .optional(),
+  cursor: z.string().optional(),
+};
+
+function readQueryOf(spec: Route['spec'], given: URLSearchParams): Result<ReadQuery, Refusal> {
+  const members = spec.query instanceof z.ZodObject ? spec.query.shape : {};
+  const read = readQuery(given, z.object({ ...members, ...(spec.isPaged === true && PAGING) }));
+  if (!read.ok) return read;
+  const { limit, cursor } = read.value as { readonly limit?: string; readonly cursor?: string };
+  return ok({ page: { limit: Number(limit ?? otherwise), cursor }, query: read.value });
+}
+
+function callOf(
+  { request, identity, param }: Visit,
+  { page, query }: ReadQuery,
+  body: ReadBody<unknown>,
+): Call<unknown, unknown> {
+  const { headers, signal } = request;
+  return {
+    identity,
+    query,
+    page,
+    body: body.value,
+    param,
+    pointerTo: (...path) => body.pointerTo(path),
+    unmet: (representation) => unmet(headers.get('if-match'), etagOf(representation)),
+    header: (name) => headers.get(name) ?? undefined,
+    signal,
+  };
+}
+
+function responseOf(reply: Reply, { answer, method }: Route['spec'], request: Request): Response {
+  if (reply.kind === 'none') return new Response(null, { status: 204 });
+  if (reply.kind === 'stream')
+    return new Response(reply.body, { headers: { 'content-type': reply.type, 'cache-control': 'no-store' } });
+  const { status = 200 } = answer;
+  const text = JSON.stringify(reply.body);
+  const headers = new Headers({
+    'content-type': 'application/json',
+    'cache-control': method === 'get' ? 'no-cache' : 'no-store',
+  });
+  if (reply.kind === 'list') return new Response(text, { status, headers });
+  const etag = reply.etag ?? etagOf(reply.body);
+  headers.set('etag', etag);
+  for (const [name, value] of Object.entries(reply.headers ?? {})) headers.set(name, value);
+  if (method === 'get' && isKnown(request.headers.get('if-none-match'), etag))
+    return new Response(null, { status: 304, headers: { etag } });
+  return new Response(text, { status, headers });
+}

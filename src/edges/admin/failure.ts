@@ -1,0 +1,110 @@
+import { challengeOf } from '../../core/challenge.ts';
+import { restStatusOf } from '../../core/errors.ts';
+import type { Misfit, Refusal, RefusalCode } from '../../core/refusal.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+
+/** Why a request is refused; blamed on a place of its body where that is known. */
+export type Failure = Refusal | Blamed;
+
+export interface Blamed {
+  readonly refusal: Refusal;
+  /** A JSON pointer into the body as it was sent. */
+  readonly pointer: string;
+}
+
+/** The one form of all errors (RFC 9457). */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly code: RefusalCode;
+  readonly errors?: readonly ProblemPart[];
+}
+
+export interface ProblemPart {
+  /** JSON pointer (RFC 6901) into the body as it was sent. */
+  readonly pointer?: string;
+  /** In the place of a pointer: the member of the query. */
+  readonly parameter?: string;
+  readonly detail: string;
+  readonly code: Misfit['kind'] | RefusalCode;
+}
+
+/** One place of a body that its schema takes, but not we. */
+export function misfit(at: string, reason: string): Failure {
+  return { code: 'BODY_INVALID', misfits: [{ at, kind: 'invalid', reason }] };
+}
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+export function problemResponse(
+  failure: Failure,
+  request: { readonly path: string; readonly authorization: string | undefined },
+): Response {
+  const refusal = refusalIn(failure);
+  const problem = problemOf(failure, request.path);
+  const headers = {
+    'content-type': PROBLEM_TYPE,
+    'cache-control': 'no-store',
+    ...headersOf(refusal, request),
+  };
+  return new Response(JSON.stringify(problem), { status: problem.status, headers });
+}
+
+export function problemOf(failure: Failure, instance: string): Problem {
+  const refusal = refusalIn(failure);
+  const { code } = refusal;
+  const parts = partsOf(failure);
+  return {
+    type: `/docs/errors#${code}`,
+    title: titleOf(code),
+    status: restStatusOf(code),
+    detail: sentenceOf(refusal),
+    instance,
+    code,
+    ...(parts.length > 0 && { errors: parts }),
+  };
+}
+
+/** `TOOLSET_UNKNOWN` → "Toolset unknown". */
+export function titleOf(code: RefusalCode): string {
+  const words = code.toLowerCase().replaceAll('_', ' ').replace('json', 'JSON');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function refusalIn(failure: Failure): Refusal {
+  return 'refusal' in failure ? failure.refusal : failure;
+}
+
+function partsOf(failure: Failure): readonly ProblemPart[] {
+  if ('refusal' in failure) {
+    const { pointer, refusal } = failure;
+    return [{ pointer, detail: sentenceOf(refusal), code: refusal.code }];
+  }
+  if (failure.code === 'BODY_INVALID')
+    return failure.misfits.map(({ at, kind, reason }) => ({ pointer: at, detail: reason, code: kind }));
+  if (failure.code === 'QUERY_INVALID')
+    return failure.misfits.map(({ at, kind, reason }) => ({ parameter: at, detail: reason, code: kind }));
+  return [];
+}
+
+function headersOf(
+  refusal: Refusal,
+  { authorization }: { readonly authorization: string | undefined },
+): Readonly<Record<string, string>> {
+  switch (refusal.code) {
+    case 'TOKEN_REQUIRED':
+    case 'SCOPE_MISSING':
+      return { 'www-authenticate': challengeOf(refusal, authorization) };
+    case 'TOO_MANY_FAILURES':
+      return { 'retry-after': String(refusal.waitSeconds) };
+    case 'HTTP_METHOD_UNKNOWN':
+      return { allow: refusal.allowed };
+    case 'PRECONDITION_FAILED':
+      return { etag: refusal.etag };
+    default:
+      return {};
+  }
+}

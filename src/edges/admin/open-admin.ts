@@ -1,0 +1,161 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Identity } from '../../core/subject.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { answerRoute } from './answer-route.ts';
+import { describeCommon, describeRoute } from './describe-route.ts';
+import { docsPage, PAGE_HEADERS } from './docs-pages.ts';
+import { problemResponse, type Failure } from './failure.ts';
+import type { Route } from './route.ts';
+import { tokenRoutes } from './tokens.ts';
+
+/** Every resource, each in a file of its own. */
+function routesOf(deps: AdminDeps): readonly Route[] {
+  return [...tokenRoutes(deps)];
+}
+
+/** The REST API, behind a door that has looked at Host, Origin and token. */
+export interface Admin {
+  answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admitted: Result<Identity, Refusal>,
+  ): Promise<void>;
+}
+
+interface Env {
+  readonly Bindings: HttpBindings & { readonly admitted: Result<Identity, Refusal> };
+}
+
+type Here = Context<Env>;
+
+export function openAdmin(deps: AdminDeps): Admin {
+  const app = appOf(routesOf(deps), deps);
+  const admissions = new WeakMap<IncomingMessage, Result<Identity, Refusal>>();
+  const fetch = (request: Request, bindings: HttpBindings): Response | Promise<Response> => {
+    const admitted = admissions.get(bindings.incoming) ?? err({ code: 'TOKEN_REQUIRED' });
+    return app.fetch(request, { ...bindings, admitted });
+  };
+  const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
+    // The rest of the process keeps the globals that Node gave it.
+    overrideGlobalObjects: false,
+    errorHandler: () =>
+      problemResponse(
+        { code: 'MESSAGE_INVALID', reason: 'its target or its Host header cannot be read' },
+        { path: '', authorization: undefined },
+      ),
+  });
+  return {
+    answer: (request, response, admitted) => {
+      admissions.set(request, admitted);
+      return listener(request, response);
+    },
+  };
+}
+
+function appOf(routes: readonly Route[], deps: AdminDeps): OpenAPIHono<Env> {
+  const app = new OpenAPIHono<Env>({ strict: false });
+  const registry = app.openAPIRegistry;
+  describeCommon(registry);
+  for (const route of routes) {
+    describeRoute(registry, route);
+    app.on(route.spec.method.toUpperCase(), honoPath(route.spec.path), async (c: Here) => {
+      const { admitted } = c.env;
+      const visit = { request: c.req.raw, param: (name: string) => c.req.param(name) ?? '' };
+      return responseOf(
+        c,
+        admitted.ok ? await answerRoute(route, { ...visit, identity: admitted.value }) : admitted,
+      );
+    });
+  }
+  let document: string | undefined;
+  app.get('/openapi.json', (c) => {
+    document ??= JSON.stringify(app.getOpenAPI31Document(headOf(deps.version)));
+    return responseOf(c, mayRead(c) ?? ok(ownResponse('application/json', document)));
+  });
+  for (const path of ['/docs', '/docs/*']) app.get(path, (c) => answerDocs(c, routes, deps));
+  app.all('*', (c) => responseOf(c, unmatched(c, routes)));
+  app.onError((error, c) => {
+    deps.log.error('a request to the REST API failed inside Assay', { error: error.stack ?? error.message });
+    return refused(c, { code: 'INTERNAL' });
+  });
+  return app;
+}
+
+async function answerDocs(c: Here, routes: readonly Route[], { asset }: AdminDeps): Promise<Response> {
+  const page = await docsPage(pathOf(c), asset);
+  if (page === undefined) return responseOf(c, unmatched(c, routes));
+  return responseOf(c, mayRead(c) ?? ok(ownResponse(page.type, page.text)));
+}
+
+function ownResponse(type: string, text: string): Response {
+  return new Response(text, {
+    headers: { ...PAGE_HEADERS, 'content-type': type, 'cache-control': 'no-cache' },
+  });
+}
+
+function responseOf(c: Here, done: Result<Response, Failure>): Response {
+  return done.ok ? done.value : refused(c, done.error);
+}
+
+function refused(c: Here, failure: Failure): Response {
+  return problemResponse(failure, { path: c.req.path, authorization: c.req.header('authorization') });
+}
+
+/** Why somebody may not even see what needs no token. */
+function mayRead({ env: { admitted } }: Here): Result<never, Refusal> | undefined {
+  return admitted.ok || isAboutTokens(admitted.error) ? undefined : admitted;
+}
+
+function isAboutTokens({ code }: Refusal): boolean {
+  return code === 'TOKEN_REQUIRED' || code === 'TOO_MANY_FAILURES';
+}
+
+/** OPTIONS, a method that the path does not have, or a path that there is not. */
+function unmatched(c: Here, routes: readonly Route[]): Result<Response, Failure> {
+  const path = pathOf(c);
+  const { admitted } = c.env;
+  const fitting = routes.filter(({ spec }) => patternOf(spec.path).test(path));
+  // A client of MCP at a wrong path is better told that than to bring a token for it.
+  if (!admitted.ok && (fitting.length > 0 || !isAboutTokens(admitted.error))) return admitted;
+  if (fitting.length === 0) {
+    const known = ['/mcp', '/docs', ...new Set(routes.map(({ spec }) => spec.path))];
+    return err({ code: 'ENDPOINT_UNKNOWN', path: c.req.path, known });
+  }
+  const methods = new Set(fitting.map(({ spec }) => spec.method.toUpperCase()));
+  const allowed = [...methods, ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  return c.req.method === 'OPTIONS'
+    ? ok(new Response(null, { status: 204, headers: { allow: allowed } }))
+    : err({ code: 'HTTP_METHOD_UNKNOWN', method: c.req.method, allowed });
+}
+
+/** A slash at its end means nothing. */
+function pathOf({ req }: Here): string {
+  return req.path.length > 1 ? req.path.replace(/\/$/, '') : req.path;
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
+}
+
+function honoPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+function headOf(version: string): Parameters<OpenAPIHono['getOpenAPI31Document']>[0] {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Assay',
+      version,
+      description:
+        'The REST API of the MCP gateway Assay. Errors are problem documents (RFC 9457); names may be given in snake_case too.',
+      license: { name: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+  };
+}

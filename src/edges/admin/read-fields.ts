@@ -1,0 +1,66 @@
+import type { z } from '@hono/zod-openapi';
+import type { Misfit, Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { foldNames, membersOf, step } from './fold-names.ts';
+import { misfitsOf, MOST_MISFITS } from './misfits.ts';
+
+/** A body as its schema has it. */
+export interface ReadBody<T> {
+  readonly value: T;
+  /** The JSON pointer, into the body as it was sent, of a part of the value. */
+  readonly pointerTo: (path: readonly PropertyKey[]) => string;
+}
+
+/**
+ * Reads the fields of a body, bare or within one object that is called `wrapper`. A misfit of the names hides those of the
+ * values, which would be told by other names. BODY_INVALID
+ */
+export function readFields<T>(
+  given: unknown,
+  { schema, wrapper }: { readonly schema: z.ZodType<T>; readonly wrapper: string },
+): Result<ReadBody<T>, Refusal> {
+  const inner = unwrapped(given, wrapper, schema);
+  const { value, misfits: ofNames, pointerTo } = foldNames(schema, inner.value, inner.base);
+  const wrong = [...inner.misfits, ...ofNames];
+  if (wrong.length > 0) return err({ code: 'BODY_INVALID', misfits: wrong.slice(0, MOST_MISFITS) });
+  const read = schema.safeParse(value, { reportInput: true });
+  return read.success
+    ? ok({ value: read.data, pointerTo })
+    : err({ code: 'BODY_INVALID', misfits: misfitsOf(read.error.issues, pointerTo) });
+}
+
+/** Reads the members of a query by a schema that takes strings. QUERY_INVALID */
+export function readQuery<T>(query: URLSearchParams, schema: z.ZodType<T>): Result<T, Refusal> {
+  const names = [...query.keys()];
+  const twice = names.filter((name, at) => names.indexOf(name) !== at);
+  if (twice.length > 0) {
+    const misfits = twice.map((at) => ({ at, kind: 'twice', reason: 'it is given twice' }) as const);
+    return err({ code: 'QUERY_INVALID', misfits: misfits.slice(0, MOST_MISFITS) });
+  }
+  const { value, misfits, pointerTo } = foldNames(schema, Object.fromEntries(query), '');
+  const read = schema.safeParse(value, { reportInput: true });
+  const wrong = misfits.length > 0 || read.success ? misfits : misfitsOf(read.error.issues, pointerTo);
+  if (wrong.length === 0 && read.success) return ok(read.data);
+  return err({ code: 'QUERY_INVALID', misfits: wrong.slice(0, MOST_MISFITS).map(inQuery) });
+}
+
+function inQuery({ at, kind, reason }: Misfit): Misfit {
+  const name = at.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
+  return { at: name, kind, reason: reason.replace('no such field', 'no such parameter') };
+}
+
+interface Unwrapped {
+  readonly value: unknown;
+  readonly base: string;
+  readonly misfits: readonly Misfit[];
+}
+
+function unwrapped(given: unknown, wrapper: string, schema: z.ZodType): Unwrapped {
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+  const isWrapped = isObject && Object.hasOwn(given, wrapper) && membersOf(schema)?.has(wrapper) !== true;
+  if (!isWrapped) return { value: given, base: '', misfits: [] };
+  const others = Object.keys(given).filter((key) => key !== wrapper);
+  const reason = `there is no such field beside ${JSON.stringify(wrapper)}`;
+  const misfits = others.map((key) => ({ at: step(key.slice(0, 100)), kind: 'unknown', reason }) as const);
+  return { value: (given as Record<string, unknown>)[wrapper], base: step(wrapper), misfits };
+}

@@ -1,0 +1,87 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+
+/** Largest body that is read, in bytes. */
+const LIMIT_BYTES = 1024 * 1024;
+/** What is nested deeper no reader of the answer could be sure to take. */
+const DEEPEST = 64;
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+/** The JSON value of a body. MEDIA_TYPE_UNKNOWN, BODY_TOO_LARGE, BODY_NOT_JSON, or BODY_INVALID where it is too deep. */
+export async function readJson(request: Request): Promise<Result<unknown, Refusal>> {
+  const type = request.headers.get('content-type') ?? '';
+  if (!JSON_TYPE.test(type)) return err({ code: 'MEDIA_TYPE_UNKNOWN', type });
+  const encoding = request.headers.get('content-encoding') ?? 'identity';
+  if (encoding !== 'identity') return err({ code: 'MEDIA_TYPE_UNKNOWN', type: `${type}, ${encoding}` });
+  const bytes = await readBytes(request);
+  return bytes.ok ? parsed(bytes.value) : bytes;
+}
+
+async function readBytes({ body, headers }: Request): Promise<Result<Uint8Array, Refusal>> {
+  if (body === null) return ok(new Uint8Array());
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let isTooLarge = Number(headers.get('content-length') ?? 0) > LIMIT_BYTES;
+  try {
+    for (let read = await reader.read(); !isTooLarge && !read.done; read = await reader.read()) {
+      size += read.value.length;
+      isTooLarge = size > LIMIT_BYTES;
+      chunks.push(read.value);
+    }
+  } catch {
+    // Who sent it is gone, and reads no answer.
+    return err({ code: 'BODY_NOT_JSON', reason: 'it ends too early' });
+  }
+  if (!isTooLarge) return ok(Buffer.concat(chunks));
+  await overhear(reader);
+  return err({ code: 'BODY_TOO_LARGE', limitBytes: LIMIT_BYTES });
+}
+
+/** How long in ms a client is listened to that sends more than it may. */
+const OVERHEAR_MS = 1_000;
+
+/** Who still sends when the connection is closed loses the answer with it. */
+async function overhear(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const isOver = new Promise<true>((resolve) => {
+    timer = setTimeout(() => resolve(true), OVERHEAR_MS);
+  });
+  const isRead = async (): Promise<boolean> => (await reader.read()).done;
+  while (!(await Promise.race([isOver, isRead().catch(() => true)])));
+  clearTimeout(timer);
+}
+
+function parsed(bytes: Uint8Array): Result<unknown, Refusal> {
+  const wrong = (reason: string): Result<never, Refusal> => err({ code: 'BODY_NOT_JSON', reason });
+  if (bytes.length === 0) return wrong('it is empty');
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const value: unknown = JSON.parse(text);
+    const misfit = { at: '', kind: 'invalid', reason: `it is nested more than ${DEEPEST} deep` } as const;
+    return isDeep(value) ? err({ code: 'BODY_INVALID', misfits: [misfit] }) : ok(value);
+  } catch (error) {
+    return wrong(error instanceof SyntaxError ? placeOf(error) : 'it is not UTF-8');
+  }
+}
+
+/** What the parser says quotes the body, which may hold a secret; its position does not. */
+function placeOf({ message }: SyntaxError): string {
+  const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
+  return line === undefined || column === undefined
+    ? 'it ends too early, or holds what is no JSON'
+    : `line ${line}, column ${column} is not understood`;
+}
+
+/** Level by level: what calls itself for each level might not come back. */
+function isDeep(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEEPEST) return true;
+    level = level.flatMap((one): readonly unknown[] =>
+      typeof one === 'object' && one !== null ? Object.values(one) : [],
+    );
+  }
+  return false;
+}
