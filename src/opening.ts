@@ -35,12 +35,15 @@ export interface Opened extends OpenCatalog {
   readonly settings: Settings;
   readonly ground: Ground;
   readonly store: HomeStore;
-  /** What operators say; undefined where a running `serve` knows it. */
-  readonly said?: OpenWords;
   /** What a running `serve` shows, where it is all that there is. */
   readonly attached?: View;
   /** Starts the servers, and lets them follow the config where the command lasts. */
   readonly start: () => void;
+}
+
+/** The same where the words of operators are known too. */
+export interface OpenedConfig extends Opened {
+  readonly said: OpenWords;
 }
 
 /** Reads the config and what is remembered of its servers. Nothing is started yet. */
@@ -64,7 +67,7 @@ export async function openConfigured(
   options: GroundOptions,
   ground: Ground,
   before: Before = {},
-): Promise<Result<Opened, Refusal>> {
+): Promise<Result<OpenedConfig, Refusal>> {
   const { around, log } = ground;
   const configured = await readConfig(options, ground, before);
   if (!configured.ok) return configured;

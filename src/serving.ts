@@ -62,7 +62,12 @@ async function serveFrom(
   const mostFailures = settings['limits.tokenFailures'];
   const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
   const isOpen = isOpenWith(settings);
-  const rest = openRest({ version: VERSION, log, store, mint: mintToken, nowMs: Date.now });
+  const rest = openRest({
+    ...opened.value,
+    toolsets: shown.toolsets,
+    store: store,
+    mayExecute: isLoopback(host),
+  });
   const behind = { settings, catalog, log, meter, views: shown.views, others: rest };
   const door = await openHttpDoor({ host, port, gate, isOpen, ...behind });
   if (!door.ok) {

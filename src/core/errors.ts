@@ -115,6 +115,8 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   REF_UNKNOWN: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   REF_AMBIGUOUS: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
   REF_DISAGREES: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
+  NOTE_TAKEN: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },
+  EXECUTE_OFF: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
   GATEWAY_TAKEN: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },
   GATEWAY_INVALID: { rpc: INVALID_PARAMS, http: 422, exit: EXIT.usage },
   GATEWAY_FIXED: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },

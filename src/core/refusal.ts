@@ -118,6 +118,8 @@ export type Refusal =
   | { readonly code: 'TOOLSET_NOT_EQUIPPED' }
   | { readonly code: 'TOOL_NOT_IN_TOOLSET'; readonly tool: string; readonly toolset: string }
   | { readonly code: 'TOOL_CHANGED'; readonly tool: string; readonly toolset: string }
+  | { readonly code: 'NOTE_TAKEN'; readonly tool: string; readonly note: string }
+  | { readonly code: 'EXECUTE_OFF' }
   | { readonly code: 'GATEWAY_TAKEN'; readonly name: string }
   | {
       readonly code: 'GATEWAY_INVALID';

@@ -151,6 +151,9 @@ const SENTENCES: Sentences = {
   TOOLSET_NOT_EQUIPPED: () =>
     'No toolset is equipped. Equip one first: with "equip-toolset" in configuration mode, or with `assay toolset equip NAME`.',
   TOOL_NOT_IN_TOOLSET: (r) => `The tool ${quote(r.tool)} is not in the toolset ${quote(r.toolset)}.`,
+  NOTE_TAKEN: (r) => `The tool ${quote(r.tool)} has a note ${quote(r.note)} already. Change it with PUT.`,
+  EXECUTE_OFF: () =>
+    'Commands are added by the API only where Assay listens on loopback. Put it into the config file.',
   GATEWAY_TAKEN: (r) =>
     `There is a gateway ${quote(r.name)} already. Choose another name, or change or delete that one.`,
   GATEWAY_INVALID: (r) =>

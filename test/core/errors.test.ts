@@ -90,6 +90,8 @@ const REFUSALS: Examples = {
   TOOLSET_FULL: ['-32602 200 2', { toolset: 'triage', limit: 3 }],
   TOOLSET_NOT_EQUIPPED: ['-32602 200 2', {}],
   TOOL_NOT_IN_TOOLSET: ['-32602 200 2', { tool: HOSTILE, toolset: 'triage' }],
+  NOTE_TAKEN: ['-32602 409 2', { tool: HOSTILE, note: HOSTILE }],
+  EXECUTE_OFF: ['-32600 403 2', {}],
   GATEWAY_TAKEN: ['-32602 409 2', { name: HOSTILE }],
   GATEWAY_INVALID: ['-32602 422 2', { name: HOSTILE, faults: [{ field: 'url', reason: 'this is no URL.' }] }],
   GATEWAY_FIXED: ['-32602 409 2', { name: HOSTILE, field: 'trust' }],

@@ -1,5 +1,8 @@
+import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
+import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
 import type { Log, Mint } from '../../gateway/ports.ts';
 import type { Store } from '../../gateway/ports/store.ts';
+import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
 import type { AssetName } from './docs-pages.ts';
 
 /** What the REST API needs of the rest of the program. */
@@ -9,6 +12,11 @@ export interface AdminDeps {
   readonly store: Store;
   readonly mint: Mint;
   readonly nowMs: () => number;
+  readonly tools: ToolDesk;
+  readonly gateways: GatewayDesk;
+  readonly toolsets: Toolsets;
+  /** Whether commands may be added: on loopback alone. */
+  readonly mayExecute: boolean;
   /** The text of a file that comes with the program; undefined: it did not come. */
   readonly asset: (name: AssetName) => Promise<string | undefined>;
 }

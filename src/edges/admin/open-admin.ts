@@ -11,11 +11,14 @@ import { describeCommon, describeRoute } from './describe-route.ts';
 import { docsPage, PAGE_HEADERS } from './docs-pages.ts';
 import { problemResponse, type Failure } from './failure.ts';
 import type { Route } from './route.ts';
+import { gatewayRoutes } from './gateways.ts';
 import { tokenRoutes } from './tokens.ts';
+import { toolNoteRoutes } from './tool-notes.ts';
+import { toolRoutes } from './tools.ts';
 
 /** Every resource, each in a file of its own. */
 function routesOf(deps: AdminDeps): readonly Route[] {
-  return [...tokenRoutes(deps)];
+  return [...toolRoutes(deps), ...toolNoteRoutes(deps), ...gatewayRoutes(deps), ...tokenRoutes(deps)];
 }
 
 /** The REST API, behind a door that has looked at Host, Origin and token. */
