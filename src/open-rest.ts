@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { mintToken } from './adapters/auth/mint-token.ts';
 import type { LintLevels } from './core/hints/lint.ts';
 import { VERSION } from './core/identity.ts';
+import type { ProtectedResource } from './core/protected-resource.ts';
 import type { AdminDeps } from './edges/admin/admin-deps.ts';
 import type { Admin } from './edges/admin/open-admin.ts';
 import type { OtherPaths } from './edges/mcp/http-door.ts';
@@ -19,6 +20,7 @@ export interface RestSurroundings extends Pick<Opened, 'catalog' | 'settings' | 
   readonly toolsets: Toolsets;
   /** Whether commands may be added by it. */
   readonly mayExecute: boolean;
+  readonly resource: ProtectedResource | undefined;
 }
 
 /** The REST API. It is loaded when somebody first asks for it: clients of MCP neither wait for it nor keep it in memory. */
@@ -45,6 +47,7 @@ function depsOf({
   store,
   toolsets,
   mayExecute,
+  resource,
 }: RestSurroundings): AdminDeps {
   const { log, telemetry } = ground;
   const nowMs = (): number => Date.now();
@@ -64,6 +67,7 @@ function depsOf({
     gateways: new GatewayDesk({ catalog, ...said, mask: telemetry.mask, nowMs }),
     toolsets,
     mayExecute,
+    resource,
     asset,
   };
 }

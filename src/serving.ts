@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { ensureAdminToken } from './admin-token.ts';
 import { mintToken } from './adapters/auth/mint-token.ts';
-import { TokenGate } from './adapters/auth/token-gate.ts';
 import { announceServe, findServe, SERVE_FILE, withdrawServe } from './adapters/store/running-serve.ts';
 import { openMeter } from './adapters/telemetry/metrics.ts';
 import type { Refusal } from './core/refusal.ts';
@@ -16,6 +15,7 @@ import { openRest } from './open-rest.ts';
 import type { Meter } from './gateway/ports/telemetry.ts';
 import type { Store } from './gateway/ports/store.ts';
 import { openGround, openHomeStore, setting, type Ground, type GroundOptions } from './ground.ts';
+import { openGate, resourceOf } from './open-gate.ts';
 import { openToolsets } from './open-toolsets.ts';
 import { openConfigured } from './opening.ts';
 
@@ -42,14 +42,19 @@ async function serveFrom(
   const { host, port, meter } = options;
   const { log } = ground;
   const operatorToken = setting('ASSAY_TOKEN');
-  // Whoever sets ASSAY_TOKEN wants it to be asked for, also on loopback.
+  // Whoever sets ASSAY_TOKEN or names an issuer wants tokens to be asked for, also on loopback.
   const isOpenWith = (given: Settings): boolean =>
-    given['mcp.access'] === 'open' && operatorToken === undefined;
+    given['mcp.access'] === 'open' && operatorToken === undefined && given['auth.issuer'] === '';
   const needsTokenWith = (given: Settings): boolean => !isOpenWith(given) || !isLoopback(host);
   const opened = await openConfigured(options, ground, { store, isPersonal: needsTokenWith });
   if (!opened.ok) return opened;
   const { catalog, configPath, settings } = opened.value;
   const isPersonal = needsTokenWith(settings);
+  const place = resourceOf(settings, host);
+  if (!place.ok) {
+    await opened.value.close();
+    return place;
+  }
   const shown = await openToolsets(catalog, { ground, settings, store: opened.value.store, isPersonal });
   const known = await shown.toolsets.ready();
   if (!known.ok) {
@@ -59,16 +64,24 @@ async function serveFrom(
   const makesToken = isLoopback(host) && operatorToken === undefined;
   const adminTokenPath = makesToken ? await ensureAdminToken(store, ground) : undefined;
   const ownToken = mintToken();
-  const mostFailures = settings['limits.tokenFailures'];
-  const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
+  const gate = await openGate({ store, operatorToken, ownToken, settings, resource: place.value, log });
   const isOpen = isOpenWith(settings);
   const rest = openRest({
     ...opened.value,
     toolsets: shown.toolsets,
     store: store,
     mayExecute: isLoopback(host),
+    resource: place.value?.resource,
   });
-  const behind = { settings, catalog, log, meter, views: shown.views, others: rest };
+  const behind = {
+    resource: place.value?.resource,
+    settings,
+    catalog,
+    log,
+    meter,
+    views: shown.views,
+    others: rest,
+  };
   const door = await openHttpDoor({ host, port, gate, isOpen, ...behind });
   if (!door.ok) {
     gate.close();
@@ -76,6 +89,7 @@ async function serveFrom(
     await opened.value.close();
     return door;
   }
+  place.value?.listensAt(door.value.url);
   opened.value.start();
   const { url } = door.value;
   const withdraw = await announce(ground, url, ownToken);

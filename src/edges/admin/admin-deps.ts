@@ -1,3 +1,4 @@
+import type { ProtectedResource } from '../../core/protected-resource.ts';
 import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
 import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
 import type { Log, Mint } from '../../gateway/ports.ts';
@@ -17,6 +18,8 @@ export interface AdminDeps {
   readonly toolsets: Toolsets;
   /** Whether commands may be added: on loopback alone. */
   readonly mayExecute: boolean;
+  /** Undefined: no issuer is known. */
+  readonly resource?: ProtectedResource | undefined;
   /** The text of a file that comes with the program; undefined: it did not come. */
   readonly asset: (name: AssetName) => Promise<string | undefined>;
 }
