@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { mintToken } from './adapters/auth/mint-token.ts';
-import type { LintLevels } from './core/hints/lint.ts';
+import { lintLevelsOf } from './core/hints/lint-levels.ts';
 import { VERSION } from './core/identity.ts';
 import type { AdminDeps } from './edges/admin/admin-deps.ts';
 import type { Admin } from './edges/admin/open-admin.ts';
@@ -48,12 +48,7 @@ function depsOf({
 }: RestSurroundings): AdminDeps {
   const { log, telemetry } = ground;
   const nowMs = (): number => Date.now();
-  const levels: LintLevels = {
-    contradiction: settings['lint.contradiction'],
-    'not-boolean': settings['lint.notBoolean'],
-    'telling-words': settings['lint.tellingWords'],
-    'missing-hints': settings['lint.missingHints'],
-  };
+  const levels = lintLevelsOf(settings);
   return {
     version: VERSION,
     log,

@@ -56,18 +56,14 @@ async function serveFrom(
     await opened.value.close();
     return known;
   }
-  const makesToken = isLoopback(host) && operatorToken === undefined;
+  const isLocal = isLoopback(host);
+  const makesToken = isLocal && operatorToken === undefined;
   const adminTokenPath = makesToken ? await ensureAdminToken(store, ground) : undefined;
   const ownToken = mintToken();
   const mostFailures = settings['limits.tokenFailures'];
   const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
   const isOpen = isOpenWith(settings);
-  const rest = openRest({
-    ...opened.value,
-    toolsets: shown.toolsets,
-    store: store,
-    mayExecute: isLoopback(host),
-  });
+  const rest = openRest({ ...opened.value, toolsets: shown.toolsets, store, mayExecute: isLocal });
   const behind = { settings, catalog, log, meter, views: shown.views, others: rest };
   const door = await openHttpDoor({ host, port, gate, isOpen, ...behind });
   if (!door.ok) {
@@ -77,8 +73,7 @@ async function serveFrom(
     return door;
   }
   opened.value.start();
-  const { url } = door.value;
-  const withdraw = await announce(ground, url, ownToken);
+  const withdraw = await announce(ground, door.value.url, ownToken);
   const close = async (): Promise<void> => {
     await withdraw();
     // Servers stop last: until then they answer what is under way.
@@ -91,7 +86,7 @@ async function serveFrom(
   return ok({
     catalog,
     configPath,
-    url,
+    url: door.value.url,
     needsToken: isPersonal,
     adminTokenPath,
     equipped: () => shown.toolsets.equipped,
