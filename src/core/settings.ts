@@ -1,4 +1,4 @@
-/* eslint-disable max-lines -- a table of data: one row for each setting */
+// A table of data: one row for each setting.
 import type { LintLevel } from './hints/lint.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
