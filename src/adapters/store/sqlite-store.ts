@@ -165,28 +165,6 @@ export class SqliteStore implements Store {
     return this.#call('deeds', query);
   }
 
-  words(since: number): Promise<Result<WordNews, Refusal>> {
-    return this.#call('words', since);
-  }
-
-  saveWords(changes: readonly WordChange[]): Promise<Result<readonly StoredWord[] | undefined, Refusal>> {
-    return this.#call('saveWords', changes);
-  }
-
-  acceptFirst(
-    definitions: readonly AcceptedDefinition[],
-  ): Promise<Result<ReadonlyMap<string, string>, Refusal>> {
-    return this.#call('acceptFirst', definitions);
-  }
-
-  accepted(id: string): Promise<Result<AcceptedDefinition | undefined, Refusal>> {
-    return this.#call('accepted', id);
-  }
-
-  deeds(query: DeedQuery): Promise<Result<readonly StoredDeed[], Refusal>> {
-    return this.#call('deeds', query);
-  }
-
   onChange(listener: (parts: readonly StorePart[]) => void): () => void {
     return this.#listeners.add(listener);
   }
