@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { ensureAdminToken } from './admin-token.ts';
 import { mintToken } from './adapters/auth/mint-token.ts';
 import { TokenGate } from './adapters/auth/token-gate.ts';
 import { announceServe, findServe, SERVE_FILE, withdrawServe } from './adapters/store/running-serve.ts';
@@ -55,6 +56,8 @@ async function serveFrom(
     await opened.value.close();
     return known;
   }
+  const makesToken = isLoopback(host) && operatorToken === undefined;
+  const adminTokenPath = makesToken ? await ensureAdminToken(store, ground) : undefined;
   const ownToken = mintToken();
   const mostFailures = settings['limits.tokenFailures'];
   const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
@@ -73,7 +76,6 @@ async function serveFrom(
   const withdraw = await announce(ground, url, ownToken);
   const close = async (): Promise<void> => {
     await withdraw();
-    await rest.close();
     // Servers stop last: until then they answer what is under way.
     await door.value.close();
     await shown.close();
@@ -86,6 +88,7 @@ async function serveFrom(
     configPath,
     url,
     needsToken: isPersonal,
+    adminTokenPath,
     equipped: () => shown.toolsets.equipped,
     hasModes: settings.enableConfigToolsMenu,
     close,

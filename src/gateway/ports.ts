@@ -3,7 +3,7 @@ import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Ending } from '../core/supervision.ts';
-import type { Identity } from '../core/subject.ts';
+import type { Identity, Scope } from '../core/subject.ts';
 import type { MintedToken } from '../core/token.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { HeaderParameters } from '../protocol/header-parameters.ts';
@@ -202,8 +202,8 @@ export interface Gate {
   admit(authorization: string | undefined, address: string, nowMs: number): Result<Identity, Refusal>;
   /** Whether somebody has a token for MCP endpoints, and none can be guessed. */
   isFitForNetwork(nowMs: number): boolean;
-  /** Whether MCP endpoints still let in whoever came as this subject. */
-  isHolder(subject: string, nowMs: number): boolean;
+  /** Whether somebody still holds a token of this subject that has the scope. */
+  isHolder(subject: string, scope: Scope, nowMs: number): boolean;
 }
 
 /** Where events go that people may want to read. Known secrets are masked on the way. */

@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { allows, LOCAL, OPERATOR, type Identity } from '../../core/subject.ts';
+import { allows, LOCAL, OPERATOR, type Identity, type Scope } from '../../core/subject.ts';
 import { bearerOf, parseToken, tokenState, type MintedToken } from '../../core/token.ts';
 import type { Gate, Log } from '../../gateway/ports.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
@@ -92,13 +92,13 @@ export class TokenGate implements Gate {
     return REQUIRED;
   }
 
-  isHolder(subject: string, nowMs: number): boolean {
+  isHolder(subject: string, scope: Scope, nowMs: number): boolean {
     if (subject === LOCAL.subject || subject === OPERATOR.subject) return true;
     return [...this.#known.values()].some(
       (known) =>
         known.admission.value.subject === subject &&
         tokenState(known, nowMs) === 'valid' &&
-        allows(known.admission.value, 'mcp'),
+        allows(known.admission.value, scope),
     );
   }
 

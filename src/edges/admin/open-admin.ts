@@ -3,14 +3,20 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Refusal } from '../../core/refusal.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Identity } from '../../core/subject.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { answerRoute } from './answer-route.ts';
 import { describeCommon, describeRoute } from './describe-route.ts';
+import { docsPage, PAGE_HEADERS } from './docs-pages.ts';
 import { problemResponse, type Failure } from './failure.ts';
 import type { Route } from './route.ts';
 import { tokenRoutes } from './tokens.ts';
+
+/** Every resource, each in a file of its own. */
+function routesOf(deps: AdminDeps): readonly Route[] {
+  return [...tokenRoutes(deps)];
+}
 
 /** The REST API, behind a door that has looked at Host, Origin and token. */
 export interface Admin {
@@ -19,28 +25,21 @@ export interface Admin {
     response: ServerResponse,
     admitted: Result<Identity, Refusal>,
   ): Promise<void>;
-  /** Ends what would last. */
-  close(): void;
 }
 
 interface Env {
-  readonly Bindings: HttpBindings;
+  readonly Bindings: HttpBindings & { readonly admitted: Result<Identity, Refusal> };
 }
 
 type Here = Context<Env>;
 
-/** Every resource, each in a file of its own. */
-function routesOf(deps: AdminDeps): readonly Route[] {
-  return [...tokenRoutes(deps)];
-}
-
 export function openAdmin(deps: AdminDeps): Admin {
+  const app = appOf(routesOf(deps), deps);
   const admissions = new WeakMap<IncomingMessage, Result<Identity, Refusal>>();
-  const admissionOf = ({ env }: Here): Result<Identity, Refusal> =>
-    admissions.get(env.incoming) ?? { ok: false, error: { code: 'TOKEN_REQUIRED' } };
-  const app = appOf(routesOf(deps), deps, admissionOf);
-  const fetch = (request: Request, env: HttpBindings): Response | Promise<Response> =>
-    app.fetch(request, env);
+  const fetch = (request: Request, bindings: HttpBindings): Response | Promise<Response> => {
+    const admitted = admissions.get(bindings.incoming) ?? err({ code: 'TOKEN_REQUIRED' });
+    return app.fetch(request, { ...bindings, admitted });
+  };
   const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     // The rest of the process keeps the globals that Node gave it.
     overrideGlobalObjects: false,
@@ -50,87 +49,88 @@ export function openAdmin(deps: AdminDeps): Admin {
         { path: '', authorization: undefined },
       ),
   });
-  const ending = new AbortController();
   return {
     answer: (request, response, admitted) => {
       admissions.set(request, admitted);
       return listener(request, response);
     },
-    close: () => ending.abort(),
   };
 }
 
-function appOf(
-  routes: readonly Route[],
-  { log, version }: AdminDeps,
-  admissionOf: (c: Here) => Result<Identity, Refusal>,
-): OpenAPIHono<Env> {
+function appOf(routes: readonly Route[], deps: AdminDeps): OpenAPIHono<Env> {
   const app = new OpenAPIHono<Env>({ strict: false });
   const registry = app.openAPIRegistry;
   describeCommon(registry);
-  const admitted = async (
-    c: Here,
-    work: (identity: Identity) => Promise<Result<Response, Failure>>,
-  ): Promise<Response> => {
-    const admission = admissionOf(c);
-    const done = admission.ok ? await work(admission.value) : admission;
-    return done.ok ? done.value : refused(c, done.error);
-  };
   for (const route of routes) {
     describeRoute(registry, route);
-    app.on(route.spec.method.toUpperCase(), honoPath(route.spec.path), (c: Here) =>
-      admitted(c, (identity) =>
-        answerRoute(route, { request: c.req.raw, identity, param: (name) => c.req.param(name) ?? '' }),
-      ),
-    );
+    app.on(route.spec.method.toUpperCase(), honoPath(route.spec.path), async (c: Here) => {
+      const { admitted } = c.env;
+      const visit = { request: c.req.raw, param: (name: string) => c.req.param(name) ?? '' };
+      return responseOf(
+        c,
+        admitted.ok ? await answerRoute(route, { ...visit, identity: admitted.value }) : admitted,
+      );
+    });
   }
   let document: string | undefined;
   app.get('/openapi.json', (c) => {
-    const admission = admissionOf(c);
-    if (!admission.ok && !isAboutTokens(admission.error)) return refused(c, admission.error);
-    document ??= JSON.stringify(app.getOpenAPI31Document(headOf(version)));
-    return new Response(document, { headers: { 'content-type': 'application/json' } });
+    document ??= JSON.stringify(app.getOpenAPI31Document(headOf(deps.version)));
+    return responseOf(c, mayRead(c) ?? ok(ownResponse('application/json', document)));
   });
-  app.all('*', (c) => {
-    const admission = admissionOf(c);
-    const isKnown = routes.some(({ spec }) => patternOf(spec.path).test(pathOf(c)));
-    // A client of MCP at a wrong path is better told that than to bring a token for it.
-    const isShown = admission.ok || (!isKnown && isAboutTokens(admission.error));
-    const done = isShown ? unmatched(c, routes) : admission;
-    return done.ok ? done.value : refused(c, done.error);
-  });
+  for (const path of ['/docs', '/docs/*']) app.get(path, (c) => answerDocs(c, routes, deps));
+  app.all('*', (c) => responseOf(c, unmatched(c, routes)));
   app.onError((error, c) => {
-    log.error('a request to the REST API failed inside Assay', { error: error.stack ?? error.message });
+    deps.log.error('a request to the REST API failed inside Assay', { error: error.stack ?? error.message });
     return refused(c, { code: 'INTERNAL' });
   });
   return app;
+}
+
+async function answerDocs(c: Here, routes: readonly Route[], { asset }: AdminDeps): Promise<Response> {
+  const page = await docsPage(pathOf(c), asset);
+  if (page === undefined) return responseOf(c, unmatched(c, routes));
+  return responseOf(c, mayRead(c) ?? ok(ownResponse(page.type, page.text)));
+}
+
+function ownResponse(type: string, text: string): Response {
+  return new Response(text, {
+    headers: { ...PAGE_HEADERS, 'content-type': type, 'cache-control': 'no-cache' },
+  });
+}
+
+function responseOf(c: Here, done: Result<Response, Failure>): Response {
+  return done.ok ? done.value : refused(c, done.error);
 }
 
 function refused(c: Here, failure: Failure): Response {
   return problemResponse(failure, { path: c.req.path, authorization: c.req.header('authorization') });
 }
 
-/** Who brings no token that holds may still see what needs none. */
-export function isAboutTokens({ code }: Refusal): boolean {
+/** Why somebody may not even see what needs no token. */
+function mayRead({ env: { admitted } }: Here): Result<never, Refusal> | undefined {
+  return admitted.ok || isAboutTokens(admitted.error) ? undefined : admitted;
+}
+
+function isAboutTokens({ code }: Refusal): boolean {
   return code === 'TOKEN_REQUIRED' || code === 'TOO_MANY_FAILURES';
 }
 
 /** OPTIONS, a method that the path does not have, or a path that there is not. */
 function unmatched(c: Here, routes: readonly Route[]): Result<Response, Failure> {
   const path = pathOf(c);
+  const { admitted } = c.env;
   const fitting = routes.filter(({ spec }) => patternOf(spec.path).test(path));
+  // A client of MCP at a wrong path is better told that than to bring a token for it.
+  if (!admitted.ok && (fitting.length > 0 || !isAboutTokens(admitted.error))) return admitted;
   if (fitting.length === 0) {
-    const known = [...new Set(routes.map(({ spec }) => spec.path))];
-    return {
-      ok: false,
-      error: { code: 'ENDPOINT_UNKNOWN', path: c.req.path, known: ['/mcp', '/docs', ...known] },
-    };
+    const known = ['/mcp', '/docs', ...new Set(routes.map(({ spec }) => spec.path))];
+    return err({ code: 'ENDPOINT_UNKNOWN', path: c.req.path, known });
   }
   const methods = new Set(fitting.map(({ spec }) => spec.method.toUpperCase()));
   const allowed = [...methods, ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-  if (c.req.method === 'OPTIONS')
-    return { ok: true, value: new Response(null, { status: 204, headers: { allow: allowed } }) };
-  return { ok: false, error: { code: 'HTTP_METHOD_UNKNOWN', method: c.req.method, allowed } };
+  return c.req.method === 'OPTIONS'
+    ? ok(new Response(null, { status: 204, headers: { allow: allowed } }))
+    : err({ code: 'HTTP_METHOD_UNKNOWN', method: c.req.method, allowed });
 }
 
 /** A slash at its end means nothing. */
@@ -149,7 +149,13 @@ function honoPath(path: string): string {
 function headOf(version: string): Parameters<OpenAPIHono['getOpenAPI31Document']>[0] {
   return {
     openapi: '3.1.0',
-    info: { title: 'Assay', version, description: 'The REST API of the MCP gateway Assay.' },
+    info: {
+      title: 'Assay',
+      version,
+      description:
+        'The REST API of the MCP gateway Assay. Errors are problem documents (RFC 9457); names may be given in snake_case too.',
+      license: { name: 'MIT' },
+    },
     servers: [{ url: '/' }],
   };
 }

@@ -57,6 +57,8 @@ export interface OpenServe extends OpenCatalog {
   readonly url: string;
   /** Whether every client must bring a token. */
   readonly needsToken: boolean;
+  /** The file that holds a token for the REST API; undefined: those who made tokens know them. */
+  readonly adminTokenPath: string | undefined;
   /** The toolset whose tools `/mcp` shows. */
   readonly equipped: () => Toolset | undefined;
   /** Whether `/mcp` shows the configuration tools alone where none is equipped, and not all tools beside them. */

@@ -13,10 +13,11 @@ import { tableOf } from './table.ts';
 export async function serve(runtime: Runtime, options: ServeOptions): Promise<number> {
   const opened = await runtime.openServe(options);
   if (!opened.ok) return complain(opened.error);
-  const { url, catalog, configPath, needsToken, equipped, hasModes } = opened.value;
+  const { url, catalog, configPath, needsToken, adminTokenPath, equipped, hasModes } = opened.value;
   const endpoint = `${url}/mcp`;
   console.log(`${style.bold(`Assay ${runtime.version}`)} serves ${configPath}\n`);
-  console.log(`  endpoint  ${style.cyan(endpoint)}\n  health    ${url}/health\n`);
+  console.log(`  endpoint  ${style.cyan(endpoint)}\n  health    ${url}/health`);
+  console.log(`  REST API  ${url}/docs\n            ${tokenLine(adminTokenPath)}\n`);
   const stopped = runtime.untilStopped();
   const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
   if (!isStopped) {
@@ -44,6 +45,13 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
     console.error('Assay stops: requests under way are finished first. Once more ends it at once.');
   await opened.value.close();
   return EXIT.done;
+}
+
+/** Where the REST API's token is, and never what it is. */
+function tokenLine(path: string | undefined): string {
+  return path === undefined
+    ? 'with a token of the scope admin or read; `assay token create NAME --scope admin` makes one'
+    : `with the token in ${path}`;
 }
 
 function homeOf({ home }: ServeOptions): readonly string[] {

@@ -201,7 +201,7 @@ class Door {
 
   /** What was opened with a token ends soon after the token. */
   #endOthers(nowMs: number): void {
-    const isHolder = (subject: string): boolean => this.#options.gate.isHolder(subject, nowMs);
+    const isHolder = (subject: string): boolean => this.#options.gate.isHolder(subject, 'mcp', nowMs);
     this.#sessions.endOthers(isHolder);
     for (const open of [...this.#subscriptions]) if (!isHolder(open.subject)) open.end();
   }

@@ -1,0 +1,101 @@
+import { REFUSAL_CODES, restStatusOf } from '../../core/errors.ts';
+import { titleOf } from './failure.ts';
+
+/** Files that come with the program and are drawn by browsers. */
+export type AssetName = 'swagger-ui-bundle.js' | 'swagger-ui.css';
+
+/** A page of the documentation, or a part of one. */
+export interface Page {
+  readonly type: string;
+  readonly text: string;
+}
+
+/** Nothing from elsewhere, and no script within a page: what a document says cannot become one. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/** The page at a path; undefined where there is none. */
+export async function docsPage(
+  path: string,
+  asset: (name: AssetName) => Promise<string | undefined>,
+): Promise<Page | undefined> {
+  switch (path) {
+    case '/docs':
+      return { type: 'text/html; charset=utf-8', text: DOCS };
+    case '/docs/errors':
+      return { type: 'text/html; charset=utf-8', text: errorsPage() };
+    case '/docs/start.js':
+      return { type: 'text/javascript; charset=utf-8', text: START };
+    case '/docs/page.css':
+      return { type: 'text/css; charset=utf-8', text: STYLE };
+    case '/docs/swagger-ui-bundle.js':
+      return assetPage('text/javascript; charset=utf-8', await asset('swagger-ui-bundle.js'));
+    case '/docs/swagger-ui.css':
+      return assetPage('text/css; charset=utf-8', await asset('swagger-ui.css'));
+    default:
+      return undefined;
+  }
+}
+
+function assetPage(type: string, text: string | undefined): Page | undefined {
+  return text === undefined ? undefined : { type, text };
+}
+
+const DOCS = page(
+  'Assay REST API',
+  `<link rel="stylesheet" href="/docs/swagger-ui.css">
+<script src="/docs/swagger-ui-bundle.js" defer></script>
+<script src="/docs/start.js" defer></script>`,
+  `<div id="swagger-ui"></div>
+<noscript>Without scripts, read <a href="/openapi.json">the document itself</a>.</noscript>`,
+);
+
+/** The validator that Swagger UI would ask is elsewhere. */
+const START = `'use strict';
+SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });
+`;
+
+const STYLE = `body { margin: 0 auto; max-width: 70rem; font: 1rem/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; }
+table { border-collapse: collapse; margin: 1rem; }
+th, td { padding: 0.25rem 1rem 0.25rem 0; text-align: left; }
+:target { background: #fff3bf; }
+h1 { margin: 1rem; font-size: 1.5rem; }
+`;
+
+function errorsPage(): string {
+  const rows = REFUSAL_CODES.map(
+    (code) =>
+      `<tr id="${code}"><td><code>${code}</code></td><td>${restStatusOf(code)}</td><td>${titleOf(code)}</td></tr>`,
+  );
+  const head = '<tr><th>Code</th><th>Status</th><th>Title</th></tr>';
+  return page(
+    'Errors of Assay',
+    '',
+    `<h1>Errors</h1>
+<table>${head}
+${rows.join('\n')}
+</table>`,
+  );
+}
+
+function page(title: string, head: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="/docs/page.css">
+<link rel="icon" href="data:,">
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
