@@ -1,4 +1,6 @@
 import { openStore } from '../../src/adapters/store/open-store.ts';
+import type { Deed } from '../../src/core/deed.ts';
+import { sha256 } from '../../src/core/digest.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Toolset } from '../../src/core/toolset.ts';
@@ -10,6 +12,7 @@ import type {
   StoredCredential,
   StoredToken,
 } from '../../src/gateway/ports/store.ts';
+import type { AcceptedDefinition, WordChange } from '../../src/gateway/ports/words.ts';
 
 /** Where a store is. */
 export interface StorePlace {
@@ -72,6 +75,25 @@ export function credential(
     sealed: Buffer.from([0, 1, 255]),
     expiresMs: 1_790_000_000_123,
     savedMs: 1,
+    ...more,
+  };
+}
+
+/** A change of what is said of a tool: the first one, where no former one is given. */
+export function wordChange(id: string, body: unknown, more: Partial<WordChange> = {}): WordChange {
+  return { word: { kind: 'tool', id, body }, former: undefined, ...more };
+}
+
+export function accepted(id: string, more: Partial<AcceptedDefinition> = {}): AcceptedDefinition {
+  return { id, digest: sha256(id), text: JSON.stringify({ name: id }), ...more };
+}
+
+export function deed(id: string, more: Partial<Deed> = {}): Deed {
+  return {
+    atMs: 1_790_000_000_123,
+    subject: 'local',
+    action: 'tool.update',
+    target: { kind: 'tool', id, name: `name of ${id}` },
     ...more,
   };
 }

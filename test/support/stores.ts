@@ -37,6 +37,19 @@ export async function rawRows(
   }
 }
 
+/** The tables that came with each migration that an old store may lack. */
+const TABLES: Readonly<Record<3 | 4, readonly string[]>> = {
+  3: ['assay_toolsets', 'assay_toolset_state'],
+  4: ['assay_words', 'assay_word_state', 'assay_accepted', 'assay_deeds', 'assay_deed_state'],
+};
+
+/** Makes of a closed store one that is as old as if this migration and those after it were not written yet. */
+export async function ageTo(place: StorePlace, before: keyof typeof TABLES): Promise<void> {
+  for (const [version, tables] of Object.entries(TABLES))
+    if (Number(version) >= before) for (const table of tables) await rawRows(place, `drop table ${table}`);
+  await rawRows(place, `delete from assay_migrations where version >= ${before}`);
+}
+
 /** All that is there, for a comparison. */
 export async function contentOf(place: StorePlace): Promise<readonly unknown[]> {
   if (place.databaseUrl === undefined) return [digestOf(readFileSync(join(place.home, 'assay.db')))];

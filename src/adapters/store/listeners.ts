@@ -10,6 +10,8 @@ const ALL_PARTS: Readonly<Record<StorePart, true>> = {
   settings: true,
   credentials: true,
   toolsets: true,
+  words: true,
+  deeds: true,
 };
 
 export function isPart(text: string | undefined): text is StorePart {

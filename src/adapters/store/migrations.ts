@@ -120,6 +120,10 @@ const MIGRATIONS: readonly Migration[] = [
       .values({ id: 1, equipped: null, equippings: 0, last_revision: 0 })
       .execute();
   },
+  async (trx, dialect) => {
+    await createWords(trx, dialect);
+    await createDeeds(trx, dialect);
+  },
 ];
 
 async function createServers({ schema }: Trx, { whole }: Dialect): Promise<void> {
@@ -169,4 +173,61 @@ async function createServers({ schema }: Trx, { whole }: Dialect): Promise<void>
       (constraint) => constraint.onDelete('cascade'),
     )
     .execute();
+}
+
+async function createWords(trx: Trx, { whole }: Dialect): Promise<void> {
+  await trx.schema
+    .createTable('assay_words')
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('id_json', 'text', (column) => column.notNull())
+    .addColumn('revision', whole, (column) => column.notNull())
+    .addColumn('body_json', 'text')
+    .addPrimaryKeyConstraint('assay_words_key', ['kind', 'id_json'])
+    .execute();
+  await trx.schema
+    .createIndex('assay_words_revision')
+    .unique()
+    .on('assay_words')
+    .column('revision')
+    .execute();
+  await trx.schema
+    .createTable('assay_word_state')
+    .addColumn('id', 'integer', (column) => column.primaryKey())
+    .addColumn('last_revision', whole, (column) => column.notNull())
+    .execute();
+  await trx.insertInto('assay_word_state').values({ id: 1, last_revision: 0 }).execute();
+  await trx.schema
+    .createTable('assay_accepted')
+    .addColumn('id_json', 'text', (column) => column.primaryKey())
+    .addColumn('digest', 'text', (column) => column.notNull())
+    .addColumn('text_json', 'text', (column) => column.notNull())
+    .execute();
+}
+
+async function createDeeds(trx: Trx, { whole }: Dialect): Promise<void> {
+  await trx.schema
+    .createTable('assay_deeds')
+    .addColumn('id', whole, (column) => column.primaryKey())
+    .addColumn('at_ms', whole, (column) => column.notNull())
+    .addColumn('subject_json', 'text', (column) => column.notNull())
+    .addColumn('action', 'text', (column) => column.notNull())
+    .addColumn('target_kind', 'text', (column) => column.notNull())
+    .addColumn('target_id_json', 'text', (column) => column.notNull())
+    .addColumn('target_name_json', 'text', (column) => column.notNull())
+    .addColumn('before_json', 'text')
+    .addColumn('after_json', 'text')
+    .execute();
+  // Few targets have one id, so this one also serves who asks for an id and a kind.
+  await trx.schema
+    .createIndex('assay_deeds_target')
+    .on('assay_deeds')
+    .columns(['target_id_json', 'id'])
+    .execute();
+  await trx.schema.createIndex('assay_deeds_kind').on('assay_deeds').columns(['target_kind', 'id']).execute();
+  await trx.schema
+    .createTable('assay_deed_state')
+    .addColumn('id', 'integer', (column) => column.primaryKey())
+    .addColumn('last_deed', whole, (column) => column.notNull())
+    .execute();
+  await trx.insertInto('assay_deed_state').values({ id: 1, last_deed: 0 }).execute();
 }

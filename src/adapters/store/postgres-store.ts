@@ -12,6 +12,7 @@ import { migrate, newerThanKnown } from './migrations.ts';
 import { PostgresChanges } from './postgres-changes.ts';
 import { postgresUrl } from './postgres-url.ts';
 import { SqlStore } from './sql-store.ts';
+import { callsOf } from './store-calls.ts';
 import type { Tables } from './tables.ts';
 
 /** Waits in ms: for a connection, for another writer, for a statement, for an answer of whatever kind. */
@@ -37,8 +38,8 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
     none: () => changes.stop(),
   });
   const changes = new PostgresChanges(config, listeners, log);
-  const calls = new SqlStore(dialect, (part) => {
-    if (!changes.isStanding) listeners.tell([part]);
+  const calls = new SqlStore(dialect, (parts) => {
+    if (!changes.isStanding) listeners.tell(parts);
     return Promise.resolve();
   });
   return ok(
@@ -73,25 +74,7 @@ function connect(config: pg.ClientConfig, most: number): Kysely<Tables> {
 function storeOf(calls: SqlStore, listeners: Listeners, end: () => Promise<void>): Store {
   let closing: Promise<void> | undefined;
   return {
-    saveServer: (server) => calls.saveServer(server),
-    servers: () => calls.servers(),
-    server: (name, identity) => calls.server(name, identity),
-    addToken: (token) => calls.addToken(token),
-    tokens: () => calls.tokens(),
-    revokeToken: (idOrName, revokedMs) => calls.revokeToken(idOrName, revokedMs),
-    keys: (purpose) => calls.keys(purpose),
-    ensureKey: (key) => calls.ensureKey(key),
-    addKey: (key) => calls.addKey(key),
-    credentials: () => calls.credentials(),
-    saveCredential: (credential, revision) => calls.saveCredential(credential, revision),
-    leaseCredential: (key, wish) => calls.leaseCredential(key, wish),
-    removeCredential: (key) => calls.removeCredential(key),
-    toolsets: (known) => calls.toolsets(known),
-    saveToolset: (toolset, former) => calls.saveToolset(toolset, former),
-    removeToolset: (name) => calls.removeToolset(name),
-    equip: (name) => calls.equip(name),
-    settings: () => calls.settings(),
-    saveSetting: (key, value) => calls.saveSetting(key, value),
+    ...callsOf(calls),
     onChange: (listener) => listeners.add(listener),
     close: () => (closing ??= end()),
   };
@@ -147,6 +130,8 @@ const LOCKS: Readonly<Record<Writable, number>> = {
   settings: 4,
   credentials: 5,
   toolsets: 6,
+  words: 7,
+  deeds: 8,
 };
 
 function postgresDialect(place: string, db: Kysely<Tables>): Dialect {

@@ -1,3 +1,4 @@
+import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
@@ -13,13 +14,24 @@ import type {
   StoredToken,
 } from '../../gateway/ports/store.ts';
 import type { Former, StoredToolset, ToolsetNews } from '../../gateway/ports/toolsets.ts';
+import type {
+  AcceptedDefinition,
+  DeedQuery,
+  StoredDeed,
+  StoredWord,
+  WordChange,
+  WordNews,
+} from '../../gateway/ports/words.ts';
+import { readAccepted, readAcceptedDigests, writeFirstAccepted } from './accepted-rows.ts';
 import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
+import { readDeeds, writeDeeds } from './deed-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { readServer, readServers, writeServer } from './server-rows.ts';
 import type { KeyRow } from './tables.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
 import { deleteToolset, markEquipped, readToolsets, writeToolset } from './toolset-rows.ts';
+import { readWords, writeWords } from './word-rows.ts';
 
 /** A store without the telling of changes: what one transaction does. */
 export type StoreCalls = Omit<Store, 'onChange' | 'close'>;
@@ -30,11 +42,11 @@ export type StoreCalls = Omit<Store, 'onChange' | 'close'>;
  */
 export class SqlStore implements StoreCalls {
   readonly #dialect: Dialect;
-  readonly #onWrite: (part: StorePart) => Promise<void>;
+  readonly #onWrite: (parts: readonly StorePart[]) => Promise<void>;
   #lastWrite: Promise<unknown> = Promise.resolve();
 
   /** `onWrite` is called after each write that is committed, before it is acknowledged. */
-  constructor(dialect: Dialect, onWrite: (part: StorePart) => Promise<void>) {
+  constructor(dialect: Dialect, onWrite: (parts: readonly StorePart[]) => Promise<void>) {
     this.#dialect = dialect;
     this.#onWrite = onWrite;
   }
@@ -142,6 +154,41 @@ export class SqlStore implements StoreCalls {
     });
   }
 
+  words(since: number): Promise<Result<WordNews, Refusal>> {
+    return this.#read((trx) => readWords(trx, since));
+  }
+
+  saveWords(changes: readonly WordChange[]): Promise<Result<readonly StoredWord[] | undefined, Refusal>> {
+    return this.#write(
+      'words',
+      async (trx) => ok(await writeWords(trx, changes)),
+      (saved) => (saved === undefined ? [] : changes.flatMap(({ deed }) => deed ?? [])),
+    );
+  }
+
+  /** Most are known at most times, and then nobody is to wait for a lock or to be told anything. */
+  async acceptFirst(
+    definitions: readonly AcceptedDefinition[],
+  ): Promise<Result<ReadonlyMap<string, string>, Refusal>> {
+    const ids = definitions.map(({ id }) => id);
+    const known = await this.#read((trx) => readAcceptedDigests(trx, ids));
+    if (!known.ok) return known;
+    const absent = definitions.filter(({ id }) => !known.value.has(id));
+    if (absent.length === 0) return known;
+    return this.#write('words', async (trx) => {
+      await writeFirstAccepted(trx, absent);
+      return ok(await readAcceptedDigests(trx, ids));
+    });
+  }
+
+  accepted(id: string): Promise<Result<AcceptedDefinition | undefined, Refusal>> {
+    return this.#read((trx) => readAccepted(trx, id));
+  }
+
+  deeds(query: DeedQuery): Promise<Result<readonly StoredDeed[], Refusal>> {
+    return this.#read((trx) => readDeeds(trx, query));
+  }
+
   /** Resolves when all writes that were asked for are done. */
   async settled(): Promise<void> {
     await this.#lastWrite;
@@ -152,15 +199,25 @@ export class SqlStore implements StoreCalls {
     return expecting(async () => ok(await this.#dialect.read(work)));
   }
 
-  #write<T>(part: StorePart, work: (trx: Trx) => Promise<Result<T, Refusal>>): Promise<Result<T, Refusal>> {
+  /** With the deeds that are to be told of what was done; a deed and what it tells of are there together, or neither is. */
+  #write<T>(
+    part: StorePart,
+    work: (trx: Trx) => Promise<Result<T, Refusal>>,
+    deedsOf: (done: T) => readonly Deed[] = () => [],
+  ): Promise<Result<T, Refusal>> {
     const done = this.#lastWrite.then(() =>
       expecting(async () => {
+        const parts: StorePart[] = [];
         const result = await this.#dialect.write(part, async (trx) => {
           const worked = await work(trx);
-          if (worked.ok) await this.#dialect.announce(trx, part);
+          if (!worked.ok) return worked;
+          const deeds = deedsOf(worked.value);
+          if (deeds.length > 0) await writeDeeds(trx, deeds);
+          parts.push(part, ...(deeds.length > 0 ? (['deeds'] as const) : []));
+          for (const written of parts) await this.#dialect.announce(trx, written);
           return worked;
         });
-        if (result.ok) await this.#onWrite(part);
+        if (result.ok) await this.#onWrite(parts);
         return result;
       }),
     );

@@ -56,11 +56,11 @@ export class SqliteChanges {
     this.#timer = undefined;
   }
 
-  /** This process wrote a part: known at once, and not told again by the next look. */
-  async wrote(part: StorePart): Promise<void> {
+  /** This process wrote these parts: known at once, and not told again by the next look. */
+  async wrote(parts: readonly StorePart[]): Promise<void> {
     if (this.#timer === undefined) return;
-    const others = (await this.#look())?.filter((other) => other !== part) ?? [];
-    this.#say([part, ...others]);
+    const others = (await this.#look())?.filter((other) => !parts.includes(other)) ?? [];
+    this.#say([...parts, ...others]);
   }
 
   /** Tells what changed until now; false where that cannot be seen at the moment. */

@@ -14,6 +14,14 @@ import type {
   StoredToken,
 } from '../../gateway/ports/store.ts';
 import type { Former, StoredToolset, ToolsetNews } from '../../gateway/ports/toolsets.ts';
+import type {
+  AcceptedDefinition,
+  DeedQuery,
+  StoredDeed,
+  StoredWord,
+  WordChange,
+  WordNews,
+} from '../../gateway/ports/words.ts';
 import { Listeners } from './listeners.ts';
 import { SqliteThread, type Given } from './sqlite-thread.ts';
 import type { SqliteCalls } from './sqlite-worker.ts';
@@ -127,6 +135,28 @@ export class SqliteStore implements Store {
 
   saveSetting(key: string, value: unknown): Promise<Result<undefined, Refusal>> {
     return this.#call('saveSetting', key, value);
+  }
+
+  words(since: number): Promise<Result<WordNews, Refusal>> {
+    return this.#call('words', since);
+  }
+
+  saveWords(changes: readonly WordChange[]): Promise<Result<readonly StoredWord[] | undefined, Refusal>> {
+    return this.#call('saveWords', changes);
+  }
+
+  acceptFirst(
+    definitions: readonly AcceptedDefinition[],
+  ): Promise<Result<ReadonlyMap<string, string>, Refusal>> {
+    return this.#call('acceptFirst', definitions);
+  }
+
+  accepted(id: string): Promise<Result<AcceptedDefinition | undefined, Refusal>> {
+    return this.#call('accepted', id);
+  }
+
+  deeds(query: DeedQuery): Promise<Result<readonly StoredDeed[], Refusal>> {
+    return this.#call('deeds', query);
   }
 
   onChange(listener: (parts: readonly StorePart[]) => void): () => void {

@@ -3,6 +3,7 @@ import { ok, type Result } from '../../core/result.ts';
 import { answerCalls, type ThreadSide } from '../../platform/thread.ts';
 import { markFiles } from './file-mark.ts';
 import { SqlStore, type StoreCalls } from './sql-store.ts';
+import { callsOf } from './store-calls.ts';
 import { SqliteChanges, type Known } from './sqlite-changes.ts';
 import { emptyLog, openSqliteFile } from './sqlite-file.ts';
 
@@ -44,31 +45,13 @@ async function openCalls(home: string, side: ThreadSide): Promise<Result<SqliteC
     (look) => side.say(look),
     (work) => side.inTurn(work),
   );
-  const store = new SqlStore(dialect, (part) => changes.wrote(part));
+  const store = new SqlStore(dialect, (parts) => changes.wrote(parts));
   const close = (): void => {
     changes.stop();
     database.close();
   };
   return ok({
-    saveServer: (server) => store.saveServer(server),
-    servers: () => store.servers(),
-    server: (name, identity) => store.server(name, identity),
-    addToken: (token) => store.addToken(token),
-    tokens: () => store.tokens(),
-    revokeToken: (idOrName, revokedMs) => store.revokeToken(idOrName, revokedMs),
-    keys: (purpose) => store.keys(purpose),
-    ensureKey: (key) => store.ensureKey(key),
-    addKey: (key) => store.addKey(key),
-    credentials: () => store.credentials(),
-    saveCredential: (credential, revision) => store.saveCredential(credential, revision),
-    leaseCredential: (key, wish) => store.leaseCredential(key, wish),
-    removeCredential: (key) => store.removeCredential(key),
-    toolsets: (known) => store.toolsets(known),
-    saveToolset: (toolset, former) => store.saveToolset(toolset, former),
-    removeToolset: (name) => store.removeToolset(name),
-    equip: (name) => store.equip(name),
-    settings: () => store.settings(),
-    saveSetting: (key, value) => store.saveSetting(key, value),
+    ...callsOf(store),
     open: () => Promise.resolve(DONE),
     listen: (known) => changes.listen(known).then(() => DONE),
     stopListening() {

@@ -1,6 +1,8 @@
+import type { DeedTarget } from '../../core/deed.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { ListKind } from '../../gateway/ports.ts';
 import type { StorePart } from '../../gateway/ports/store.ts';
+import type { WordKind } from '../../gateway/ports/words.ts';
 
 /**
  * The rows as both databases give them. Times are in ms. A text that a peer chose is kept as JSON (`…_json`), because
@@ -23,6 +25,13 @@ export interface Tables {
   readonly assay_toolsets: ToolsetRow;
   /** One row, of all toolsets together. */
   readonly assay_toolset_state: ToolsetStateRow;
+  readonly assay_words: WordRow;
+  /** One row, of all words together. */
+  readonly assay_word_state: WordStateRow;
+  readonly assay_accepted: AcceptedRow;
+  readonly assay_deeds: DeedRow;
+  /** One row, of all deeds together. */
+  readonly assay_deed_state: DeedStateRow;
 }
 
 export interface ServerRow {
@@ -102,4 +111,45 @@ export interface ToolsetStateRow {
   readonly equippings: number;
   /** The last one given out to any toolset, also to one that is gone. */
   readonly last_revision: number;
+}
+
+export interface WordRow {
+  readonly kind: WordKind;
+  readonly id_json: string;
+  readonly revision: number;
+  /** Null: nothing is said any more. The row stays, so that others learn of it. */
+  readonly body_json: string | null;
+}
+
+export interface WordStateRow {
+  readonly id: number;
+  /** The last one given out to any word. */
+  readonly last_revision: number;
+}
+
+export interface AcceptedRow {
+  /** Of the tool. */
+  readonly id_json: string;
+  readonly digest: string;
+  /** The definition, which is JSON itself, as a JSON string. */
+  readonly text_json: string;
+}
+
+export interface DeedRow {
+  readonly id: number;
+  readonly at_ms: number;
+  readonly subject_json: string;
+  readonly action: string;
+  readonly target_kind: DeedTarget['kind'];
+  readonly target_id_json: string;
+  readonly target_name_json: string;
+  /** Null: there was nothing, which JSON's null is not. */
+  readonly before_json: string | null;
+  readonly after_json: string | null;
+}
+
+export interface DeedStateRow {
+  readonly id: number;
+  /** The last one given out to any deed. */
+  readonly last_deed: number;
 }

@@ -4,6 +4,7 @@ import type { Scope } from '../../core/subject.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { Capabilities, ListKind } from '../ports.ts';
 import type { ToolsetStore } from './toolsets.ts';
+import type { WordStore } from './words.ts';
 
 /** One entry of a server's list as last seen. */
 export interface SeenDefinition {
@@ -95,14 +96,24 @@ export type Leased =
   | { readonly kind: 'changed' };
 
 /** The parts of a store, as changes of them are announced. */
-export type StorePart = 'servers' | 'tokens' | 'keys' | 'settings' | 'credentials' | 'toolsets';
+export type StorePart =
+  | 'servers'
+  | 'tokens'
+  | 'keys'
+  | 'settings'
+  | 'credentials'
+  | 'toolsets'
+  /** With the definitions that were accepted. */
+  | 'words'
+  /** Told whenever one is kept, beside the part that was changed by it. */
+  | 'deeds';
 
 /**
  * What outlasts the process, in one database that several processes share. Each method is one transaction, durable
  * before it resolves, and refuses with STORE_UNAVAILABLE when the database cannot be reached. Writes are done in the
  * order in which they are asked for, and a read sees those that were asked for before it.
  */
-export interface Store extends ToolsetStore {
+export interface Store extends ToolsetStore, WordStore {
   /** Replaces what was known of the server of this name and identity; only rows that differ are written. */
   saveServer(server: SeenServer): Promise<Result<undefined, Refusal>>;
   /** All servers ever seen, without their definitions. */

@@ -289,6 +289,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
       { version: 1 },
       { version: 2 },
       { version: 3 },
+      { version: 4 },
     ]);
   });
 
@@ -301,7 +302,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
     const before = await contentOf(place);
     expect(await tryStore(place)).toEqual({
       ok: false,
-      error: { code: 'STORE_NEWER', place: expect.stringMatching(SHOWN), found: 7, known: 3 },
+      error: { code: 'STORE_NEWER', place: expect.stringMatching(SHOWN), found: 7, known: 4 },
     });
     expect(await contentOf(place)).toEqual(before);
   });

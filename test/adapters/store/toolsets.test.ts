@@ -3,7 +3,7 @@ import type { Store, StorePart } from '../../../src/gateway/ports/store.ts';
 import type { Former, StoredToolset, ToolsetNews } from '../../../src/gateway/ports/toolsets.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
 import { sleep, until } from '../../support/endings.ts';
-import { DATABASES, openAt, rawRows } from '../../support/stores.ts';
+import { ageTo, DATABASES, openAt, rawRows } from '../../support/stores.ts';
 import { toolset, valueOf } from '../../support/store-values.ts';
 
 describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) => {
@@ -17,12 +17,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     const old = await openAt(place);
     valueOf(await old.saveSetting('kept', 1));
     await old.close();
-    for (const statement of [
-      'drop table assay_toolsets',
-      'drop table assay_toolset_state',
-      'delete from assay_migrations where version = 3',
-    ])
-      await rawRows(place, statement);
+    await ageTo(place, 3);
     const store = await openAt(place);
     const one = await save(store, toolset('one'));
     expect((await newsOf(store)).changed).toEqual([one]);

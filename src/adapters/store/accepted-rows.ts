@@ -1,0 +1,65 @@
+import type { AcceptedDefinition } from '../../gateway/ports/words.ts';
+import type { Trx } from './dialect.ts';
+import { portions } from './portions.ts';
+import type { AcceptedRow } from './tables.ts';
+
+export async function readAccepted(trx: Trx, id: string): Promise<AcceptedDefinition | undefined> {
+  const row = await trx
+    .selectFrom('assay_accepted')
+    .selectAll()
+    .where('id_json', '=', JSON.stringify(id))
+    .executeTakeFirst();
+  return row === undefined
+    ? undefined
+    : { id, digest: row.digest, text: JSON.parse(row.text_json) as string }; // `rowOf` wrote it
+}
+
+/** The digests of what is accepted of these tools, by their ids; their texts are long, and not read. */
+export async function readAcceptedDigests(
+  trx: Trx,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const digests = new Map<string, string>();
+  for (const portion of portions(ids.map((id) => JSON.stringify(id)))) {
+    const rows = await trx
+      .selectFrom('assay_accepted')
+      .select(['id_json', 'digest'])
+      .where('id_json', 'in', portion)
+      .execute();
+    for (const { id_json, digest } of rows) digests.set(JSON.parse(id_json) as string, digest); // so here
+  }
+  return digests;
+}
+
+/** Of a tool of which one is accepted already, that one stays. */
+export async function writeFirstAccepted(
+  trx: Trx,
+  definitions: readonly AcceptedDefinition[],
+): Promise<void> {
+  for (const rows of portions(definitions.map(rowOf)))
+    await trx
+      .insertInto('assay_accepted')
+      .values(rows)
+      .onConflict((conflict) => conflict.column('id_json').doNothing())
+      .execute();
+}
+
+export async function replaceAccepted(trx: Trx, definitions: readonly AcceptedDefinition[]): Promise<void> {
+  // One statement of PostgreSQL replaces no row twice: of several for one tool the last counts.
+  const last = [...new Map(definitions.map((one) => [one.id, one])).values()];
+  for (const rows of portions(last.map(rowOf)))
+    await trx
+      .insertInto('assay_accepted')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.column('id_json').doUpdateSet((build) => ({
+          digest: build.ref('excluded.digest'),
+          text_json: build.ref('excluded.text_json'),
+        })),
+      )
+      .execute();
+}
+
+function rowOf({ id, digest, text }: AcceptedDefinition): AcceptedRow {
+  return { id_json: JSON.stringify(id), digest, text_json: JSON.stringify(text) };
+}

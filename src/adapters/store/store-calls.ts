@@ -1,0 +1,31 @@
+import type { SqlStore, StoreCalls } from './sql-store.ts';
+
+/** What a store can be asked for, as a record that other calls can stand in beside. */
+export function callsOf(store: SqlStore): StoreCalls {
+  return {
+    saveServer: (server) => store.saveServer(server),
+    servers: () => store.servers(),
+    server: (name, identity) => store.server(name, identity),
+    addToken: (token) => store.addToken(token),
+    tokens: () => store.tokens(),
+    revokeToken: (idOrName, revokedMs) => store.revokeToken(idOrName, revokedMs),
+    keys: (purpose) => store.keys(purpose),
+    ensureKey: (key) => store.ensureKey(key),
+    addKey: (key) => store.addKey(key),
+    credentials: () => store.credentials(),
+    saveCredential: (credential, revision) => store.saveCredential(credential, revision),
+    leaseCredential: (key, wish) => store.leaseCredential(key, wish),
+    removeCredential: (key) => store.removeCredential(key),
+    toolsets: (known) => store.toolsets(known),
+    saveToolset: (toolset, former) => store.saveToolset(toolset, former),
+    removeToolset: (name) => store.removeToolset(name),
+    equip: (name) => store.equip(name),
+    words: (since) => store.words(since),
+    saveWords: (changes) => store.saveWords(changes),
+    acceptFirst: (definitions) => store.acceptFirst(definitions),
+    accepted: (id) => store.accepted(id),
+    deeds: (query) => store.deeds(query),
+    settings: () => store.settings(),
+    saveSetting: (key, value) => store.saveSetting(key, value),
+  };
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { Deed } from '../../../src/core/deed.ts';
+import type { Store } from '../../../src/gateway/ports/store.ts';
+import type { DeedQuery, StoredDeed } from '../../../src/gateway/ports/words.ts';
+import { DATABASES, openAt } from '../../support/stores.ts';
+import { deed, valueOf, wordChange } from '../../support/store-values.ts';
+
+describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => {
+  it('are given back as they were done, whatever their texts, also after the store is opened anew', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const odd = 'a\u0000b \ud800 \udc00 🎉 "\\u0000" é\u2028';
+    const value = JSON.parse(`{"__proto__": ${JSON.stringify(odd)}}`) as unknown;
+    const done = [
+      deed(odd, {
+        subject: odd,
+        target: { kind: 'gateway', id: odd, name: odd },
+        before: value,
+        after: [odd],
+      }),
+      deed('__proto__', { subject: '', target: { kind: 'tool', id: '__proto__', name: '__proto__' } }),
+      deed('n', { before: null, after: false }),
+      deed('only after', { after: 0 }),
+      deed('only before', { before: '' }),
+    ];
+    await doAll(store, done);
+    await store.close();
+    const found = await deedsOf(await openAt(place), { limit: 10, after: 0 });
+    expect(found).toEqual(done.map((one, at) => ({ ...one, id: at + 1 })));
+    expect(JSON.stringify(found[0]?.before)).toBe(JSON.stringify(value));
+  });
+
+  it('are read in pages, newest first, or oldest first after one that is known', async () => {
+    const store = await openAt(await newPlace());
+    await doAll(
+      store,
+      Array.from({ length: 7 }, (_, at) => deed(`t${at}`)),
+    );
+    const ids = async (query: DeedQuery): Promise<readonly number[]> =>
+      (await deedsOf(store, query)).map(({ id }) => id);
+    expect(await ids({ limit: 3 })).toEqual([7, 6, 5]);
+    expect(await ids({ limit: 3, before: 5 })).toEqual([4, 3, 2]);
+    expect(await ids({ limit: 3, before: 2 })).toEqual([1]);
+    expect(await ids({ limit: 3, before: 1 })).toEqual([]);
+    expect(await ids({ limit: 3, after: 0 })).toEqual([1, 2, 3]);
+    expect(await ids({ limit: 3, after: 5 })).toEqual([6, 7]);
+    expect(await ids({ limit: 3, after: 7 })).toEqual([]);
+    expect(await ids({ limit: 3, after: 2, before: 4 })).toEqual([3]);
+  });
+
+  it('are found by what they were done to', async () => {
+    const store = await openAt(await newPlace());
+    const kinds = ['tool', 'gateway', 'toolset', 'token', 'preference'] as const;
+    const ids = ['a', 'a\u0000', '__proto__'];
+    await doAll(
+      store,
+      kinds.flatMap((kind) => ids.map((id) => deed(id, { target: { kind, id, name: 'same' } }))),
+    );
+    for (const kind of kinds)
+      for (const id of ids) {
+        const own = { kind, id, name: 'same' };
+        const targets = async (query: Omit<DeedQuery, 'limit'>): Promise<readonly unknown[]> =>
+          (await deedsOf(store, { ...query, limit: 20 })).map(({ target }) => target);
+        expect(await targets({ targetKind: kind, targetId: id })).toEqual([own]);
+        expect(await targets({ targetKind: kind, after: 0 })).toEqual(
+          ids.map((one) => ({ ...own, id: one })),
+        );
+        expect(await targets({ targetId: id, after: 0 })).toEqual(
+          kinds.map((one) => ({ ...own, kind: one })),
+        );
+      }
+    expect(await deedsOf(store, { limit: 5, targetId: 'b' })).toEqual([]);
+  });
+
+  it('have ids in the order in which others learn of them, from two stores and of several parts', async () => {
+    const place = await newPlace();
+    const stores = [await openAt(place), await openAt(place)];
+    const writing = Promise.all(
+      stores.map(async (store, who) => {
+        for (let at = 0; at < 40; at++) await doAll(store, [deed(`${who} ${at}`), deed(`${who} ${at}`)]);
+      }),
+    );
+    const ended = writing.then(() => true);
+    const seen: StoredDeed[] = [];
+    for (let isOver = false; !isOver;) {
+      isOver = await Promise.race([ended, Promise.resolve(false)]);
+      seen.push(...(await deedsOf(stores[0]!, { limit: 1_000, after: seen.at(-1)?.id ?? 0 })));
+    }
+    await writing;
+    expect(seen.map(({ id }) => id)).toEqual(Array.from({ length: 160 }, (_, at) => at + 1));
+  });
+});
+
+let words = 0;
+
+/** Each with a word that is said by it. */
+async function doAll(store: Store, deeds: readonly Deed[]): Promise<void> {
+  const saved = await store.saveWords(deeds.map((one) => wordChange(`word ${words++}`, 1, { deed: one })));
+  expect(valueOf(saved)).toHaveLength(deeds.length);
+}
+
+async function deedsOf(store: Store, query: DeedQuery): Promise<readonly StoredDeed[]> {
+  return valueOf(await store.deeds(query));
+}
