@@ -31,6 +31,8 @@ import { openTaskIds } from './task-ids.ts';
 export interface Opened extends OpenCatalog {
   readonly log: Log;
   readonly settings: Settings;
+  /** `settings` of the config file, as it was read. */
+  readonly fileSettings: ReadonlyMap<string, unknown>;
   readonly ground: Ground;
   /** What a running `serve` shows, where it is all that there is. */
   readonly attached?: View;
@@ -72,7 +74,7 @@ export async function openConfigured(
   const isRecorded = !options.isQuiet;
   const tasks = options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' };
   const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded, tasks });
-  return ok({ ...opened, settings, ground, configPath: config.path });
+  return ok({ ...opened, settings, fileSettings: config.settings, ground, configPath: config.path });
 }
 
 /** The servers of a running `serve` through it; where none runs, those of the config. */
@@ -104,6 +106,7 @@ export async function openAttached(
   return ok({
     ...opened,
     settings,
+    fileSettings: new Map(),
     ground: ground.value,
     attached: attachedView(opened.catalog),
     configPath: path,

@@ -1,5 +1,8 @@
-import type { Log, Mint } from '../../gateway/ports.ts';
+import type { Settings, SettingSources } from '../../core/settings.ts';
+import type { Catalog } from '../../gateway/catalog.ts';
+import type { Gate, Log, Mint } from '../../gateway/ports.ts';
 import type { Store } from '../../gateway/ports/store.ts';
+import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
 import type { AssetName } from './docs-pages.ts';
 
 /** What the REST API needs of the rest of the program. */
@@ -8,7 +11,18 @@ export interface AdminDeps {
   readonly log: Log;
   readonly store: Store;
   readonly mint: Mint;
+  readonly catalog: Catalog;
+  readonly toolsets: Toolsets;
+  readonly preferences: PreferenceSources;
+  readonly gate: Pick<Gate, 'isHolder'>;
   readonly nowMs: () => number;
+  /** Aborted when what lasts is to end. */
+  readonly ending: AbortSignal;
   /** The text of a file that comes with the program; undefined: it did not come. */
   readonly asset: (name: AssetName) => Promise<string | undefined>;
+}
+
+/** What was said of settings when this process started, and what came of it. */
+export interface PreferenceSources extends Pick<SettingSources, 'env' | 'file'> {
+  readonly running: Settings;
 }

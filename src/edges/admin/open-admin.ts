@@ -10,12 +10,14 @@ import { answerRoute } from './answer-route.ts';
 import { describeCommon, describeRoute } from './describe-route.ts';
 import { docsPage, PAGE_HEADERS } from './docs-pages.ts';
 import { problemResponse, type Failure } from './failure.ts';
+import { preferenceRoutes } from './preferences.ts';
 import type { Route } from './route.ts';
 import { tokenRoutes } from './tokens.ts';
+import { toolsetRoutes } from './toolsets.ts';
 
 /** Every resource, each in a file of its own. */
 function routesOf(deps: AdminDeps): readonly Route[] {
-  return [...tokenRoutes(deps)];
+  return [...toolsetRoutes(deps), ...tokenRoutes(deps), ...preferenceRoutes(deps)];
 }
 
 /** The REST API, behind a door that has looked at Host, Origin and token. */
