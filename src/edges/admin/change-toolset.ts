@@ -3,6 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ToolRef } from '../../core/tool-ref.ts';
 import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts';
+import type { Changing } from '../../gateway/toolsets/toolsets.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { misfit, type Failure } from './failure.ts';
 import { route, type Call, type Route } from './route.ts';
@@ -60,12 +61,13 @@ export function changeToolsetRoute({ toolsets, catalog }: AdminDeps): Route {
       const { tools: refs } = call.body;
       const named = refs === undefined ? undefined : await toolsNamed(catalog, refs);
       let failure: Failure | undefined;
-      const changed = await toolsets.change(call.param('name'), (before) => {
+      const changing: Changing<Toolset> = (before) => {
         const after = changedBy(call, before, { named, shown: shownToolset(before, toolsets.equipped) });
         failure = after.ok ? undefined : after.error;
         if (after.ok) return ok({ toolset: after.value, value: after.value });
         return err('refusal' in after.error ? after.error.refusal : after.error);
-      });
+      };
+      const changed = await toolsets.change(call.param('name'), changing, call.identity.subject);
       if (!changed.ok) return err(failure ?? changed.error);
       // As it is kept, it has the time of the change.
       const kept = toolsets.find(changed.value.name) ?? changed.value;

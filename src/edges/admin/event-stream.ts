@@ -14,7 +14,7 @@ export interface EventSources {
 }
 
 /** Deeds that are read at a time. */
-const BATCH = 100;
+const BATCH = 20;
 const LOOK_EVERY_MS = 2_000;
 /** Looks without anything to tell, after which a comment says that the stream lives. */
 const MOST_SILENT_LOOKS = 7;

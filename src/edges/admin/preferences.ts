@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { fixOf } from '../../core/setting-fix.ts';
@@ -140,10 +141,34 @@ async function changed(deps: AdminDeps, call: Changes): Promise<Result<Shown, Fa
     if (value !== null && !isFitting(key, value)) return err(misfit(pointer, 'it does not fit'));
   }
   for (const { key, value } of wanted) {
-    const saved = await store.saveSetting(key, value ?? undefined);
+    const saved = await store.saveSetting(
+      key,
+      value ?? undefined,
+      deedOf(deps, call, { key, value, former: valueOf(before.value, key) }),
+    );
     if (!saved.ok) return saved;
   }
   return shownPreferences(deps);
+}
+
+function valueOf({ preferences }: Shown, key: SettingKey): unknown {
+  return preferences.find((one) => one.key === key)?.value;
+}
+
+/** What the next start takes, before and after. */
+function deedOf(
+  { nowMs }: AdminDeps,
+  { identity }: Changes,
+  { key, value, former }: { readonly key: SettingKey; readonly value: unknown; readonly former: unknown },
+): Deed {
+  return {
+    atMs: nowMs(),
+    subject: identity.subject,
+    action: 'preference.update',
+    target: { kind: 'preference', id: key, name: key },
+    before: former,
+    after: value ?? SETTINGS[key].kind.otherwise,
+  };
 }
 
 async function shownPreferences({ store, preferences }: AdminDeps): Promise<Result<Shown, Refusal>> {

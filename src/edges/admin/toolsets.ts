@@ -81,6 +81,7 @@ function createRoute({ toolsets, catalog }: AdminDeps): Route {
     },
     async (call) => {
       const { name, description, tools, equip } = call.body;
+      const { subject } = call.identity;
       const named = await toolsNamed(catalog, tools);
       const found: ToolsetTool[] = [];
       for (const [at, tool] of named.entries()) {
@@ -89,9 +90,9 @@ function createRoute({ toolsets, catalog }: AdminDeps): Route {
       }
       const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
       const full = withTools(empty, found);
-      const created = full.ok ? await toolsets.create(full.value) : full;
+      const created = full.ok ? await toolsets.create(full.value, subject) : full;
       if (!created.ok) return created;
-      const equipped = equip ? await toolsets.equip(name) : ok(undefined);
+      const equipped = equip ? await toolsets.equip(name, subject) : ok(undefined);
       if (!equipped.ok) return equipped;
       const reply = replyOf(toolsets.find(name) ?? created.value, toolsets.equipped);
       return ok({ ...reply, headers: { location: `/toolsets/${name}` } });
@@ -144,7 +145,7 @@ function deleteRoute(deps: AdminDeps): Route {
       if (!there.ok) return there;
       const unmet = there.value.kind === 'one' ? call.unmet(there.value.body) : undefined;
       if (unmet !== undefined) return err(unmet);
-      const removed = await toolsets.remove(call.param('name'));
+      const removed = await toolsets.remove(call.param('name'), call.identity.subject);
       return removed.ok ? ok({ kind: 'none' }) : removed;
     },
   );
@@ -162,7 +163,7 @@ function equipRoute(deps: AdminDeps): Route {
       refusals: ['TOOLSET_UNKNOWN'],
     },
     async (call) => {
-      const equipped = await deps.toolsets.equip(call.param('name'));
+      const equipped = await deps.toolsets.equip(call.param('name'), call.identity.subject);
       return equipped.ok ? found(deps, call) : equipped;
     },
   );
@@ -178,8 +179,8 @@ function unequipRoute({ toolsets }: AdminDeps): Route {
       about: 'Done where none was equipped too.',
       answer: { status: 204, about: 'None is equipped.' },
     },
-    async () => {
-      const unequipped = await toolsets.equip(undefined);
+    async ({ identity }) => {
+      const unequipped = await toolsets.equip(undefined, identity.subject);
       return unequipped.ok ? ok({ kind: 'none' }) : unequipped;
     },
   );
