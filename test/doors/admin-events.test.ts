@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Deed } from '../../src/core/deed.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
@@ -5,7 +7,7 @@ import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { sleep, until } from '../support/endings.ts';
 import { openStream, send, type Headers, type Stream } from '../support/http.ts';
-import { at, listAt, numberAt, type Json } from '../support/json.ts';
+import { at, listAt, numberAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { fixture, tempDir } from '../support/place.ts';
 import { tryStore, valueOf } from '../support/store-values.ts';
@@ -29,15 +31,19 @@ let words = 0;
 /** Something is done by another process on the same store. */
 async function act(action: string, target: Partial<Deed['target']> = {}): Promise<void> {
   words += 1;
-  const deed: Deed = {
+  const deed = deedOf(action, target);
+  const word = { kind: 'tool', id: `t${words}`, body: {} } as const;
+  expect(valueOf(await store.saveWords([{ word, former: undefined, deed }]))).toBeDefined();
+}
+
+function deedOf(action: string, target: Partial<Deed['target']> = {}): Deed {
+  return {
     atMs: 1_700_000_000_000 + words,
     subject: 'somebody',
     action,
     target: { kind: 'tool', id: `t${words}`, name: `tool ${words}`, ...target },
     after: { text: 'two\nlines' },
   };
-  const word = { kind: 'tool', id: `t${words}`, body: {} } as const;
-  expect(valueOf(await store.saveWords([{ word, former: undefined, deed }]))).toBeDefined();
 }
 
 const listen = (headers: Headers = {}, who = token, query = ''): Promise<Stream> =>
@@ -72,6 +78,39 @@ describe('/activity', () => {
     expect(await counted(`?target_kind=toolset&targetId=${encodeURIComponent('b/ü')}`)).toBe(1);
     expect(await counted('?target_kind=toolset&target_id=a')).toBe(0);
     expect(verdictOf(await admin.get('/activity?targetKind=server'))).toBe('400 QUERY_INVALID');
+  });
+
+  it('tells of each change over HTTP whose it was, and nothing that is secret', async () => {
+    const made = (await admin.post('/tokens', { name: 'told', scopes: ['read'] })).json();
+    await admin.delete(`/tokens/${textAt(made, 'id')}`);
+    await admin.post('/toolsets', { name: 'told', equip: true });
+    await admin.put('/toolsets/told', { description: 'Told' });
+    await admin.post('/toolsets/unequip');
+    await admin.delete('/toolsets/told');
+    await admin.put('/preferences', { 'limits.drainMs': 7, 'limits.sessions': 8 });
+    await admin.put('/preferences', { 'limits.drainMs': null });
+    // What is refused is not told.
+    await admin.delete('/toolsets/told');
+    const page = await admin.get('/activity?limit=10');
+    const told = listAt(page.json(), 'activity').map((one) =>
+      ['subject', 'action'].map((key) => textAt(one, key)).join(' '),
+    );
+    expect(told.reverse()).toEqual([
+      'boss token.create',
+      'boss token.revoke',
+      'boss toolset.create',
+      'boss toolset.equip',
+      'boss toolset.update',
+      'boss toolset.unequip',
+      'boss toolset.delete',
+      ...Array<string>(3).fill('boss preference.update'),
+    ]);
+    expect(at(page.json(), 'activity', 0)).toMatchObject({
+      target: { kind: 'preference', id: 'limits.drainMs' },
+      before: 7,
+      after: 10_000,
+    });
+    expect(page.text).not.toContain(textAt(made, 'token').slice(-43));
   });
 
   it('comes in pages without a gap, also while more is done', async () => {
@@ -120,6 +159,41 @@ describe('/events', () => {
       stream.cut();
     }
   });
+
+  it.runIf(process.platform === 'linux')(
+    'waits for a reader who does not read, and costs no memory for it',
+    async () => {
+      const residentMiB = (): number =>
+        Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${assay.pid}/status`, 'utf8'))?.[1]) / 1024;
+      const first = numberAt(await activity('?limit=1'), 'activity', 0, 'id');
+      const socket = connect({ port: assay.port, host: '127.0.0.1' });
+      const lines = [
+        `GET /events?lastEventId=${first} HTTP/1.1`,
+        'Host: localhost',
+        `Authorization: Bearer ${token}`,
+      ];
+      socket.pause().write(`${lines.join('\r\n')}\r\n\r\n`);
+      const before = residentMiB();
+      const text = 'x'.repeat(60_000);
+      for (let part = 0; part < 5; part += 1) {
+        const changes = Array.from({ length: 200 }, (_, at) => ({
+          word: { kind: 'tool', id: `slow-${part}-${at}`, body: {} } as const,
+          former: undefined,
+          deed: { ...deedOf(`slow.${part * 200 + at}`), after: { text } },
+        }));
+        valueOf(await store.saveWords(changes));
+      }
+      await sleep(1_500);
+      expect(residentMiB() - before).toBeLessThan(40);
+      let told = '';
+      socket.on('data', (chunk) => (told += chunk.toString('latin1').replaceAll(/x{5,}/g, '')));
+      socket.resume();
+      await until('all was told', () => (told.includes('"slow.999"') ? true : undefined), 20_000);
+      const actions = [...told.matchAll(/"action":"slow\.(\d+)"/g)].map(([, count]) => Number(count));
+      expect(actions).toEqual(Array.from({ length: 1_000 }, (_, at) => at));
+      socket.destroy();
+    },
+  );
 
   it('tells that the list of tools is another, and of many changes at a time not each', async () => {
     const stream = await listen();
