@@ -25,6 +25,7 @@ import { refuseLarge, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
 import { namesModern } from './modern-rules.ts';
 import { answerDelete, answerGet, type SessionVisit } from './legacy-get.ts';
+import type { OtherPaths } from './other-paths.ts';
 import { readBody } from './read-body.ts';
 import { sendMetrics } from './send-metrics.ts';
 import { Sessions } from './session.ts';
@@ -47,16 +48,6 @@ export interface HttpDoorOptions {
   readonly others: OtherPaths;
 }
 
-/** What answers at all paths that are none of this door's. */
-export interface OtherPaths {
-  /** Who comes, or why nobody does: what needs no token is its own matter. */
-  answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    admitted: Result<Identity, Refusal>,
-  ): Promise<void>;
-}
-
 export interface HttpDoor {
   /** Origin and port at which it listens. */
   readonly url: string;
@@ -64,7 +55,6 @@ export interface HttpDoor {
   close(): Promise<void>;
 }
 
-/** Paths that are answered here. */
 const IS_OWN = /^\/(?:mcp|health|metrics)(?:\/|$)/;
 
 /** How often in ms streams and sessions are looked at: whether their token still holds, and whether somebody uses them. */
@@ -119,7 +109,6 @@ class Door {
   readonly #options: HttpDoorOptions;
   readonly #server: () => HttpServer;
   readonly #guard: Guard;
-  /** At the paths of others a token is asked for, on loopback too. */
   readonly #closedGuard: Guard;
   readonly #sessions: Sessions;
   readonly #loads: ClientLoads;
@@ -185,6 +174,7 @@ class Door {
   async close(): Promise<void> {
     const drained = this.#underWay.drain(this.#options.settings['limits.drainMs']);
     for (const subscription of [...this.#subscriptions]) subscription.end();
+    this.#options.others.close();
     await drained;
     clearInterval(this.#looking);
     this.#sessions.endAll();
