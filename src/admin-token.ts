@@ -3,6 +3,7 @@ import { mintToken, secretDigest } from './adapters/auth/mint-token.ts';
 import type { Refusal } from './core/refusal.ts';
 import { err, ok, type Result } from './core/result.ts';
 import { sentenceOf } from './core/sentences.ts';
+import { LOCAL } from './core/subject.ts';
 import { parseToken, tokenState } from './core/token.ts';
 import type { Log } from './gateway/ports.ts';
 import type { Store, StoredToken } from './gateway/ports/store.ts';
@@ -49,13 +50,13 @@ async function make(
 ): Promise<Result<boolean, Refusal>> {
   const nowMs = Date.now();
   const wish = { name, scopes: ['admin'], lifetimeMs: undefined } as const;
-  const created = await createToken(wish, { store, mint: mintToken, nowMs });
+  const created = await createToken(wish, { store, mint: mintToken, nowMs, by: LOCAL.subject });
   if (!created.ok) return created;
   const { text, kept } = created.value;
   const written = await writeAtomically(path, `${text}\n`, 0o600);
   if (written.ok) return ok(true);
   // One that nobody can read would keep the next start from making one.
-  await revokeToken(kept.id, { store, nowMs });
+  await revokeToken(kept.id, { store, nowMs, by: LOCAL.subject });
   return err({ code: 'FILE_UNWRITABLE', path, reason: written.error.reason });
 }
 

@@ -16,7 +16,7 @@ export interface OpenGate extends Gate {
 }
 
 /** Undefined where no issuer is set. SETTING_INVALID: clients could not be told where they are. */
-export function resourceOf(settings: Settings, host: string): Result<Place | undefined, Refusal> {
+export function placeOf(settings: Settings, host: string): Result<Place | undefined, Refusal> {
   const issuer = settings['auth.issuer'];
   const publicUrl = settings['auth.publicUrl'];
   if (issuer === '') return ok(undefined);
@@ -44,19 +44,18 @@ const NEEDED = {
 /** The gate of our own tokens, and of those of an issuer where one is set. Whoever opens it closes it, before the store. */
 export async function openGate({
   settings,
-  resource: place,
+  resource,
   ...options
 }: Omit<TokenGateOptions, 'mostFailures'> & {
   readonly settings: Settings;
-  readonly resource: Place | undefined;
+  readonly resource: ProtectedResource | undefined;
 }): Promise<OpenGate> {
   const mostFailures = settings['limits.tokenFailures'];
   const own = await TokenGate.open({ ...options, mostFailures });
-  if (place === undefined) return own;
+  if (resource === undefined) return own;
   const { openIssuerKeys } = await import('./adapters/auth/issuer-keys.ts');
   const { openJwtCheck } = await import('./adapters/auth/jwt-check.ts');
   const { IssuerGate } = await import('./adapters/auth/issuer-gate.ts');
-  const { resource } = place;
   const { issuer } = resource;
   const keys = await openIssuerKeys({ issuer, jwksUri: settings['auth.jwksUri'] });
   const check = await openJwtCheck(keys, resource);

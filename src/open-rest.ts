@@ -1,73 +1,53 @@
 import { join } from 'node:path';
 import { mintToken } from './adapters/auth/mint-token.ts';
-import type { LintLevels } from './core/hints/lint.ts';
+import { lintLevelsOf } from './core/hints/lint-levels.ts';
 import { VERSION } from './core/identity.ts';
-import type { ProtectedResource } from './core/protected-resource.ts';
 import type { AdminDeps } from './edges/admin/admin-deps.ts';
 import type { Admin } from './edges/admin/open-admin.ts';
-import type { OtherPaths } from './edges/mcp/http-door.ts';
+import type { OtherPaths } from './edges/mcp/other-paths.ts';
 import { GatewayDesk } from './gateway/gateways/gateway-desk.ts';
 import { ToolDesk } from './gateway/hints/tool-desk.ts';
-import type { Store } from './gateway/ports/store.ts';
-import type { Toolsets } from './gateway/toolsets/toolsets.ts';
-import type { Opened } from './opening.ts';
-import type { OpenWords } from './open-words.ts';
+import type { OpenedConfig } from './opening.ts';
 import { readText } from './platform/files.ts';
 
-export interface RestSurroundings extends Pick<Opened, 'catalog' | 'settings' | 'ground'> {
-  readonly said: OpenWords;
-  readonly store: Store;
-  readonly toolsets: Toolsets;
-  /** Whether commands may be added by it. */
-  readonly mayExecute: boolean;
-  readonly resource: ProtectedResource | undefined;
+export interface RestSurroundings extends Pick<
+  AdminDeps,
+  'store' | 'toolsets' | 'gate' | 'mayExecute' | 'resource'
+> {
+  readonly opened: OpenedConfig;
 }
 
 /** The REST API. It is loaded when somebody first asks for it: clients of MCP neither wait for it nor keep it in memory. */
 export function openRest(around: RestSurroundings): OtherPaths {
   let opening: Promise<Admin> | undefined;
-  const deps = depsOf(around);
+  const ending = new AbortController();
   const open = async (): Promise<Admin> => {
     const { openAdmin } = await import('./edges/admin/open-admin.ts');
-    return openAdmin(deps);
+    return openAdmin({ ...depsOf(around), ending: ending.signal });
   };
   return {
     answer: async (request, response, admitted) => {
       opening ??= open();
       await (await opening).answer(request, response, admitted);
     },
+    close: () => ending.abort(),
   };
 }
 
-function depsOf({
-  catalog,
-  settings,
-  said,
-  ground,
-  store,
-  toolsets,
-  mayExecute,
-  resource,
-}: RestSurroundings): AdminDeps {
-  const { log, telemetry } = ground;
+function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending'> {
+  const { catalog, settings, fileSettings, said, ground } = opened;
+  const { log, telemetry, around } = ground;
   const nowMs = (): number => Date.now();
-  const levels: LintLevels = {
-    contradiction: settings['lint.contradiction'],
-    'not-boolean': settings['lint.notBoolean'],
-    'telling-words': settings['lint.tellingWords'],
-    'missing-hints': settings['lint.missingHints'],
-  };
   return {
+    ...given,
     version: VERSION,
     log,
-    store,
     mint: mintToken,
-    nowMs,
-    tools: new ToolDesk({ catalog, ...said, levels, nowMs }),
+    catalog,
+    tools: new ToolDesk({ catalog, ...said, levels: lintLevelsOf(settings), nowMs }),
     gateways: new GatewayDesk({ catalog, ...said, mask: telemetry.mask, nowMs }),
-    toolsets,
-    mayExecute,
-    resource,
+    preferences: { env: around.env, file: fileSettings, running: settings },
+    nowMs,
     asset,
   };
 }

@@ -33,6 +33,8 @@ import { openWords, type OpenWords } from './open-words.ts';
 export interface Opened extends OpenCatalog {
   readonly log: Log;
   readonly settings: Settings;
+  /** `settings` of the config file, as it was read. */
+  readonly fileSettings: ReadonlyMap<string, unknown>;
   readonly ground: Ground;
   readonly store: HomeStore;
   /** What a running `serve` shows, where it is all that there is. */
@@ -94,7 +96,8 @@ export async function openConfigured(
     await said.close();
     await store.close();
   };
-  return ok({ ...opened, close, settings, ground, store, said, configPath: config.path });
+  const fileSettings = config.settings;
+  return ok({ ...opened, close, settings, fileSettings, ground, store, said, configPath: config.path });
 }
 
 /** The servers of a running `serve` through it; where none runs, those of the config. */
@@ -126,6 +129,7 @@ export async function openAttached(
   return ok({
     ...opened,
     settings,
+    fileSettings: new Map(),
     ground: ground.value,
     store: homeStore(ground.value, undefined),
     attached: attachedView(opened.catalog),

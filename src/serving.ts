@@ -10,14 +10,14 @@ import type { MintedToken } from './core/token.ts';
 import type { OpenServe, ServeOptions } from './edges/cli/runtime.ts';
 import type { Settings } from './core/settings.ts';
 import { isLoopback } from './edges/mcp/guard.ts';
-import { openHttpDoor } from './edges/mcp/http-door.ts';
+import { openHttpDoor, type HttpDoor } from './edges/mcp/http-door.ts';
 import { openRest } from './open-rest.ts';
 import type { Meter } from './gateway/ports/telemetry.ts';
 import type { Store } from './gateway/ports/store.ts';
 import { openGround, openHomeStore, setting, type Ground, type GroundOptions } from './ground.ts';
-import { openGate, resourceOf } from './open-gate.ts';
-import { openToolsets } from './open-toolsets.ts';
-import { openConfigured } from './opening.ts';
+import { openGate, placeOf } from './open-gate.ts';
+import { openToolsets, type OpenToolsets } from './open-toolsets.ts';
+import { openConfigured, type OpenedConfig } from './opening.ts';
 
 /** Opens the HTTP door of a catalog, with all that stands behind it: store, tokens, metrics. */
 export async function openServe(given: ServeOptions): Promise<Result<OpenServe, Refusal>> {
@@ -39,8 +39,7 @@ async function serveFrom(
   ground: Ground,
   store: Store,
 ): Promise<Result<OpenServe, Refusal>> {
-  const { host, port, meter } = options;
-  const { log } = ground;
+  const { host } = options;
   const operatorToken = setting('ASSAY_TOKEN');
   // Whoever sets ASSAY_TOKEN or names an issuer wants tokens to be asked for, also on loopback.
   const isOpenWith = (given: Settings): boolean =>
@@ -50,48 +49,25 @@ async function serveFrom(
   if (!opened.ok) return opened;
   const { catalog, configPath, settings } = opened.value;
   const isPersonal = needsTokenWith(settings);
-  const place = resourceOf(settings, host);
-  if (!place.ok) {
-    await opened.value.close();
-    return place;
-  }
   const shown = await openToolsets(catalog, { ground, settings, store: opened.value.store, isPersonal });
   const known = await shown.toolsets.ready();
   if (!known.ok) {
     await opened.value.close();
     return known;
   }
-  const makesToken = isLoopback(host) && operatorToken === undefined;
-  const adminTokenPath = makesToken ? await ensureAdminToken(store, ground) : undefined;
-  const ownToken = mintToken();
-  const gate = await openGate({ store, operatorToken, ownToken, settings, resource: place.value, log });
   const isOpen = isOpenWith(settings);
-  const rest = openRest({
-    ...opened.value,
-    toolsets: shown.toolsets,
-    store: store,
-    mayExecute: isLoopback(host),
-    resource: place.value?.resource,
+  const door = await openDoor({ ...options, operatorToken, isOpen }, ground, {
+    store,
+    opened: opened.value,
+    shown,
   });
-  const behind = {
-    resource: place.value?.resource,
-    settings,
-    catalog,
-    log,
-    meter,
-    views: shown.views,
-    others: rest,
-  };
-  const door = await openHttpDoor({ host, port, gate, isOpen, ...behind });
   if (!door.ok) {
-    gate.close();
     await shown.close();
     await opened.value.close();
     return door;
   }
-  place.value?.listensAt(door.value.url);
   opened.value.start();
-  const { url } = door.value;
+  const { url, ownToken, adminTokenPath } = door.value;
   const withdraw = await announce(ground, url, ownToken);
   const close = async (): Promise<void> => {
     await withdraw();
@@ -99,7 +75,6 @@ async function serveFrom(
     await door.value.close();
     await shown.close();
     await opened.value.close();
-    gate.close();
     await store.close();
   };
   return ok({
@@ -112,6 +87,64 @@ async function serveFrom(
     hasModes: settings.enableConfigToolsMenu,
     close,
   });
+}
+
+interface DoorWish extends Options {
+  readonly operatorToken: string | undefined;
+  /** Whether MCP needs no token. */
+  readonly isOpen: boolean;
+}
+
+interface Standing {
+  readonly store: Store;
+  readonly opened: OpenedConfig;
+  readonly shown: OpenToolsets;
+}
+
+interface OpenDoor extends HttpDoor, Pick<OpenServe, 'adminTokenPath'> {
+  readonly ownToken: MintedToken;
+}
+
+/** The HTTP door, with the gate of tokens and the REST API. */
+async function openDoor(
+  { host, port, meter, operatorToken, isOpen }: DoorWish,
+  ground: Ground,
+  { store, opened, shown }: Standing,
+): Promise<Result<OpenDoor, Refusal>> {
+  const { log } = ground;
+  const { settings, catalog } = opened;
+  const { views, toolsets } = shown;
+  const place = placeOf(settings, host);
+  if (!place.ok) return place;
+  const { resource } = place.value ?? {};
+  const makesToken = isLoopback(host) && operatorToken === undefined;
+  const adminTokenPath = makesToken ? await ensureAdminToken(store, ground) : undefined;
+  const ownToken = mintToken();
+  const gate = await openGate({ store, operatorToken, ownToken, settings, resource, log });
+  const others = openRest({ opened, store, toolsets, gate, resource, mayExecute: isLoopback(host) });
+  const door = await openHttpDoor({
+    host,
+    port,
+    gate,
+    resource,
+    isOpen,
+    settings,
+    catalog,
+    log,
+    meter,
+    views,
+    others,
+  });
+  if (!door.ok) {
+    gate.close();
+    return door;
+  }
+  place.value?.listensAt(door.value.url);
+  const close = async (): Promise<void> => {
+    await door.value.close();
+    gate.close();
+  };
+  return ok({ url: door.value.url, ownToken, adminTokenPath, close });
 }
 
 const ANNOUNCE_EVERY_MS = 5_000;

@@ -1,4 +1,4 @@
-/* eslint-disable max-lines -- a table of data: one row for each setting */
+// A table of data: one row for each setting.
 import { audienceFault, issuerFault, jwksUriFault, publicUrlFault } from './auth-settings.ts';
 import type { LintLevel } from './hints/lint.ts';
 import type { Refusal } from './refusal.ts';

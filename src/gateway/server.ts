@@ -22,7 +22,7 @@ import type { Capabilities, Definition, Inventory, Link, LinkEvents, ListKind } 
 import { PrivateLinks } from './private-links.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
-import { ServerLists } from './server-lists.ts';
+import { ServerLists, type ListRead } from './server-lists.ts';
 import { otherEnd } from './shared-link.ts';
 import { Turnstile } from './turnstile.ts';
 import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
@@ -69,7 +69,7 @@ export class Server {
     this.lists = new ServerLists({
       remembered: known?.inventory,
       timeoutMs: () => this.spec.timeoutMs,
-      onRead: (link, list) => this.#listRead(link, list),
+      onRead: (link, read) => this.#listRead(link, read),
       onFailed: (list, cause, retryMs) =>
         deps.log.warn('a list could not be read', { server: this.spec.name, list, cause, retryMs }),
     });
@@ -271,11 +271,11 @@ export class Server {
     this.#deps.memory.remember(this.spec, snapshot);
   }
 
-  #listRead(link: Link, list: ListKind): void {
+  #listRead(link: Link, { list, isNews }: ListRead): void {
     if (list === 'tools') this.#deps.onTools?.(this.#spec, this.inventory.tools);
     if (this.#link === link) this.#remember(link);
     this.#news.tell();
-    this.#deps.onChange();
+    if (isNews) this.#deps.onChange();
   }
 
   /** Something of ours failed over this server. It must not cost the others. */

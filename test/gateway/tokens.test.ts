@@ -7,7 +7,7 @@ const NOW = 1_000_000;
 const WISH: TokenWish = { name: 'ci', scopes: ['read', 'mcp'], lifetimeMs: undefined };
 
 function create(store: MemoryTokens, wish: Partial<TokenWish> = {}): ReturnType<typeof createToken> {
-  return createToken({ ...WISH, ...wish }, { store, mint: mintToken, nowMs: NOW });
+  return createToken({ ...WISH, ...wish }, { store, mint: mintToken, nowMs: NOW, by: 'op' });
 }
 
 describe('a token', () => {
@@ -45,19 +45,46 @@ describe('a token', () => {
       const created = await create(store);
       if (!created.ok) throw new Error(created.error.code);
       const { text, kept } = created.value;
-      const revoked = await revokeToken({ name: 'ci', id: kept.id, text }[by], { store, nowMs: NOW + 1 });
+      const revoked = await revokeToken({ name: 'ci', id: kept.id, text }[by], {
+        store,
+        nowMs: NOW + 1,
+        by: 'op',
+      });
       expect(revoked).toEqual({ ok: true, value: { ...kept, revokedMs: NOW + 1 } });
     }
-    expect(await revokeToken('ci', { store, nowMs: NOW })).toEqual({
+    expect(await revokeToken('ci', { store, nowMs: NOW, by: 'op' })).toEqual({
       ok: false,
       error: { code: 'TOKEN_UNKNOWN', name: 'ci' },
     });
   });
 
+  it('leaves deeds of its making and its end, by which nobody could make it again', async () => {
+    const store = new MemoryTokens();
+    const created = await create(store, { lifetimeMs: 500 });
+    if (!created.ok) throw new Error(created.error.code);
+    const { text, kept } = created.value;
+    await create(store);
+    await revokeToken('ci', { store, nowMs: NOW + 1, by: 'other' });
+    await revokeToken('ci', { store, nowMs: NOW + 2, by: 'other' });
+    const target = { kind: 'token', id: kept.id, name: 'ci' };
+    expect(store.deeds).toEqual([
+      {
+        atMs: NOW,
+        subject: 'op',
+        action: 'token.create',
+        target,
+        after: { scopes: ['read', 'mcp'], expiresAt: new Date(NOW + 500).toISOString() },
+      },
+      { atMs: NOW + 1, subject: 'other', action: 'token.revoke', target },
+    ]);
+    for (const secret of [kept.hash, text.split('_')[2]])
+      expect(JSON.stringify(store.deeds)).not.toContain(secret);
+  });
+
   it('that is revoked already is not repeated in the refusal', async () => {
     const store = new MemoryTokens();
     const { text, id } = mintToken();
-    expect(await revokeToken(text, { store, nowMs: NOW })).toEqual({
+    expect(await revokeToken(text, { store, nowMs: NOW, by: 'op' })).toEqual({
       ok: false,
       error: { code: 'TOKEN_UNKNOWN', name: id },
     });

@@ -1,3 +1,4 @@
+import type { Deed } from '../../src/core/deed.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import { err, ok, type Result } from '../../src/core/result.ts';
 import type { Store, StorePart, StoredToken } from '../../src/gateway/ports/store.ts';
@@ -6,17 +7,20 @@ import type { Store, StorePart, StoredToken } from '../../src/gateway/ports/stor
 export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revokeToken' | 'onChange'> {
   #tokens: readonly StoredToken[] = [];
   readonly #listeners = new Set<(parts: readonly StorePart[]) => void>();
+  /** All that were told of writes. */
+  readonly deeds: Deed[] = [];
   isAvailable = true;
 
   get listeners(): number {
     return this.#listeners.size;
   }
 
-  addToken(token: StoredToken): Promise<Result<undefined, Refusal>> {
+  addToken(token: StoredToken, deed?: Deed): Promise<Result<undefined, Refusal>> {
     return this.#answer(() => {
       const isTaken = this.#tokens.some((one) => one.name === token.name && one.revokedMs === undefined);
       if (isTaken) return err({ code: 'TOKEN_NAME_TAKEN', name: token.name });
       this.#set([...this.#tokens, token]);
+      if (deed !== undefined) this.deeds.push(deed);
       return ok(undefined);
     });
   }
@@ -25,13 +29,19 @@ export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revoke
     return this.#answer(() => ok(this.#tokens));
   }
 
-  revokeToken(idOrName: string, revokedMs: number): Promise<Result<StoredToken, Refusal>> {
+  revokeToken(
+    idOrName: string,
+    revokedMs: number,
+    deed?: Omit<Deed, 'target'>,
+  ): Promise<Result<StoredToken, Refusal>> {
     return this.#answer(() => {
       const found = this.#tokens.find(
         ({ id, name, revokedMs: at }) => at === undefined && (id === idOrName || name === idOrName),
       );
       if (found === undefined) return err({ code: 'TOKEN_UNKNOWN', name: idOrName });
       const revoked = { ...found, revokedMs };
+      const target = { kind: 'token', id: found.id, name: found.name } as const;
+      if (deed !== undefined) this.deeds.push({ ...deed, target });
       this.#set(this.#tokens.map((one) => (one === found ? revoked : one)));
       return ok(revoked);
     });

@@ -1,3 +1,4 @@
+import type { Deed } from '../../src/core/deed.ts';
 import { err, ok } from '../../src/core/result.ts';
 import type { Store, StorePart } from '../../src/gateway/ports/store.ts';
 import type { EquippedMemory, StoredToolset, ToolsetStore } from '../../src/gateway/ports/toolsets.ts';
@@ -7,6 +8,8 @@ export class MemoryToolsets implements ToolsetStore, Pick<Store, 'onChange'> {
   readonly kept: Map<string, StoredToolset> = new Map<string, StoredToolset>();
   /** How often a toolset was written. */
   writes = 0;
+  /** All that were told of writes. */
+  readonly deeds: Deed[] = [];
   /** Called before each write, as somebody else who is faster. */
   before: () => void = () => undefined;
   #revision = 0;
@@ -24,7 +27,7 @@ export class MemoryToolsets implements ToolsetStore, Pick<Store, 'onChange'> {
       }),
     );
 
-  saveToolset: ToolsetStore['saveToolset'] = (toolset, former) => {
+  saveToolset: ToolsetStore['saveToolset'] = (toolset, former, deed) => {
     this.before();
     const there = this.kept.get(former?.name ?? toolset.name);
     if (former === undefined && there !== undefined)
@@ -34,19 +37,22 @@ export class MemoryToolsets implements ToolsetStore, Pick<Store, 'onChange'> {
     const saved = { toolset, revision: (this.#revision += 1) };
     this.kept.set(toolset.name, saved);
     this.writes += 1;
+    if (deed !== undefined) this.deeds.push(deed);
     return Promise.resolve(ok(saved));
   };
 
-  removeToolset: ToolsetStore['removeToolset'] = (name) => {
+  removeToolset: ToolsetStore['removeToolset'] = (name, deed) => {
+    if (deed !== undefined && this.kept.has(name)) this.deeds.push(deed);
     if (this.#equipped === name) void this.equip(undefined);
     return Promise.resolve(ok(this.kept.delete(name)));
   };
 
-  equip: ToolsetStore['equip'] = (name) => {
+  equip: ToolsetStore['equip'] = (name, deed) => {
     const isThere = name === undefined || this.kept.has(name);
     if (isThere) {
       this.#equipped = name;
       this.#equippings += 1;
+      if (deed !== undefined) this.deeds.push(deed);
     }
     return Promise.resolve(ok(isThere));
   };

@@ -22,7 +22,10 @@ export async function keepToken(
   { scopes = ['mcp'], lifetimeMs }: Partial<TokenWish> = {},
 ): Promise<string> {
   const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
-  const created = await create({ name, scopes, lifetimeMs }, { store, mint: mintToken, nowMs: Date.now() });
+  const created = await create(
+    { name, scopes, lifetimeMs },
+    { store, mint: mintToken, nowMs: Date.now(), by: 'local' },
+  );
   await store.close();
   return valueOf(created).text;
 }

@@ -27,8 +27,8 @@ import { deleteCredential, readCredentials, takeLease, writeCredential } from '.
 import { readDeeds, writeDeeds } from './deed-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
+import { readKeys, writeKey } from './key-rows.ts';
 import { readServer, readServers, writeServer } from './server-rows.ts';
-import type { KeyRow } from './tables.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
 import { deleteToolset, markEquipped, readToolsets, writeToolset } from './toolset-rows.ts';
 import { readWords, writeWords } from './word-rows.ts';
@@ -66,16 +66,24 @@ export class SqlStore implements StoreCalls {
     return this.#read((trx) => readServer(trx, name, identity));
   }
 
-  addToken(token: StoredToken): Promise<Result<undefined, Refusal>> {
-    return this.#write('tokens', (trx) => writeToken(trx, token));
+  addToken(token: StoredToken, deed?: Deed): Promise<Result<undefined, Refusal>> {
+    return this.#write('tokens', (trx) => writeToken(trx, token), always(deed));
   }
 
   tokens(): Promise<Result<readonly StoredToken[], Refusal>> {
     return this.#read(readTokens);
   }
 
-  revokeToken(idOrName: string, revokedMs: number): Promise<Result<StoredToken, Refusal>> {
-    return this.#write('tokens', (trx) => markRevoked(trx, idOrName, revokedMs));
+  revokeToken(
+    idOrName: string,
+    revokedMs: number,
+    deed?: Omit<Deed, 'target'>,
+  ): Promise<Result<StoredToken, Refusal>> {
+    return this.#write(
+      'tokens',
+      (trx) => markRevoked(trx, idOrName, revokedMs),
+      ({ id, name }) => (deed === undefined ? [] : [{ ...deed, target: { kind: 'token', id, name } }]),
+    );
   }
 
   keys(purpose: string): Promise<Result<readonly StoredKey[], Refusal>> {
@@ -127,16 +135,17 @@ export class SqlStore implements StoreCalls {
   saveToolset(
     toolset: Toolset,
     former: Former | undefined,
+    deed?: Deed,
   ): Promise<Result<StoredToolset | undefined, Refusal>> {
-    return this.#write('toolsets', (trx) => writeToolset(trx, toolset, former));
+    return this.#write('toolsets', (trx) => writeToolset(trx, toolset, former), ifDone(deed));
   }
 
-  removeToolset(name: string): Promise<Result<boolean, Refusal>> {
-    return this.#write('toolsets', async (trx) => ok(await deleteToolset(trx, name)));
+  removeToolset(name: string, deed?: Deed): Promise<Result<boolean, Refusal>> {
+    return this.#write('toolsets', async (trx) => ok(await deleteToolset(trx, name)), ifDone(deed));
   }
 
-  equip(name: string | undefined): Promise<Result<boolean, Refusal>> {
-    return this.#write('toolsets', async (trx) => ok(await markEquipped(trx, name)));
+  equip(name: string | undefined, deed?: Deed): Promise<Result<boolean, Refusal>> {
+    return this.#write('toolsets', async (trx) => ok(await markEquipped(trx, name)), ifDone(deed));
   }
 
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>> {
@@ -146,12 +155,8 @@ export class SqlStore implements StoreCalls {
     });
   }
 
-  saveSetting(key: string, value: unknown): Promise<Result<undefined, Refusal>> {
-    return this.#write('settings', async (trx) => {
-      if (value === undefined) await trx.deleteFrom('assay_settings').where('key', '=', key).execute();
-      else await writeSetting(trx, key, JSON.stringify(value));
-      return DONE;
-    });
+  saveSetting(key: string, value: unknown, deed?: Deed): Promise<Result<undefined, Refusal>> {
+    return this.#write('settings', (trx) => writeSetting(trx, key, value), always(deed));
   }
 
   words(since: number): Promise<Result<WordNews, Refusal>> {
@@ -203,7 +208,7 @@ export class SqlStore implements StoreCalls {
   #write<T>(
     part: StorePart,
     work: (trx: Trx) => Promise<Result<T, Refusal>>,
-    deedsOf: (done: T) => readonly Deed[] = () => [],
+    deedsOf: DeedsOf<T> = always(undefined),
   ): Promise<Result<T, Refusal>> {
     const done = this.#lastWrite.then(() =>
       expecting(async () => {
@@ -228,6 +233,18 @@ export class SqlStore implements StoreCalls {
 
 const DONE = ok(undefined);
 
+/** What is to be told of a write that was not refused. */
+type DeedsOf<T> = (done: T) => readonly Deed[];
+
+function always(deed: Deed | undefined): DeedsOf<unknown> {
+  return () => (deed === undefined ? [] : [deed]);
+}
+
+/** For a write that may find nothing to do. */
+function ifDone(deed: Deed | undefined): DeedsOf<StoredToolset | boolean | undefined> {
+  return (done) => (deed === undefined || done === undefined || done === false ? [] : [deed]);
+}
+
 /** The trouble that a driver can be expected to have is a refusal; all else is a bug, and thrown. */
 async function expecting<T>(work: () => Promise<Result<T, Refusal>>): Promise<Result<T, Refusal>> {
   try {
@@ -239,27 +256,16 @@ async function expecting<T>(work: () => Promise<Result<T, Refusal>>): Promise<Re
   }
 }
 
-async function readKeys(trx: Trx, purpose: string): Promise<readonly StoredKey[]> {
-  const rows = await trx
-    .selectFrom('assay_keys')
-    .selectAll()
-    .where('purpose', '=', purpose)
-    .orderBy('created_ms', 'desc')
-    .orderBy('id', 'desc')
-    .execute();
-  return rows.map((row) => ({ id: row.id, purpose, bytes: row.bytes, createdMs: row.created_ms }));
-}
-
-async function writeKey(trx: Trx, { id, purpose, bytes, createdMs }: StoredKey): Promise<void> {
-  // Bytes from another thread come as a Uint8Array, which SQLite does not take.
-  const row: KeyRow = { id, purpose, bytes: Buffer.from(bytes), created_ms: createdMs };
-  await trx.insertInto('assay_keys').values(row).execute();
-}
-
-async function writeSetting(trx: Trx, key: string, value_json: string): Promise<void> {
+async function writeSetting(trx: Trx, key: string, value: unknown): Promise<Result<undefined, Refusal>> {
+  if (value === undefined) {
+    await trx.deleteFrom('assay_settings').where('key', '=', key).execute();
+    return DONE;
+  }
+  const value_json = JSON.stringify(value);
   await trx
     .insertInto('assay_settings')
     .values({ key, value_json })
     .onConflict((conflict) => conflict.column('key').doUpdateSet({ value_json }))
     .execute();
+  return DONE;
 }

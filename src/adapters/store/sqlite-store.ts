@@ -1,3 +1,4 @@
+import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
@@ -63,16 +64,20 @@ export class SqliteStore implements Store {
     return this.#call('server', name, identity);
   }
 
-  addToken(token: StoredToken): Promise<Result<undefined, Refusal>> {
-    return this.#call('addToken', token);
+  addToken(token: StoredToken, deed?: Deed): Promise<Result<undefined, Refusal>> {
+    return this.#call('addToken', token, deed);
   }
 
   tokens(): Promise<Result<readonly StoredToken[], Refusal>> {
     return this.#call('tokens');
   }
 
-  revokeToken(idOrName: string, revokedMs: number): Promise<Result<StoredToken, Refusal>> {
-    return this.#call('revokeToken', idOrName, revokedMs);
+  revokeToken(
+    idOrName: string,
+    revokedMs: number,
+    deed?: Omit<Deed, 'target'>,
+  ): Promise<Result<StoredToken, Refusal>> {
+    return this.#call('revokeToken', idOrName, revokedMs, deed);
   }
 
   async keys(purpose: string): Promise<Result<readonly StoredKey[], Refusal>> {
@@ -117,24 +122,25 @@ export class SqliteStore implements Store {
   saveToolset(
     toolset: Toolset,
     former: Former | undefined,
+    deed?: Deed,
   ): Promise<Result<StoredToolset | undefined, Refusal>> {
-    return this.#call('saveToolset', toolset, former);
+    return this.#call('saveToolset', toolset, former, deed);
   }
 
-  removeToolset(name: string): Promise<Result<boolean, Refusal>> {
-    return this.#call('removeToolset', name);
+  removeToolset(name: string, deed?: Deed): Promise<Result<boolean, Refusal>> {
+    return this.#call('removeToolset', name, deed);
   }
 
-  equip(name: string | undefined): Promise<Result<boolean, Refusal>> {
-    return this.#call('equip', name);
+  equip(name: string | undefined, deed?: Deed): Promise<Result<boolean, Refusal>> {
+    return this.#call('equip', name, deed);
   }
 
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>> {
     return this.#call('settings');
   }
 
-  saveSetting(key: string, value: unknown): Promise<Result<undefined, Refusal>> {
-    return this.#call('saveSetting', key, value);
+  saveSetting(key: string, value: unknown, deed?: Deed): Promise<Result<undefined, Refusal>> {
+    return this.#call('saveSetting', key, value, deed);
   }
 
   words(since: number): Promise<Result<WordNews, Refusal>> {

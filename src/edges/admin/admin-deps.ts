@@ -1,7 +1,9 @@
 import type { ProtectedResource } from '../../core/protected-resource.ts';
+import type { Settings, SettingSources } from '../../core/settings.ts';
 import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
 import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
-import type { Log, Mint } from '../../gateway/ports.ts';
+import type { Catalog } from '../../gateway/catalog.ts';
+import type { Gate, Log, Mint } from '../../gateway/ports.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
 import type { AssetName } from './docs-pages.ts';
@@ -12,14 +14,24 @@ export interface AdminDeps {
   readonly log: Log;
   readonly store: Store;
   readonly mint: Mint;
-  readonly nowMs: () => number;
+  readonly catalog: Catalog;
   readonly tools: ToolDesk;
   readonly gateways: GatewayDesk;
   readonly toolsets: Toolsets;
+  readonly preferences: PreferenceSources;
+  readonly gate: Pick<Gate, 'isHolder'>;
+  readonly nowMs: () => number;
   /** Whether commands may be added: on loopback alone. */
   readonly mayExecute: boolean;
   /** Undefined: no issuer is known. */
   readonly resource?: ProtectedResource | undefined;
+  /** Aborted when what lasts is to end. */
+  readonly ending: AbortSignal;
   /** The text of a file that comes with the program; undefined: it did not come. */
   readonly asset: (name: AssetName) => Promise<string | undefined>;
+}
+
+/** What was said of settings when this process started, and what came of it. */
+export interface PreferenceSources extends Pick<SettingSources, 'env' | 'file'> {
+  readonly running: Settings;
 }

@@ -93,7 +93,9 @@ function callOf(
 function responseOf(reply: Reply, { answer, method }: Route['spec'], request: Request): Response {
   if (reply.kind === 'none') return new Response(null, { status: 204 });
   if (reply.kind === 'stream')
-    return new Response(reply.body, { headers: { 'content-type': reply.type, 'cache-control': 'no-store' } });
+    return new Response(reply.body, {
+      headers: { 'content-type': reply.type, 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+    });
   const { status = 200 } = answer;
   const text = JSON.stringify(reply.body);
   const headers = new Headers({

@@ -6,16 +6,34 @@ import type { GatewayChanger, GatewayWish } from '../../gateway/gateways/gateway
 import type { GatewayView } from '../../gateway/gateways/gateway-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import type { Failure } from './failure.ts';
-import {
-  ENTRY_FIELDS,
-  entryIn,
-  GATEWAY,
-  GATEWAY_CHANGE,
-  GATEWAY_WISH,
-  REFRESHED,
-  runsCommand,
-} from './gateway-schemas.ts';
+import { ENTRY_FIELDS, entryIn, runsCommand, TRANSPORT } from './gateway-entry.ts';
+import { GATEWAY, REFRESHED } from './gateway-schemas.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
+
+const ENTRY = {
+  url: z.string().nullable().optional(),
+  transport: TRANSPORT,
+  headers: z.record(z.string(), z.string()).nullable().optional(),
+  command: z.string().nullable().optional(),
+  args: z.array(z.string()).nullable().optional(),
+  env: z.record(z.string(), z.string()).nullable().optional(),
+  cwd: z.string().nullable().optional(),
+  timeoutMs: z.int().nullable().optional(),
+  prefix: z.boolean().nullable().optional(),
+  isolation: z.enum(['session', 'shared']).nullable().optional(),
+};
+
+const GATEWAY_CHANGE = z
+  .object({
+    ...ENTRY,
+    trust: z.boolean().nullable().optional().openapi({
+      description:
+        'Whether its hints may lower caution. Holds for this server, not for another under its name.',
+    }),
+  })
+  .openapi('GatewayChange');
+
+const GATEWAY_WISH = GATEWAY_CHANGE.extend({ name: z.string() }).openapi('GatewayWish');
 
 export function gatewayRoutes(deps: AdminDeps): readonly Route[] {
   return [

@@ -7,20 +7,33 @@ import { protectionOf, type ProtectedResource } from '../../core/protected-resou
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Identity } from '../../core/subject.ts';
+import { activityRoutes } from './activity.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { answerRoute } from './answer-route.ts';
 import { describeCommon, describeRoute } from './describe-route.ts';
 import { docsPage, PAGE_HEADERS } from './docs-pages.ts';
+import { eventRoutes } from './events.ts';
 import { problemResponse, type Failure } from './failure.ts';
-import type { Route } from './route.ts';
 import { gatewayRoutes } from './gateways.ts';
+import { preferenceRoutes } from './preferences.ts';
+import type { Route } from './route.ts';
 import { tokenRoutes } from './tokens.ts';
 import { toolNoteRoutes } from './tool-notes.ts';
 import { toolRoutes } from './tools.ts';
+import { toolsetRoutes } from './toolsets.ts';
 
 /** Every resource, each in a file of its own. */
 function routesOf(deps: AdminDeps): readonly Route[] {
-  return [...toolRoutes(deps), ...toolNoteRoutes(deps), ...gatewayRoutes(deps), ...tokenRoutes(deps)];
+  return [
+    ...toolRoutes(deps),
+    ...toolNoteRoutes(deps),
+    ...gatewayRoutes(deps),
+    ...toolsetRoutes(deps),
+    ...tokenRoutes(deps),
+    ...preferenceRoutes(deps),
+    ...activityRoutes(deps),
+    ...eventRoutes(deps),
+  ];
 }
 
 /** The REST API, behind a door that has looked at Host, Origin and token. */

@@ -55,9 +55,9 @@ export interface Call<Q, B> {
   /** A part of the path, decoded. */
   readonly param: (name: string) => string;
   /** The JSON pointer, in the body as it was sent, of a part of `body`. */
-  pointerTo(...path: readonly PropertyKey[]): string;
+  readonly pointerTo: (...path: readonly PropertyKey[]) => string;
   /** PRECONDITION_FAILED where If-Match asks for another representation than this. */
-  unmet(representation: unknown): Refusal | undefined;
+  readonly unmet: (representation: unknown) => Refusal | undefined;
   /** The value of a header. */
   header(name: string): string | undefined;
   /** Aborted when who asked is gone. */

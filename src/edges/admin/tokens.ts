@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { allows, SCOPES } from '../../core/subject.ts';
 import { lifetimeMsOf, tokenNameFault, tokenState } from '../../core/token.ts';
 import type { StoredToken } from '../../gateway/ports/store.ts';
-import { createToken } from '../../gateway/tokens.ts';
+import { createToken, revokeToken } from '../../gateway/tokens.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { misfit, type Failure } from './failure.ts';
 import { pageOf } from './paging.ts';
@@ -115,7 +115,7 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
         scopes: SCOPES.filter((scope) => scopes.includes(scope)),
         lifetimeMs: lifetimeMs.value,
       };
-      const created = await createToken(wish, { store, mint, nowMs: now });
+      const created = await createToken(wish, { store, mint, nowMs: now, by: call.identity.subject });
       if (!created.ok) return created;
       const { text: token, kept } = created.value;
       return ok({ kind: 'one', body: { ...shown(kept, now), token } });
@@ -153,7 +153,7 @@ function revokeRoute({ store, nowMs }: AdminDeps): Route {
       const id = call.param('id');
       // The store would take a name too; whoever deletes by address means this one and no other.
       if (!/^[0-9a-f]{12}$/.test(id)) return err({ code: 'TOKEN_UNKNOWN', name: id });
-      const revoked = await store.revokeToken(id, nowMs());
+      const revoked = await revokeToken(id, { store, nowMs: nowMs(), by: call.identity.subject });
       return revoked.ok ? ok({ kind: 'none' }) : revoked;
     },
   );

@@ -27,7 +27,7 @@ const HINT = z
   })
   .openapi('Hint');
 
-function ofHints<T extends z.ZodType>(schema: T): Record<(typeof HINTS)[number], T> {
+export function ofHints<T extends z.ZodType>(schema: T): Record<(typeof HINTS)[number], T> {
   return Object.fromEntries(HINTS.map((hint) => [hint, schema])) as Record<(typeof HINTS)[number], T>; // every hint was visited
 }
 
@@ -77,36 +77,3 @@ export const TOOL: z.ZodObject = z
     outputSchema: z.unknown().optional(),
   })
   .openapi('Tool');
-
-const LONGEST_TITLE = 255;
-const LONGEST_REASON = 1_000;
-
-const TITLE = z.string().min(1).max(LONGEST_TITLE).nullable().optional();
-
-export const TOOL_WISH = z
-  .object({
-    annotations: z
-      .object({ title: TITLE, ...ofHints(z.boolean().nullable().optional()) })
-      .optional()
-      .openapi({ description: 'What you say of the tool; null: what its server says.' }),
-    title: TITLE,
-    enabled: z.boolean().optional().openapi({ description: 'Whether clients see it and may call it.' }),
-    reason: z
-      .string()
-      .max(LONGEST_REASON)
-      .optional()
-      .openapi({ description: 'Why, for who reads it later.' }),
-  })
-  .openapi('ToolWish');
-
-const FLAG = z.enum(['true', 'false']).optional();
-
-export const TOOL_QUERY = z.object({
-  server: z.string().optional().openapi({ description: 'The name of a gateway.' }),
-  gatewayId: z.string().optional(),
-  text: z.string().optional().openapi({ description: 'Words of its name, title or description.' }),
-  enabled: FLAG,
-  ...ofHints(FLAG.openapi({ description: 'The effective value.' })),
-  lint: z.enum(['any', 'none', ...LINT_RULES]).optional(),
-  drift: z.enum(['any', 'dangerous', 'none']).optional(),
-});

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { HINTS, type Hint } from '../../core/hints/hint.ts';
+import { LINT_RULES } from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ToolFilter } from '../../gateway/hints/tool-desk.ts';
@@ -9,7 +10,40 @@ import type { AdminDeps } from './admin-deps.ts';
 import { misfit, type Failure } from './failure.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
-import { HINTS_SCHEMA, TOOL, TOOL_QUERY, TOOL_WISH } from './tool-schemas.ts';
+import { HINTS_SCHEMA, ofHints, TOOL } from './tool-schemas.ts';
+
+const LONGEST_TITLE = 255;
+const LONGEST_REASON = 1_000;
+
+const TITLE = z.string().min(1).max(LONGEST_TITLE).nullable().optional();
+
+const TOOL_WISH = z
+  .object({
+    annotations: z
+      .object({ title: TITLE, ...ofHints(z.boolean().nullable().optional()) })
+      .optional()
+      .openapi({ description: 'What you say of the tool; null: what its server says.' }),
+    title: TITLE,
+    enabled: z.boolean().optional().openapi({ description: 'Whether clients see it and may call it.' }),
+    reason: z
+      .string()
+      .max(LONGEST_REASON)
+      .optional()
+      .openapi({ description: 'Why, for who reads it later.' }),
+  })
+  .openapi('ToolWish');
+
+const FLAG = z.enum(['true', 'false']).optional();
+
+const TOOL_QUERY = z.object({
+  server: z.string().optional().openapi({ description: 'The name of a gateway.' }),
+  gatewayId: z.string().optional(),
+  text: z.string().optional().openapi({ description: 'Words of its name, title or description.' }),
+  enabled: FLAG,
+  ...ofHints(FLAG.openapi({ description: 'The effective value.' })),
+  lint: z.enum(['any', 'none', ...LINT_RULES]).optional(),
+  drift: z.enum(['any', 'dangerous', 'none']).optional(),
+});
 
 export function toolRoutes(deps: AdminDeps): readonly Route[] {
   return [
@@ -40,10 +74,10 @@ function listRoute({ tools, gateways }: AdminDeps): Route {
       query: TOOL_QUERY,
       answer: { about: 'A page of tools.', schema: PAGE },
     },
-    ({ query, page }) => {
+    async ({ query, page }) => {
       const after = page.cursor === undefined ? undefined : readCursor(page.cursor);
       if (page.cursor !== undefined && after === undefined) return err({ code: 'CURSOR_INVALID' });
-      const found = tools.page(filterOf(query, gateways), { after, limit: page.limit });
+      const found = await tools.page(filterOf(query, gateways), { after, limit: page.limit });
       if (!found.ok) return found;
       const { next, ...body } = found.value;
       return ok({ kind: 'list', body: { ...body, ...(next && { nextCursor: cursorOf(next) }) } });
@@ -79,7 +113,7 @@ function readRoute({ tools }: AdminDeps): Route {
       answer: { about: 'The tool.', schema: TOOL },
       refusals: ['TOOL_UNKNOWN'],
     },
-    ({ param }) => oneOf(tools.find(param('id'))),
+    async ({ param }) => oneOf(await tools.find(param('id'))),
   );
 }
 
@@ -154,8 +188,8 @@ function claimsRoute({ tools }: AdminDeps): Route {
       answer: { about: 'Hint by hint.', schema: z.object({ toolId: z.string(), hints: HINTS_SCHEMA }) },
       refusals: ['TOOL_UNKNOWN'],
     },
-    ({ param }) => {
-      const found = tools.find(param('id'));
+    async ({ param }) => {
+      const found = await tools.find(param('id'));
       if (!found.ok) return found;
       return ok({ kind: 'one', body: { toolId: found.value.id, hints: found.value.hints } });
     },

@@ -1,8 +1,9 @@
 import { counted } from '../../core/counted.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
+import { LOCAL } from '../../core/subject.ts';
 import { acceptNotes } from '../../core/toolset.ts';
-import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
+import type { Changing, Toolsets } from '../../gateway/toolsets/toolsets.ts';
 import { NOTE_HEAD, noteRow, placedNoteJson, placedNotes, type PlacedNote } from './note-rows.ts';
 import type { Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
@@ -30,10 +31,11 @@ export function reviewNotes(runtime: Runtime, options: ReviewNotesOptions): Prom
 async function accept(toolsets: Toolsets, held: readonly PlacedNote[]): Promise<Result<undefined, Refusal>> {
   for (const name of new Set(held.map(({ toolset }) => toolset))) {
     const meant = new Set(held.filter(({ toolset }) => toolset === name).map(keyOf));
-    const changed = await toolsets.change(name, (toolset) => {
+    const accepting: Changing<undefined> = (toolset) => {
       const accepted = acceptNotes(toolset, (note, tool) => meant.has(keyOf({ tool, note })));
       return ok({ toolset: accepted, value: undefined });
-    });
+    };
+    const changed = await toolsets.change(name, accepting, LOCAL.subject);
     if (!changed.ok) return changed;
   }
   return ok(undefined);

@@ -3,6 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import { changeNote, moveNote, notesOf, type Toolset, withNotes } from '../../core/toolset.ts';
+import type { Changing } from '../../gateway/toolsets/toolsets.ts';
 import { complain } from './complain.ts';
 import { NOTE_HEAD, noteRow, placedNoteJson, placedNotes } from './note-rows.ts';
 import type { Runtime } from './runtime.ts';
@@ -145,10 +146,11 @@ function changeNotes(
   changing: (toolset: Toolset) => Result<Toolset, Refusal>,
 ): Promise<number> {
   return withToolsets(runtime, options, async ({ toolsets }) => {
-    const changed = await toolsets.change(place.toolset, (toolset) => {
+    const both: Changing<Toolset> = (toolset) => {
       const made = changing(toolset);
       return made.ok ? ok({ toolset: made.value, value: made.value }) : made;
-    });
+    };
+    const changed = await toolsets.change(place.toolset, both, LOCAL.subject);
     if (!changed.ok) return changed;
     const notes = placedNotes([changed.value]).filter(({ tool }) => tool === place.tool);
     if (options.json === true)

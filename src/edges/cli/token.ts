@@ -1,6 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { printable } from '../../core/printable.ts';
 import type { Result } from '../../core/result.ts';
+import { LOCAL } from '../../core/subject.ts';
 import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/token.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { createToken as create, revokeToken as revoke } from '../../gateway/tokens.ts';
@@ -32,7 +33,12 @@ export async function createToken(
   if (lifetime?.ok === false) return complain({ code: 'ARGUMENTS_INVALID', reason: lifetime.error });
   const wish = { name, scopes: scopes.value, lifetimeMs: lifetime?.value };
   return withStore(runtime, options, async (store) => {
-    const created = await create(wish, { store, mint: runtime.mintToken, nowMs: Date.now() });
+    const created = await create(wish, {
+      store,
+      mint: runtime.mintToken,
+      nowMs: Date.now(),
+      by: LOCAL.subject,
+    });
     if (!created.ok) return created;
     const { text, kept } = created.value;
     const { expires = 'never' } = shown(kept);
@@ -61,7 +67,7 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
 /** `assay token revoke`: from now on the token is refused, also by a server that runs. */
 export function revokeToken(runtime: Runtime, what: string, options: TokenOptions): Promise<number> {
   return withStore(runtime, options, async (store) => {
-    const revoked = await revoke(what, { store, nowMs: Date.now() });
+    const revoked = await revoke(what, { store, nowMs: Date.now(), by: LOCAL.subject });
     if (!revoked.ok) return revoked;
     const { name, id } = revoked.value;
     if (options.json === true) console.log(JSON.stringify(shown(revoked.value), undefined, 2));

@@ -1,5 +1,6 @@
 import { counted } from '../../core/counted.ts';
 import { err, ok } from '../../core/result.ts';
+import { LOCAL } from '../../core/subject.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Runtime } from './runtime.ts';
 import { quoted } from './wording.ts';
@@ -16,7 +17,7 @@ export function equipToolset(
   options: JsonOptions,
 ): Promise<number> {
   return withToolsets(runtime, options, async ({ toolsets }) => {
-    const equipped = await toolsets.equip(name);
+    const equipped = await toolsets.equip(name, LOCAL.subject);
     if (!equipped.ok) return equipped;
     if (options.json === true) console.log(JSON.stringify({ equipped: name ?? null }, undefined, 2));
     else
@@ -33,7 +34,7 @@ export function deleteToolset(runtime: Runtime, name: string, options: DeleteOpt
     const toolset = toolsets.find(name);
     if (toolset === undefined) return err(toolsets.unknown(name));
     if (options.yes !== true) return err({ code: 'ARGUMENTS_INVALID', reason: lossOf(toolset) });
-    const removed = await toolsets.remove(name);
+    const removed = await toolsets.remove(name, LOCAL.subject);
     if (!removed.ok) return removed;
     if (options.json === true) console.log(JSON.stringify({ deleted: name }, undefined, 2));
     else console.log(`Deleted the toolset ${quoted(name)}.`);

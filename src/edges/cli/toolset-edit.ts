@@ -1,6 +1,7 @@
 import { counted } from '../../core/counted.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { LOCAL } from '../../core/subject.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
 import {
   descriptionFault,
@@ -11,7 +12,7 @@ import {
   withoutTool,
   withTools,
 } from '../../core/toolset.ts';
-import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
+import type { Changing, Toolsets } from '../../gateway/toolsets/toolsets.ts';
 import { complain } from './complain.ts';
 import type { Runtime } from './runtime.ts';
 import { argumentFault, quoted } from './wording.ts';
@@ -45,9 +46,9 @@ export async function createToolset(runtime: Runtime, wish: ToolsetWish<CreateOp
     if (!tools.ok) return tools;
     const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
     const full = withTools(empty, tools.value);
-    const created = full.ok ? await toolsets.create(full.value) : full;
+    const created = full.ok ? await toolsets.create(full.value, LOCAL.subject) : full;
     if (!created.ok) return created;
-    const equipped = equip ? await toolsets.equip(name) : ok(undefined);
+    const equipped = equip ? await toolsets.equip(name, LOCAL.subject) : ok(undefined);
     if (!equipped.ok) return equipped;
     const what = `Saved the toolset ${quoted(name)} with ${counted(created.value.tools.length, 'tool')}.`;
     tell(created.value, options, equip ? `${what} It is equipped.` : what);
@@ -162,10 +163,11 @@ async function change(
   name: string,
   changing: (toolset: Toolset) => Result<Toolset, Refusal>,
 ): Promise<Result<Changed, Refusal>> {
-  const changed = await toolsets.change<Changed>(name, (before) => {
+  const both: Changing<Changed> = (before) => {
     const after = changing(before);
     return after.ok ? ok({ toolset: after.value, value: { before, after: after.value } }) : after;
-  });
+  };
+  const changed = await toolsets.change(name, both, LOCAL.subject);
   if (!changed.ok) return changed;
   const { before, after } = changed.value;
   // As it is kept, it has the time of the change.

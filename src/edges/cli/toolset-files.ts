@@ -3,6 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { readToolsetJson, type LeftOut, type ReadToolsets } from '../../core/read-toolset-json.ts';
 import { sentenceOf } from '../../core/sentences.ts';
+import { LOCAL } from '../../core/subject.ts';
 import { toolsetsJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
@@ -92,7 +93,7 @@ async function restore(
   if (taken.length > 0 && !replaces) return err({ code: 'ARGUMENTS_INVALID', reason: takenReason(taken) });
   const isFree = toolsets.equipped === undefined;
   for (const toolset of given) {
-    const kept = await toolsets.restore(toolset, replaces);
+    const kept = await toolsets.restore(toolset, replaces, LOCAL.subject);
     if (!kept.ok) return kept;
   }
   const imported = given.map(({ name }) => {
@@ -101,7 +102,7 @@ async function restore(
   });
   // What clients see is not changed behind the back of who equipped it.
   if (equipped === undefined || !isFree) return ok({ imported });
-  const done = await toolsets.equip(equipped);
+  const done = await toolsets.equip(equipped, LOCAL.subject);
   return done.ok ? ok({ imported, equipped }) : done;
 }
 

@@ -2,12 +2,14 @@ import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { LOCAL } from '../../core/subject.ts';
 import { refOf } from '../../core/tool-ref.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
 import { type Toolset, type ToolsetTool, withHeld } from '../../core/toolset.ts';
 import { holdingOf } from '../../gateway/toolsets/holding.ts';
 import { reviewsOf, type Review } from '../../gateway/toolsets/review.ts';
 import { nameIn, type ToolIndex } from '../../gateway/toolsets/tool-index.ts';
+import type { Changing } from '../../gateway/toolsets/toolsets.ts';
 import type { Runtime } from './runtime.ts';
 import { style } from './style.ts';
 import type { ToolsetWish } from './toolset-edit.ts';
@@ -67,10 +69,11 @@ export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetWi
     if (!index.ok) return index;
     const accepted = acceptable(toolset, index.value, refs);
     if (!accepted.ok) return accepted;
-    const changed = await toolsets.change(name, (current) => {
+    const accepting: Changing<undefined> = (current) => {
       const held = accepted.value.length === 0 ? ok(current) : withHeld(current, accepted.value);
       return held.ok ? ok({ toolset: held.value, value: undefined }) : held;
-    });
+    };
+    const changed = await toolsets.change(name, accepting, LOCAL.subject);
     if (!changed.ok) return changed;
     const names = accepted.value.map(({ namespacedName }) => quoted(namespacedName)).join(', ');
     if (options.json === true)

@@ -27,6 +27,7 @@ import type { OpenSubscription, Post } from './http-request.ts';
 import { answerDelete, answerGet, type SessionVisit } from './legacy-get.ts';
 import { listen } from './listen.ts';
 import { namesModern } from './modern-rules.ts';
+import type { OtherPaths } from './other-paths.ts';
 import { readBody } from './read-body.ts';
 import { decoded, pathOf } from './request-path.ts';
 import { answerMetadata } from './resource-metadata.ts';
@@ -53,16 +54,6 @@ export interface HttpDoorOptions {
   readonly others: OtherPaths;
 }
 
-/** What answers at all paths that are none of this door's. */
-export interface OtherPaths {
-  /** Who comes, or why nobody does: what needs no token is its own matter. */
-  answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    admitted: Result<Identity, Refusal>,
-  ): Promise<void>;
-}
-
 export interface HttpDoor {
   /** Origin and port at which it listens. */
   readonly url: string;
@@ -70,7 +61,6 @@ export interface HttpDoor {
   close(): Promise<void>;
 }
 
-/** Paths that are answered here. */
 const IS_OWN = /^\/(?:mcp|health|metrics)(?:\/|$)/;
 
 /** How often in ms streams and sessions are looked at: whether their token still holds, and whether somebody uses them. */
@@ -111,7 +101,6 @@ class Door {
   readonly #options: HttpDoorOptions;
   readonly #server: () => HttpServer;
   readonly #guard: Guard;
-  /** At the paths of others a token is asked for, on loopback too. */
   readonly #closedGuard: Guard;
   readonly #sessions: Sessions;
   readonly #loads: ClientLoads;
@@ -192,6 +181,7 @@ class Door {
   async close(): Promise<void> {
     const drained = this.#underWay.drain(this.#options.settings['limits.drainMs']);
     for (const subscription of [...this.#subscriptions]) subscription.end();
+    this.#options.others.close();
     await drained;
     clearInterval(this.#looking);
     this.#sessions.endAll();

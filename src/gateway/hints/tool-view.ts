@@ -91,8 +91,8 @@ export function viewOf({ id, entry, claims, levels }: Viewing): ToolView {
     ...(title !== undefined && { title }),
     ...(declared.description !== undefined && { description: declared.description }),
     enabled: word?.isDisabled !== true,
-    annotations: annotationsOf(entry, resolved, word),
-    hints: Object.fromEntries(HINTS.map((hint) => [hint, hintView(resolved[hint])])) as ToolView['hints'], // every hint was visited
+    annotations: annotationsOf(entry, resolved, word?.title),
+    hints: hintViews(resolved),
     trust: claims.trustOf(spec),
     lint: lintOf({ name, declared, resolved }, levels),
     ...(word?.drift?.digest === digest && { drift: driftView(word, word.drift) }),
@@ -105,13 +105,29 @@ export function viewOf({ id, entry, claims, levels }: Viewing): ToolView {
 function annotationsOf(
   { definition }: Entry,
   resolved: ResolvedHints,
-  word: ToolWord | undefined,
+  title: unknown,
 ): Readonly<Record<string, unknown>> {
   const { annotations = {}, broken } = declaredOf(definition);
   const entries = Object.entries(annotations).filter(([key]) => !broken.some((hint) => hint === key));
   const hints = Object.entries(emittedHints(resolved));
-  const title = word?.title === undefined ? [] : [['title', word.title] as const];
-  return Object.fromEntries([...entries, ...hints, ...title]);
+  const titled = title === undefined ? [] : [['title', title] as const];
+  return Object.fromEntries([...entries, ...hints, ...titled]);
+}
+
+/** The title and the annotations that clients get, where they get any. */
+export function shownMembers(entry: Entry): Readonly<Record<string, unknown>> {
+  const { definition, server, said } = entry;
+  const title = said?.members.find(({ path }) => path[0] === 'title')?.value;
+  const annotations = annotationsOf(entry, server.hintsOf(definition), title);
+  return {
+    ...(title !== undefined && { title }),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+  };
+}
+
+export function hintViews(resolved: ResolvedHints): ToolView['hints'] {
+  const views = HINTS.map((hint) => [hint, hintView(resolved[hint])]);
+  return Object.fromEntries(views) as ToolView['hints']; // every hint was visited
 }
 
 export function emittedHints(resolved: ResolvedHints): SaidHints {

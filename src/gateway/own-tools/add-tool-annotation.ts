@@ -4,6 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { readToolRef, type ToolRef } from '../../core/tool-ref.ts';
 import { withNotes } from '../../core/toolset.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
+import type { Changing } from '../toolsets/toolsets.ts';
 import { TOOL_REF } from './build-toolset.ts';
 import { indexFor, type Desk } from './desk.ts';
 import { argumentFault, type OwnToolSpec, type Told } from './own-tool.ts';
@@ -88,10 +89,11 @@ async function annotate(desk: Desk, { ref, notes, subject }: Annotating): Promis
     writtenMs: desk.nowMs(),
     isHeld: reviewsNotes,
   }));
-  const added = await toolsets.change(equipped.name, (toolset) => {
+  const adding: Changing<Addition> = (toolset) => {
     const noted = withNotes(toolset, tool, wanted);
     return noted.ok ? ok({ toolset: noted.value.toolset, value: noted.value.addition }) : noted;
-  });
+  };
+  const added = await toolsets.change(equipped.name, adding, subject);
   if (!added.ok) return added;
   return ok(told(added.value, { tool, toolset: equipped.name, isHeld: reviewsNotes }));
 }

@@ -64,12 +64,12 @@ export function buildTool(desk: Desk): OwnToolSpec {
         isEquipped: { type: 'boolean' },
       },
     },
-    run: async (args) => {
-      const built = await buildToolset(desk, args as unknown as Wanted); // the input schema asks for this shape
+    run: async (args, subject) => {
+      const built = await buildToolset(desk, args as unknown as Wanted, subject); // the input schema asks for this shape
       if (!built.ok) return built;
       const isEquipped = args['autoEquip'] === true;
       if (isEquipped) {
-        const equipped = await desk.toolsets.equip(built.value.name);
+        const equipped = await desk.toolsets.equip(built.value.name, subject);
         if (!equipped.ok) return equipped;
       }
       const { name, tools } = built.value;
@@ -90,7 +90,7 @@ interface Wanted {
   readonly description?: string;
 }
 
-async function buildToolset(desk: Desk, wanted: Wanted): Promise<Result<Toolset, Refusal>> {
+async function buildToolset(desk: Desk, wanted: Wanted, subject: string): Promise<Result<Toolset, Refusal>> {
   const { name, description } = wanted;
   const wrong =
     argumentFault('name', toolsetNameFault(name)) ??
@@ -111,5 +111,5 @@ async function buildToolset(desk: Desk, wanted: Wanted): Promise<Result<Toolset,
   }
   const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
   const full = withTools(empty, tools);
-  return full.ok ? desk.toolsets.create(full.value) : full;
+  return full.ok ? desk.toolsets.create(full.value, subject) : full;
 }

@@ -23,7 +23,7 @@ export interface Desk {
 }
 
 /** All tools that there are, when every server had its chance to list its own. */
-export async function settledIndex({ catalog }: Desk): Promise<ToolIndex> {
+export async function settledIndex({ catalog }: Pick<Desk, 'catalog'>): Promise<ToolIndex> {
   await catalog.listed(catalog.servers, 'tools');
   return indexOf(catalog.all.listing('tools'));
 }
@@ -31,7 +31,7 @@ export async function settledIndex({ catalog }: Desk): Promise<ToolIndex> {
 const DIGESTED_AT_ONCE = 50;
 
 /** The same for who looks for these refs. To digest ten thousand definitions takes half a second, and holds nobody up. */
-export async function indexFor(desk: Desk, refs: readonly ToolRef[]): Promise<ToolIndex> {
+export async function indexFor(desk: Pick<Desk, 'catalog'>, refs: readonly ToolRef[]): Promise<ToolIndex> {
   const index = await settledIndex(desk);
   if (refs.every(({ refId }) => refId === undefined)) return index;
   for (const [place, { definition }] of index.entries.entries()) {

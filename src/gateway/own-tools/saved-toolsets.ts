@@ -81,8 +81,8 @@ export function equipTool(desk: Desk): OwnToolSpec {
       additionalProperties: false,
     },
     output: { properties: ACTIVE },
-    run: async ({ name }) => {
-      const equipped = await desk.toolsets.equip(String(name));
+    run: async ({ name }, subject) => {
+      const equipped = await desk.toolsets.equip(String(name), subject);
       if (!equipped.ok) return equipped;
       const { text, structured } = await activeToolset(desk);
       return ok({ text: `${text}\nList the tools again to see them.`, structured });
@@ -101,11 +101,11 @@ export function unequipTool({ toolsets, mode }: Desk): OwnToolSpec {
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
     output: { properties: { unequipped: { type: ['string', 'null'] } } },
-    run: async () => {
+    run: async (_, subject) => {
       const name = toolsets.equipped?.name;
       if (name === undefined)
         return ok({ text: 'No toolset was equipped.', structured: { unequipped: null } });
-      const done = await toolsets.equip(undefined);
+      const done = await toolsets.equip(undefined, subject);
       if (!done.ok) return done;
       return ok({
         text: `The toolset "${name}" is not equipped any more; it stays saved.`,
@@ -136,14 +136,14 @@ export function deleteTool({ toolsets }: Desk): OwnToolSpec {
       additionalProperties: false,
     },
     output: { properties: { deleted: { type: 'string' } } },
-    run: async ({ name, confirm }) => {
+    run: async ({ name, confirm }, subject) => {
       if (confirm !== true)
         return err({
           code: 'PARAMS_INVALID',
           field: 'arguments.confirm',
           reason: 'it must be true, as the toolset and its notes cannot be had back',
         });
-      const removed = await toolsets.remove(String(name));
+      const removed = await toolsets.remove(String(name), subject);
       if (!removed.ok) return removed;
       return ok({
         text: `The toolset "${String(name)}" and its notes are deleted.`,

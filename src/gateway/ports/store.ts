@@ -1,3 +1,4 @@
+import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
@@ -111,7 +112,8 @@ export type StorePart =
 /**
  * What outlasts the process, in one database that several processes share. Each method is one transaction, durable
  * before it resolves, and refuses with STORE_UNAVAILABLE when the database cannot be reached. Writes are done in the
- * order in which they are asked for, and a read sees those that were asked for before it.
+ * order in which they are asked for, and a read sees those that were asked for before it. A deed is kept with what it
+ * tells of, and not where that was refused.
  */
 export interface Store extends ToolsetStore, WordStore {
   /** Replaces what was known of the server of this name and identity; only rows that differ are written. */
@@ -121,11 +123,18 @@ export interface Store extends ToolsetStore, WordStore {
   /** Undefined where no server of this name and identity was seen. */
   server(name: string, identity: string): Promise<Result<SeenServer | undefined, Refusal>>;
   /** TOKEN_NAME_TAKEN where one of this name is not revoked. */
-  addToken(token: StoredToken): Promise<Result<undefined, Refusal>>;
+  addToken(token: StoredToken, deed?: Deed): Promise<Result<undefined, Refusal>>;
   /** Oldest first, those that are revoked among them. */
   tokens(): Promise<Result<readonly StoredToken[], Refusal>>;
-  /** By id or, where none has it, by name. TOKEN_UNKNOWN where there is none that is not revoked yet. */
-  revokeToken(idOrName: string, revokedMs: number): Promise<Result<StoredToken, Refusal>>;
+  /**
+   * By id or, where none has it, by name. TOKEN_UNKNOWN where there is none that is not revoked yet. The target of the
+   * deed is the token that was found.
+   */
+  revokeToken(
+    idOrName: string,
+    revokedMs: number,
+    deed?: Omit<Deed, 'target'>,
+  ): Promise<Result<StoredToken, Refusal>>;
   /** Newest first. */
   keys(purpose: string): Promise<Result<readonly StoredKey[], Refusal>>;
   /** Adds the key where its purpose has none; gives the one that is then newest, the same to all who ask at a time. */
@@ -143,7 +152,7 @@ export interface Store extends ToolsetStore, WordStore {
   removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>>;
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>>;
   /** Undefined takes the setting away. The value is kept as JSON. */
-  saveSetting(key: string, value: unknown): Promise<Result<undefined, Refusal>>;
+  saveSetting(key: string, value: unknown, deed?: Deed): Promise<Result<undefined, Refusal>>;
   /**
    * Told within a second what any process changed, this one included; also of parts that may have changed while nobody
    * could see it. The returned function ends it.

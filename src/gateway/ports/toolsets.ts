@@ -1,3 +1,4 @@
+import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
@@ -26,7 +27,10 @@ export interface Former {
   readonly revision: number;
 }
 
-/** The part of a store that keeps toolsets. As of all of it: each method is one transaction. */
+/**
+ * The part of a store that keeps toolsets. As of all of it: each method is one transaction. A deed is kept with what it
+ * tells of, and not where that was not done.
+ */
 export interface ToolsetStore {
   /** `known`: revisions by name. */
   toolsets(known: ReadonlyMap<string, number>): Promise<Result<ToolsetNews, Refusal>>;
@@ -37,11 +41,12 @@ export interface ToolsetStore {
   saveToolset(
     toolset: Toolset,
     former: Former | undefined,
+    deed?: Deed,
   ): Promise<Result<StoredToolset | undefined, Refusal>>;
   /** Takes it away, and unequips it; false: there is none of this name. */
-  removeToolset(name: string): Promise<Result<boolean, Refusal>>;
+  removeToolset(name: string, deed?: Deed): Promise<Result<boolean, Refusal>>;
   /** Undefined: none is equipped from now on. False: there is no such toolset. */
-  equip(name: string | undefined): Promise<Result<boolean, Refusal>>;
+  equip(name: string | undefined, deed?: Deed): Promise<Result<boolean, Refusal>>;
 }
 
 /** What is equipped, as of a moment. */

@@ -1,8 +1,10 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { toolsetJson } from '../../core/toolset-json.ts';
 import { TOOLSET_LIMITS, type Toolset } from '../../core/toolset.ts';
 import type { Store } from '../ports/store.ts';
 import type { EquippedMemory, StoredToolset, ToolsetNews, ToolsetStore } from '../ports/toolsets.ts';
+import { deedOfEquipping, deedOfRemoval, deedOfSaving, type Doing } from './toolset-deeds.ts';
 
 /** What of the toolsets is another than before. */
 export interface ToolsetChange {
@@ -29,7 +31,7 @@ export type Changing<T> = (
 /** How often a change is tried that others come before; each time somebody's is done. */
 const MOST_TRIES = 1_000;
 
-/** All toolsets of the store, as any process on it changes them. */
+/** All toolsets of the store, as any process on it changes them. `by` is the subject of who does something. */
 export class Toolsets {
   readonly #options: ToolsetsOptions;
   #stored: ReadonlyMap<string, StoredToolset> = new Map();
@@ -88,10 +90,13 @@ export class Toolsets {
   }
 
   /** TOOLSET_TAKEN where there is one of its name, TOOLSETS_FULL where there are too many. */
-  async create(toolset: Omit<Toolset, 'createdMs' | 'changedMs'>): Promise<Result<Toolset, Refusal>> {
+  async create(
+    toolset: Omit<Toolset, 'createdMs' | 'changedMs'>,
+    by: string,
+  ): Promise<Result<Toolset, Refusal>> {
     const nowMs = this.#options.nowMs();
     const made = { ...toolset, createdMs: nowMs, changedMs: nowMs };
-    const kept = await this.restore(made, false);
+    const kept = await this.restore(made, false, by);
     return kept.ok ? ok(made) : kept;
   }
 
@@ -99,45 +104,52 @@ export class Toolsets {
    * Keeps a toolset with the times that it brings, in the place of one of its name where `replaces` says so. TOOLSET_TAKEN
    * where there is one and it does not.
    */
-  restore(toolset: Toolset, replaces: boolean): Promise<Result<undefined, Refusal>> {
+  restore(toolset: Toolset, replaces: boolean, by: string): Promise<Result<undefined, Refusal>> {
     const { name } = toolset;
     return this.#untilSaved(name, async (store, there) => {
       if (there !== undefined && !replaces) return err({ code: 'TOOLSET_TAKEN', name });
       const limit = TOOLSET_LIMITS.toolsets;
       if (there === undefined && this.#stored.size >= limit) return err({ code: 'TOOLSETS_FULL', limit });
-      const saved = await store.saveToolset(toolset, there && { name, revision: there.revision });
+      if (isSame(toolset, there?.toolset)) return ok({ value: undefined });
+      const deed = deedOfSaving(this.#doing(by), there?.toolset, toolset);
+      const saved = await store.saveToolset(toolset, there && { name, revision: there.revision }, deed);
       if (!saved.ok) return replaces && saved.error.code === 'TOOLSET_TAKEN' ? ok(undefined) : saved;
       return ok(saved.value && { value: undefined });
     });
   }
 
   /** Changes a toolset as it is when nobody else changes it meanwhile. TOOLSET_UNKNOWN, or what the change refuses. */
-  change<T>(name: string, changing: Changing<T>): Promise<Result<T, Refusal>> {
+  change<T>(name: string, changing: Changing<T>, by: string): Promise<Result<T, Refusal>> {
     return this.#untilSaved(name, async (store, there) => {
       if (there === undefined) return err(this.unknown(name));
       const changed = changing(there.toolset);
       if (!changed.ok) return changed;
       const { toolset, value } = changed.value;
-      if (toolset === there.toolset) return ok({ value });
-      const made = { ...toolset, changedMs: this.#options.nowMs() };
-      const saved = await store.saveToolset(made, { name, revision: there.revision });
+      if (isSame(toolset, there.toolset)) return ok({ value });
+      const doing = this.#doing(by);
+      const made = { ...toolset, changedMs: doing.atMs };
+      const deed = deedOfSaving(doing, there.toolset, made);
+      const saved = await store.saveToolset(made, { name, revision: there.revision }, deed);
       return saved.ok ? ok(saved.value && { value }) : saved;
     });
   }
 
-  async remove(name: string): Promise<Result<undefined, Refusal>> {
+  async remove(name: string, by: string): Promise<Result<undefined, Refusal>> {
     return this.#do(async (store) => {
-      const removed = await store.removeToolset(name);
+      // What is told to have gone is what was there last.
+      const read = await this.#read(store);
+      if (!read.ok) return read;
+      const removed = await store.removeToolset(name, deedOfRemoval(this.#doing(by), name, this.find(name)));
       if (!removed.ok) return removed;
       return removed.value ? ok(undefined) : err(this.unknown(name));
     });
   }
 
   /** Undefined: none. */
-  async equip(name: string | undefined): Promise<Result<undefined, Refusal>> {
+  async equip(name: string | undefined, by: string): Promise<Result<undefined, Refusal>> {
     return this.#do(async (store) => {
       if (name === undefined && this.equipped === undefined) return ok(undefined);
-      const equipped = await store.equip(name);
+      const equipped = await store.equip(name, deedOfEquipping(this.#doing(by), this.#equipped, name));
       if (!equipped.ok) return equipped;
       return equipped.value ? ok(undefined) : err(this.unknown(name ?? ''));
     });
@@ -151,6 +163,10 @@ export class Toolsets {
     this.#endListening?.();
     this.#listeners.clear();
     await this.#options.memory.flush();
+  }
+
+  #doing(by: string): Doing {
+    return { by, atMs: this.#options.nowMs() };
   }
 
   /** Tries with the toolset as last read, until nobody else comes before; undefined says that somebody did. */
@@ -239,4 +255,10 @@ export class Toolsets {
     if (change.names.size === 0 && !isEquipping) return;
     for (const listener of [...this.#listeners]) listener(change);
   }
+}
+
+/** By all that an export holds, whose members have one order. */
+function isSame(toolset: Toolset, there: Toolset | undefined): boolean {
+  if (toolset === there || there === undefined) return toolset === there;
+  return JSON.stringify(toolsetJson(toolset)) === JSON.stringify(toolsetJson(there));
 }

@@ -350,6 +350,7 @@ describe('an entry', () => {
             timeoutMs: 5,
             prefix: false,
             isolation: 'session',
+            trust: true,
           },
         ],
         rejected: [],
@@ -380,8 +381,8 @@ describe('an entry', () => {
       [
         'mcpServers.x.disabled: this is not true or false',
         'mcpServers.x.isolation: this is not "session" or "shared"',
-        'mcpServers.x.trust: this is not true or false',
         'mcpServers.x.tools: this is not an array or an object',
+        'mcpServers.x.trust: this is not true or false',
         'mcpServers.x.prefix: this is not true or false',
       ],
     );

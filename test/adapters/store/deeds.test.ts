@@ -3,7 +3,7 @@ import type { Deed } from '../../../src/core/deed.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import type { DeedQuery, StoredDeed } from '../../../src/gateway/ports/words.ts';
 import { DATABASES, openAt } from '../../support/stores.ts';
-import { deed, valueOf, wordChange } from '../../support/store-values.ts';
+import { deed, token, toolset, valueOf, wordChange } from '../../support/store-values.ts';
 
 describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => {
   it('are given back as they were done, whatever their texts, also after the store is opened anew', async () => {
@@ -72,12 +72,56 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
     expect(await deedsOf(store, { limit: 5, targetId: 'b' })).toEqual([]);
   });
 
+  it('are there exactly when what they tell of was done', async () => {
+    const store = await openAt(await newPlace());
+    const told = deed('x');
+    const revoking = { atMs: 5, subject: 'op', action: 'token.revoke' };
+    const one = valueOf(await store.saveToolset(toolset('one'), undefined));
+    const former = { name: 'one', revision: one?.revision ?? 0 };
+    const writes: readonly (readonly [what: string, isDone: boolean, () => Promise<unknown>])[] = [
+      ['a toolset', true, () => store.saveToolset(toolset('two'), undefined, told)],
+      ['a name that is taken', false, () => store.saveToolset(toolset('two'), undefined, told)],
+      ['a change', true, () => store.saveToolset(toolset('one'), former, told)],
+      ['a change that is late', false, () => store.saveToolset(toolset('one'), former, told)],
+      ['an equipping', true, () => store.equip('one', told)],
+      ['an unequipping', true, () => store.equip(undefined, told)],
+      ['an equipping of none', false, () => store.equip('three', told)],
+      ['a removal', true, () => store.removeToolset('one', told)],
+      ['a removal of none', false, () => store.removeToolset('one', told)],
+      ['a setting', true, () => store.saveSetting('a', 1, told)],
+      ['a setting that is taken away', true, () => store.saveSetting('a', undefined, told)],
+      ['a token', true, () => store.addToken(token('t'), told)],
+      [
+        'a token of the same name',
+        false,
+        () => store.addToken({ ...token('u'), name: token('t').name }, told),
+      ],
+      ['a token that is revoked', true, () => store.revokeToken(token('t').name, 5, revoking)],
+      ['one that is not there', false, () => store.revokeToken('t', 5, revoking)],
+      ['words', true, () => store.saveWords([wordChange('w', 1, { deed: told }), wordChange('v', 1)])],
+      ['words that are late', false, () => store.saveWords([wordChange('w', 1, { deed: told })])],
+      ['a write that tells nothing', false, () => store.saveSetting('b', 1)],
+    ];
+    for (const [what, isDone, write] of writes) {
+      const before = await deedsOf(store, { limit: 100 });
+      await write();
+      const [newest, ...rest] = await deedsOf(store, { limit: 100 });
+      expect([what, isDone ? rest : [newest, ...rest].filter(Boolean)]).toEqual([what, before]);
+      if (what === 'a token that is revoked')
+        expect(newest).toMatchObject({ ...revoking, target: { kind: 'token', id: 't', name: 'name of t' } });
+      else if (isDone) expect(newest).toEqual({ ...told, id: newest?.id });
+    }
+  });
+
   it('have ids in the order in which others learn of them, from two stores and of several parts', async () => {
     const place = await newPlace();
     const stores = [await openAt(place), await openAt(place)];
     const writing = Promise.all(
       stores.map(async (store, who) => {
-        for (let at = 0; at < 40; at++) await doAll(store, [deed(`${who} ${at}`), deed(`${who} ${at}`)]);
+        for (let at = 0; at < 40; at++) {
+          if (who === 0) await doAll(store, [deed(`a ${at}`), deed(`b ${at}`)]);
+          else for (const key of ['a', 'b']) valueOf(await store.saveSetting(key, at, deed(key)));
+        }
       }),
     );
     const ended = writing.then(() => true);

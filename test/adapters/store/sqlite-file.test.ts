@@ -233,7 +233,7 @@ describe('a thread of a store that ends by itself', () => {
     });
     await ended;
     expect(valueOf(await store.settings()).get('a')).toBe(1);
-    await until('it listens again', () => (heard.size === 6 ? true : undefined));
+    await until('it listens again', () => (heard.size === 8 ? true : undefined));
     heard.clear();
     const other = await openAt(place);
     valueOf(await other.saveSetting('a', 3));

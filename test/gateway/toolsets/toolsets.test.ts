@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Deed } from '../../../src/core/deed.ts';
 import { err, ok } from '../../../src/core/result.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
 import { Toolsets, type ToolsetChange } from '../../../src/gateway/toolsets/toolsets.ts';
@@ -22,9 +23,9 @@ describe('toolsets', () => {
   it('are known when the first change is answered, and changes are told once', async () => {
     const { toolsets, changes } = opened();
     expect(toolsets.isKnown).toBe(false);
-    expect(await toolsets.create({ name: 'one', ...EMPTY })).toMatchObject({ ok: true });
+    expect(await toolsets.create({ name: 'one', ...EMPTY }, 'op')).toMatchObject({ ok: true });
     expect(toolsets.find('one')).toEqual({ name: 'one', ...EMPTY, createdMs: 7, changedMs: 7 });
-    await toolsets.equip('one');
+    await toolsets.equip('one', 'op');
     expect(toolsets.equipped?.name).toBe('one');
     expect(changes).toEqual([
       { names: new Set(), isEquipping: true, isFirst: true },
@@ -35,7 +36,7 @@ describe('toolsets', () => {
 
   it('are changed anew on what somebody else left there meanwhile', async () => {
     const { store, toolsets } = opened();
-    await toolsets.create({ name: 'one', ...EMPTY });
+    await toolsets.create({ name: 'one', ...EMPTY }, 'op');
     let others = 2;
     store.before = () => {
       const there = store.kept.get('one');
@@ -44,34 +45,91 @@ describe('toolsets', () => {
       const toolset = { ...there.toolset, description: `${there.toolset.description ?? ''}x` };
       store.kept.set('one', { toolset, revision: there.revision + 100 });
     };
-    const done = await toolsets.change('one', (toolset) =>
-      ok({ toolset: { ...toolset, description: `${toolset.description ?? ''}!` }, value: 'done' }),
+    const done = await toolsets.change(
+      'one',
+      (toolset) =>
+        ok({ toolset: { ...toolset, description: `${toolset.description ?? ''}!` }, value: 'done' }),
+      'op',
     );
     expect([done, toolsets.find('one')?.description]).toEqual([{ ok: true, value: 'done' }, 'xx!']);
   });
 
   it('are not written where a change changes nothing, or is refused', async () => {
     const { store, toolsets } = opened();
-    await toolsets.create({ name: 'one', ...EMPTY });
-    await toolsets.change('one', (toolset) => ok({ toolset, value: undefined }));
+    await toolsets.create({ name: 'one', ...EMPTY }, 'op');
+    await toolsets.change('one', (toolset) => ok({ toolset, value: undefined }), 'op');
     const refusal = { code: 'TOOLSET_NOT_EQUIPPED' } as const;
-    expect(await toolsets.change('one', () => err(refusal))).toEqual({ ok: false, error: refusal });
+    expect(await toolsets.change('one', () => err(refusal), 'op')).toEqual({ ok: false, error: refusal });
     expect(store.writes).toBe(1);
-    expect(await toolsets.change('two', described('x'))).toEqual({
+    expect(await toolsets.change('two', described('x'), 'op')).toEqual({
       ok: false,
       error: { code: 'TOOLSET_UNKNOWN', name: 'two', known: ['one'] },
     });
+  });
+
+  it('leave a deed of each change that is one, with what was before and what is after', async () => {
+    const { store, toolsets } = opened();
+    const text = '{"name":"a"}';
+    const held = { namespacedName: 's.a', held: { refId: 'r', digest: 'ab', text } };
+    await toolsets.create({ name: 'one', tools: [held], toolNotes: [] }, 'anna');
+    await toolsets.create({ name: 'one', ...EMPTY }, 'late');
+    await toolsets.change('one', described('x'), 'ben');
+    await toolsets.change('one', described('x'), 'nobody');
+    await toolsets.change('one', (one) => ok({ toolset: { ...one, name: 'two' }, value: 0 }), 'ben');
+    const equippings = [
+      ['two', 'cem'],
+      ['two', 'nobody'],
+      ['none', 'nobody'],
+      [undefined, 'dora'],
+      [undefined, 'nobody'],
+    ] as const;
+    for (const [name, by] of equippings) await toolsets.equip(name, by);
+    const there = toolsets.find('two')!;
+    await toolsets.restore(there, true, 'nobody');
+    await toolsets.restore({ ...there, description: undefined }, true, 'eve');
+    for (const by of ['eve', 'nobody']) await toolsets.remove('two', by);
+    const at = new Date(7).toISOString();
+    const times = { version: '1.0.0', createdAt: at, lastModified: at };
+    // Of a change, the tools and notes that differ alone are told.
+    const changed = (name: string, description?: string): unknown => ({
+      ...times,
+      name,
+      ...(description !== undefined && { description }),
+      tools: [],
+      toolNotes: [],
+    });
+    const whole = (name: string): unknown => ({
+      ...times,
+      name,
+      tools: [{ namespacedName: 's.a', refId: 'r' }],
+      toolNotes: [],
+    });
+    const deed = (subject: string, action: string, name: string): Deed => ({
+      atMs: 7,
+      subject,
+      action: `toolset.${action}`,
+      target: { kind: 'toolset', id: name, name },
+    });
+    expect(store.deeds).toEqual([
+      { ...deed('anna', 'create', 'one'), after: whole('one') },
+      { ...deed('ben', 'update', 'one'), before: changed('one'), after: changed('one', 'x') },
+      { ...deed('ben', 'rename', 'two'), before: changed('one', 'x'), after: changed('two', 'x') },
+      { ...deed('cem', 'equip', 'two'), after: { equipped: 'two' } },
+      { ...deed('dora', 'unequip', 'two'), before: { equipped: 'two' } },
+      { ...deed('eve', 'update', 'two'), before: changed('two', 'x'), after: changed('two') },
+      { ...deed('eve', 'delete', 'two'), before: whole('two') },
+    ]);
   });
 
   it('are at most a thousand', async () => {
     const { store, toolsets } = opened();
     for (let at = 0; at < 1_000; at += 1)
       await store.saveToolset({ name: `t${at}`, ...EMPTY, createdMs: 0, changedMs: 0 }, undefined);
-    expect(await toolsets.create({ name: 'one-more', ...EMPTY })).toEqual({
+    expect(await toolsets.create({ name: 'one-more', ...EMPTY }, 'op')).toEqual({
       ok: false,
       error: { code: 'TOOLSETS_FULL', limit: 1_000 },
     });
-    expect(await toolsets.change('t7', described('still'))).toMatchObject({ ok: true });
+    expect(await toolsets.change('t7', described('still'), 'op')).toMatchObject({ ok: true });
   });
 
   it('follow what other processes write', async () => {

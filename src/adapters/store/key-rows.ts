@@ -1,0 +1,21 @@
+import type { StoredKey } from '../../gateway/ports/store.ts';
+import type { Trx } from './dialect.ts';
+import type { KeyRow } from './tables.ts';
+
+/** Newest first. */
+export async function readKeys(trx: Trx, purpose: string): Promise<readonly StoredKey[]> {
+  const rows = await trx
+    .selectFrom('assay_keys')
+    .selectAll()
+    .where('purpose', '=', purpose)
+    .orderBy('created_ms', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  return rows.map((row) => ({ id: row.id, purpose, bytes: row.bytes, createdMs: row.created_ms }));
+}
+
+export async function writeKey(trx: Trx, { id, purpose, bytes, createdMs }: StoredKey): Promise<void> {
+  // Bytes from another thread come as a Uint8Array, which SQLite does not take.
+  const row: KeyRow = { id, purpose, bytes: Buffer.from(bytes), created_ms: createdMs };
+  await trx.insertInto('assay_keys').values(row).execute();
+}

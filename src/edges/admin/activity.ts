@@ -1,0 +1,76 @@
+import { z } from '@hono/zod-openapi';
+import { err, ok } from '../../core/result.ts';
+import type { StoredDeed } from '../../gateway/ports/words.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { cursorOf, readCursor } from './paging.ts';
+import { listReply, listSchema, route, type Route } from './route.ts';
+
+const KINDS = ['tool', 'gateway', 'toolset', 'token', 'preference'] as const;
+
+const DEED = z
+  .object({
+    id: z.int().openapi({ description: 'Counts up.' }),
+    at: z.iso.datetime(),
+    subject: z
+      .string()
+      .openapi({ description: 'Who did it: the name of a token, or the server whose tool changed.' }),
+    action: z.string(),
+    target: z.object({ kind: z.enum(KINDS), id: z.string(), name: z.string() }),
+    before: z.unknown().openapi({ description: 'Absent: there was nothing.' }),
+    after: z.unknown().openapi({ description: 'Absent: there is nothing any more.' }),
+  })
+  .openapi('Deed');
+
+const QUERY = z.object({
+  targetKind: z.enum(KINDS).optional(),
+  targetId: z.string().optional(),
+});
+
+const EXAMPLE = {
+  id: 17,
+  at: '2026-11-22T09:30:00.000Z',
+  subject: 'anna',
+  action: 'toolset.create',
+  target: { kind: 'toolset', id: 'triage', name: 'triage' },
+  after: { tools: ['linear.list_issues'] },
+};
+
+/** A number in the text of a cursor; no deed has a larger one than this. */
+const ID = /^\d{1,15}$/;
+
+export function activityRoutes({ store }: AdminDeps): readonly Route[] {
+  const list = route(
+    {
+      method: 'get',
+      path: '/activity',
+      id: 'listActivity',
+      summary: 'What was changed by whom, newest first',
+      isPaged: true,
+      query: QUERY,
+      answer: {
+        about: 'A page of deeds.',
+        schema: listSchema('activity', DEED),
+        example: { activity: [EXAMPLE] },
+      },
+    },
+    async ({ page, query }) => {
+      const { limit, cursor } = page;
+      const text = cursor === undefined ? undefined : readCursor(cursor);
+      if (cursor !== undefined && (text === undefined || !ID.test(text)))
+        return err({ code: 'CURSOR_INVALID' });
+      const before = text === undefined ? undefined : Number(text);
+      const deeds = await store.deeds({ ...query, before, limit: limit + 1 });
+      if (!deeds.ok) return deeds;
+      const items = deeds.value.slice(0, limit);
+      const last = items.at(-1);
+      const nextCursor = deeds.value.length > limit && last ? cursorOf(String(last.id)) : undefined;
+      return ok(listReply('activity', { items: items.map(shownDeed), nextCursor }));
+    },
+  );
+  return [list];
+}
+
+/** A deed in JSON. */
+export function shownDeed({ id, atMs, subject, action, target, before, after }: StoredDeed): unknown {
+  return { id, at: new Date(atMs).toISOString(), subject, action, target, before, after };
+}

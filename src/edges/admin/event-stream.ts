@@ -1,0 +1,114 @@
+import type { StoredDeed, WordStore } from '../../gateway/ports/words.ts';
+import { shownDeed } from './activity.ts';
+
+export interface EventSources {
+  readonly store: Pick<WordStore, 'deeds'>;
+  /** Calls back when there may be new deeds; what it gives ends that. */
+  readonly onDeeds: (listener: () => void) => () => void;
+  /** Calls back when the list of tools is another; what it gives ends that. */
+  readonly onTools: (listener: () => void) => () => void;
+  /** Whether whoever listens may still do so. */
+  readonly isHolder: () => boolean;
+  /** Aborted when who listens is gone, or the door closes. */
+  readonly ending: AbortSignal;
+}
+
+/** Deeds that are read at a time. */
+const BATCH = 20;
+const LOOK_EVERY_MS = 2_000;
+/** Looks without anything to tell, after which a comment says that the stream lives. */
+const MOST_SILENT_LOOKS = 7;
+
+/**
+ * Deeds after one, as server-sent events with their ids, and news of tools. What a slow reader has not taken waits in the
+ * store and not here: more is read when that was taken, and of however many changes of tools it is told once.
+ */
+export function eventStream(afterId: number, sources: EventSources): ReadableStream<Uint8Array> {
+  return ReadableStream.from(bytesOf(eventsAfter(afterId, sources)));
+}
+
+async function* bytesOf(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const text of texts) yield encoder.encode(text);
+}
+
+async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenerator<string> {
+  const news = new News(sources);
+  let lastId = afterId;
+  let silentLooks = 0;
+  try {
+    yield ': these are events\nretry: 2000\n\n';
+    while (!sources.ending.aborted && sources.isHolder()) {
+      if (news.tools) {
+        news.tools = false;
+        yield 'event: tools\ndata: {}\n\n';
+      }
+      const deeds = news.deeds ? await deedsAfter(lastId, sources, news) : [];
+      for (const deed of deeds) {
+        yield `event: activity\nid: ${deed.id}\ndata: ${JSON.stringify(shownDeed(deed))}\n\n`;
+        lastId = deed.id;
+      }
+      if (deeds.length > 0) continue;
+      const isNews = await news.wait(LOOK_EVERY_MS, sources.ending);
+      silentLooks = isNews ? 0 : silentLooks + 1;
+      if (silentLooks === MOST_SILENT_LOOKS) yield ': still here\n\n';
+      if (silentLooks === MOST_SILENT_LOOKS) silentLooks = 0;
+    }
+  } finally {
+    news.close();
+  }
+}
+
+/** None where the store cannot be read; then it is asked again at the next look. */
+async function deedsAfter(
+  after: number,
+  { store }: EventSources,
+  news: News,
+): Promise<readonly StoredDeed[]> {
+  news.deeds = false;
+  const deeds = await store.deeds({ after, limit: BATCH });
+  news.deeds ||= !deeds.ok || deeds.value.length > 0;
+  return deeds.ok ? deeds.value : [];
+}
+
+/** What there is to be told, until it is. */
+class News {
+  deeds = true;
+  tools = false;
+  #wake: () => void = () => undefined;
+  readonly #endings: readonly (() => void)[];
+
+  constructor({ onDeeds, onTools }: EventSources) {
+    this.#endings = [
+      onDeeds(() => {
+        this.deeds = true;
+        this.#wake();
+      }),
+      onTools(() => {
+        this.tools = true;
+        this.#wake();
+      }),
+    ];
+  }
+
+  /** Whether news came within the time. */
+  async wait(limitMs: number, ending: AbortSignal): Promise<boolean> {
+    if (this.tools || ending.aborted) return true;
+    return new Promise((resolve) => {
+      const done = (isNews: boolean): void => {
+        clearTimeout(timer);
+        ending.removeEventListener('abort', end);
+        this.#wake = () => undefined;
+        resolve(isNews);
+      };
+      const end = (): void => done(true);
+      const timer = setTimeout(() => done(false), limitMs);
+      ending.addEventListener('abort', end);
+      this.#wake = end;
+    });
+  }
+
+  close(): void {
+    for (const end of this.#endings) end();
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from '@hono/zod-openapi';
+import { err, ok } from '../../core/result.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { eventStream } from './event-stream.ts';
+import { route, type Route } from './route.ts';
+
+const ID = /^\d{1,15}$/;
+
+const QUERY = z.object({
+  lastEventId: z
+    .string()
+    .regex(ID, { error: 'it must be the id of an event' })
+    .optional()
+    .openapi({ description: 'In the place of the header Last-Event-ID, for who cannot send one.' }),
+});
+
+const EXAMPLE =
+  'event: activity\nid: 17\ndata: {"id":17,"action":"toolset.create",…}\n\nevent: tools\ndata: {}\n\n';
+
+export function eventRoutes(deps: AdminDeps): readonly Route[] {
+  const { store, gate, catalog, ending, nowMs } = deps;
+  const stream = route(
+    {
+      method: 'get',
+      path: '/events',
+      id: 'streamEvents',
+      summary: 'What happens, as it happens',
+      about:
+        'Server-sent events: `activity` for each deed, in the form of /activity, and `tools` when the list of tools is another. Whoever comes back with `Last-Event-ID` misses no deed. The stream ends with its token.',
+      query: QUERY,
+      answer: {
+        about: 'A stream of events.',
+        schema: z.string(),
+        example: EXAMPLE,
+        type: 'text/event-stream',
+      },
+    },
+    async (call) => {
+      const header = call.header('last-event-id');
+      if (header !== undefined && !ID.test(header)) {
+        const reason = 'it must be the id of an event';
+        return err({ code: 'QUERY_INVALID', misfits: [{ at: 'Last-Event-ID', kind: 'invalid', reason }] });
+      }
+      const given = header ?? call.query.lastEventId;
+      const newest = given === undefined ? await store.deeds({ limit: 1 }) : ok([{ id: Number(given) }]);
+      if (!newest.ok) return newest;
+      const body = eventStream(newest.value[0]?.id ?? 0, {
+        store,
+        onDeeds: (listener) => store.onChange((parts) => (parts.includes('deeds') ? listener() : undefined)),
+        onTools: (listener) =>
+          catalog.all.onChange((kinds) => (kinds.includes('tools') ? listener() : undefined)),
+        isHolder: () => gate.isHolder(call.identity.subject, 'read', nowMs()),
+        ending: AbortSignal.any([ending, call.signal]),
+      });
+      return ok({ kind: 'stream', body, type: 'text/event-stream' });
+    },
+  );
+  return [stream];
+}

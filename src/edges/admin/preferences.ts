@@ -1,0 +1,214 @@
+import { z } from '@hono/zod-openapi';
+import type { Deed } from '../../core/deed.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { fixOf } from '../../core/setting-fix.ts';
+import {
+  isFitting,
+  resolveSettings,
+  SETTINGS,
+  type SettingFacts,
+  type SettingKey,
+} from '../../core/settings.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { misfit, type Failure } from './failure.ts';
+import { route, type Call, type Route } from './route.ts';
+
+const VALUE = z.union([z.string(), z.number(), z.boolean()]);
+
+const PREFERENCE = z
+  .object({
+    key: z.string(),
+    value: VALUE.openapi({ description: 'What the next start takes.' }),
+    running: VALUE.openapi({ description: 'What holds until then.' }),
+    default: VALUE,
+    origin: z.enum(['environment', 'config file', 'store', 'default']),
+    isFixed: z.boolean().openapi({
+      description: 'Whether environment or config file say it, so that it cannot be changed here.',
+    }),
+    fixedBy: z
+      .string()
+      .optional()
+      .openapi({ description: 'The variable, or the member of the file, that fixes it.' }),
+    takesEffect: z.literal('next start'),
+    env: z.string().openapi({ description: 'The variable that would fix it.' }),
+    about: z.string(),
+  })
+  .openapi('Preference');
+
+const PREFERENCES = z.object({ preferences: z.array(PREFERENCE) }).openapi('Preferences');
+
+const KEYS = Object.keys(SETTINGS) as readonly SettingKey[]; // the keys of the table itself
+
+const CHANGES = z
+  .object(Object.fromEntries(KEYS.map((key) => [key, schemaOf(SETTINGS[key])])))
+  .openapi('PreferenceChanges');
+
+function schemaOf({ kind, about }: SettingFacts): z.ZodType {
+  return valueSchema(kind).nullable().optional().openapi({ description: about });
+}
+
+function valueSchema(kind: SettingFacts['kind']): z.ZodType {
+  if (kind.type === 'flag') return z.boolean();
+  if (kind.type === 'choice') return z.enum(kind.of);
+  if (kind.type === 'whole') return z.int().min(kind.least).max(kind.most);
+  const { fault } = kind;
+  return z.string().refine((text) => fault(text) === undefined, {
+    error: ({ input }) => fault(String(input)) ?? 'it must be another text',
+  });
+}
+
+const EXAMPLE = {
+  preferences: [
+    {
+      key: 'limits.drainMs',
+      value: 5_000,
+      running: 10_000,
+      default: 10_000,
+      origin: 'store',
+      isFixed: false,
+      takesEffect: 'next start',
+      env: 'ASSAY_LIMITS_DRAIN_MS',
+      about: SETTINGS['limits.drainMs'].about,
+    },
+  ],
+};
+
+const ANSWER = { about: 'All preferences.', schema: PREFERENCES, example: EXAMPLE };
+
+export function preferenceRoutes(deps: AdminDeps): readonly Route[] {
+  const oneAtATime = queue();
+  const change = (call: Changes): ReturnType<typeof changed> => oneAtATime(() => changed(deps, call));
+  return [getRoute(deps), changeRoute('put', change), changeRoute('patch', change)];
+}
+
+function getRoute(deps: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/preferences',
+      id: 'getPreferences',
+      summary: 'All preferences, with whose word each is',
+      answer: ANSWER,
+    },
+    async () => {
+      const shown = await shownPreferences(deps);
+      return shown.ok ? ok({ kind: 'one', body: shown.value }) : shown;
+    },
+  );
+}
+
+type Changes = Call<unknown, z.output<typeof CHANGES>>;
+
+function changeRoute(method: 'put' | 'patch', change: (call: Changes) => ReturnType<typeof changed>): Route {
+  return route(
+    {
+      method,
+      path: '/preferences',
+      id: method === 'put' ? 'changePreferences' : 'patchPreferences',
+      summary: 'Change preferences',
+      about:
+        'Those that are not named stay as they are; null returns one to its default. Either all are taken or none. They take effect at the next start.',
+      isConditional: true,
+      body: {
+        schema: CHANGES,
+        wrapper: 'preferences',
+        examples: { drain: { 'limits.drainMs': 5_000, 'notes.review': null } },
+      },
+      answer: ANSWER,
+      refusals: ['SETTING_FIXED'],
+    },
+    async (call) => {
+      const done = await change(call);
+      return done.ok ? ok({ kind: 'one', body: done.value }) : done;
+    },
+  );
+}
+
+interface Shown {
+  readonly preferences: readonly z.output<typeof PREFERENCE>[];
+}
+
+async function changed(deps: AdminDeps, call: Changes): Promise<Result<Shown, Failure>> {
+  const { store, preferences } = deps;
+  const before = await shownPreferences(deps);
+  if (!before.ok) return before;
+  const unmet = call.unmet(before.value);
+  if (unmet !== undefined) return err(unmet);
+  const wanted = KEYS.flatMap((key) => {
+    const value: unknown = call.body[key];
+    return value === undefined ? [] : [{ key, value }];
+  });
+  for (const { key, value } of wanted) {
+    const fix = fixOf(key, preferences);
+    const pointer = call.pointerTo(key);
+    if (fix !== undefined) return err({ refusal: { code: 'SETTING_FIXED', name: key, ...fix }, pointer });
+    if (value !== null && !isFitting(key, value)) return err(misfit(pointer, 'it does not fit'));
+  }
+  for (const { key, value } of wanted) {
+    const saved = await store.saveSetting(
+      key,
+      value ?? undefined,
+      deedOf(deps, call, { key, value, former: valueOf(before.value, key) }),
+    );
+    if (!saved.ok) return saved;
+  }
+  return shownPreferences(deps);
+}
+
+function valueOf({ preferences }: Shown, key: SettingKey): unknown {
+  return preferences.find((one) => one.key === key)?.value;
+}
+
+/** What the next start takes, before and after. */
+function deedOf(
+  { nowMs }: AdminDeps,
+  { identity }: Changes,
+  { key, value, former }: { readonly key: SettingKey; readonly value: unknown; readonly former: unknown },
+): Deed {
+  return {
+    atMs: nowMs(),
+    subject: identity.subject,
+    action: 'preference.update',
+    target: { kind: 'preference', id: key, name: key },
+    before: former,
+    after: value ?? SETTINGS[key].kind.otherwise,
+  };
+}
+
+async function shownPreferences({ store, preferences }: AdminDeps): Promise<Result<Shown, Refusal>> {
+  const stored = await store.settings();
+  if (!stored.ok) return stored;
+  const { env, file, running } = preferences;
+  const fitting = new Map([...stored.value].filter(([key, value]) => isFitting(key, value)));
+  const next = resolveSettings({ env, file, stored: fitting });
+  if (!next.ok) return next;
+  return ok({
+    preferences: KEYS.map((key) => {
+      const { kind, about, env: variable } = SETTINGS[key];
+      const fix = fixOf(key, preferences);
+      return {
+        key,
+        value: next.value.settings[key],
+        running: running[key],
+        default: kind.otherwise,
+        origin: next.value.origins[key],
+        isFixed: fix !== undefined,
+        ...(fix !== undefined && { fixedBy: fix.by }),
+        takesEffect: 'next start',
+        env: variable,
+        about,
+      };
+    }),
+  });
+}
+
+/** Runs works one after the other, so that what one has read is still so when it writes. */
+function queue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work, work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}

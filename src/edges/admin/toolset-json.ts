@@ -1,0 +1,100 @@
+import { z } from '@hono/zod-openapi';
+import { refOf, type ToolRef } from '../../core/tool-ref.ts';
+import { toolsetJson, type ToolsetJson } from '../../core/toolset-json.ts';
+import { TOOLSET_LIMITS, toolsetNameFault, type Toolset } from '../../core/toolset.ts';
+
+/** A toolset as the REST API shows it: as it is exported, but for the definitions that tools are held to. */
+export interface ShownToolset extends Omit<ToolsetJson, 'tools' | 'version'> {
+  readonly isEquipped: boolean;
+  readonly tools: readonly { readonly namespacedName: string; readonly refId?: string }[];
+}
+
+export function shownToolset(toolset: Toolset, equipped: Toolset | undefined): ShownToolset {
+  const { name, description, createdAt, lastModified, tools, toolNotes } = toolsetJson(toolset);
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    isEquipped: equipped?.name === name,
+    createdAt,
+    lastModified,
+    tools: tools.map(({ namespacedName, refId }) => ({
+      namespacedName,
+      ...(refId !== undefined && { refId }),
+    })),
+    toolNotes,
+  };
+}
+
+const REF_ID = z.string().openapi({
+  description: 'The tool is held to the definition of this id: where that changes, the tool is withheld.',
+});
+
+const NOTE = z.object({
+  name: z.string(),
+  note: z.string(),
+  author: z.string(),
+  by: z.enum(['model', 'operator']),
+  writtenAt: z.iso.datetime(),
+  isHeld: z.literal(true).optional().openapi({ description: 'An operator has to accept it.' }),
+});
+
+export const TOOLSET: z.ZodType = z
+  .object({
+    name: z.string(),
+    description: z.string().optional(),
+    isEquipped: z.boolean().openapi({ description: 'Whether it is what clients see at /mcp.' }),
+    createdAt: z.iso.datetime(),
+    lastModified: z.iso.datetime(),
+    tools: z.array(z.object({ namespacedName: z.string(), refId: REF_ID.optional() })),
+    toolNotes: z.array(z.object({ toolRef: z.object({ namespacedName: z.string() }), notes: z.array(NOTE) })),
+  })
+  .openapi('Toolset');
+
+export const EXAMPLE: ShownToolset = {
+  name: 'triage',
+  description: 'Reading and sorting issues',
+  isEquipped: true,
+  createdAt: '2026-11-22T09:30:00.000Z',
+  lastModified: '2026-11-22T09:31:00.000Z',
+  tools: [
+    { namespacedName: 'linear.list_issues' },
+    { namespacedName: 'linear.create_issue', refId: '8f14e45fceea167a5a36dedd4bea2543' },
+  ],
+  toolNotes: [
+    {
+      toolRef: { namespacedName: 'linear.list_issues' },
+      notes: [
+        {
+          name: 'team',
+          note: 'Our team is "PLAT".',
+          author: 'anna',
+          by: 'operator',
+          writtenAt: '2026-11-22T09:31:00.000Z',
+        },
+      ],
+    },
+  ],
+};
+
+/** A tool in a body: `server.tool`, or an object with its namespacedName, its refId, or both. */
+export const REF: z.ZodType<ToolRef> = z
+  .union([
+    z.string().min(1),
+    z.object({ namespacedName: z.string().min(1).optional(), refId: z.string().min(1).optional() }),
+  ])
+  .transform((given): ToolRef => (typeof given === 'string' ? refOf(given) : given))
+  .refine(({ namespacedName, refId }) => namespacedName !== undefined || refId !== undefined, {
+    error: 'it must have namespacedName or refId',
+  });
+
+export const NAME: z.ZodType<string> = z
+  .string()
+  .superRefine((name, context) => {
+    const fault = toolsetNameFault(name);
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+  })
+  .openapi({ description: '2 to 50 lowercase letters, digits and hyphens' });
+
+export const DESCRIPTION: z.ZodString = z.string().max(TOOLSET_LIMITS.descriptionLength);
+
+export const REFS: z.ZodType<readonly ToolRef[]> = z.array(REF).max(TOOLSET_LIMITS.tools);

@@ -1,0 +1,69 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Store } from '../../../src/gateway/ports/store.ts';
+import { sleep, until } from '../../support/endings.ts';
+import { seeded } from '../../support/seeded.ts';
+import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
+import { valueOf, type StorePlace } from '../../support/store-values.ts';
+
+vi.setConfig({ testTimeout: 300_000 });
+
+const KILLS = 40;
+/** How many words a round of the fixture changes. */
+const AT_ONCE = 10;
+
+describe.each(DATABASES)('words and deeds in %s', (_, newPlace) => {
+  it(`are all there or none of them when the process is killed while it says them, ${KILLS} times`, async () => {
+    const chance = seeded('kills between words');
+    const place = await newPlace();
+    let done = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      // Some die while they open the store, most while they write.
+      const lives = chance.next() < 0.1 ? undefined : chance.below(30);
+      const acknowledged = await killOnce(place, lives, done);
+      const store = await openAt(place);
+      done = await roundOf(store, acknowledged);
+      await store.close();
+    }
+    // Most lives are long enough to say something, or nothing was tried here.
+    expect(done).toBeGreaterThan(KILLS);
+  });
+});
+
+/** One life, of so many ms after the store is open; gives the last round that was acknowledged. */
+async function killOnce(place: StorePlace, livesMs: number | undefined, before: number): Promise<number> {
+  const speaking = startProcess(place, 'speak');
+  if (livesMs === undefined) await sleep(150);
+  else {
+    await until('it has opened', () => (speaking.lines().length > 0 ? true : undefined), 60_000);
+    await sleep(livesMs);
+  }
+  speaking.child.kill('SIGKILL');
+  expect(await speaking.ended).toBeNull();
+  const said = speaking.lines().slice(1);
+  expect(said).toEqual(said.map((_, at) => JSON.stringify({ what: 'said', value: before + at + 1 })));
+  return before + said.length;
+}
+
+/** Which round was the last one: the one that was acknowledged, or the next; each word is there with its deed. */
+async function roundOf(store: Store, acknowledged: number): Promise<number> {
+  const deeds = valueOf(await store.deeds({ limit: 1_000_000, after: 0 }));
+  const told = deeds.map(({ id, target, after }) => ({ id: target.id, body: after, revision: id }));
+  const round = deeds.length / AT_ONCE;
+  expect([acknowledged, acknowledged + 1]).toContain(round);
+  expect(told).toEqual(toldUpTo(round));
+  // Here each change has a deed, so both count alike.
+  const last = [...new Map(told.map((one) => [one.id, one])).values()];
+  expect(valueOf(await store.words(0))).toEqual({
+    words: last.map((one) => ({ kind: 'tool', ...one })).sort((a, b) => a.revision - b.revision),
+    revision: deeds.length,
+  });
+  return round;
+}
+
+function toldUpTo(rounds: number): readonly unknown[] {
+  return Array.from({ length: rounds * AT_ONCE }, (_, at) => {
+    const round = Math.floor(at / AT_ONCE) + 1;
+    const id = `word-${(round % 2) * AT_ONCE + (at % AT_ONCE)}`;
+    return { id, body: round % 3 === 0 ? undefined : round, revision: at + 1 };
+  });
+}

@@ -1,0 +1,197 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { connectClient } from '../support/clients.ts';
+import type { Answer } from '../support/http.ts';
+import { at, listAt, namesAt, textAt, type Json } from '../support/json.ts';
+import { fixture, tempDir } from '../support/place.ts';
+import { keepToken } from '../support/tokens.ts';
+
+let assay: Assay;
+let admin: AdminClient;
+beforeAll(async () => {
+  const home = tempDir();
+  const token = await keepToken(home, 'boss', { scopes: ['admin'] });
+  assay = await startAssay({ servers: { plain: fixture('plain') }, home });
+  admin = adminClient(assay, token);
+});
+
+const etagOf = ({ headers }: Answer): string => headers.etag ?? '';
+const make = async (name: string, more: object = {}): Promise<Answer> => {
+  const made = await admin.post('/toolsets', { name, tools: ['plain.echo'], ...more });
+  expect(verdictOf(made)).toBe('201');
+  return made;
+};
+const errorsOf = (answer: Answer): Json | undefined => at(answer.json(), 'errors');
+
+describe('a toolset', () => {
+  it('is saved, shown, listed and deleted', async () => {
+    const made = await make('first', {
+      description: 'One',
+      tools: ['plain.echo', { namespaced_name: 'plain.label' }],
+    });
+    const one = {
+      name: 'first',
+      description: 'One',
+      isEquipped: false,
+      createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      lastModified: expect.any(String),
+      tools: [{ namespacedName: 'plain.echo' }, { namespacedName: 'plain.label' }],
+      toolNotes: [],
+    };
+    expect([made.headers.location, made.json()]).toEqual(['/toolsets/first', one]);
+    const got = await admin.get('/toolsets/first');
+    expect([got.json(), etagOf(got)]).toEqual([made.json(), etagOf(made)]);
+    expect(listAt((await admin.get('/toolsets')).json(), 'toolsets')).toContainEqual(one);
+    expect(verdictOf(await admin.delete('/toolsets/first'))).toBe('204');
+    expect(verdictOf(await admin.get('/toolsets/first'))).toBe('404 TOOLSET_UNKNOWN');
+    expect(verdictOf(await admin.delete('/toolsets/first'))).toBe('404 TOOLSET_UNKNOWN');
+  });
+
+  it('that is known is not sent again', async () => {
+    const etag = etagOf(await make('known'));
+    expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
+    for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const again = await admin.get('/toolsets/known', { 'if-none-match': tags });
+      expect([again.status, again.text, etagOf(again)]).toEqual([304, '', etag]);
+    }
+    expect((await admin.get('/toolsets/known', { 'if-none-match': '"x"' })).status).toBe(200);
+  });
+
+  it('is changed in what is named alone, and renamed', async () => {
+    await make('before', { description: 'Was' });
+    const changed = await admin.put('/toolsets/before', { tools: ['plain.label'] });
+    expect(changed.json()).toMatchObject({ description: 'Was', tools: [{ namespacedName: 'plain.label' }] });
+    const renamed = await admin.put('/toolsets/before', { toolset: { name: 'after', description: null } });
+    expect(renamed.json()).toMatchObject({ name: 'after', tools: [{ namespacedName: 'plain.label' }] });
+    expect(at(renamed.json(), 'description')).toBeUndefined();
+    expect(verdictOf(await admin.get('/toolsets/before'))).toBe('404 TOOLSET_UNKNOWN');
+    await make('other');
+    expect(verdictOf(await admin.put('/toolsets/after', { name: 'other' }))).toBe('409 TOOLSET_TAKEN');
+  });
+
+  it('may be sent back as it was read, and with nothing else in what cannot be set', async () => {
+    const read = (await make('whole')).json();
+    const put = await admin.put('/toolsets/whole', read);
+    expect(verdictOf(put)).toBe('200');
+    const wrong = await admin.put('/toolsets/whole', { toolset: { created_at: '2026-01-01T00:00:00Z' } });
+    expect([verdictOf(wrong), errorsOf(wrong)]).toEqual([
+      '422 BODY_INVALID',
+      [{ pointer: '/toolset/created_at', detail: expect.stringContaining('cannot be set'), code: 'invalid' }],
+    ]);
+  });
+
+  it('holds a tool by refId, and keeps it so when it is sent back', async () => {
+    await make('free');
+    const client = await connectClient({ url: `http://127.0.0.1:${assay.port}/mcp/configuration` }, 'auto');
+    const told = await client.callTool({ name: 'list-available-tools', arguments: {} });
+    const refId = /"refId":\s*"([0-9a-f]{32})"/.exec(JSON.stringify(told).replaceAll('\\"', '"'))?.[1] ?? '';
+    const held = await make('held', { tools: [{ refId }] });
+    expect(at(held.json(), 'tools', 0, 'refId')).toBe(refId);
+    expect((await admin.put('/toolsets/held', held.json())).json()).toMatchObject({ tools: [{ refId }] });
+  });
+
+  it('is not saved with what there is not, and the field is named', async () => {
+    const wrong = await admin.post('/toolsets', {
+      toolset: { name: 'x1', tools: ['plain.echo', 'plain.ecko'] },
+    });
+    expect([verdictOf(wrong), errorsOf(wrong)]).toEqual([
+      '422 REF_UNKNOWN',
+      [{ pointer: '/toolset/tools/1', detail: expect.stringContaining('"plain.echo"'), code: 'REF_UNKNOWN' }],
+    ]);
+    expect(verdictOf(await admin.get('/toolsets/x1'))).toBe('404 TOOLSET_UNKNOWN');
+    await make('there');
+    const put = await admin.put('/toolsets/there', { tools: [{ refId: '0'.repeat(32) }] });
+    expect([verdictOf(put), at(errorsOf(put), 0, 'pointer')]).toEqual(['422 REF_UNKNOWN', '/tools/0']);
+    for (const name of ['all', 'X', 'a', 'a b', 'x'.repeat(51), '../x'])
+      expect(verdictOf(await admin.post('/toolsets', { name }))).toBe('422 BODY_INVALID');
+    expect(verdictOf(await admin.post('/toolsets', { name: 'there' }))).toBe('409 TOOLSET_TAKEN');
+  });
+
+  it('is equipped and unequipped for the clients at /mcp', async () => {
+    await make('gear');
+    const client = await connectClient({ url: `http://127.0.0.1:${assay.port}/mcp` }, 'auto');
+    const seen = async (): Promise<readonly string[]> =>
+      (await client.listTools()).tools.map(({ name }) => name);
+    const before = etagOf(await admin.get('/toolsets/gear'));
+    const equipped = await admin.post('/toolsets/gear/equip');
+    expect(at(equipped.json(), 'isEquipped')).toBe(true);
+    expect(etagOf(equipped)).not.toBe(before);
+    expect(await seen()).toContain('plain_echo');
+    expect(verdictOf(await admin.post('/toolsets/unequip'))).toBe('204');
+    expect(verdictOf(await admin.post('/toolsets/unequip'))).toBe('204');
+    expect(at((await admin.get('/toolsets/gear')).json(), 'isEquipped')).toBe(false);
+    expect(await seen()).not.toContain('plain_echo');
+    expect(verdictOf(await admin.post('/toolsets/none/equip'))).toBe('404 TOOLSET_UNKNOWN');
+  });
+
+  it('may be called like a part of a path', async () => {
+    await make('unequip');
+    await make('equipped');
+    expect(verdictOf(await admin.get('/toolsets/unequip'))).toBe('200');
+    const wrong = await admin.ask('PATCH', '/toolsets/unequip');
+    expect([verdictOf(wrong), wrong.headers.allow]).toEqual([
+      '405 HTTP_METHOD_UNKNOWN',
+      'GET, PUT, DELETE, POST, HEAD, OPTIONS',
+    ]);
+    expect(verdictOf(await admin.delete('/toolsets/unequip'))).toBe('204');
+  });
+});
+
+describe('of writers that know the same ETag', () => {
+  it('exactly one wins, whoever they are', async () => {
+    let etag = etagOf(await make('race'));
+    for (let round = 0; round < 10; round += 1) {
+      const answers = await Promise.all(
+        [1, 2, 3, 4].map((writer) =>
+          admin.put('/toolsets/race', { description: `${round} by ${writer}` }, { 'if-match': etag }),
+        ),
+      );
+      const verdicts = answers.map(verdictOf).sort();
+      expect(verdicts).toEqual(['200', ...Array<string>(3).fill('412 PRECONDITION_FAILED')]);
+      const won = answers.find(({ status }) => status === 200)!;
+      const now = await admin.get('/toolsets/race');
+      expect([now.json(), etagOf(now)]).toEqual([won.json(), etagOf(won)]);
+      etag = etagOf(now);
+    }
+  });
+
+  it('none wins with an ETag that is over, which is told, or is no strong one', async () => {
+    const etag = etagOf(await make('old'));
+    await admin.put('/toolsets/old', { description: 'new' });
+    const now = etagOf(await admin.get('/toolsets/old'));
+    for (const tag of [etag, `W/${now}`, '""', 'nonsense']) {
+      const late = await admin.put('/toolsets/old', { description: 'late' }, { 'if-match': tag });
+      expect([verdictOf(late), etagOf(late)]).toEqual(['412 PRECONDITION_FAILED', now]);
+      expect(verdictOf(await admin.delete('/toolsets/old', { 'if-match': tag }))).toBe(
+        '412 PRECONDITION_FAILED',
+      );
+    }
+    expect(textAt((await admin.get('/toolsets/old')).json(), 'description')).toBe('new');
+    for (const tag of ['*', now, `"x", ${now}`]) {
+      const put = await admin.put('/toolsets/old', { description: 'new' }, { 'if-match': tag });
+      expect(verdictOf(put)).toBe(tag === '*' ? '200' : verdictOf(put));
+    }
+    const last = etagOf(await admin.get('/toolsets/old'));
+    expect(verdictOf(await admin.delete('/toolsets/old', { 'if-match': last }))).toBe('204');
+  });
+});
+
+describe('a list', () => {
+  it('comes in pages, each thing once, also when others come and go meanwhile', async () => {
+    const names = Array.from({ length: 7 }, (_, at) => `page-${at}`);
+    for (const name of names) await make(name);
+    const seen: string[] = [];
+    let cursor: Json | undefined = '';
+    for (let pages = 0; cursor !== undefined; pages += 1) {
+      const query: string = cursor === '' ? '' : `&cursor=${String(cursor)}`;
+      const page: Json = (await admin.get(`/toolsets?limit=2${query}`)).json();
+      seen.push(...namesAt(page, 'toolsets'));
+      cursor = at(page, 'nextCursor');
+      if (pages === 0) await admin.delete(`/toolsets/${seen[0] ?? ''}`);
+      expect(pages).toBeLessThan(20);
+    }
+    expect(seen).toEqual([...new Set(seen)].sort());
+    expect(names.filter((name) => !seen.includes(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,82 @@
+// Who did what to toolsets and tokens is kept with what was done.
+import { describe, expect, it } from 'vitest';
+import type { StoredDeed } from '../../src/gateway/ports/words.ts';
+import { startAssay } from '../support/assay.ts';
+import { fixture, tempDir } from '../support/place.ts';
+import { tryStore, valueOf } from '../support/store-values.ts';
+import { newOperator } from '../support/toolset-commands.ts';
+import { equip, meet } from '../support/toolsets.ts';
+
+const OPERATOR = 'a-token-of-some-length-for-the-operator';
+
+describe('a deed', () => {
+  it('is left by each command that changes toolsets or tokens, and by no other', async () => {
+    const { home, run } = newOperator();
+    const text = (await run('token', 'create', 'ci', '--scope', 'read')).stdout.trim();
+    for (const command of [
+      'toolset create dev plain.echo --equip',
+      'toolset create dev',
+      'toolset add dev plain.add',
+      'toolset rename dev work',
+      'toolset unequip',
+      'notes add work plain.echo hint Softly.',
+      'toolset show work',
+      'toolset delete work --yes',
+      'token revoke ci',
+      'token revoke ci',
+    ])
+      await run(...command.split(' '));
+    const deeds = await deedsIn(home);
+    expect(deeds.map(({ subject, action, target }) => `${subject} ${action} ${target.name}`)).toEqual([
+      'local token.create ci',
+      'local toolset.create dev',
+      'local toolset.equip dev',
+      'local toolset.update dev',
+      'local toolset.rename work',
+      'local toolset.unequip work',
+      'local toolset.update work',
+      'local toolset.delete work',
+      'local token.revoke ci',
+    ]);
+    expect(deeds[1]).toMatchObject({ after: { name: 'dev', tools: [{ namespacedName: 'plain.echo' }] } });
+    // Of a change, what differs.
+    expect(deeds[3]).toMatchObject({
+      before: { name: 'dev', tools: [] },
+      after: { name: 'dev', tools: [{ namespacedName: 'plain.add' }] },
+    });
+    expect(deeds[6]).toMatchObject({
+      before: { toolNotes: [] },
+      after: { toolNotes: [{ notes: [{ name: 'hint', note: 'Softly.' }] }] },
+    });
+    for (const secret of text.split('_').slice(2)) expect(JSON.stringify(deeds)).not.toContain(secret);
+  });
+
+  it('names the client by whose call a toolset was changed', async () => {
+    const home = tempDir();
+    const servers = { plain: fixture('plain') };
+    const assay = await startAssay({ servers, home, env: { ASSAY_TOKEN: OPERATOR } });
+    const url = `http://127.0.0.1:${assay.port}/mcp`;
+    const model = await meet({ url, headers: { authorization: `Bearer ${OPERATOR}` } }, 'modern');
+    await equip(model, 'dev', ['plain.echo']);
+    await model.call('enter-configuration-mode');
+    const notes = [{ name: 'hint', note: 'Softly.' }];
+    for (let times = 0; times < 2; times++)
+      await model.call('add-tool-annotation', { toolRef: { namespacedName: 'plain.echo' }, notes });
+    await model.call('unequip-toolset');
+    await model.call('delete-toolset', { name: 'dev', confirm: true });
+    await model.client.close();
+    expect(
+      (await deedsIn(home)).map(({ subject, action, target }) => `${subject} ${action} ${target.name}`),
+    ).toEqual(
+      ['create', 'equip', 'update', 'unequip', 'delete'].map((action) => `operator toolset.${action} dev`),
+    );
+  });
+});
+
+/** Oldest first. */
+async function deedsIn(home: string): Promise<readonly StoredDeed[]> {
+  const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
+  const deeds = valueOf(await store.deeds({ limit: 100, after: 0 }));
+  await store.close();
+  return deeds;
+}
