@@ -201,8 +201,8 @@ describe('what a token opened', () => {
         });
       };
       const [anna, ben, cleo] = [
-        await lasting('anna', 5),
-        await lasting('ben', 5),
+        await lasting('anna', 9),
+        await lasting('ben', 9),
         await lasting('cleo', 3_600),
       ];
       const [annas, bens, cleos] = [await open(anna), await open(ben), await open(cleo)];
@@ -212,7 +212,7 @@ describe('what a token opened', () => {
       await until(
         'what anna opened has ended',
         () => (annas.every((isOver) => isOver()) ? true : undefined),
-        15_000,
+        25_000,
       );
       expect([...bens, ...cleos].map((isOver) => isOver())).toEqual(Array(4).fill(false));
       expect(told(await ask(assay, anna))).toBe('401 it has expired');
@@ -338,7 +338,7 @@ describe('tokens that do not hold', () => {
     const good = await issuer.token(aud);
     expect((await ask(assay, good)).status).toBe(200);
     const ours = await keepToken(assay.home, 'ours');
-    await sleep(2_500);
+    await until('our token holds', async () => ((await ask(assay, ours)).status === 200 ? true : undefined));
     const late = await issuer.token(aud, {
       claims: { sub: 'ben', exp: Math.floor(Date.now() / 1_000) - 60 },
     });

@@ -2,7 +2,7 @@ import type { Grant } from '../../core/jwt-claims.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Identity, type Scope } from '../../core/subject.ts';
-import { bearerOf, looksLikeJwt } from '../../core/token.ts';
+import { bearerOf, looksLikeJwt, looksLikeToken } from '../../core/token.ts';
 import type { Gate, Log } from '../../gateway/ports.ts';
 import { Failures, type Failing } from './failures.ts';
 import { REST_MS } from './issuer-keys.ts';
@@ -61,7 +61,7 @@ export class IssuerGate implements Gate {
 
   admit(authorization: string | undefined, address: string, nowMs: number): Admission | Promise<Admission> {
     const given = bearerOf(authorization);
-    if (given === undefined || !looksLikeJwt(given))
+    if (given === undefined || looksLikeToken(given) || !looksLikeJwt(given))
       return this.#options.own.admit(authorization, address, nowMs);
     const digest = secretDigest(given);
     // Of a digest nothing can be learnt by the time that a comparison takes.
