@@ -79,7 +79,7 @@ function matrixOf(results: Results, title: string, at: (target: string, workload
 }
 
 function notesOf(results: Results): readonly string[] {
-  const { targets, samples, start, list, idle, growth, lock, toolsets } = results;
+  const { targets, samples, start, list, idle, growth, lock, toolsets, hints } = results;
   const absences = targets.flatMap(({ name, absence }) =>
     absence === undefined ? [] : [`${name} was not measured: ${absence}`],
   );
@@ -117,6 +117,11 @@ function notesOf(results: Results): readonly string[] {
       const size = `${wholeNumber(found.toolsets)} toolsets over ${wholeNumber(found.tools)} tools`;
       const heard = `a client hears of an equipping after ${twoDigits(found.heardP50Ms)} ms (p50), ${twoDigits(found.heardP99Ms)} ms (p99)`;
       return `${size}: ${heard}; ${String(found.equippings)} equippings`;
+    }),
+    told('hints', hints, (found) => {
+      const pages = `a page of 50 of ${wholeNumber(found.tools)} tools ${twoDigits(found.pageP50Ms)} ms (p50), ${twoDigits(found.pageP99Ms)} ms (p99), by effective hints ${twoDigits(found.filteredP50Ms)} ms (p50)`;
+      const refresh = `a refresh of ${wholeNumber(found.refreshedTools)} tools ${twoDigits(found.refreshP50Ms)} ms (p50)`;
+      return `${pages}; ${refresh}; overrides on ${wholeNumber(found.overrides)} tools`;
     }),
   ];
 }

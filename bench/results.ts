@@ -5,6 +5,7 @@ import type { Lock } from './lock.ts';
 import type { Growth, Idle } from './memory.ts';
 import type { Start } from './start.ts';
 import { median } from './statistics.ts';
+import type { HintCost } from './hints.ts';
 import type { ToolsetCost } from './toolsets.ts';
 
 /** What was found, or why it was not. */
@@ -35,6 +36,7 @@ export interface Results {
   readonly growth: Finding<Growth>;
   readonly lock: Finding<Lock>;
   readonly toolsets: Finding<ToolsetCost>;
+  readonly hints: Finding<HintCost>;
 }
 
 export type Measure = (sample: Sample) => number | undefined;

@@ -13,6 +13,7 @@ import { Processes } from './processes.ts';
 import { forMarkdown, forTerminal } from './report.ts';
 import type { Finding, Results } from './results.ts';
 import { measureStart } from './start.ts';
+import { measureHints } from './hints.ts';
 import { measureToolsets } from './toolsets.ts';
 import { Place, ROOT, startTarget, type Target, TARGETS } from './targets.ts';
 
@@ -103,6 +104,7 @@ async function measureExtras(
     growth: await ifWanted('growth', () => measureGrowth(place, { load, plan })),
     lock: await ifWanted('lock', () => measureLock(place, { load, roundCount: plan.lockRounds })),
     toolsets: await ifWanted('toolsets', () => measureToolsets(place, { load, plan })),
+    hints: await ifWanted('hints', () => measureHints(place, { load, plan })),
     list: await ifWanted('list', async () => {
       const name = 'assay-http-10k';
       const running = bench.contenders.find(({ target }) => target.name === name);

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { callsInPairs, type CallPair } from './call-pairs.ts';
 import type { LoadProcess } from './load-process.ts';
 import type { Plan } from './plan.ts';
 import { catalogPages } from './peers/catalog.ts';
@@ -12,17 +13,7 @@ import { builtMain, type Place } from './targets.ts';
 const TOOL_COUNT = 10_000;
 const TOOLSET_COUNT = 500;
 const TOOLS_EACH = 100;
-const CONCURRENCY = 64;
-const PAYLOAD_BYTES = 100;
 const HEARD_WITHIN_MS = 5_000;
-
-export interface ToolsetRound {
-  readonly round: number;
-  /** Calls per second at `/mcp`, with a toolset equipped. */
-  readonly equippedPerSecond: number;
-  /** The same at `/mcp/all`. */
-  readonly allPerSecond: number;
-}
 
 export interface ToolsetCost {
   readonly toolsets: number;
@@ -31,11 +22,8 @@ export interface ToolsetCost {
   readonly heardP50Ms: number;
   readonly heardP99Ms: number;
   readonly equippings: number;
-  readonly rounds: readonly ToolsetRound[];
-}
-
-export function callsRatio(rounds: readonly ToolsetRound[]): number | undefined {
-  return median(rounds.map(({ equippedPerSecond, allPerSecond }) => equippedPerSecond / allPerSecond));
+  /** At `/mcp` with a toolset equipped, and at `/mcp/all`. */
+  readonly rounds: readonly CallPair[];
 }
 
 /** Rejects on a wrong answer, or when a client is not told. */
@@ -50,16 +38,7 @@ export async function measureToolsets(
   const equipped = endpoint.replace(/\/all$/, '');
   const equippings = 10 * bench.plan.rounds;
   const heardMs = await hearEquippings(equipped, equippings);
-  const rounds: ToolsetRound[] = [];
-  for (let round = 0; round <= bench.plan.rounds; round += 1) {
-    const places = [equipped, endpoint];
-    const found = new Map<string, number>();
-    for (const at of round % 2 === 0 ? places : places.toReversed())
-      found.set(at, await callsPerSecond(at, bench));
-    const [equippedPerSecond = NaN, allPerSecond = NaN] = places.map((at) => found.get(at));
-    // The first round warms up.
-    if (round > 0) rounds.push({ round, equippedPerSecond, allPerSecond });
-  }
+  const rounds = await callsInPairs(equipped, endpoint, bench);
   return {
     toolsets: TOOLSET_COUNT,
     tools: TOOL_COUNT,
@@ -132,24 +111,4 @@ async function connect(url: string, before: (client: Client) => void = () => und
   before(client);
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return client;
-}
-
-async function callsPerSecond(
-  endpoint: string,
-  { load, plan }: { readonly load: LoadProcess; readonly plan: Plan },
-): Promise<number> {
-  const outcome = await load.call(
-    {
-      kind: 'calls',
-      endpoint,
-      streams: [{ era: 'modern', tool: 'echo' }],
-      concurrency: CONCURRENCY,
-      payloadBytes: PAYLOAD_BYTES,
-      warmUpMs: plan.warmUpMs,
-      until: { ms: plan.cellMs },
-    },
-    () => undefined,
-  );
-  if (outcome.flaw !== undefined) throw new Error(outcome.flaw);
-  return (outcome.calls / outcome.elapsedMs) * 1000;
 }

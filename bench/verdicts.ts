@@ -1,4 +1,5 @@
 // The targets that the project set itself, each beside what was measured.
+import { callsRatio } from './call-pairs.ts';
 import { lockRatio } from './lock.ts';
 import { LARGE_BYTES, SMALL_BYTES, workloadName } from './plan.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type Results,
 } from './results.ts';
 import { startRatio } from './start.ts';
-import { callsRatio } from './toolsets.ts';
 
 export interface Verdict {
   readonly what: string;
@@ -86,7 +86,7 @@ function goalsOf(results: Results): readonly Goal[] {
   ];
 }
 
-function otherGoals({ start, list, idle, growth, lock, toolsets }: Results): readonly Goal[] {
+function otherGoals({ start, list, idle, growth, lock, toolsets, hints }: Results): readonly Goal[] {
   const calls = growth.kind === 'found' ? growth.value : undefined;
   const stretch =
     calls === undefined ? '' : ` between call ${thousands(calls.fromCall)} and ${thousands(calls.toCall)}`;
@@ -146,6 +146,27 @@ function otherGoals({ start, list, idle, growth, lock, toolsets }: Results): rea
       bound: 0.95,
       unit: '×',
       cell: cellOfFinding(toolsets, ({ rounds }) => callsRatio(rounds)),
+    },
+    {
+      what: 'GET /tools, a page of 50 of 10,000 tools: p50',
+      sign: '≤',
+      bound: 20,
+      unit: ' ms',
+      cell: cellOfFinding(hints, ({ pageP50Ms }) => pageP50Ms),
+    },
+    {
+      what: 'refresh of a server of 500 tools: p50',
+      sign: '≤',
+      bound: 150,
+      unit: ' ms',
+      cell: cellOfFinding(hints, ({ refreshP50Ms }) => refreshP50Ms),
+    },
+    {
+      what: 'calls/s with overrides on 1,000 tools, of without (100 B, c=64)',
+      sign: '≥',
+      bound: 0.95,
+      unit: '×',
+      cell: cellOfFinding(hints, ({ rounds }) => callsRatio(rounds)),
     },
   ];
 }

@@ -1,11 +1,13 @@
 import { openEquippedFile } from './adapters/store/equipped-file.ts';
 import type { Refusal } from './core/refusal.ts';
+import { lintLevelsOf } from './core/hints/lint-levels.ts';
 import type { Diagnosis } from './core/finding.ts';
 import { err, ok, type Result } from './core/result.ts';
 import type {
   CommonOptions,
   ExamineOptions,
   OpenCatalog,
+  OpenTools,
   OpenToolsets,
   ShownSettings,
 } from './edges/cli/runtime.ts';
@@ -18,7 +20,7 @@ import { readText, writeAtomically } from './platform/files.ts';
 import { INTERRUPTED, untilStopped } from './stopping.ts';
 
 /** A catalog that starts at once, for commands that use it and end. */
-export async function openForCommand(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>> {
+export async function openForCommand(options: CommonOptions): Promise<Result<OpenTools, Refusal>> {
   const opened = await openCatalog({ ...options, isQuiet: true, transport: 'pipe' });
   if (!opened.ok) return opened;
   const { start, close } = opened.value;
@@ -27,7 +29,7 @@ export async function openForCommand(options: CommonOptions): Promise<Result<Ope
     await close();
     process.exit(INTERRUPTED);
   });
-  return opened;
+  return ok({ ...opened.value, lintLevels: lintLevelsOf(opened.value.settings) });
 }
 
 export async function readSettings(options: CommonOptions): Promise<Result<ShownSettings, Refusal>> {

@@ -1,5 +1,6 @@
 import type { ConfigSurroundings } from './adapters/config/load-config.ts';
 import { locateHome } from './adapters/config/locate-config.ts';
+import { isStoreThere } from './adapters/store/is-store-there.ts';
 import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
 import { traceStarter } from './adapters/telemetry/new-trace.ts';
 import { secretsOfEnvironment } from './adapters/telemetry/secret-values.ts';
@@ -59,6 +60,11 @@ export async function openHomeStore({
 }: Pick<Ground, 'home' | 'log'>): Promise<Result<Store, Refusal>> {
   const { openStore } = await import('./adapters/store/open-store.ts');
   return openStore({ home, databaseUrl: setting('ASSAY_DATABASE_URL'), log });
+}
+
+/** Whether anything can have been kept in it. */
+export function hasHomeStore({ home }: Pick<Ground, 'home'>): Promise<boolean> {
+  return isStoreThere(home, setting('ASSAY_DATABASE_URL'));
 }
 
 /** A variable of the environment; an empty one counts as unset. */

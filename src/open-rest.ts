@@ -1,16 +1,26 @@
 import { join } from 'node:path';
+import { mintToken } from './adapters/auth/mint-token.ts';
+import { lintLevelsOf } from './core/hints/lint-levels.ts';
+import { VERSION } from './core/identity.ts';
 import type { AdminDeps } from './edges/admin/admin-deps.ts';
 import type { Admin } from './edges/admin/open-admin.ts';
 import type { OtherPaths } from './edges/mcp/other-paths.ts';
+import { GatewayDesk } from './gateway/gateways/gateway-desk.ts';
+import { ToolDesk } from './gateway/hints/tool-desk.ts';
+import type { OpenedConfig } from './opening.ts';
 import { readText } from './platform/files.ts';
 
+export interface RestSurroundings extends Pick<AdminDeps, 'store' | 'toolsets' | 'gate' | 'mayExecute'> {
+  readonly opened: OpenedConfig;
+}
+
 /** The REST API. It is loaded when somebody first asks for it: clients of MCP neither wait for it nor keep it in memory. */
-export function openRest(deps: Omit<AdminDeps, 'asset' | 'ending'>): OtherPaths {
+export function openRest(around: RestSurroundings): OtherPaths {
   let opening: Promise<Admin> | undefined;
   const ending = new AbortController();
   const open = async (): Promise<Admin> => {
     const { openAdmin } = await import('./edges/admin/open-admin.ts');
-    return openAdmin({ ...deps, asset, ending: ending.signal });
+    return openAdmin({ ...depsOf(around), ending: ending.signal });
   };
   return {
     answer: async (request, response, admitted) => {
@@ -18,6 +28,24 @@ export function openRest(deps: Omit<AdminDeps, 'asset' | 'ending'>): OtherPaths 
       await (await opening).answer(request, response, admitted);
     },
     close: () => ending.abort(),
+  };
+}
+
+function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending'> {
+  const { catalog, settings, fileSettings, said, ground } = opened;
+  const { log, telemetry, around } = ground;
+  const nowMs = (): number => Date.now();
+  return {
+    ...given,
+    version: VERSION,
+    log,
+    mint: mintToken,
+    catalog,
+    tools: new ToolDesk({ catalog, ...said, levels: lintLevelsOf(settings), nowMs }),
+    gateways: new GatewayDesk({ catalog, ...said, mask: telemetry.mask, nowMs }),
+    preferences: { env: around.env, file: fileSettings, running: settings },
+    nowMs,
+    asset,
   };
 }
 

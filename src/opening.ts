@@ -23,10 +23,12 @@ import type { SoleClient } from './gateway/client-session.ts';
 import type { Log } from './gateway/ports.ts';
 import type { Store } from './gateway/ports/store.ts';
 import type { View } from './gateway/view.ts';
-import { openGround, openHomeStore, type Ground, type GroundOptions } from './ground.ts';
+import { hasHomeStore, openGround, openHomeStore, type Ground, type GroundOptions } from './ground.ts';
 import type { Era } from './protocol/eras.ts';
 import { askingWith } from './sealing.ts';
+import { homeStore, type HomeStore } from './home-store.ts';
 import { openTaskIds } from './task-ids.ts';
+import { openWords, type OpenWords } from './open-words.ts';
 
 export interface Opened extends OpenCatalog {
   readonly log: Log;
@@ -34,10 +36,16 @@ export interface Opened extends OpenCatalog {
   /** `settings` of the config file, as it was read. */
   readonly fileSettings: ReadonlyMap<string, unknown>;
   readonly ground: Ground;
+  readonly store: HomeStore;
   /** What a running `serve` shows, where it is all that there is. */
   readonly attached?: View;
   /** Starts the servers, and lets them follow the config where the command lasts. */
   readonly start: () => void;
+}
+
+/** The same where the words of operators are known too. */
+export interface OpenedConfig extends Opened {
+  readonly said: OpenWords;
 }
 
 /** Reads the config and what is remembered of its servers. Nothing is started yet. */
@@ -61,20 +69,35 @@ export async function openConfigured(
   options: GroundOptions,
   ground: Ground,
   before: Before = {},
-): Promise<Result<Opened, Refusal>> {
+): Promise<Result<OpenedConfig, Refusal>> {
   const { around, log } = ground;
   const configured = await readConfig(options, ground, before);
   if (!configured.ok) return configured;
   const { config, settings, learn } = configured.value;
-  if (options.isQuiet && config.servers.length === 0)
-    return err({ code: 'SERVERS_ABSENT', path: config.path });
   const follow = options.isQuiet
     ? undefined
     : (catalog: Catalog) => followConfig(config.path, { around, catalog, log, learn });
   const isRecorded = !options.isQuiet;
+  const store = homeStore(ground, before.store);
+  const said = await openWords(ground, store);
+  // Who serves others knows what is said before it answers; a command does, where anything can have been said.
+  const isAwaited = before.store !== undefined || (options.isQuiet && (await hasHomeStore(ground)));
+  const known = isAwaited ? await said.words.ready() : ok(undefined);
+  const isEmpty = options.isQuiet && config.servers.length === 0 && said.words.all('gateway').length === 0;
+  if (!known.ok || isEmpty) {
+    await said.close();
+    await store.close();
+    return known.ok ? err({ code: 'SERVERS_ABSENT', path: config.path }) : known;
+  }
   const tasks = options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' };
-  const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded, tasks });
-  return ok({ ...opened, settings, fileSettings: config.settings, ground, configPath: config.path });
+  const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded, tasks, said });
+  const close = async (): Promise<void> => {
+    await opened.close();
+    await said.close();
+    await store.close();
+  };
+  const fileSettings = config.settings;
+  return ok({ ...opened, close, settings, fileSettings, ground, store, said, configPath: config.path });
 }
 
 /** The servers of a running `serve` through it; where none runs, those of the config. */
@@ -108,6 +131,7 @@ export async function openAttached(
     settings,
     fileSettings: new Map(),
     ground: ground.value,
+    store: homeStore(ground.value, undefined),
     attached: attachedView(opened.catalog),
     configPath: path,
   });
@@ -153,11 +177,12 @@ interface Planning extends Before {
   readonly isRecorded: boolean;
   /** Undefined: no tasks are offered. `isAlone`: the process has one client. */
   readonly tasks: { readonly isAlone: boolean } | undefined;
+  readonly said?: OpenWords;
 }
 
 async function openPlan(
   plan: Plan,
-  { ground, settings, follow, store, early, sole, isRecorded, isPersonal, tasks }: Planning,
+  { ground, settings, follow, store, early, sole, isRecorded, isPersonal, tasks, said }: Planning,
 ): Promise<Pick<Opened, 'catalog' | 'log' | 'start' | 'close'>> {
   const { home, log, telemetry } = ground;
   const record = isRecorded ? recorder({ store, open: () => openHomeStore(ground), log }) : undefined;
@@ -180,6 +205,8 @@ async function openPlan(
     connect: maskedConnect(connect, telemetry),
     memory,
     log,
+    claims: said?.claims,
+    onTools: isRecorded ? (spec, tools) => said?.drift.saw(spec, tools) : undefined,
     limits: settings,
     chance: Math.random,
     telemetry,
@@ -188,12 +215,17 @@ async function openPlan(
     tasks: tasks && { ...tasks, ids: openTaskIds(ground, store) },
     credentials,
   });
+  await said?.registered.follow(catalog);
   // Somebody has signed in: whoever waited for that stands up now.
   credentials.onNews((name) => catalog.servers.find(({ spec }) => spec.name === name)?.tryNow());
   let watching: Promise<Watching> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let refreshing: NodeJS.Timeout | undefined;
   const start = (): void => {
     catalog.start();
+    void said?.words.ready();
+    const refreshMs = settings['servers.refreshMs'];
+    if (isRecorded && refreshMs > 0) refreshing = setInterval(() => catalog.refresh(), refreshMs).unref();
     if (follow !== undefined)
       timer = setTimeout(() => {
         watching = follow(catalog);
@@ -201,6 +233,7 @@ async function openPlan(
   };
   const close = async (): Promise<void> => {
     clearTimeout(timer);
+    clearInterval(refreshing);
     await (await watching)?.close();
     await catalog.stop();
     await Promise.all([memory.flush(), record?.close(), credentials.close()]);

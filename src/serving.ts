@@ -17,7 +17,7 @@ import type { Meter } from './gateway/ports/telemetry.ts';
 import type { Store } from './gateway/ports/store.ts';
 import { openGround, openHomeStore, setting, type Ground, type GroundOptions } from './ground.ts';
 import { openToolsets, type OpenToolsets } from './open-toolsets.ts';
-import { openConfigured, type Opened } from './opening.ts';
+import { openConfigured, type OpenedConfig } from './opening.ts';
 
 /** Opens the HTTP door of a catalog, with all that stands behind it: store, tokens, metrics. */
 export async function openServe(given: ServeOptions): Promise<Result<OpenServe, Refusal>> {
@@ -49,7 +49,7 @@ async function serveFrom(
   if (!opened.ok) return opened;
   const { catalog, configPath, settings } = opened.value;
   const isPersonal = needsTokenWith(settings);
-  const shown = await openToolsets(catalog, { ground, settings, store, isPersonal });
+  const shown = await openToolsets(catalog, { ground, settings, store: opened.value.store, isPersonal });
   const known = await shown.toolsets.ready();
   if (!known.ok) {
     await opened.value.close();
@@ -97,7 +97,7 @@ interface DoorWish extends Options {
 
 interface Standing {
   readonly store: Store;
-  readonly opened: Opened;
+  readonly opened: OpenedConfig;
   readonly shown: OpenToolsets;
 }
 
@@ -111,26 +111,15 @@ async function openDoor(
   ground: Ground,
   { store, opened, shown }: Standing,
 ): Promise<Result<OpenDoor, Refusal>> {
-  const { log, around } = ground;
-  const { settings, fileSettings, catalog } = opened;
+  const { log } = ground;
+  const { settings, catalog } = opened;
   const { views, toolsets } = shown;
   const makesToken = isLoopback(host) && operatorToken === undefined;
   const adminTokenPath = makesToken ? await ensureAdminToken(store, ground) : undefined;
   const ownToken = mintToken();
   const mostFailures = settings['limits.tokenFailures'];
   const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
-  const preferences = { env: around.env, file: fileSettings, running: settings };
-  const others = openRest({
-    version: VERSION,
-    log,
-    store,
-    mint: mintToken,
-    catalog,
-    toolsets,
-    preferences,
-    gate,
-    nowMs: Date.now,
-  });
+  const others = openRest({ opened, store, toolsets, gate, mayExecute: isLoopback(host) });
   const door = await openHttpDoor({
     host,
     port,

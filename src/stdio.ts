@@ -68,7 +68,7 @@ async function shownOf(given: StdioOptions, opened: Opened): Promise<Result<Show
   const { toolsets, views, close } = await openToolsets(catalog, {
     ground,
     settings,
-    store: undefined,
+    store: opened.store,
     isPersonal: false,
   });
   const read = (): void => void toolsets.ready();

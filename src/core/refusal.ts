@@ -118,6 +118,19 @@ export type Refusal =
   | { readonly code: 'TOOLSET_NOT_EQUIPPED' }
   | { readonly code: 'TOOL_NOT_IN_TOOLSET'; readonly tool: string; readonly toolset: string }
   | { readonly code: 'TOOL_CHANGED'; readonly tool: string; readonly toolset: string }
+  | { readonly code: 'NOTE_TAKEN'; readonly tool: string; readonly note: string }
+  | { readonly code: 'EXECUTE_OFF' }
+  | { readonly code: 'GATEWAY_TAKEN'; readonly name: string }
+  | {
+      readonly code: 'GATEWAY_INVALID';
+      readonly name: string;
+      /** `field`: a member of what was sent; empty: its name. */
+      readonly faults: readonly { readonly field: string; readonly reason: string }[];
+    }
+  /** `field`: what of it was to change; empty: all. */
+  | { readonly code: 'GATEWAY_FIXED'; readonly name: string; readonly field: string }
+  | { readonly code: 'TOOL_DISABLED'; readonly tool: string }
+  | { readonly code: 'HINTS_CONTRADICT'; readonly tool: string }
   | { readonly code: 'REF_UNKNOWN'; readonly ref: string; readonly nearest?: string }
   | { readonly code: 'REF_AMBIGUOUS'; readonly ref: string; readonly servers: readonly string[] }
   | { readonly code: 'REF_DISAGREES'; readonly namespacedName: string; readonly refId: string }

@@ -151,6 +151,19 @@ const SENTENCES: Sentences = {
   TOOLSET_NOT_EQUIPPED: () =>
     'No toolset is equipped. Equip one first: with "equip-toolset" in configuration mode, or with `assay toolset equip NAME`.',
   TOOL_NOT_IN_TOOLSET: (r) => `The tool ${quote(r.tool)} is not in the toolset ${quote(r.toolset)}.`,
+  NOTE_TAKEN: (r) => `The tool ${quote(r.tool)} has a note ${quote(r.note)} already. Change it with PUT.`,
+  EXECUTE_OFF: () =>
+    'Commands are added by the API only where Assay listens on loopback. Put it into the config file.',
+  GATEWAY_TAKEN: (r) =>
+    `There is a gateway ${quote(r.name)} already. Choose another name, or change or delete that one.`,
+  GATEWAY_INVALID: (r) =>
+    `The gateway ${quote(r.name)} cannot be made: ${r.faults.map(({ field, reason }) => (field === '' ? reason : `${field}: ${reason}`)).join(' ')}`,
+  GATEWAY_FIXED: (r) =>
+    `The config file has the gateway ${quote(r.name)}${r.field === '' ? '' : ` and its ${quote(r.field)}`}. Change it there.`,
+  TOOL_DISABLED: (r) =>
+    `The tool ${quote(r.tool)} is disabled by an operator, who can enable it again: PATCH /tools/{id} with {"enabled": true}.`,
+  HINTS_CONTRADICT: (r) =>
+    `With this ${quote(r.tool)} would say both readOnlyHint true and destructiveHint true, by what its server declares and what you set together. What only reads destroys nothing: set one of them to false. Defaults never count.`,
   TOOL_CHANGED: (r) =>
     `The tool ${quote(r.tool)} is withheld: its definition is no longer the one that the toolset ${quote(r.toolset)} holds it to. An operator sees what changed with \`assay toolset review ${r.toolset}\`, and lets it in with \`assay toolset accept\`.`,
   REF_UNKNOWN: (r) =>

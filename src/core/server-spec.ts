@@ -38,6 +38,8 @@ export interface ServerSpec {
   readonly prefix: boolean;
   /** Whether each client session has a process or a session of the server for itself, or all clients share one. */
   readonly isolation: 'session' | 'shared';
+  /** Whether its hints may lower caution, as the config has it; undefined: the config does not say. */
+  readonly trust?: boolean | undefined;
 }
 
 /** Where the config says nothing: a process costs much, a session over HTTP little. */
@@ -55,6 +57,7 @@ export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
     one.timeoutMs === other.timeoutMs &&
     one.prefix === other.prefix &&
     one.isolation === other.isolation &&
+    one.trust === other.trust &&
     isSameTransport(one, other)
   );
 }

@@ -1,3 +1,5 @@
+// A table of data: one row for each setting.
+import type { LintLevel } from './hints/lint.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 
@@ -21,6 +23,10 @@ function whole(otherwise: number, least: number, most: number): Kind {
   return { type: 'whole', least, most, otherwise };
 }
 
+function level(otherwise: LintLevel): Kind {
+  return { type: 'choice', of: ['error', 'warning', 'off'], otherwise };
+}
+
 const MiB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
 const LONGEST_MS = 2 ** 31 - 1;
@@ -32,6 +38,11 @@ export interface Settings {
   readonly 'modes.names': 'configuration-mode' | 'toolset-menu';
   readonly 'toolsets.changed': 'withhold' | 'show';
   readonly 'notes.review': 'auto' | 'always' | 'never';
+  readonly 'servers.refreshMs': number;
+  readonly 'lint.contradiction': LintLevel;
+  readonly 'lint.notBoolean': LintLevel;
+  readonly 'lint.tellingWords': LintLevel;
+  readonly 'lint.missingHints': LintLevel;
   readonly 'limits.bodyBytes': number;
   readonly 'limits.connections': number;
   readonly 'limits.sessions': number;
@@ -90,6 +101,32 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     kind: { type: 'choice', of: ['auto', 'always', 'never'], otherwise: 'auto' },
     about:
       'Whether a note that a model wrote is kept from models until an operator accepts it. auto: where clients come with tokens.',
+  },
+  'servers.refreshMs': {
+    env: 'ASSAY_SERVERS_REFRESH_MS',
+    kind: whole(300_000, 0, LONGEST_MS),
+    about:
+      'How often in ms the lists of servers are read again, beside when they say that these have changed; 0: never.',
+  },
+  'lint.contradiction': {
+    env: 'ASSAY_LINT_CONTRADICTION',
+    kind: level('error'),
+    about: 'How grave it is that a tool says both readOnlyHint and destructiveHint.',
+  },
+  'lint.notBoolean': {
+    env: 'ASSAY_LINT_NOT_BOOLEAN',
+    kind: level('error'),
+    about: 'How grave it is that a hint is neither true nor false.',
+  },
+  'lint.tellingWords': {
+    env: 'ASSAY_LINT_TELLING_WORDS',
+    kind: level('warning'),
+    about: 'How grave it is that the name or the description of a tool speaks against its hints.',
+  },
+  'lint.missingHints': {
+    env: 'ASSAY_LINT_MISSING_HINTS',
+    kind: level('warning'),
+    about: 'How grave it is that a tool leaves hints out.',
   },
   'limits.bodyBytes': {
     env: 'ASSAY_MAX_BODY_BYTES',

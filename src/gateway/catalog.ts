@@ -33,6 +33,9 @@ export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
   readonly tasks?: TaskAccess | undefined;
 }
 
+/** Whose plan it is: that of the config file, or of what was registered while Assay ran. */
+export type PlanPart = 'config' | 'registered';
+
 /** Names of the servers that a new plan touched. */
 export interface PlanChange {
   readonly added: readonly string[];
@@ -50,6 +53,7 @@ export type OpenChoice = Choice & Pick<ViewOptions, 'servers' | 'settled'>;
 export class Catalog {
   /** Everything, under public names. */
   readonly all: View;
+  readonly #plans = new Map<PlanPart, Plan>();
   #servers: readonly Server[] = [];
   #rejected: readonly Rejected[] = [];
   readonly #views = new Map<string, View>();
@@ -76,6 +80,7 @@ export class Catalog {
       tasks: deps.tasks,
     });
     this.follow(plan);
+    deps.claims?.onChange(() => this.#changed());
   }
 
   get servers(): readonly Server[] {
@@ -84,6 +89,17 @@ export class Catalog {
 
   get rejected(): readonly Rejected[] {
     return this.#rejected;
+  }
+
+  /** Whether the config file has a server of this name, so that it is fixed there. */
+  isFromConfig(name: string): boolean {
+    const { servers, rejected } = this.#plans.get('config') ?? NO_PLAN;
+    return [...servers, ...rejected].some((one) => one.name === name);
+  }
+
+  /** Reads the lists of all servers that are up once more. */
+  refresh(): void {
+    for (const { lists } of this.#servers) void lists.readAgain();
   }
 
   /** The view of one server, its names unprefixed. */
@@ -119,8 +135,10 @@ export class Catalog {
     this.#started = firstOf(this.#servers.map((server) => server.settled()));
   }
 
-  /** Makes of the servers what the plan asks for, and touches only those that differ from it. */
-  follow(plan: Plan): PlanChange {
+  /** Makes of the servers what the plans ask for, and touches only those that differ from it. */
+  follow(given: Plan, part: PlanPart = 'config'): PlanChange {
+    this.#plans.set(part, given);
+    const plan = joined(this.#plans);
     const before = new Map(this.#servers.map((server) => [server.spec.name, server]));
     const planned = new Set(plan.servers.map(({ name }) => name));
     const removed = [...before.keys()].filter((name) => !planned.has(name));
@@ -230,6 +248,24 @@ export class Catalog {
     }
   }
 }
+
+/** The config file goes first: a name that it has is no other's. */
+function joined(plans: ReadonlyMap<PlanPart, Plan>): Plan {
+  const config = plans.get('config') ?? NO_PLAN;
+  const registered = plans.get('registered') ?? NO_PLAN;
+  const taken = new Set([...config.servers, ...config.rejected].map(({ name }) => name));
+  const shadowed = registered.servers.filter(({ name }) => taken.has(name));
+  return {
+    servers: [...config.servers, ...registered.servers.filter(({ name }) => !taken.has(name))],
+    rejected: [
+      ...config.rejected,
+      ...registered.rejected,
+      ...shadowed.map(({ name }) => ({ name, cause: 'the config file has another server of this name' })),
+    ],
+  };
+}
+
+const NO_PLAN: Plan = { servers: [], rejected: [] };
 
 /** Resolves when all have, at the latest after 5 s. */
 async function firstOf(settled: readonly Promise<void>[]): Promise<void> {

@@ -6,6 +6,7 @@ import { changedDefinition } from '../protocol/definition.ts';
 import type { Era } from '../protocol/eras.ts';
 import { modernMembers } from '../protocol/translate.ts';
 import { LISTS } from './inventory.ts';
+import type { Said } from './hints/tool-claims.ts';
 import type { Definition, ListKind } from './ports.ts';
 import type { Server } from './server.ts';
 
@@ -19,6 +20,8 @@ export interface Entry {
   readonly definition: Definition;
   /** What somebody noted on it, for models to read. */
   readonly notes?: string | undefined;
+  /** What operators say of a tool. */
+  readonly said?: Said | undefined;
 }
 
 /** What a list shows of an entry; also of a tool of Assay's own, which has no server. */
@@ -31,6 +34,8 @@ export const PAGE_SIZE = 1_000;
 export interface ListingContent {
   readonly kind: ListKind;
   readonly entries: readonly Entry[];
+  /** Tools that an operator keeps from clients. */
+  readonly disabled?: readonly Entry[];
   /** Tools of Assay's own, which come before the others. */
   readonly own?: readonly Shown[];
   /** Names that several wanted, and those that they got instead. */
@@ -41,6 +46,8 @@ export interface ListingContent {
 /** One list as clients of one endpoint see it. Never changes once it is built; a change makes a new one. */
 export class Listing {
   readonly entries: readonly Entry[];
+  /** Tools that an operator keeps from clients. */
+  readonly disabled: readonly Entry[];
   /** What is shown otherwise than its server wrote it, or not at all, with the reason; for people. */
   readonly reports: readonly string[];
   readonly #own: readonly Shown[];
@@ -50,9 +57,11 @@ export class Listing {
   readonly #shown: Partial<Record<Era, readonly Shown[]>> = {};
   readonly #pages = new Map<string, Buffer>();
 
-  constructor({ kind, entries, own = [], contested = new Map(), reports = [] }: ListingContent) {
+  constructor(content: ListingContent) {
+    const { kind, entries, disabled = [], own = [], contested = new Map(), reports = [] } = content;
     this.#kind = kind;
     this.entries = entries;
+    this.disabled = disabled;
     this.#own = own;
     this.#byKey = new Map(entries.map((entry) => [entry.key, entry]));
     this.#contested = contested;
@@ -68,14 +77,24 @@ export class Listing {
     return this.#contested.get(key);
   }
 
+  /** Whether an operator keeps this tool from clients. */
+  isDisabled(key: string): boolean {
+    return this.disabled.some((entry) => entry.key === key);
+  }
+
   /** Whether clients would see no difference to another listing. */
   isSame(other: Listing): boolean {
     const [these, those] = [this.#all, other.#all];
     return (
       these.length === those.length &&
-      these.every(({ key, definition, notes }, index) => {
+      these.every(({ key, definition, notes, said }, index) => {
         const twin = those[index];
-        return twin?.key === key && twin.definition === definition && twin.notes === notes;
+        return (
+          twin?.key === key &&
+          twin.definition === definition &&
+          twin.notes === notes &&
+          twin.said?.members === said?.members
+        );
       })
     );
   }
@@ -158,11 +177,12 @@ export function listingOf({ kind, servers, isAggregated }: Source): Listing {
     const key = given.names[index];
     if (key === undefined) continue;
     const first = byKey.get(key);
-    if (first === undefined) byKey.set(key, { ...source, key });
+    if (first === undefined) byKey.set(key, entryOf(kind, source, key));
     else
       reports.push(`${source.server.spec.name}: ${key} is hidden, ${first.server.spec.name} has it already`);
   }
-  const entries = [...byKey.values()];
+  const known = [...byKey.values()];
+  const entries = known.filter(({ said }) => said?.isDisabled !== true);
   const faults = [
     ...entries.flatMap(fitnessReport),
     ...servers.flatMap((server) => namelessReport(server, kind)),
@@ -170,9 +190,15 @@ export function listingOf({ kind, servers, isAggregated }: Source): Listing {
   return new Listing({
     kind,
     entries,
+    disabled: known.filter(({ said }) => said?.isDisabled === true),
     contested: given.contested,
     reports: [...reports, ...faults].map(forPeople),
   });
+}
+
+function entryOf(kind: ListKind, source: Omit<Entry, 'key'>, key: string): Entry {
+  const said = kind === 'tools' ? source.server.saidOf(source.definition) : undefined;
+  return said === undefined ? { ...source, key } : { ...source, key, said };
 }
 
 const NOTHING_CONTESTED: ReadonlyMap<string, readonly string[]> = new Map();
@@ -192,6 +218,7 @@ function shownDefinition(entry: Shown, era: Era): Buffer {
     name: entry.key === entry.name ? undefined : entry.key,
     notes: entry.notes,
     without: fitness.kind === 'without' ? fitness.paths : [],
+    members: entry.said?.members,
   });
 }
 

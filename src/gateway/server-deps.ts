@@ -1,6 +1,8 @@
+import type { ServerSpec } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
 import type { SoleClient } from './client-session.ts';
-import type { Connect, Log, Memory } from './ports.ts';
+import type { ToolClaims } from './hints/tool-claims.ts';
+import type { Connect, Definition, Log, Memory } from './ports.ts';
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { Credentials } from './ports/credentials.ts';
 
@@ -11,6 +13,10 @@ export interface ServerDeps {
   readonly limits: Settings;
   /** Called after the server's lists or its state may have changed. */
   readonly onChange: () => void;
+  /** What is said of tools beside their definitions; undefined: nothing. */
+  readonly claims?: ToolClaims | undefined;
+  /** Told of the tools of a server each time they were read. */
+  readonly onTools?: ((spec: ServerSpec, tools: readonly Definition[]) => void) | undefined;
   /** A number from 0 to 1. */
   readonly chance: () => number;
   /** Those of the server in whose place it comes. */

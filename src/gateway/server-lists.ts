@@ -2,7 +2,7 @@ import { err } from '../core/result.ts';
 import { listRetryMs } from '../core/supervision.ts';
 import { declares } from '../protocol/capabilities.ts';
 import { EMPTY_INVENTORY, LIST_KINDS, LISTS, readList } from './inventory.ts';
-import type { Inventory, Link, ListKind } from './ports.ts';
+import type { Definition, Inventory, Link, ListKind } from './ports.ts';
 
 export interface ServerListsOptions {
   /** What is remembered of an earlier life; undefined: nothing. */
@@ -10,9 +10,15 @@ export interface ServerListsOptions {
   /** Longest wait in ms for one page of a list. */
   readonly timeoutMs: () => number;
   /** A list has been read from this link. */
-  readonly onRead: (link: Link) => void;
+  readonly onRead: (link: Link, read: ListRead) => void;
   /** A list could not be read, with the cause as a phrase; it will be tried again after so many ms. */
   readonly onFailed: (kind: ListKind, cause: string, retryMs: number) => void;
+}
+
+export interface ListRead {
+  readonly list: ListKind;
+  /** Whether it is another than before, or the first. */
+  readonly isNews: boolean;
 }
 
 /** Bursts of `list_changed` within this many ms are read once. */
@@ -49,6 +55,13 @@ export class ServerLists {
   async readAll(link: Link): Promise<void> {
     this.#link = link;
     await Promise.all(LIST_KINDS.map((kind) => this.#read(link, kind)));
+  }
+
+  /** Reads all lists once more. Whether all could be read. */
+  async readAgain(): Promise<boolean> {
+    if (this.#link === undefined) return false;
+    await this.readAll(this.#link);
+    return this.isComplete;
   }
 
   /** The server says that a list has changed. */
@@ -98,9 +111,10 @@ export class ServerLists {
       return;
     }
     this.#failures.delete(kind);
-    this.inventory = { ...this.inventory, [kind]: list.value };
+    const isNews = !this.#known.has(kind) || !isSame(this.inventory[kind], list.value);
+    if (isNews) this.inventory = { ...this.inventory, [kind]: list.value };
     this.#known.add(kind);
-    this.#options.onRead(link);
+    this.#options.onRead(link, { list: kind, isNews });
   }
 
   #failed(kind: ListKind, cause: string): void {
@@ -110,4 +124,9 @@ export class ServerLists {
     this.#options.onFailed(kind, cause, retryMs);
     this.#retries.set(kind, setTimeout(() => this.changed(kind), retryMs).unref());
   }
+}
+
+/** Entries that did not change are the same objects as before. */
+function isSame(one: readonly Definition[], other: readonly Definition[]): boolean {
+  return one.length === other.length && one.every((definition, place) => definition === other[place]);
 }

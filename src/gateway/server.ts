@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
+import type { ResolvedHints } from '../core/hints/resolve.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import {
   BORN,
@@ -16,11 +17,12 @@ import type { Era } from '../protocol/eras.ts';
 import { Askers } from './askers.ts';
 import { LogWishes } from './log-wishes.ts';
 import { News } from './news.ts';
-import type { Capabilities, Inventory, Link, LinkEvents, ListKind } from './ports.ts';
+import { ToolClaims, type Said } from './hints/tool-claims.ts';
+import type { Capabilities, Definition, Inventory, Link, LinkEvents, ListKind } from './ports.ts';
 import { PrivateLinks } from './private-links.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
-import { ServerLists } from './server-lists.ts';
+import { ServerLists, type ListRead } from './server-lists.ts';
 import { otherEnd } from './shared-link.ts';
 import { Turnstile } from './turnstile.ts';
 import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
@@ -29,6 +31,8 @@ import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
 const START_LIMIT_MS = 60_000;
 /** A server whose lists take longer than this, in ms, stands without them; they are shown when they come. */
 const LISTS_LIMIT_MS = 5_000;
+
+const DECLARED_ALONE = new ToolClaims(undefined);
 
 /** One downstream server: keeps it running, and keeps its lists as last seen also while it is away. */
 export class Server {
@@ -65,7 +69,7 @@ export class Server {
     this.lists = new ServerLists({
       remembered: known?.inventory,
       timeoutMs: () => this.spec.timeoutMs,
-      onRead: (link) => this.#listRead(link),
+      onRead: (link, read) => this.#listRead(link, read),
       onFailed: (list, cause, retryMs) =>
         deps.log.warn('a list could not be read', { server: this.spec.name, list, cause, retryMs }),
     });
@@ -94,6 +98,16 @@ export class Server {
 
   get life(): Life {
     return this.#life;
+  }
+
+  /** What operators say of one of its tools. */
+  saidOf(definition: Definition): Said | undefined {
+    return this.#deps.claims?.saidOf(this.#spec, definition);
+  }
+
+  /** The hints of one of its tools, by everybody's word. */
+  hintsOf(definition: Definition): ResolvedHints {
+    return (this.#deps.claims ?? DECLARED_ALONE).resolvedOf(this.#spec, definition);
   }
 
   /** The link of a server that is up, at once: a call need not wait a turn for it. */
@@ -257,10 +271,11 @@ export class Server {
     this.#deps.memory.remember(this.spec, snapshot);
   }
 
-  #listRead(link: Link): void {
+  #listRead(link: Link, { list, isNews }: ListRead): void {
+    if (list === 'tools') this.#deps.onTools?.(this.#spec, this.inventory.tools);
     if (this.#link === link) this.#remember(link);
     this.#news.tell();
-    this.#deps.onChange();
+    if (isNews) this.#deps.onChange();
   }
 
   /** Something of ours failed over this server. It must not cost the others. */

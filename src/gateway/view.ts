@@ -111,6 +111,7 @@ export class View {
     if (known?.ok === false) return known;
     const entry = this.listing('tools').find(name) ?? (await this.#afterStart('tools', name));
     if (entry === undefined) {
+      if (this.listing('tools').isDisabled(name)) return err({ code: 'TOOL_DISABLED', tool: name });
       const absence = this.#choice?.absence(name);
       if (absence !== undefined) return err(absence);
       const candidates = this.listing('tools').candidates(name);

@@ -1,6 +1,6 @@
 import { scanObject } from './scan.ts';
 import { MAX_SERVER_DEPTH } from './scanner.ts';
-import { planOf, type JsonObject } from './spans.ts';
+import { planOf, type JsonObject, type Member } from './spans.ts';
 import { removals, splice, type Edit } from './splice.ts';
 
 /** What of a definition a list shows otherwise than its server wrote it. */
@@ -11,14 +11,22 @@ export interface DefinitionChange {
   readonly without: readonly (readonly string[])[];
   /** Text that is appended to the description of a tool. */
   readonly notes?: string | undefined;
+  /** Members that get another value, or are put in; also in the place of one to leave out. */
+  readonly members?: readonly MemberChange[] | undefined;
+}
+
+export interface MemberChange {
+  /** Its keys: of the member itself, behind that of the object that it stands in. */
+  readonly path: readonly [string] | readonly [string, string];
+  readonly value: string | boolean;
 }
 
 /** The bytes of one definition with the change made and every other byte kept. */
 export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buffer {
-  const { name, without: paths, notes } = change;
-  if (name === undefined && paths.length === 0 && notes === undefined) return bytes;
+  const { name, without: paths, notes, members = [] } = change;
+  if (name === undefined && paths.length === 0 && notes === undefined && members.length === 0) return bytes;
   const scan = scanObject(bytes, {
-    plan: planOf(keysOf(paths)),
+    plan: planOf(keysOf([...paths, ...members.map(({ path }) => path)])),
     strict: false,
     maxDepth: MAX_SERVER_DEPTH,
   });
@@ -29,7 +37,7 @@ export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buff
     ...(notes === undefined
       ? []
       : noting(bytes, isDescribed ? scan.value : { ...scan.value, members: [] }, notes)),
-    ...without(scan.value, paths),
+    ...editing(scan.value, { paths, members }),
   ]);
 }
 
@@ -69,19 +77,67 @@ interface Keys {
 
 function keysOf(paths: readonly (readonly string[])[]): Keys {
   const first = new Set(paths.flatMap((path) => path.slice(0, 1)));
-  return Object.fromEntries([...first].map((key) => [key, keysOf(below(paths, key))]));
+  return Object.fromEntries([...first].map((key) => [key, keysOf(belowPaths(paths, key))]));
 }
 
-function below(paths: readonly (readonly string[])[], key: string): readonly (readonly string[])[] {
+function belowPaths(paths: readonly (readonly string[])[], key: string): readonly (readonly string[])[] {
   return paths.filter((path) => path[0] === key).map((path) => path.slice(1));
 }
 
-function without(object: JsonObject, paths: readonly (readonly string[])[]): readonly Edit[] {
-  const gone = new Set(paths.filter((path) => path.length === 1).map(([key]) => key));
-  const inside = object.members.flatMap((member) =>
-    member.object === undefined || gone.has(member.key)
-      ? []
-      : without(member.object, below(paths, member.key)),
+interface Wish {
+  /** Members to leave out. */
+  readonly paths: readonly (readonly string[])[];
+  readonly members: readonly Setting[];
+}
+
+interface Setting {
+  readonly path: readonly string[];
+  readonly value: string | boolean;
+}
+
+function editing(object: JsonObject, { paths, members }: Wish): readonly Edit[] {
+  const keyOf = ({ path }: Setting): string => path[0] ?? '';
+  const left = new Set(paths.filter((path) => path.length === 1).map(([key]) => key));
+  const here = new Map(
+    members.filter(({ path }) => path.length === 1).map((one) => [keyOf(one), json(one.value)]),
   );
-  return [...removals(object, ({ key }) => gone.has(key)), ...inside];
+  const inside = Map.groupBy(
+    members.filter(({ path }) => path.length > 1),
+    keyOf,
+  );
+  // What is no object is replaced by one.
+  const isGone = ({ key, object: inner }: Member): boolean =>
+    !here.has(key) && (left.has(key) || (inside.has(key) && inner === undefined));
+  const kept = object.members.filter((member) => !isGone(member));
+  const there = new Set(kept.map(({ key }) => key));
+  const fresh = new Map([...here, ...[...inside].map(([key, inner]) => [key, objectText(inner)] as const)]);
+  const added = [...fresh].filter(([key]) => !there.has(key)).map(([key, text]) => `${json(key)}:${text}`);
+  const at = object.start + 1;
+  const text = added.join(',') + (kept.length > 0 ? ',' : '');
+  return [
+    ...(added.length === 0 ? [] : [{ start: at, end: at, text }]),
+    ...removals(object, isGone),
+    ...kept.flatMap((member) => {
+      const value = here.get(member.key);
+      if (value !== undefined) return [{ start: member.start, end: member.end, text: value }];
+      if (member.object === undefined) return [];
+      const below = {
+        paths: belowPaths(paths, member.key),
+        members: shortened(inside.get(member.key) ?? []),
+      };
+      return editing(member.object, below);
+    }),
+  ];
+}
+
+function shortened(members: readonly Setting[]): readonly Setting[] {
+  return members.map(({ path, value }) => ({ path: path.slice(1), value }));
+}
+
+function objectText(members: readonly Setting[]): string {
+  return `{${members.map(({ path, value }) => `${json(path[1] ?? '')}:${json(value)}`).join(',')}}`;
+}
+
+function json(value: string | boolean): string {
+  return JSON.stringify(value);
 }

@@ -88,3 +88,102 @@ describe('a definition', () => {
     );
   });
 });
+
+describe('members of a definition that get another value', () => {
+  const set = (
+    text: string,
+    members: Parameters<typeof changedDefinition>[1]['members'],
+    ...without: Paths
+  ): string => changedDefinition(Buffer.from(text), { name: undefined, without, members }).toString();
+  const READS = { path: ['annotations', 'readOnlyHint'], value: true } as const;
+  const KEEPS = { path: ['annotations', 'destructiveHint'], value: false } as const;
+  const TITLE = { path: ['title'], value: 'A "b"' } as const;
+
+  it.each([
+    [
+      'replace what stands there, and every other byte stays',
+      '{ "name":"a", "annotations" : { "x":1.0, "readOnlyHint" : false } }',
+      [READS],
+      [],
+      '{ "name":"a", "annotations" : { "x":1.0, "readOnlyHint" : true } }',
+    ],
+    [
+      'are put in where the object lacks them',
+      '{"name":"a","annotations":{"x":1}}',
+      [READS, KEEPS],
+      [],
+      '{"name":"a","annotations":{"readOnlyHint":true,"destructiveHint":false,"x":1}}',
+    ],
+    [
+      'are put into an object that is empty',
+      '{"name":"a","annotations":{}}',
+      [READS],
+      [],
+      '{"name":"a","annotations":{"readOnlyHint":true}}',
+    ],
+    [
+      'bring the object where there is none',
+      '{"name":"a"}',
+      [READS, TITLE],
+      [],
+      '{"title":"A \\"b\\"","annotations":{"readOnlyHint":true},"name":"a"}',
+    ],
+    [
+      'take the place of what is no object',
+      '{"annotations":null,"name":"a"}',
+      [READS],
+      [],
+      '{"annotations":{"readOnlyHint":true},"name":"a"}',
+    ],
+    [
+      'take the place of what is left out',
+      '{"annotations":{"readOnlyHint":"maybe"},"name":"a"}',
+      [READS],
+      [['annotations', 'readOnlyHint']],
+      '{"annotations":{"readOnlyHint":true},"name":"a"}',
+    ],
+    [
+      'stand alone where all else is left out',
+      '{"name":"a","annotations":{"readOnlyHint":"maybe"}}',
+      [KEEPS],
+      [['annotations', 'readOnlyHint']],
+      '{"name":"a","annotations":{"destructiveHint":false}}',
+    ],
+    [
+      'take the place of an object that is left out',
+      '{"name":"a","annotations":[]}',
+      [KEEPS],
+      [['annotations']],
+      '{"annotations":{"destructiveHint":false},"name":"a"}',
+    ],
+    [
+      'are changed wherever they stand',
+      '{"annotations":{"readOnlyHint":1,"readOnlyHint":2},"name":"a","annotations":{}}',
+      [READS],
+      [],
+      '{"annotations":{"readOnlyHint":true,"readOnlyHint":true},"name":"a","annotations":{"readOnlyHint":true}}',
+    ],
+  ] as const)('%s', (_name, text, members, without, expected) => {
+    expect(set(text, members, ...without)).toBe(expected);
+  });
+
+  it('are what a reader finds, beside a new name and notes, whatever stood there', () => {
+    fc.assert(
+      fc.property(
+        jsonText,
+        fc.array(fc.constantFrom(READS, KEEPS, TITLE), { maxLength: 3 }),
+        (annotations, members) => {
+          const bytes = Buffer.from(`{"annotations":${annotations},"name":"a"}`);
+          const change = { name: 'n', notes: 'note', without: [['annotations', 'x']], members };
+          const after = parseJson(changedDefinition(bytes, change).toString());
+          if (!isObject(after)) throw new Error('it is no object any more');
+          for (const { path, value } of members) {
+            const [first, second] = path;
+            const found = after[first];
+            expect(second === undefined ? found : isObject(found) && found[second]).toBe(value);
+          }
+        },
+      ),
+    );
+  });
+});

@@ -39,10 +39,11 @@ export async function loadConfig(path: string, around: ConfigSurroundings): Prom
   const file = resolve(around.cwd, path);
   const text = await readText(file);
   if (!text.ok) return err({ code: 'CONFIG_UNREADABLE', path: file, reason: text.error.reason });
-  return readConfig(file, text.value, around);
+  return configIn(file, text.value, around);
 }
 
-function readConfig(file: string, text: string, around: ConfigSurroundings): Result<Config, Refusal> {
+/** The same of a text; `file` is where it stands. */
+export function configIn(file: string, text: string, around: ConfigSurroundings): Result<Config, Refusal> {
   const invalid = (offset: number, reason: string): Result<Config, Refusal> => {
     const { line, column } = positionOf(text, offset);
     return err({ code: 'CONFIG_INVALID', path: file, reason: `line ${line}, column ${column}: ${reason}` });

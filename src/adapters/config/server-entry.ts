@@ -29,11 +29,19 @@ export function readServer(member: ServerEntry, here: Here, complaints: Complain
   checkName(member, complaints);
   const isolation = optionAt(entry, 'isolation', ISOLATION);
   for (const [key, option] of FOR_LATER) optionAt(entry, key, option);
+  const trust = optionAt(entry, 'trust', BOOLEAN);
   const prefix = optionAt(entry, 'prefix', BOOLEAN) ?? true;
   const timeoutMs = optionAt(entry, 'timeoutMs', TIMEOUT) ?? DEFAULT_TIMEOUT_MS;
   const transport = readTransport(entry);
   if (transport === undefined || complaints.problems.length > before) return undefined;
-  return { name, transport, timeoutMs, prefix, isolation: isolation ?? defaultIsolation(transport) };
+  return {
+    name,
+    transport,
+    timeoutMs,
+    prefix,
+    isolation: isolation ?? defaultIsolation(transport),
+    ...(trust !== undefined && { trust }),
+  };
 }
 
 function fieldsOf(member: ServerEntry, complaints: Complaints): ReadonlyMap<string, Node> {
@@ -95,13 +103,6 @@ const ISOLATION: Option<ServerSpec['isolation']> = {
 /** Keys whose values are only checked yet. */
 const FOR_LATER: readonly (readonly [string, Option<true>])[] = [
   [
-    'trust',
-    {
-      wanted: 'true, false or a string',
-      read: ({ type }) => isTrue(type === 'boolean' || type === 'string'),
-    },
-  ],
-  [
     'tools',
     { wanted: 'an array or an object', read: ({ type }) => isTrue(type === 'array' || type === 'object') },
   ],
@@ -117,6 +118,7 @@ const COMMON_KEYS: readonly string[] = [
   'prefix',
   'timeoutMs',
   'isolation',
+  'trust',
   ...FOR_LATER.map(([key]) => key),
 ];
 

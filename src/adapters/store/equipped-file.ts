@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { shortHash } from '../../core/digest.ts';
 import type { Equipped, EquippedMemory } from '../../gateway/ports/toolsets.ts';
-import { ensureFolder, isThere, readText, writeAtomically } from '../../platform/files.ts';
+import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
+import { isStoreThere } from './is-store-there.ts';
 
 /** Changes with what is below: a file of another format is passed over. */
 const FORMAT = 1;
@@ -17,7 +18,7 @@ export async function openEquippedFile(
 ): Promise<EquippedMemory> {
   const path = join(home, 'equipped.json');
   const store = shortHash(databaseUrl ?? '', STORE_DIGITS);
-  const isNew = databaseUrl === undefined && !(await isThere(join(home, 'assay.db')));
+  const isNew = !(await isStoreThere(home, databaseUrl));
   const file = await readText(path);
   let written = file.ok ? file.value : '';
   let writing: Promise<unknown> = Promise.resolve();

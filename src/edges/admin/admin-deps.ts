@@ -1,4 +1,6 @@
 import type { Settings, SettingSources } from '../../core/settings.ts';
+import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
+import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Gate, Log, Mint } from '../../gateway/ports.ts';
 import type { Store } from '../../gateway/ports/store.ts';
@@ -12,10 +14,14 @@ export interface AdminDeps {
   readonly store: Store;
   readonly mint: Mint;
   readonly catalog: Catalog;
+  readonly tools: ToolDesk;
+  readonly gateways: GatewayDesk;
   readonly toolsets: Toolsets;
   readonly preferences: PreferenceSources;
   readonly gate: Pick<Gate, 'isHolder'>;
   readonly nowMs: () => number;
+  /** Whether commands may be added: on loopback alone. */
+  readonly mayExecute: boolean;
   /** Aborted when what lasts is to end. */
   readonly ending: AbortSignal;
   /** The text of a file that comes with the program; undefined: it did not come. */

@@ -103,7 +103,7 @@ function responseOf(reply: Reply, { answer, method }: Route['spec'], request: Re
     'cache-control': method === 'get' ? 'no-cache' : 'no-store',
   });
   if (reply.kind === 'list') return new Response(text, { status, headers });
-  const etag = reply.etag ?? etagOf(reply.body);
+  const etag = etagOf(reply.of ?? reply.body);
   headers.set('etag', etag);
   for (const [name, value] of Object.entries(reply.headers ?? {})) headers.set(name, value);
   if (method === 'get' && isKnown(request.headers.get('if-none-match'), etag))

@@ -12,14 +12,20 @@ import { describeCommon, describeRoute } from './describe-route.ts';
 import { docsPage, PAGE_HEADERS } from './docs-pages.ts';
 import { eventRoutes } from './events.ts';
 import { problemResponse, type Failure } from './failure.ts';
+import { gatewayRoutes } from './gateways.ts';
 import { preferenceRoutes } from './preferences.ts';
 import type { Route } from './route.ts';
 import { tokenRoutes } from './tokens.ts';
+import { toolNoteRoutes } from './tool-notes.ts';
+import { toolRoutes } from './tools.ts';
 import { toolsetRoutes } from './toolsets.ts';
 
 /** Every resource, each in a file of its own. */
 function routesOf(deps: AdminDeps): readonly Route[] {
   return [
+    ...toolRoutes(deps),
+    ...toolNoteRoutes(deps),
+    ...gatewayRoutes(deps),
     ...toolsetRoutes(deps),
     ...tokenRoutes(deps),
     ...preferenceRoutes(deps),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { RefusalCode } from '../../core/refusal.ts';
+import type { Refusal, RefusalCode } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Identity, Scope } from '../../core/subject.ts';
 import type { Failure } from './failure.ts';
@@ -55,9 +55,9 @@ export interface Call<Q, B> {
   /** A part of the path, decoded. */
   readonly param: (name: string) => string;
   /** The JSON pointer, in the body as it was sent, of a part of `body`. */
-  pointerTo(...path: readonly PropertyKey[]): string;
+  readonly pointerTo: (...path: readonly PropertyKey[]) => string;
   /** PRECONDITION_FAILED where If-Match asks for another representation than this. */
-  unmet(representation: unknown): Failure | undefined;
+  readonly unmet: (representation: unknown) => Refusal | undefined;
   /** The value of a header. */
   header(name: string): string | undefined;
   /** Aborted when who asked is gone. */
@@ -65,11 +65,11 @@ export interface Call<Q, B> {
 }
 
 export type Reply =
-  /** One thing: with an ETag, and 304 where who asks has it. `etag` where not all of the body counts. */
+  /** One thing: with an ETag, and 304 where who asks has it. `of`: what of the body counts for that, where not all does. */
   | {
       readonly kind: 'one';
       readonly body: unknown;
-      readonly etag?: string | undefined;
+      readonly of?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'list'; readonly body: unknown }

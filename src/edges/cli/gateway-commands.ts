@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import { withConfig, type Done } from './common-options.ts';
 import type { DoctorOptions } from './doctor.ts';
+import type { LintOptions } from './lint.ts';
 import type { CommonOptions, Runtime, ServeOptions, StdioOptions } from './runtime.ts';
 
 interface Json {
@@ -29,6 +30,7 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
         const { callTool } = await import('./call.ts');
         done(await callTool(runtime, { name, args, options }));
       }),
+    lintCommand(runtime, done),
     doctorCommand(runtime, done),
     new Command('settings')
       .description('show every setting, its value and who set it')
@@ -69,6 +71,22 @@ function stdioCommand(runtime: Runtime, done: Done): Command {
         const { complain } = await import('./complain.ts');
         done(complain(ended.error));
       }
+    });
+}
+
+function lintCommand(runtime: Runtime, done: Done): Command {
+  return new Command('lint')
+    .argument('[server]', 'one server alone')
+    .description('say what is wrong with the hints of tools')
+    .option('--json', 'as JSON')
+    .option('--strict', 'let warnings fail, too')
+    .option(
+      '--rule <rule=level...>',
+      'how grave a rule is: error, warning or off; the settings say it otherwise',
+    )
+    .action(async (server: string | undefined, options: LintOptions) => {
+      const { lintTools } = await import('./lint.ts');
+      done(await lintTools(runtime, server, options));
     });
 }
 

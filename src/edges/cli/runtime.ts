@@ -8,6 +8,7 @@ import type {
   UndoRequest,
 } from '../../core/neighbours.ts';
 import type { Result } from '../../core/result.ts';
+import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Resolved } from '../../core/settings.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
@@ -52,6 +53,11 @@ export interface OpenCatalog {
   readonly close: () => Promise<void>;
 }
 
+/** The same with what is needed to judge tools. */
+export interface OpenTools extends OpenCatalog {
+  readonly lintLevels: LintLevels;
+}
+
 export interface OpenServe extends OpenCatalog {
   /** Origin and port of the HTTP door. */
   readonly url: string;
@@ -94,7 +100,7 @@ export interface Runtime extends NeighbourPorts {
   /** How this program is started: an executable and its first arguments. */
   readonly ownCommand: readonly string[];
   /** For commands that end by themselves: only what went wrong is logged, as their own output says the rest. */
-  openCatalog(options: CommonOptions): Promise<Result<OpenCatalog, Refusal>>;
+  openCatalog(options: CommonOptions): Promise<Result<OpenTools, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
   /** The store of the home, for a command that uses it and closes it. */
   openStore(options: CommonOptions): Promise<Result<Store, Refusal>>;

@@ -1,7 +1,9 @@
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { conditionsOf } from '../../gateway/condition.ts';
-import { definitionJson } from '../../gateway/definition-json.ts';
+import type { LintLevels } from '../../core/hints/lint.ts';
+import { declaredOf, definitionJson } from '../../gateway/definition-facts.ts';
+import { hintViews, lintOf, shownMembers } from '../../gateway/hints/tool-view.ts';
 import type { Entry } from '../../gateway/listing.ts';
 import { nameIn, refIdIn } from '../../gateway/toolsets/tool-index.ts';
 import { complain } from './complain.ts';
@@ -15,18 +17,25 @@ export async function listTools(
 ): Promise<number> {
   const opened = await runtime.openCatalog(options);
   if (!opened.ok) return complain(opened.error);
-  const { catalog, close } = opened.value;
+  const { catalog, close, lintLevels } = opened.value;
   await catalog.settled();
-  const entries = catalog.all.listing('tools').entries;
+  const { entries, disabled } = catalog.all.listing('tools');
   const reports = catalog.reports();
   const conditions = conditionsOf(catalog, Date.now());
   const down = conditions.flatMap(({ name, state, cause = UNANSWERED }) =>
     state === 'up' ? [] : [{ name, state, cause }],
   );
   if (options.json === true) {
-    console.log(JSON.stringify({ tools: entries.map(shown), down, reports }, undefined, 2));
+    console.log(
+      JSON.stringify(
+        { tools: entries.map((entry) => shown(entry, lintLevels)), down, reports },
+        undefined,
+        2,
+      ),
+    );
   } else {
-    console.log(tableOf(['TOOL', 'SERVER', 'DESCRIPTION'], entries.map(row)));
+    console.log(tableOf(['TOOL', 'SERVER', 'HINTS', 'DESCRIPTION'], entries.map(row)));
+    for (const { key } of disabled) console.error(`note: ${printable(key)} is disabled by an operator`);
     for (const report of reports) console.error(`note: ${printable(report)}`);
     for (const { name, state, cause } of down)
       console.error(printable(`warning: server ${name} is ${state}: ${cause}`));
@@ -37,14 +46,30 @@ export async function listTools(
 
 const UNANSWERED = 'it has not answered yet';
 
-function shown(entry: Entry): Readonly<Record<string, unknown>> {
+function shown(entry: Entry, levels: LintLevels): Readonly<Record<string, unknown>> {
+  const { definition, name, server } = entry;
+  const resolved = server.hintsOf(definition);
+  const tool = { name, declared: declaredOf(definition), resolved };
   return {
-    ...definitionJson(entry.definition),
+    ...definitionJson(definition),
+    ...shownMembers(entry),
+    hints: hintViews(resolved),
+    lint: lintOf(tool, levels),
     name: entry.key,
     server: entry.server.spec.name,
     namespacedName: nameIn(entry),
     refId: refIdIn(entry),
   };
+}
+
+/** One word for the risk, as clients are told of it, and what else is worth a look. */
+function badgesOf({ definition, server }: Entry): string {
+  const { readOnlyHint, destructiveHint, idempotentHint } = server.hintsOf(definition);
+  const isSaid = readOnlyHint.emitted !== undefined || destructiveHint.emitted !== undefined;
+  if (!isSaid) return 'unannotated';
+  if (readOnlyHint.effective.value) return 'read-only';
+  const risk = destructiveHint.effective.value ? 'destructive' : 'writes';
+  return idempotentHint.effective.value ? `${risk}, idempotent` : risk;
 }
 
 const LONGEST_DESCRIPTION = 100;
@@ -54,5 +79,5 @@ function row(entry: Entry): readonly string[] {
   const text = typeof description === 'string' ? description.replace(/\s+/g, ' ').trim() : '';
   const cut = text.slice(0, LONGEST_DESCRIPTION - 1).replace(/[\ud800-\udbff]$/, '');
   const short = text.length > LONGEST_DESCRIPTION ? `${cut}…` : text;
-  return [entry.key, entry.server.spec.name, short];
+  return [entry.key, entry.server.spec.name, badgesOf(entry), short];
 }

@@ -4,8 +4,9 @@ import type { Catalog } from '../catalog.ts';
 import type { CompileSchema } from '../ports/compile-schema.ts';
 import type { CountTokens } from '../ports/count-tokens.ts';
 import type { ToolRef } from '../../core/tool-ref.ts';
+import { digestOf } from '../definition-facts.ts';
 import type { ProcessMode } from '../toolsets/mode.ts';
-import { digestOf, indexOf, type ToolIndex } from '../toolsets/tool-index.ts';
+import { indexOf, type ToolIndex } from '../toolsets/tool-index.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
 
 /** What the configuration tools work on. */

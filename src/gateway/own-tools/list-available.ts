@@ -1,21 +1,14 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { counted } from '../../core/counted.ts';
 import { err, ok } from '../../core/result.ts';
-import { definitionJson } from '../definition-json.ts';
+import { HINTS, type Hints } from '../../core/hints/hint.ts';
+import { declaredOf, digestOf } from '../definition-facts.ts';
 import type { Entry } from '../listing.ts';
-import { digestOf, nameIn, refIdIn } from '../toolsets/tool-index.ts';
+import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
 import { settledIndex, type Desk } from './desk.ts';
-import type { Hints, JsonObject, OwnToolSpec } from './own-tool.ts';
+import type { JsonObject, OwnToolSpec } from './own-tool.ts';
 import { costOf } from './token-cost.ts';
 
-/** What the specification has a tool be that does not say (2025-11-25, schema#toolannotations). */
-const DEFAULTS: Hints = {
-  readOnlyHint: false,
-  destructiveHint: true,
-  idempotentHint: false,
-  openWorldHint: true,
-};
-const HINTS = Object.keys(DEFAULTS) as readonly (keyof Hints)[];
 const HINT_FILTER = Object.fromEntries(HINTS.map((hint) => [hint, { type: 'boolean' }]));
 
 const COST: JsonObject = {
@@ -70,7 +63,8 @@ export function listAvailableTool(desk: Desk): OwnToolSpec {
         server: { type: 'string', description: 'Only tools of this server' },
         hints: {
           type: 'object',
-          description: 'Only tools with these hints: as declared, else the default of the specification',
+          description:
+            'Only tools with these hints: by the word of an operator, else as declared, else by the default of the specification',
           properties: HINT_FILTER,
           additionalProperties: false,
         },
@@ -104,12 +98,11 @@ interface Described {
 }
 
 function describe(entry: Entry): Described {
-  const { description, annotations } = definitionJson(entry.definition);
-  const declared = (typeof annotations === 'object' && annotations !== null ? annotations : {}) as JsonObject;
-  const hints = Object.fromEntries(
-    HINTS.map((hint) => [hint, typeof declared[hint] === 'boolean' ? declared[hint] : DEFAULTS[hint]]),
-  ) as unknown as Hints; // every hint was visited
-  return { entry, key: entry.key, description: typeof description === 'string' ? description : '', hints };
+  const { description = '' } = declaredOf(entry.definition);
+  const resolved = entry.server.hintsOf(entry.definition);
+  const effective = HINTS.map((hint) => [hint, resolved[hint].effective.value]);
+  const hints = Object.fromEntries(effective) as unknown as Hints; // every hint was visited
+  return { entry, key: entry.key, description, hints };
 }
 
 function isWanted({ entry, key, description, hints }: Described, wish: Wish): boolean {

@@ -1,7 +1,8 @@
+import type { Hints } from '../../core/hints/hint.ts';
 import { ok } from '../../core/result.ts';
 import type { SwitchNames } from '../toolsets/mode.ts';
 import type { Desk } from './desk.ts';
-import { NO_INPUT, type Hints, type OwnToolSpec } from './own-tool.ts';
+import { NO_INPUT, type OwnToolSpec } from './own-tool.ts';
 import { activeToolset, ACTIVE } from './active-toolset.ts';
 
 // Not read-only: it changes what all clients of the process see. Nothing is lost, a second call changes nothing more, and

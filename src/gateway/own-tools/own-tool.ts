@@ -1,3 +1,4 @@
+import type { Hints } from '../../core/hints/hint.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -10,14 +11,6 @@ import type { Desk } from './desk.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** All four hints, each of them true: a test holds every one against what the tool does. */
-export interface Hints {
-  readonly readOnlyHint: boolean;
-  readonly destructiveHint: boolean;
-  readonly idempotentHint: boolean;
-  readonly openWorldHint: boolean;
-}
-
 /** What a tool of ours answers: text that a model can act on, and the same as data that fits the output schema. */
 export interface Told {
   readonly text: string;
@@ -28,6 +21,7 @@ export interface OwnToolSpec {
   readonly name: string;
   readonly title: string;
   readonly description: string;
+  /** All four, each of them true: a test holds every one against what the tool does. */
   readonly annotations: Hints;
   readonly inputSchema: JsonObject;
   /** Properties of a success, all of them required but for those that are named `optional`. */

@@ -1,4 +1,4 @@
-import { definitionJson } from '../definition-json.ts';
+import { definitionJson } from '../definition-facts.ts';
 import type { Definition } from '../ports.ts';
 import type { CountTokens } from '../ports/count-tokens.ts';
 

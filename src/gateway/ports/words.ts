@@ -79,3 +79,12 @@ export interface WordStore {
   accepted(id: string): Promise<Result<AcceptedDefinition | undefined, Refusal>>;
   deeds(query: DeedQuery): Promise<Result<readonly StoredDeed[], Refusal>>;
 }
+
+/** What was said when this was last known, for who cannot wait for the store. */
+export interface WordsMemory {
+  readonly recalled: readonly Word[];
+  /** All words; gateways, which may hold secrets, are not kept. */
+  remember(words: readonly StoredWord[]): void;
+  /** Resolves when what is remembered is written down. */
+  flush(): Promise<void>;
+}

@@ -2,8 +2,9 @@ import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { ToolRef } from '../../core/tool-ref.ts';
 import type { HeldDefinition, ToolsetTool } from '../../core/toolset.ts';
+import { digestOf } from '../definition-facts.ts';
 import type { Entry } from '../listing.ts';
-import { digestOf, nameIn, refIdIn, type ToolIndex } from './tool-index.ts';
+import { nameIn, refIdIn, type ToolIndex } from './tool-index.ts';
 
 /** What a toolset keeps of the tool that a ref names: by refId it is held to its definition. */
 export function toolOf(index: ToolIndex, ref: ToolRef): Result<ToolsetTool, Refusal> {

@@ -1,7 +1,8 @@
 import { jsonChanges, type JsonChange } from '../../core/json-changes.ts';
 import type { HeldDefinition, Toolset } from '../../core/toolset.ts';
+import { digestOf } from '../definition-facts.ts';
 import { holdingOf } from './holding.ts';
-import { digestOf, type ToolIndex } from './tool-index.ts';
+import type { ToolIndex } from './tool-index.ts';
 
 /** How a tool stands to the definition that a toolset holds it to. */
 export type Review =

@@ -1,8 +1,9 @@
 import { notesText } from '../../core/notes.ts';
 import type { HeldDefinition, Toolset } from '../../core/toolset.ts';
+import { digestOf } from '../definition-facts.ts';
 import type { Entry } from '../listing.ts';
 import type { Server } from '../server.ts';
-import { digestOf, refIdIn, type ToolIndex } from './tool-index.ts';
+import { refIdIn, type ToolIndex } from './tool-index.ts';
 
 /** What becomes of a toolset with the tools that there are. */
 export interface Selection {

@@ -1,10 +1,9 @@
-import { digestOfDefinition } from '../../core/digest.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { namespacedNameOf, refIdOf, refText, type ToolRef } from '../../core/tool-ref.ts';
+import { digestOf } from '../definition-facts.ts';
 import type { Entry, Listing } from '../listing.ts';
-import type { Definition } from '../ports.ts';
 
 /** All tools of a list by the ways in which people and models name them. */
 export class ToolIndex {
@@ -64,17 +63,6 @@ export function nameIn({ server, name }: Entry): string {
 
 export function refIdIn({ server, definition }: Entry): string {
   return refIdOf(server.spec.name, digestOf(definition));
-}
-
-const DIGESTS = new WeakMap<Definition, string>();
-
-/** SHA-256 of a definition in canonical JSON, in hexadecimal; made once. */
-export function digestOf(definition: Definition): string {
-  const known = DIGESTS.get(definition);
-  if (known !== undefined) return known;
-  const digest = digestOfDefinition(definition.bytes.toString());
-  DIGESTS.set(definition, digest);
-  return digest;
 }
 
 const INDEXES = new WeakMap<Listing, ToolIndex>();

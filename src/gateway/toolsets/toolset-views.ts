@@ -185,6 +185,8 @@ export class ToolsetViews {
 
   /** A toolset is a boundary: what is not in it is not there, whatever servers have. */
   #absence(name: string, toolset: Toolset | undefined): Refusal | undefined {
+    if (this.#desk.catalog.all.listing('tools').isDisabled(name))
+      return { code: 'TOOL_DISABLED', tool: name };
     if (toolset === undefined) return { code: 'TOOLSET_NOT_EQUIPPED' };
     const entry = this.#known(name);
     if (entry === undefined) return undefined;

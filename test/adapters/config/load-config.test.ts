@@ -334,7 +334,7 @@ describe('an entry', () => {
       command: 'x',
       timeoutMs: 5,
       prefix: false,
-      trust: 'operator',
+      trust: true,
       isolation: 'session',
       tools: ['a'],
     };
@@ -350,6 +350,7 @@ describe('an entry', () => {
             timeoutMs: 5,
             prefix: false,
             isolation: 'session',
+            trust: true,
           },
         ],
         rejected: [],
@@ -380,8 +381,8 @@ describe('an entry', () => {
       [
         'mcpServers.x.disabled: this is not true or false',
         'mcpServers.x.isolation: this is not "session" or "shared"',
-        'mcpServers.x.trust: this is not true, false or a string',
         'mcpServers.x.tools: this is not an array or an object',
+        'mcpServers.x.trust: this is not true or false',
         'mcpServers.x.prefix: this is not true or false',
       ],
     );

@@ -1,0 +1,20 @@
+import { err, ok } from '../../core/result.ts';
+import type { EntryFault, ReadEntry } from '../../gateway/ports/gateways.ts';
+import { keyOf } from './complaints.ts';
+import { configIn, type ConfigSurroundings } from './load-config.ts';
+
+/** Reads entries that were registered as those of a config file in the home are read. */
+export function entryReader({ cwd, home }: Pick<ConfigSurroundings, 'cwd' | 'home'>): ReadEntry {
+  return (name, entry) => {
+    const config = configIn('', JSON.stringify({ mcpServers: { [name]: entry } }), { env: {}, cwd, home });
+    if (!config.ok) return err([{ field: '', reason: 'It is no server.' }]);
+    const { servers, problems, warnings } = config.value;
+    const [server] = servers;
+    const place = keyOf(['mcpServers', name]);
+    const faults = [...problems, ...warnings].map(({ key, reason, remedy }): EntryFault => {
+      const [field = ''] = /^[\w$-]+/.exec(key.slice(place.length + 1)) ?? [];
+      return { field, reason: `${reason}. ${remedy}` };
+    });
+    return server === undefined || faults.length > 0 ? err(faults) : ok(server);
+  };
+}

@@ -1,0 +1,47 @@
+import { exactJson, isMembers } from '../canonical-json.ts';
+import { isHint, saidHints, HINTS, type Hint, type SaidHints } from './hint.ts';
+
+/** What a definition says of its tool beside its schemas, read once. */
+export interface Declared {
+  readonly hints: SaidHints;
+  /** Hints that are there and are no booleans; lists leave them out. */
+  readonly broken: readonly Hint[];
+  /** What people are to be shown as its name: `title`, else `annotations.title` (2025-11-25, schema#tool). */
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  /** `annotations` as it is written; undefined where it is no object. */
+  readonly annotations: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Reads a definition as JSON text; of one that is no object nothing is declared. */
+export function declaredIn(text: string): Declared {
+  const read = exactJson(text)?.value;
+  const members = isMembers(read) ? read : {};
+  const given = own(members, 'annotations');
+  const annotations = isMembers(given) ? given : undefined;
+  const said = annotations ?? {};
+  const title = textOf(own(members, 'title')) ?? textOf(own(said, 'title'));
+  return {
+    hints: saidHints(said),
+    broken: HINTS.filter((hint) => Object.hasOwn(said, hint) && typeof said[hint] !== 'boolean'),
+    title,
+    description: textOf(own(members, 'description')),
+    annotations,
+  };
+}
+
+/** Whether a path of a definition is that of a hint. */
+export function hintAt(path: readonly string[]): Hint | undefined {
+  const [first, name, ...deeper] = path;
+  return first === 'annotations' && name !== undefined && deeper.length === 0 && isHint(name)
+    ? name
+    : undefined;
+}
+
+function own(members: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(members, key) ? members[key] : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,22 @@
+import type { Settings } from '../settings.ts';
+import { LINT_RULES, type LintLevel, type LintLevels, type LintRule } from './lint.ts';
+
+/** How grave each rule is by the settings. */
+export function lintLevelsOf(settings: Settings): LintLevels {
+  return {
+    contradiction: settings['lint.contradiction'],
+    'not-boolean': settings['lint.notBoolean'],
+    'telling-words': settings['lint.tellingWords'],
+    'missing-hints': settings['lint.missingHints'],
+  };
+}
+
+/** `missing-hints=off`, as people write it; undefined: there is no such rule or level. */
+export function lintLevelIn(
+  text: string,
+): { readonly rule: LintRule; readonly level: LintLevel } | undefined {
+  const [name, given, ...more] = text.split('=');
+  const rule = LINT_RULES.find((one) => one === name);
+  const level = (['error', 'warning', 'off'] as const).find((one) => one === given);
+  return rule === undefined || level === undefined || more.length > 0 ? undefined : { rule, level };
+}

@@ -1,0 +1,114 @@
+import { counted } from '../counted.ts';
+import type { Declared } from './declared.ts';
+import { DEFAULTS, HINTS, isContradiction, type Hint, type SaidHints } from './hint.ts';
+import { harmWords, outsideWords, readingWord, repeatWords, writeWords } from './telling-words.ts';
+
+export type LintRule = 'contradiction' | 'not-boolean' | 'telling-words' | 'missing-hints';
+export type LintLevel = 'error' | 'warning' | 'off';
+export type LintLevels = Readonly<Record<LintRule, LintLevel>>;
+
+export const LINT_RULES: readonly LintRule[] = [
+  'contradiction',
+  'not-boolean',
+  'telling-words',
+  'missing-hints',
+];
+
+/** A reason to look at the annotations of a tool, never a verdict. */
+export interface LintFinding {
+  readonly rule: LintRule;
+  readonly level: Exclude<LintLevel, 'off'>;
+  readonly hint?: Hint | undefined;
+  /** What stands there, as a sentence. */
+  readonly says: string;
+  readonly remedy: string;
+}
+
+/** A tool as lists show it. */
+export interface Linted {
+  /** What its server calls it. */
+  readonly name: string;
+  readonly declared: Declared;
+  /** The hints that lists show. */
+  readonly emitted: SaidHints;
+}
+
+/** What is wrong with the hints of a tool, worst first. Rules that are off say nothing. */
+export function lint(tool: Linted, levels: LintLevels): readonly LintFinding[] {
+  return LINT_RULES.flatMap((rule) => {
+    const level = levels[rule];
+    if (level === 'off') return [];
+    return CHECKS[rule](tool).map((fault) => ({ rule, level, ...fault }));
+  });
+}
+
+type Fault = Omit<LintFinding, 'rule' | 'level'>;
+
+const CHECKS: Readonly<Record<LintRule, (tool: Linted) => readonly Fault[]>> = {
+  contradiction: ({ emitted }) =>
+    isContradiction(emitted)
+      ? [
+          {
+            says: 'It says both that it only reads and that it may destroy.',
+            remedy: 'Make readOnlyHint or destructiveHint false. Until then it counts as destructive.',
+          },
+        ]
+      : [],
+  'not-boolean': ({ declared }) =>
+    declared.broken.map((hint) => ({
+      hint,
+      says: `Its ${hint} is ${shown(declared.annotations?.[hint])}, which is neither true nor false. It is left out of lists, as official clients would reject all tools for it.`,
+      remedy: `Write true or false, without quotes, or leave ${hint} out.`,
+    })),
+  'telling-words': tellingFaults,
+  'missing-hints': ({ emitted }) => missingFaults(emitted),
+};
+
+function tellingFaults({ name, declared, emitted }: Linted): readonly Fault[] {
+  const { description = '' } = declared;
+  const faults: Fault[] = [];
+  const add = (hint: Hint, words: readonly string[], doubt: string): void => {
+    const [word] = words;
+    if (word === undefined) return;
+    faults.push({
+      hint,
+      says: `It says ${hint}: ${String(emitted[hint])}, and speaks of "${word}".`,
+      remedy: `Look whether it ${doubt}; if it does, ${hint} is ${String(emitted[hint] !== true)}.`,
+    });
+  };
+  if (emitted.readOnlyHint === true)
+    add('readOnlyHint', [...writeWords(name), ...harmWords(name, description)], 'changes anything');
+  else if (emitted.destructiveHint === false)
+    add('destructiveHint', harmWords(name, description), 'destroys or overwrites anything');
+  if (emitted.destructiveHint === true && emitted.readOnlyHint !== true && harmWords(name, '').length === 0)
+    add('destructiveHint', readingWord(name), 'only reads');
+  if (emitted.idempotentHint === true && emitted.readOnlyHint !== true)
+    add('idempotentHint', repeatWords(name), 'does more when it is called twice');
+  if (emitted.openWorldHint === false) add('openWorldHint', outsideWords(name), 'reaches anything outside');
+  return faults;
+}
+
+/** Of a tool that only reads, two hints have no meaning (2025-11-25, schema#toolannotations). */
+const MEANINGLESS: ReadonlySet<Hint> = new Set(['destructiveHint', 'idempotentHint']);
+
+function missingFaults(emitted: SaidHints): readonly Fault[] {
+  const isReading = emitted.readOnlyHint === true;
+  const missing = HINTS.filter(
+    (hint) => emitted[hint] === undefined && !(isReading && MEANINGLESS.has(hint)),
+  );
+  if (missing.length === 0) return [];
+  const assumed = missing.map((hint) => `${hint} ${String(DEFAULTS[hint])}`).join(', ');
+  return [
+    {
+      says: `It leaves out ${counted(missing.length, 'hint')}: clients assume ${assumed}.`,
+      remedy: `Say ${missing.join(', ')}.`,
+    },
+  ];
+}
+
+const LONGEST_SHOWN = 60;
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+}

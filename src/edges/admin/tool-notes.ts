@@ -1,0 +1,177 @@
+import { z } from '@hono/zod-openapi';
+import { noteFault, noteNameFault, type Note } from '../../core/notes.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { changeNote, notesOf, withNotes, type Toolset } from '../../core/toolset.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { misfit, type Failure } from './failure.ts';
+import { route, type Call, type Reply, type Route } from './route.ts';
+
+const NOTE = z
+  .object({
+    toolset: z.string(),
+    name: z.string(),
+    note: z.string(),
+    author: z.string(),
+    by: z.enum(['model', 'operator']),
+    writtenAt: z.iso.datetime(),
+    isHeld: z
+      .boolean()
+      .openapi({ description: 'Whether models read it only when somebody has accepted it.' }),
+  })
+  .openapi('Note');
+
+const NOTES = z.object({ notes: z.array(NOTE) });
+const EXAMPLE = { toolset: 'triage', name: 'priority', note: 'Use priority 2 where nobody says another.' };
+
+/** Notes are attached to a tool in a toolset: models read them where that toolset is shown. */
+export function toolNoteRoutes(deps: AdminDeps): readonly Route[] {
+  return [listRoute(deps), addRoute(deps), changeRoute(deps), deleteRoute(deps)];
+}
+
+function listRoute(deps: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/tools/{id}/notes',
+      id: 'listToolNotes',
+      summary: 'The notes on a tool, in all toolsets that have it',
+      answer: { about: 'In the order in which models read them, toolset by toolset.', schema: NOTES },
+      refusals: ['TOOL_UNKNOWN'],
+    },
+    ({ param }) => notesReply(deps, param('id')),
+  );
+}
+
+function addRoute(deps: AdminDeps): Route {
+  const { toolsets, tools, nowMs } = deps;
+  return route(
+    {
+      method: 'post',
+      path: '/tools/{id}/notes',
+      id: 'addToolNote',
+      summary: 'Write a note on a tool, for models to read',
+      body: {
+        schema: z.object({ toolset: z.string(), name: z.string(), note: z.string() }).openapi('NoteWish'),
+        wrapper: 'note',
+        examples: { note: EXAMPLE },
+      },
+      answer: { status: 201, about: 'All notes on the tool.', schema: NOTES },
+      refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'TOOL_NOT_IN_TOOLSET', 'NOTES_FULL'],
+    },
+    async (call) => {
+      const { toolset, name, note } = call.body;
+      const wrong = noteMisfit(call, { name, note });
+      if (wrong !== undefined) return err(wrong);
+      const tool = tools.find(call.param('id'));
+      if (!tool.ok) return tool;
+      const { namespacedName } = tool.value;
+      const written = noteBy(call, { name, note }, nowMs());
+      const added = await toolsets.change<undefined>(
+        toolset,
+        (before) => {
+          const noted = withNotes(before, namespacedName, [written]);
+          if (!noted.ok) return noted;
+          return noted.value.addition.skipped.length > 0
+            ? err({ code: 'NOTE_TAKEN', tool: namespacedName, note: name })
+            : ok({ toolset: noted.value.toolset, value: undefined });
+        },
+        call.identity.subject,
+      );
+      return added.ok ? notesReply(deps, call.param('id')) : added;
+    },
+  );
+}
+
+const PLACE = '/tools/{id}/notes/{toolset}/{name}';
+
+function changeRoute(deps: AdminDeps): Route {
+  return route(
+    {
+      method: 'put',
+      path: PLACE,
+      id: 'updateToolNote',
+      summary: 'Write a note anew',
+      about: 'Whoever wrote it, it is yours from then on, and models read it.',
+      body: {
+        schema: z.object({ note: z.string() }).openapi('NoteText'),
+        wrapper: 'note',
+        examples: { note: { note: EXAMPLE.note } },
+      },
+      answer: { about: 'All notes on the tool.', schema: NOTES },
+      refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
+    },
+    async (call) => {
+      const { note } = call.body;
+      const name = call.param('name');
+      const wrong = noteMisfit(call, { note });
+      if (wrong !== undefined) return err(wrong);
+      return changed(deps, call, () => noteBy(call, { name, note }, deps.nowMs()));
+    },
+  );
+}
+
+function deleteRoute(deps: AdminDeps): Route {
+  return route(
+    {
+      method: 'delete',
+      path: PLACE,
+      id: 'deleteToolNote',
+      summary: 'Take a note away',
+      answer: { about: 'The notes that are left.', schema: NOTES },
+      refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
+    },
+    (call) => changed(deps, call, () => undefined),
+  );
+}
+
+async function changed(
+  deps: AdminDeps,
+  call: Call<unknown, unknown>,
+  change: (note: Note) => Note | undefined,
+): Promise<Result<Reply, Failure>> {
+  const tool = deps.tools.find(call.param('id'));
+  if (!tool.ok) return tool;
+  const place = { namespacedName: tool.value.namespacedName, name: call.param('name') };
+  const done = await deps.toolsets.change<undefined>(
+    call.param('toolset'),
+    (before) => {
+      const noted = changeNote(before, place, change);
+      return noted.ok ? ok({ toolset: noted.value, value: undefined }) : noted;
+    },
+    call.identity.subject,
+  );
+  return done.ok ? notesReply(deps, call.param('id')) : done;
+}
+
+function noteMisfit(
+  { pointerTo }: Call<unknown, unknown>,
+  { name, note }: { readonly name?: string; readonly note: string },
+): Failure | undefined {
+  const ofName = name === undefined ? undefined : noteNameFault(name);
+  if (ofName !== undefined) return misfit(pointerTo('name'), ofName);
+  const ofNote = noteFault(note);
+  return ofNote === undefined ? undefined : misfit(pointerTo('note'), ofNote);
+}
+
+function noteBy(
+  { identity }: Call<unknown, unknown>,
+  text: Pick<Note, 'name' | 'note'>,
+  nowMs: number,
+): Note {
+  return { ...text, author: identity.subject, by: 'operator', writtenMs: nowMs, isHeld: false };
+}
+
+function notesReply({ tools, toolsets }: AdminDeps, id: string): Result<Reply, Failure> {
+  const tool = tools.find(id);
+  if (!tool.ok) return tool;
+  const notes = toolsets.all.flatMap((toolset) => notesIn(toolset, tool.value.namespacedName));
+  return ok({ kind: 'one', body: { notes } });
+}
+
+function notesIn(toolset: Toolset, namespacedName: string): readonly z.input<typeof NOTE>[] {
+  return notesOf(toolset, namespacedName).map(({ writtenMs, ...note }) => ({
+    toolset: toolset.name,
+    ...note,
+    writtenAt: new Date(writtenMs).toISOString(),
+  }));
+}

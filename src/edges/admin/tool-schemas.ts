@@ -1,0 +1,79 @@
+import { z } from '@hono/zod-openapi';
+import { HINTS } from '../../core/hints/hint.ts';
+import { LINT_RULES } from '../../core/hints/lint.ts';
+
+const CLAIM = z
+  .object({
+    value: z.boolean(),
+    kind: z.enum(['declared', 'inferred', 'override', 'observed']),
+    origin: z.string().openapi({ description: 'Who says so: a server, a rule, a subject, a verification.' }),
+    reason: z.string().optional(),
+    at: z.iso.datetime().optional(),
+    digest: z.string().openapi({ description: 'SHA-256 of the definition that it speaks of.' }),
+    mayLower: z.boolean().openapi({ description: 'Whether decisions may be less careful for it.' }),
+    suspended: z.string().optional().openapi({ description: 'Why it does not count for the time being.' }),
+  })
+  .openapi('Claim');
+
+const HINT = z
+  .object({
+    effective: z.boolean().openapi({ description: 'What is believed.' }),
+    decidedBy: z.enum(['declared', 'inferred', 'override', 'observed', 'implied', 'default']),
+    reason: z.string(),
+    decision: z.boolean().openapi({ description: 'The same where only trusted words lower caution.' }),
+    emitted: z.boolean().optional().openapi({ description: 'What lists show; absent: nothing.' }),
+    isContradicted: z.boolean(),
+    claims: z.array(CLAIM),
+  })
+  .openapi('Hint');
+
+export function ofHints<T extends z.ZodType>(schema: T): Record<(typeof HINTS)[number], T> {
+  return Object.fromEntries(HINTS.map((hint) => [hint, schema])) as Record<(typeof HINTS)[number], T>; // every hint was visited
+}
+
+export const HINTS_SCHEMA: z.ZodObject = z.object(ofHints(HINT));
+
+const DRIFT = z
+  .object({
+    since: z.iso.datetime(),
+    isDangerous: z.boolean(),
+    dangers: z.array(z.string()),
+    changes: z.array(
+      z.object({ path: z.string(), before: z.string().optional(), after: z.string().optional() }),
+    ),
+    suspends: z.array(z.enum(HINTS)).openapi({ description: 'Hints whose override waits for a review.' }),
+  })
+  .openapi('Drift');
+
+const LINT = z
+  .object({
+    rule: z.enum(LINT_RULES),
+    level: z.enum(['error', 'warning']),
+    hint: z.enum(HINTS).optional(),
+    says: z.string(),
+    remedy: z.string(),
+  })
+  .openapi('LintFinding');
+
+export const TOOL: z.ZodObject = z
+  .object({
+    id: z.string().openapi({ description: 'The same after refresh, restart and new registration.' }),
+    name: z.string().openapi({ description: 'As clients call it.' }),
+    namespacedName: z.string(),
+    originalName: z.string().openapi({ description: 'As its server calls it.' }),
+    serverName: z.string(),
+    gatewayId: z.string(),
+    refId: z.string(),
+    digest: z.string(),
+    title: z.string().optional(),
+    description: z.string().optional(),
+    enabled: z.boolean(),
+    annotations: z.record(z.string(), z.unknown()).openapi({ description: 'What clients get.' }),
+    hints: HINTS_SCHEMA,
+    trust: z.object({ value: z.boolean(), origin: z.enum(['config file', 'operator', 'default']) }),
+    lint: z.array(LINT),
+    drift: DRIFT.optional(),
+    inputSchema: z.unknown().optional(),
+    outputSchema: z.unknown().optional(),
+  })
+  .openapi('Tool');

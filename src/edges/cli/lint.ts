@@ -1,0 +1,118 @@
+import { counted } from '../../core/counted.ts';
+import { EXIT } from '../../core/errors.ts';
+import { lintLevelIn } from '../../core/hints/lint-levels.ts';
+import { LINT_RULES, type LintFinding, type LintLevels } from '../../core/hints/lint.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { printable } from '../../core/printable.ts';
+import { conditionsOf, type Condition } from '../../gateway/condition.ts';
+import { declaredOf } from '../../gateway/definition-facts.ts';
+import { lintOf } from '../../gateway/hints/tool-view.ts';
+import type { Entry } from '../../gateway/listing.ts';
+import { complain } from './complain.ts';
+import type { CommonOptions, OpenTools, Runtime } from './runtime.ts';
+import { style } from './style.ts';
+
+export interface LintOptions extends CommonOptions {
+  readonly json?: boolean;
+  readonly strict?: boolean;
+  /** `missing-hints=off` */
+  readonly rule?: readonly string[];
+}
+
+interface Linted {
+  readonly server: string;
+  readonly tool: string;
+  readonly findings: readonly LintFinding[];
+}
+
+/** `assay lint [SERVER]`: what is wrong with the hints of tools; a server of which nothing can be known is a failure, too. */
+export async function lintTools(
+  runtime: Runtime,
+  server: string | undefined,
+  options: LintOptions,
+): Promise<number> {
+  const opened = await runtime.openCatalog(options);
+  if (!opened.ok) return complain(opened.error);
+  try {
+    const levels = levelsOf(options.rule ?? [], opened.value.lintLevels);
+    return levels.ok
+      ? await lintOpened(opened.value, { server, options, levels: levels.value })
+      : complain(levels.error);
+  } finally {
+    await opened.value.close();
+  }
+}
+
+interface Linting {
+  readonly server: string | undefined;
+  readonly options: LintOptions;
+  readonly levels: LintLevels;
+}
+
+async function lintOpened({ catalog }: OpenTools, { server, options, levels }: Linting): Promise<number> {
+  await catalog.settled();
+  const known = conditionsOf(catalog, Date.now());
+  const conditions = known.filter(({ name }) => server === undefined || name === server);
+  if (server !== undefined && conditions.length === 0)
+    return complain({ code: 'SERVER_UNKNOWN', name: server, known: known.map(({ name }) => name) });
+  const { entries, disabled } = catalog.all.listing('tools');
+  const tools = [...entries, ...disabled]
+    .filter((entry) => server === undefined || entry.server.spec.name === server)
+    .map((entry) => linted(entry, levels));
+  const down = conditions.filter(({ state }) => state !== 'up');
+  const all = tools.flatMap(({ findings }) => findings);
+  const errors = all.filter(({ level }) => level === 'error').length;
+  const totals = { tools: tools.length, errors, warnings: all.length - errors };
+  if (options.json === true) {
+    const found = tools.filter(({ findings }) => findings.length > 0);
+    console.log(JSON.stringify({ ...totals, findings: found, down: down.map(downJson) }, undefined, 2));
+  } else show(tools, totals);
+  for (const { name, state, cause = 'it has not answered yet' } of down)
+    console.error(printable(`warning: server ${name} is ${state}: ${cause}`));
+  if (down.length > 0) return EXIT.unavailable;
+  return totals.errors > 0 || (options.strict === true && totals.warnings > 0) ? EXIT.failed : EXIT.done;
+}
+
+function levelsOf(rules: readonly string[], given: LintLevels): Result<LintLevels, Refusal> {
+  const levels = { ...given };
+  for (const text of rules) {
+    const read = lintLevelIn(text);
+    if (read === undefined) {
+      const reason = `--rule ${text}: write RULE=error, RULE=warning or RULE=off; there are the rules ${LINT_RULES.join(', ')}`;
+      return err({ code: 'ARGUMENTS_INVALID', reason });
+    }
+    levels[read.rule] = read.level;
+  }
+  return ok(levels);
+}
+
+function linted({ server, name, definition }: Entry, levels: LintLevels): Linted {
+  const tool = { name, declared: declaredOf(definition), resolved: server.hintsOf(definition) };
+  return { server: server.spec.name, tool: name, findings: lintOf(tool, levels) };
+}
+
+function downJson({ name, state, cause }: Condition): unknown {
+  return { name, state, cause };
+}
+
+interface Totals {
+  readonly tools: number;
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+function show(tools: readonly Linted[], { tools: count, errors, warnings }: Totals): void {
+  for (const [server, some] of Map.groupBy(tools, (tool) => tool.server)) {
+    const found = some.filter(({ findings }) => findings.length > 0);
+    if (found.length > 0) console.log(style.bold(printable(server)));
+    for (const { tool, findings } of found) {
+      console.log(`  ${printable(tool)}`);
+      for (const { level, rule, says, remedy } of findings) {
+        const shown = level === 'error' ? style.red(level) : style.yellow(level);
+        console.log(`    ${shown}  ${printable(says)} ${printable(remedy)} ${style.dim(`(${rule})`)}`);
+      }
+    }
+  }
+  console.log(`${counted(count, 'tool')}: ${counted(errors, 'error')}, ${counted(warnings, 'warning')}.`);
+}

@@ -1,0 +1,277 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Deed } from '../../core/deed.ts';
+import type { ServerWord } from '../../core/hints/server-word.ts';
+import { gatewayIdOf } from '../../core/hints/tool-id.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { Catalog } from '../catalog.ts';
+import type { DriftWatch } from '../hints/drift-watch.ts';
+import { idsOf, type ToolClaims } from '../hints/tool-claims.ts';
+import type { EntrySeal, GatewayEntry, GatewayWord, ReadEntry } from '../ports/gateways.ts';
+import type { Server } from '../server.ts';
+import type { Words } from '../words/words.ts';
+import { gatewayViews, wayOf, type GatewayView } from './gateway-view.ts';
+import { changesOf, digestsOf, type Refreshed } from './refreshed.ts';
+import type { RegisteredGateways } from './registered.ts';
+
+export interface GatewayDeskOptions {
+  readonly catalog: Catalog;
+  readonly words: Words;
+  readonly claims: ToolClaims;
+  readonly drift: DriftWatch;
+  readonly registered: RegisteredGateways;
+  readonly readEntry: ReadEntry;
+  readonly seal: EntrySeal;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
+  readonly nowMs: () => number;
+}
+
+export interface GatewayWish {
+  /** Members of the entry that are to change; null takes one away. */
+  readonly entry?: GatewayEntry | undefined;
+  /** Null: nobody says it. */
+  readonly trust?: boolean | null | undefined;
+}
+
+/** Who changes something, and what he saw. */
+export interface GatewayChanger {
+  readonly subject: string;
+  readonly objection?: ((view: GatewayView) => Refusal | undefined) | undefined;
+}
+
+/** Longest wait in ms for a server that was just registered, or that is down, to stand. */
+const STAND_WAIT_MS = 10_000;
+
+/** The servers as operators see, add and change them. */
+export class GatewayDesk {
+  readonly #options: GatewayDeskOptions;
+
+  constructor(options: GatewayDeskOptions) {
+    this.#options = options;
+  }
+
+  /** Those of the config file in its order, then those that were registered. */
+  all(): readonly GatewayView[] {
+    return gatewayViews(this.#options);
+  }
+
+  /** By id or by name. SERVER_UNKNOWN */
+  find(idOrName: string): Result<GatewayView, Refusal> {
+    const all = this.all();
+    const found = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
+    const known = all.map(({ name }) => name);
+    return found === undefined ? err({ code: 'SERVER_UNKNOWN', name: idOrName, known }) : ok(found);
+  }
+
+  /** Adds a server, and waits a while for it to stand. GATEWAY_TAKEN, GATEWAY_INVALID, KEY_UNUSABLE */
+  async register(
+    name: string,
+    wish: GatewayWish,
+    { subject }: GatewayChanger,
+  ): Promise<Result<GatewayView, Refusal>> {
+    const { nowMs } = this.#options;
+    const id = gatewayIdOf(name);
+    if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_TAKEN', name });
+    const made = await this.#made(name, wish.entry ?? {});
+    if (!made.ok) return made;
+    const { spec, sealed } = made.value;
+    const done = await this.#options.words.change<undefined>({ kind: 'gateway', id }, (before) => {
+      if (before !== undefined) return err({ code: 'GATEWAY_TAKEN', name });
+      const body: GatewayWord = { name, ...sealed, createdMs: nowMs(), author: subject };
+      return ok({
+        body,
+        value: undefined,
+        deed: this.#deed(subject, 'gateway.create', { name, after: spec }),
+      });
+    });
+    if (!done.ok) return done;
+    const trusted = wish.trust === undefined ? ok(undefined) : await this.#trust(spec, wish.trust, subject);
+    if (!trusted.ok) return trusted;
+    await this.#stood(name);
+    return this.find(id);
+  }
+
+  /** SERVER_UNKNOWN, GATEWAY_FIXED, GATEWAY_INVALID, or the changer's objection. */
+  async change(
+    idOrName: string,
+    wish: GatewayWish,
+    changer: GatewayChanger,
+  ): Promise<Result<GatewayView, Refusal>> {
+    const found = this.find(idOrName);
+    if (!found.ok) return found;
+    const { id, name, trust } = found.value;
+    const objection = changer.objection?.(found.value);
+    if (objection !== undefined) return err(objection);
+    const isEntry = wish.entry !== undefined && Object.keys(wish.entry).length > 0;
+    if (isEntry) {
+      const changed = await this.#changeEntry(found.value, wish.entry, changer);
+      if (!changed.ok) return changed;
+      await this.#stood(name);
+    }
+    if (wish.trust !== undefined) {
+      const spec = this.#server(name)?.spec;
+      if (spec === undefined || trust?.origin === 'config file')
+        return err({ code: 'GATEWAY_FIXED', name, field: 'trust' });
+      const trusted = await this.#trust(spec, wish.trust, changer.subject);
+      if (!trusted.ok) return trusted;
+    }
+    return this.find(id);
+  }
+
+  /** SERVER_UNKNOWN, GATEWAY_FIXED, or the changer's objection. What was said of its tools stays, and holds if it comes again. */
+  async remove(
+    idOrName: string,
+    { subject, objection }: GatewayChanger,
+  ): Promise<Result<undefined, Refusal>> {
+    const found = this.find(idOrName);
+    if (!found.ok) return found;
+    const { id, name, origin } = found.value;
+    const refusal = objection?.(found.value);
+    if (refusal !== undefined) return err(refusal);
+    if (origin !== 'registered') return err({ code: 'GATEWAY_FIXED', name, field: '' });
+    const before = this.#server(name)?.spec;
+    const done = await this.#options.words.change({ kind: 'gateway', id }, () =>
+      ok({
+        body: undefined,
+        value: undefined,
+        deed: this.#deed(subject, 'gateway.delete', { name, before }),
+      }),
+    );
+    if (!done.ok) return done;
+    await this.#options.registered.settled();
+    return ok(undefined);
+  }
+
+  /** Reads the lists of a server again, and compares them. SERVER_UNKNOWN, SERVER_UNAVAILABLE */
+  async refresh(idOrName: string): Promise<Result<Refreshed, Refusal>> {
+    const found = this.find(idOrName);
+    if (!found.ok) return found;
+    const { id, name } = found.value;
+    const startMs = performance.now();
+    const server = this.#server(name);
+    if (server === undefined)
+      return err({
+        code: 'SERVER_UNAVAILABLE',
+        server: name,
+        cause: found.value.cause ?? 'it cannot be tried',
+      });
+    const before = digestsOf(server);
+    const isRead = await this.#read(server);
+    if (!isRead.ok) return isRead;
+    await this.#options.drift.settled();
+    return ok({
+      gatewayId: id,
+      success: true,
+      ...changesOf(before, digestsOf(server)),
+      durationMs: Math.round(performance.now() - startMs),
+      refreshedAt: new Date(this.#options.nowMs()).toISOString(),
+    });
+  }
+
+  /** One that is down is tried once more first. */
+  async #read(server: Server): Promise<Result<undefined, Refusal>> {
+    if (server.link === undefined) {
+      server.tryNow();
+      await this.#stood(server.spec.name);
+    } else await server.lists.readAgain();
+    if (server.link !== undefined && server.lists.isComplete) return ok(undefined);
+    const { life } = server;
+    const cause = 'cause' in life ? life.cause : 'its lists could not be read; the log says why';
+    return err({ code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: cause ?? 'it is starting' });
+  }
+
+  async #changeEntry(
+    { id, name, origin }: GatewayView,
+    wished: GatewayEntry,
+    { subject }: GatewayChanger,
+  ): Promise<Result<undefined, Refusal>> {
+    const { words, seal } = this.#options;
+    const [field = ''] = Object.keys(wished);
+    if (origin !== 'registered') return err({ code: 'GATEWAY_FIXED', name, field });
+    const before = this.#server(name)?.spec;
+    return words.change<undefined>({ kind: 'gateway', id }, async (body) => {
+      const word = body as GatewayWord | undefined; // this desk wrote it
+      if (word === undefined) return this.#unknown(name);
+      const opened = await seal.open(name, word);
+      if (!opened.ok)
+        return err({ code: 'GATEWAY_INVALID', name, faults: [{ field: '', reason: opened.error }] });
+      const entry = Object.fromEntries(
+        Object.entries({ ...opened.value, ...wished }).filter(([, value]) => value !== null),
+      );
+      if (JSON.stringify(entry) === JSON.stringify(opened.value)) return ok({ body, value: undefined });
+      const made = await this.#made(name, entry);
+      if (!made.ok) return made;
+      const deed = this.#deed(subject, 'gateway.update', { name, before, after: made.value.spec });
+      return ok({ body: { ...word, ...made.value.sealed }, value: undefined, deed });
+    });
+  }
+
+  async #made(name: string, entry: GatewayEntry): Promise<Result<Made, Refusal>> {
+    const { readEntry, seal } = this.#options;
+    const spec = readEntry(name, entry);
+    if (!spec.ok) return err({ code: 'GATEWAY_INVALID', name, faults: spec.error });
+    const sealed = await seal.seal(name, entry);
+    return sealed.ok ? ok({ spec: spec.value, sealed: sealed.value }) : sealed;
+  }
+
+  async #trust(
+    spec: ServerSpec,
+    trust: boolean | null,
+    subject: string,
+  ): Promise<Result<undefined, Refusal>> {
+    const { words, nowMs } = this.#options;
+    const { identity, serverId: id } = idsOf(spec);
+    return words.change<undefined>({ kind: 'server', id }, (body) => {
+      const before = (body as ServerWord | undefined)?.trust; // this desk wrote it
+      if ((before ?? null) === trust) return ok({ body, value: undefined });
+      const word: ServerWord | undefined =
+        trust === null ? undefined : { server: spec.name, identity, trust };
+      const deed: Deed = {
+        atMs: nowMs(),
+        subject,
+        action: 'gateway.trust',
+        target: { kind: 'gateway', id: gatewayIdOf(spec.name), name: spec.name },
+        before: { trust: before ?? null },
+        after: { trust },
+      };
+      return ok({ body: word, value: undefined, deed });
+    });
+  }
+
+  /** Resolves when a server has had its chance to stand. */
+  async #stood(name: string): Promise<void> {
+    await this.#options.registered.settled();
+    const server = this.#server(name);
+    if (server !== undefined)
+      await Promise.race([server.settled(), sleep(STAND_WAIT_MS, undefined, { ref: false })]);
+    await this.#options.drift.settled();
+  }
+
+  #server(name: string): Server | undefined {
+    return this.#options.catalog.servers.find(({ spec }) => spec.name === name);
+  }
+
+  #unknown(name: string): Result<never, Refusal> {
+    return err({ code: 'SERVER_UNKNOWN', name, known: this.all().map((view) => view.name) });
+  }
+
+  #deed(subject: string, action: string, { name, before, after }: Turn): Deed {
+    const { nowMs, mask } = this.#options;
+    const shown = (spec: ServerSpec | undefined): unknown => spec && { name, ...wayOf(spec, mask) };
+    const target = { kind: 'gateway', id: gatewayIdOf(name), name } as const;
+    return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
+  }
+}
+
+interface Made {
+  readonly spec: ServerSpec;
+  readonly sealed: { readonly keyId: string; readonly sealed: string };
+}
+
+interface Turn {
+  readonly name: string;
+  readonly before?: ServerSpec | undefined;
+  readonly after?: ServerSpec | undefined;
+}

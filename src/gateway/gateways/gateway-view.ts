@@ -1,0 +1,113 @@
+import { gatewayIdOf } from '../../core/hints/tool-id.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { Catalog } from '../catalog.ts';
+import { conditionsOf, type Condition } from '../condition.ts';
+import type { ToolClaims, Trust } from '../hints/tool-claims.ts';
+import type { GatewayWord } from '../ports/gateways.ts';
+import type { Server } from '../server.ts';
+import type { Words } from '../words/words.ts';
+
+/** A server as the REST API shows it, without anything secret. */
+export interface GatewayView extends Way {
+  readonly id: string;
+  readonly name: string;
+  /** Where it comes from: what the config file has is fixed here. */
+  readonly origin: 'config file' | 'registered';
+  readonly reachable: boolean;
+  readonly state: Condition['state'];
+  /** Why it is down. */
+  readonly cause?: string | undefined;
+  readonly era?: string | undefined;
+  readonly revision?: string | undefined;
+  readonly trust?: Trust | undefined;
+  readonly toolCount: number;
+  readonly createdAt?: string | undefined;
+  readonly createdBy?: string | undefined;
+}
+
+/** How a server is reached. */
+export interface Way {
+  readonly transport?: 'stdio' | 'auto' | 'streamable-http' | 'sse' | undefined;
+  readonly url?: string | undefined;
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  readonly cwd?: string | undefined;
+  /** Names alone. */
+  readonly env?: readonly string[] | undefined;
+  /** Names alone. */
+  readonly headers?: readonly string[] | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly prefix?: boolean | undefined;
+  readonly isolation?: ServerSpec['isolation'] | undefined;
+}
+
+export interface Viewing {
+  readonly catalog: Catalog;
+  readonly words: Words;
+  readonly claims: ToolClaims;
+  readonly mask: (text: string) => string;
+  readonly nowMs: () => number;
+}
+
+/** In the catalog's order; those that cannot be tried last. */
+export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
+  const { catalog, words, claims, mask, nowMs } = viewing;
+  const servers = new Map<string, Server>(catalog.servers.map((server) => [server.spec.name, server]));
+  const registered = new Map(
+    words.all('gateway').map(({ body }) => {
+      const word = body as GatewayWord; // the desk of gateways wrote it
+      return [word.name, word] as const;
+    }),
+  );
+  const seen = new Set<string>();
+  return conditionsOf(catalog, nowMs()).flatMap((condition) => {
+    const { name, state, cause, era, revision } = condition;
+    if (seen.has(name)) return [];
+    seen.add(name);
+    const spec = servers.get(name)?.spec;
+    const word = catalog.isFromConfig(name) ? undefined : registered.get(name);
+    return [
+      {
+        id: gatewayIdOf(name),
+        name,
+        ...(spec && wayOf(spec, mask)),
+        origin: word === undefined ? 'config file' : 'registered',
+        reachable: state === 'up',
+        state,
+        ...(cause !== undefined && { cause: mask(cause) }),
+        ...(era !== undefined && { era }),
+        ...(revision !== undefined && { revision }),
+        ...(spec && { trust: claims.trustOf(spec) }),
+        toolCount: servers.get(name)?.inventory.tools.length ?? 0,
+        ...(word && { createdAt: new Date(word.createdMs).toISOString(), createdBy: word.author }),
+      },
+    ];
+  });
+}
+
+export function wayOf(
+  { transport, timeoutMs, prefix, isolation }: ServerSpec,
+  mask: (text: string) => string,
+): Way {
+  const common = { timeoutMs, prefix, isolation };
+  if (transport.kind === 'http') {
+    const { flavour, url, headers } = transport;
+    const names = Object.keys(headers);
+    return {
+      transport: flavour === 'streamable' ? 'streamable-http' : flavour,
+      url: mask(url.href),
+      ...(names.length > 0 && { headers: names }),
+      ...common,
+    };
+  }
+  const { command, args, cwd, env } = transport;
+  const names = Object.keys(env);
+  return {
+    transport: 'stdio',
+    command,
+    args: args.map(mask),
+    cwd,
+    ...(names.length > 0 && { env: names }),
+    ...common,
+  };
+}

@@ -1,0 +1,215 @@
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
+import type { Deed } from '../../core/deed.ts';
+import { driftOf, type Definition as Text } from '../../core/hints/drift.ts';
+import { isSilent, type ToolWord } from '../../core/hints/tool-word.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { ok, type Result } from '../../core/result.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import { digestOf } from '../definition-facts.ts';
+import type { Definition, Log } from '../ports.ts';
+import type { WordChange, WordStore } from '../ports/words.ts';
+import type { Words } from '../words/words.ts';
+import { idsOf, toolIdIn } from './tool-claims.ts';
+
+export interface DriftWatchOptions {
+  readonly words: Words;
+  readonly log: Log;
+  readonly nowMs: () => number;
+}
+
+interface Sight {
+  readonly spec: ServerSpec;
+  readonly tools: readonly Definition[];
+}
+
+/** A server that changes its tools at every list is compared once in so many ms. */
+const COMPARE_EVERY_MS = 1_000;
+/** A tool that goes on changing is told of once in so many ms. */
+const TELL_EVERY_MS = 60_000;
+const RETRY_MS = 10_000;
+const MOST_TRIES = 20;
+const COMPARED_AT_ONCE = 200;
+
+/** Compares what servers list with what was accepted of it, and keeps how it differs. */
+export class DriftWatch {
+  readonly #options: DriftWatchOptions;
+  /** Digests of accepted definitions, by the ids of their tools. */
+  readonly #accepted = new Map<string, string>();
+  readonly #waiting = new Map<string, Sight>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #closing = new AbortController();
+
+  constructor(options: DriftWatchOptions) {
+    this.#options = options;
+    // Somebody may have reviewed it.
+    options.words.onChange((words) => {
+      for (const { kind, id } of words) if (kind === 'tool') this.#accepted.delete(id);
+    });
+  }
+
+  /** The tools of a server were read. */
+  saw(spec: ServerSpec, tools: readonly Definition[]): void {
+    const key = idsOf(spec).serverId;
+    this.#waiting.set(key, { spec, tools });
+    if (!this.#running.has(key))
+      this.#running.set(
+        key,
+        this.#compareWaiting(key).finally(() => this.#running.delete(key)),
+      );
+  }
+
+  /** Resolves when all that was seen is compared and kept. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#running.values());
+  }
+
+  async #compareWaiting(key: string): Promise<void> {
+    const { log } = this.#options;
+    const { signal } = this.#closing;
+    for (let sight = this.#taken(key); sight !== undefined && !signal.aborted; sight = this.#taken(key)) {
+      const { spec } = sight;
+      const done = await this.#compare(sight).catch((error: unknown) => {
+        log.error('the definitions of a server could not be compared', {
+          server: spec.name,
+          error: String(error),
+        });
+        return ok(undefined);
+      });
+      if (!done.ok) {
+        log.warn('changes of definitions could not be kept', {
+          server: spec.name,
+          cause: sentenceOf(done.error),
+        });
+        if (!this.#waiting.has(key)) this.#waiting.set(key, sight);
+      }
+      const isIdle = done.ok && !this.#waiting.has(key);
+      const waitMs = done.ok ? COMPARE_EVERY_MS : RETRY_MS;
+      if (!isIdle) await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  #taken(key: string): Sight | undefined {
+    const sight = this.#waiting.get(key);
+    this.#waiting.delete(key);
+    return sight;
+  }
+
+  async #compare(sight: Sight): Promise<Result<undefined, Refusal>> {
+    const { words } = this.#options;
+    const ready = await words.ready();
+    if (!ready.ok) return ready;
+    const store = await words.store();
+    if (!store.ok) return store;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const changes = await this.#changesOf(sight, store.value);
+      if (!changes.ok) return changes;
+      if (changes.value.length === 0) break;
+      const saved = await words.save(changes.value.map(({ change }) => change));
+      if (!saved.ok) return saved;
+      if (!saved.value) continue;
+      for (const { change, says } of changes.value)
+        if (change.deed !== undefined) this.#options.log.warn(says, { server: sight.spec.name });
+      break;
+    }
+    return ok(undefined);
+  }
+
+  async #changesOf({ spec, tools }: Sight, store: WordStore): Promise<Result<readonly Change[], Refusal>> {
+    const known = await this.#learn(spec, tools, store);
+    if (!known.ok) return known;
+    const changes: Change[] = [];
+    for (const [place, tool] of tools.entries()) {
+      if (place % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await breathe();
+      const id = toolIdIn(spec, tool);
+      if (id === undefined) continue;
+      const now = { digest: digestOf(tool), text: tool.bytes.toString() };
+      const isAccepted = this.#accepted.get(id) === now.digest;
+      const word = this.#options.words.tool(id);
+      if (isAccepted ? word?.drift === undefined : word?.drift?.digest === now.digest) continue;
+      const accepted = isAccepted ? ok(now) : await store.accepted(id);
+      if (!accepted.ok) return accepted;
+      if (accepted.value !== undefined)
+        changes.push(this.#changeOf({ spec, tool, id, accepted: accepted.value, now }));
+    }
+    return ok(changes);
+  }
+
+  /** Which definitions are accepted; those of tools that were never seen are from now on. */
+  async #learn(
+    spec: ServerSpec,
+    tools: readonly Definition[],
+    store: WordStore,
+  ): Promise<Result<undefined, Refusal>> {
+    const unknown = new Map<string, { readonly id: string } & Text>();
+    for (const [place, tool] of tools.entries()) {
+      if (place % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await breathe();
+      const id = toolIdIn(spec, tool);
+      // Of two tools with one name the first is listed.
+      if (id === undefined || this.#accepted.has(id) || unknown.has(id)) continue;
+      unknown.set(id, { id, digest: digestOf(tool), text: tool.bytes.toString() });
+    }
+    if (unknown.size === 0) return ok(undefined);
+    const accepted = await store.acceptFirst([...unknown.values()]);
+    if (!accepted.ok) return accepted;
+    for (const [id, digest] of accepted.value) this.#accepted.set(id, digest);
+    return ok(undefined);
+  }
+
+  #changeOf({ spec, tool, id, accepted, now }: Compared): Change {
+    const { words, nowMs } = this.#options;
+    const former = words.find('tool', id);
+    const word = words.tool(id) ?? wordFor(spec, tool, id);
+    const { drift: before, ...rest } = word;
+    const drift = driftOf(accepted, now, nowMs());
+    const body = drift === undefined ? rest : { ...rest, drift };
+    const isTold = drift === undefined || before === undefined || nowMs() - before.sinceMs >= TELL_EVERY_MS;
+    const deed: Deed = {
+      atMs: nowMs(),
+      subject: `server:${spec.name}`,
+      action: drift === undefined ? 'tool.undrift' : 'tool.drift',
+      target: { kind: 'tool', id, name: `${spec.name}.${word.name}` },
+      before: before && { changes: before.changes, dangers: before.dangers },
+      after: drift && { changes: drift.changes, dangers: drift.dangers },
+    };
+    return {
+      change: {
+        word: { kind: 'tool', id, body: isSilent(body) ? undefined : body },
+        former: former?.revision,
+        ...(isTold && { deed }),
+      },
+      says: saysOf(word, drift?.dangers),
+    };
+  }
+}
+
+interface Compared {
+  readonly spec: ServerSpec;
+  readonly tool: Definition;
+  readonly id: string;
+  readonly accepted: Text;
+  readonly now: Text;
+}
+
+interface Change {
+  readonly change: WordChange;
+  /** For the log. */
+  readonly says: string;
+}
+
+/** Of a tool of which nothing was said so far. */
+export function wordFor(spec: ServerSpec, { key = '' }: Definition, id: string): ToolWord {
+  return { id, server: spec.name, identity: idsOf(spec).identity, name: key, overrides: {} };
+}
+
+function saysOf({ name }: ToolWord, dangers: readonly string[] | undefined): string {
+  const tool = JSON.stringify(name);
+  if (dangers === undefined) return `the definition of ${tool} is again the one that was accepted`;
+  if (dangers.length === 0) return `the definition of ${tool} has changed`;
+  return `the definition of ${tool} has changed in a dangerous way: ${dangers.join('; ')}`;
+}

@@ -1,0 +1,199 @@
+import type { Claim } from '../../core/hints/claim.ts';
+import { HINTS } from '../../core/hints/hint.ts';
+import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
+import { serverIdOf, toolIdOf } from '../../core/hints/tool-id.ts';
+import { isInForce, type ToolWord } from '../../core/hints/tool-word.ts';
+import { identityOf } from '../../core/server-identity.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { MemberChange } from '../../protocol/definition.ts';
+import { declaredOf, digestOf } from '../definition-facts.ts';
+import type { Definition } from '../ports.ts';
+import type { Word } from '../ports/words.ts';
+import type { Words } from '../words/words.ts';
+
+/** What operators say of a tool, as lists and calls need it. */
+export interface Said {
+  readonly isDisabled: boolean;
+  /** What lists show in the place of what its server says. */
+  readonly members: readonly MemberChange[];
+}
+
+/** Whether a server's word may lower caution, and who says so. */
+export interface Trust {
+  readonly value: boolean;
+  readonly origin: 'config file' | 'operator' | 'default';
+}
+
+/** Puts together what anybody says of the tools of servers. */
+export class ToolClaims {
+  readonly #words: Words | undefined;
+  /** Words on tools, by server and then by what it calls them. */
+  readonly #byServer = new Map<string, Map<string, ToolWord>>();
+  readonly #places = new Map<string, ToolWord>();
+  readonly #said = new WeakMap<Definition, { readonly word: ToolWord; readonly said: Said }>();
+  readonly #resolved = new WeakMap<Definition, Resolved>();
+  readonly #listeners = new Set<() => void>();
+
+  /** `words`: undefined where operators say nothing. */
+  constructor(words: Words | undefined) {
+    this.#words = words;
+    for (const word of words?.all('tool') ?? []) this.#take(word);
+    words?.onChange((changed) => {
+      for (const word of changed) if (word.kind === 'tool') this.#take(word);
+      for (const listener of this.#listeners) listener();
+    });
+  }
+
+  /** Told after anything else is said of anything. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Undefined: nothing, and so the definition is shown as it is. Lists ask it for each tool that they show. */
+  saidOf(spec: ServerSpec, definition: Definition): Said | undefined {
+    const word = this.wordOn(spec, definition);
+    if (word === undefined) return undefined;
+    const known = this.#said.get(definition);
+    if (known?.word === word) return known.said;
+    const said = { isDisabled: word.isDisabled === true, members: this.#membersOf(spec, definition, word) };
+    this.#said.set(definition, { word, said });
+    return said;
+  }
+
+  wordOn(spec: ServerSpec, { key }: Definition): ToolWord | undefined {
+    const ofServer = this.#byServer.get(keyOf(spec.name, idsOf(spec).identity));
+    return ofServer === undefined || key === undefined ? undefined : ofServer.get(key);
+  }
+
+  trustOf(spec: ServerSpec): Trust {
+    if (spec.trust !== undefined) return { value: spec.trust, origin: 'config file' };
+    const said = this.#words?.server(idsOf(spec).serverId);
+    return said === undefined
+      ? { value: false, origin: 'default' }
+      : { value: said.trust, origin: 'operator' };
+  }
+
+  resolvedOf(spec: ServerSpec, definition: Definition): ResolvedHints {
+    const word = this.wordOn(spec, definition);
+    const { value: isTrusted } = this.trustOf(spec);
+    const known = this.#resolved.get(definition);
+    if (known !== undefined && known.word === word && known.isTrusted === isTrusted) return known.hints;
+    const claims = [
+      ...declaredClaims(spec, definition, { word, isTrusted }),
+      ...overrideClaims(word, digestOf(definition)),
+    ];
+    const hints = resolveHints(claims, digestOf(definition));
+    this.#resolved.set(definition, { word, isTrusted, hints });
+    return hints;
+  }
+
+  #membersOf(spec: ServerSpec, definition: Definition, { title }: ToolWord): readonly MemberChange[] {
+    const { hints } = declaredOf(definition);
+    const resolved = this.resolvedOf(spec, definition);
+    const changed = HINTS.flatMap((hint): readonly MemberChange[] => {
+      const { emitted } = resolved[hint];
+      return emitted === undefined || emitted === hints[hint]
+        ? []
+        : [{ path: ['annotations', hint], value: emitted }];
+    });
+    if (title === undefined) return changed;
+    return [...changed, { path: ['title'], value: title }, { path: ['annotations', 'title'], value: title }];
+  }
+
+  #take({ id, body }: Word): void {
+    const before = this.#places.get(id);
+    if (before !== undefined) this.#byServer.get(keyOf(before.server, before.identity))?.delete(before.name);
+    const word = body as ToolWord | undefined; // the desk of tools wrote it
+    if (word === undefined) {
+      this.#places.delete(id);
+      return;
+    }
+    this.#places.set(id, word);
+    const place = keyOf(word.server, word.identity);
+    const ofServer = this.#byServer.get(place) ?? new Map<string, ToolWord>();
+    ofServer.set(word.name, word);
+    this.#byServer.set(place, ofServer);
+  }
+}
+
+interface Resolved {
+  readonly word: ToolWord | undefined;
+  readonly isTrusted: boolean;
+  readonly hints: ResolvedHints;
+}
+
+function declaredClaims(
+  { name }: ServerSpec,
+  definition: Definition,
+  { word, isTrusted }: Omit<Resolved, 'hints'>,
+): readonly Claim[] {
+  const { hints } = declaredOf(definition);
+  const digest = digestOf(definition);
+  const atMs = word?.drift?.digest === digest ? word.drift.sinceMs : 0;
+  return HINTS.flatMap((hint): readonly Claim[] => {
+    const value = hints[hint];
+    const claim = { hint, kind: 'declared', origin: name, atMs, digest, mayLower: isTrusted } as const;
+    return value === undefined ? [] : [{ ...claim, value }];
+  });
+}
+
+function overrideClaims(word: ToolWord | undefined, digest: string): readonly Claim[] {
+  if (word === undefined) return [];
+  return HINTS.flatMap((hint): readonly Claim[] => {
+    const override = word.overrides[hint];
+    if (override === undefined) return [];
+    const { value, author, atMs, reason } = override;
+    const isCounting = isInForce(hint, override, { digest, drift: word.drift });
+    return [
+      {
+        hint,
+        value,
+        kind: 'override',
+        origin: author,
+        ...(reason !== undefined && { reason }),
+        atMs,
+        digest: override.digest,
+        mayLower: true,
+        ...(!isCounting && { suspended: suspension(word, digest) }),
+      },
+    ];
+  });
+}
+
+function suspension({ drift }: ToolWord, digest: string): string {
+  return drift?.digest === digest
+    ? `the definition changed since, and nobody has reviewed that: ${drift.dangers.join('; ')}`
+    : 'the definition changed since, and is being compared';
+}
+
+interface Ids {
+  readonly identity: string;
+  readonly serverId: string;
+}
+
+const IDS = new WeakMap<ServerSpec, Ids>();
+
+/** Hashes, made once for each server. */
+export function idsOf(spec: ServerSpec): Ids {
+  const known = IDS.get(spec);
+  if (known !== undefined) return known;
+  const identity = identityOf(spec);
+  const ids = { identity, serverId: serverIdOf(spec.name, identity) };
+  IDS.set(spec, ids);
+  return ids;
+}
+
+const TOOL_IDS = new WeakMap<Definition, string>();
+
+/** Undefined for a tool without a name, which nobody can say anything of. */
+export function toolIdIn(spec: ServerSpec, definition: Definition): string | undefined {
+  const known = TOOL_IDS.get(definition);
+  if (known !== undefined || definition.key === undefined) return known;
+  const id = toolIdOf(spec.name, idsOf(spec).identity, definition.key);
+  TOOL_IDS.set(definition, id);
+  return id;
+}
+
+function keyOf(server: string, identity: string): string {
+  return `${identity} ${server}`;
+}

@@ -1,0 +1,229 @@
+import type { Deed } from '../../core/deed.ts';
+import { HINTS, type Hints } from '../../core/hints/hint.ts';
+import type { LintLevels } from '../../core/hints/lint.ts';
+import { isSilent, reviewed, type ToolWord } from '../../core/hints/tool-word.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Catalog } from '../catalog.ts';
+import { declaredOf, digestOf } from '../definition-facts.ts';
+import type { Entry, Listing } from '../listing.ts';
+import type { WordEdit, Words } from '../words/words.ts';
+import { nameIn } from '../toolsets/tool-index.ts';
+import { wordFor } from './drift-watch.ts';
+import { toolIdIn, type ToolClaims } from './tool-claims.ts';
+import { withWish, type ToolWish } from './tool-edit.ts';
+import { lintOf, viewOf, type ToolView } from './tool-view.ts';
+
+export interface ToolDeskOptions {
+  readonly catalog: Catalog;
+  readonly words: Words;
+  readonly claims: ToolClaims;
+  readonly levels: LintLevels;
+  readonly nowMs: () => number;
+}
+
+/** Which tools are wanted; absent: all. */
+export interface ToolFilter {
+  readonly server?: string | undefined;
+  /** Words that all stand in its name, title or description. */
+  readonly text?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  /** Effective values. */
+  readonly hints?: Readonly<Partial<Hints>> | undefined;
+  /** Whether anything was found, or by this rule. */
+  readonly lint?: boolean | string | undefined;
+  readonly drift?: 'any' | 'dangerous' | 'none' | undefined;
+}
+
+export interface ToolPage {
+  readonly tools: readonly ToolView[];
+  readonly total: number;
+  /** The id behind which the next page begins. */
+  readonly next?: string | undefined;
+}
+
+/** Who changes something, and what he saw. */
+export interface Changer {
+  readonly subject: string;
+  /** Why what is to be changed is not as he saw it; absent: it may be as it likes. */
+  readonly objection?: ((view: ToolView) => Refusal | undefined) | undefined;
+}
+
+/** What operators see and say of the tools of all servers. */
+export class ToolDesk {
+  readonly #options: ToolDeskOptions;
+
+  constructor(options: ToolDeskOptions) {
+    this.#options = options;
+  }
+
+  /** In the catalog's order. CURSOR_INVALID where no tool has the id `after`. */
+  page(
+    filter: ToolFilter,
+    { after, limit }: { readonly after?: string | undefined; readonly limit: number },
+  ): Result<ToolPage, Refusal> {
+    const wanted = this.#entries.filter((entry) => this.#isWanted(entry, filter));
+    const start = after === undefined ? 0 : wanted.findIndex((entry) => idOf(entry) === after) + 1;
+    if (after !== undefined && start === 0) return err({ code: 'CURSOR_INVALID' });
+    const shown = wanted.slice(start, start + limit);
+    const last = shown.at(-1);
+    const next = last !== undefined && start + limit < wanted.length ? idOf(last) : undefined;
+    return ok({
+      tools: shown.map((entry) => this.#view(entry)),
+      total: wanted.length,
+      ...(next && { next }),
+    });
+  }
+
+  /** TOOL_UNKNOWN */
+  find(id: string): Result<ToolView, Refusal> {
+    const entry = this.#entry(id);
+    return entry.ok ? ok(this.#view(entry.value)) : entry;
+  }
+
+  /** TOOL_UNKNOWN, HINTS_CONTRADICT, or the changer's objection. */
+  change(id: string, wish: ToolWish, changer: Changer): Promise<Result<ToolView, Refusal>> {
+    return this.#edit(id, changer, (word, entry) => {
+      const { nowMs } = this.#options;
+      const declared = declaredOf(entry.definition).hints;
+      const digest = digestOf(entry.definition);
+      const changed = withWish(word, { wish, author: changer.subject, nowMs: nowMs(), digest, declared });
+      if (!changed.ok) return changed;
+      return ok({ word: changed.value, action: 'tool.update' });
+    });
+  }
+
+  /** Accepts the definition as it is now: all that was said before counts for it. */
+  review(id: string, changer: Changer): Promise<Result<ToolView, Refusal>> {
+    return this.#edit(id, changer, (word, { definition }) => {
+      const digest = digestOf(definition);
+      if (word.drift === undefined) return ok({ word, action: 'tool.review' });
+      const accepted = { id, digest, text: definition.bytes.toString() };
+      return ok({ word: reviewed(word, digest), action: 'tool.review', accepted });
+    });
+  }
+
+  async #edit(id: string, changer: Changer, change: Change): Promise<Result<ToolView, Refusal>> {
+    const { words } = this.#options;
+    const done = await words.change({ kind: 'tool', id }, () => {
+      const entry = this.#entry(id);
+      if (!entry.ok) return entry;
+      const objection = changer.objection?.(this.#view(entry.value));
+      return objection === undefined ? this.#editOf(entry.value, changer, change) : err(objection);
+    });
+    return done.ok ? this.find(id) : done;
+  }
+
+  #editOf(entry: Entry, { subject }: Changer, change: Change): Result<WordEdit<undefined>, Refusal> {
+    const { words, nowMs } = this.#options;
+    const id = idOf(entry);
+    const stored = words.find('tool', id);
+    const before = words.tool(id) ?? wordFor(entry.server.spec, entry.definition, id);
+    const changed = change(before, entry);
+    if (!changed.ok) return changed;
+    const { word, action, accepted } = changed.value;
+    if (word === before) return ok({ body: stored?.body, value: undefined });
+    const deed: Deed = {
+      atMs: nowMs(),
+      subject,
+      action,
+      target: { kind: 'tool', id, name: nameIn(entry) },
+      before: saidIn(before),
+      after: saidIn(word),
+    };
+    return ok({ body: isSilent(word) ? undefined : word, value: undefined, deed, accepted });
+  }
+
+  #entry(id: string): Result<Entry, Refusal> {
+    const entry = indexOf(this.#listing).get(id);
+    return entry === undefined ? err({ code: 'TOOL_UNKNOWN', name: id }) : ok(entry);
+  }
+
+  get #listing(): Listing {
+    return this.#options.catalog.all.listing('tools');
+  }
+
+  get #entries(): readonly Entry[] {
+    const { entries, disabled } = this.#listing;
+    return disabled.length === 0 ? entries : [...entries, ...disabled];
+  }
+
+  #view(entry: Entry): ToolView {
+    const { claims, levels } = this.#options;
+    return viewOf({ id: idOf(entry), entry, claims, levels });
+  }
+
+  #isWanted(entry: Entry, { server, text, enabled, hints, lint, drift }: ToolFilter): boolean {
+    if (server !== undefined && entry.server.spec.name !== server) return false;
+    if (enabled !== undefined && enabled === (entry.said?.isDisabled === true)) return false;
+    if (text !== undefined && !speaksOf(entry, text)) return false;
+    return (
+      (hints === undefined || this.#hasHints(entry, hints)) &&
+      (lint === undefined || this.#isLinted(entry, lint)) &&
+      (drift === undefined || this.#hasDrifted(entry, drift))
+    );
+  }
+
+  #hasHints({ server, definition }: Entry, hints: Readonly<Partial<Hints>>): boolean {
+    const resolved = this.#options.claims.resolvedOf(server.spec, definition);
+    return HINTS.every((hint) => hints[hint] === undefined || hints[hint] === resolved[hint].effective.value);
+  }
+
+  #isLinted({ server, definition, name }: Entry, wanted: boolean | string): boolean {
+    const { claims, levels } = this.#options;
+    const resolved = claims.resolvedOf(server.spec, definition);
+    const found = lintOf({ name, declared: declaredOf(definition), resolved }, levels);
+    return typeof wanted === 'string'
+      ? found.some(({ rule }) => rule === wanted)
+      : wanted === found.length > 0;
+  }
+
+  #hasDrifted({ server, definition }: Entry, wanted: 'any' | 'dangerous' | 'none'): boolean {
+    const drift = this.#options.claims.wordOn(server.spec, definition)?.drift;
+    if (wanted === 'none') return drift === undefined;
+    return drift !== undefined && (wanted === 'any' || drift.dangers.length > 0);
+  }
+}
+
+type Change = (
+  word: ToolWord,
+  entry: Entry,
+) => Result<
+  Pick<WordEdit<undefined>, 'accepted'> & { readonly word: ToolWord; readonly action: string },
+  Refusal
+>;
+
+const INDEXES = new WeakMap<Listing, ReadonlyMap<string, Entry>>();
+
+function indexOf(listing: Listing): ReadonlyMap<string, Entry> {
+  const known = INDEXES.get(listing);
+  if (known !== undefined) return known;
+  const index = new Map([...listing.entries, ...listing.disabled].map((entry) => [idOf(entry), entry]));
+  INDEXES.set(listing, index);
+  return index;
+}
+
+/** Every listed tool has a name. */
+function idOf({ server, definition }: Entry): string {
+  return toolIdIn(server.spec, definition) ?? '';
+}
+
+function speaksOf(entry: Entry, text: string): boolean {
+  const { title = '', description = '' } = declaredOf(entry.definition);
+  const all = `${entry.key} ${nameIn(entry)} ${title} ${description}`.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word));
+}
+
+/** What an operator says of a tool, as it is recorded. */
+function saidIn({ overrides, title, isDisabled, drift }: ToolWord): unknown {
+  const hints = Object.fromEntries(Object.entries(overrides).map(([hint, { value }]) => [hint, value]));
+  return {
+    annotations: hints,
+    ...(title !== undefined && { title }),
+    enabled: isDisabled !== true,
+    ...(drift !== undefined && { drift: drift.dangers }),
+  };
+}

@@ -1,0 +1,85 @@
+import { digestOfJson } from '../../core/digest.ts';
+import { HINTS, isContradiction, type Hint, type SaidHints } from '../../core/hints/hint.ts';
+import { isInForce, type Override, type ToolWord } from '../../core/hints/tool-word.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+
+/** What an operator wants of one tool; absent: it stays. Null returns a hint, or the title, to what its server says. */
+export interface ToolWish {
+  readonly annotations?: AnnotationWish | undefined;
+  readonly title?: string | null | undefined;
+  readonly enabled?: boolean | undefined;
+  /** Why, for who reads it later. */
+  readonly reason?: string | undefined;
+}
+
+export interface AnnotationWish {
+  /** Whether what is not named returns to what its server says. */
+  readonly replaces: boolean;
+  readonly hints: Readonly<Partial<Record<Hint, boolean | null>>>;
+  readonly title?: string | null | undefined;
+}
+
+export interface Wishing {
+  readonly wish: ToolWish;
+  /** Who wishes it. */
+  readonly author: string;
+  readonly nowMs: number;
+  /** SHA-256 of the definition as it is now. */
+  readonly digest: string;
+  /** What its server says. */
+  readonly declared: SaidHints;
+}
+
+/** The word with what is wished; the same word where nothing changes. HINTS_CONTRADICT */
+export function withWish(word: ToolWord, wishing: Wishing): Result<ToolWord, Refusal> {
+  const { wish, declared } = wishing;
+  const overrides = overridesWith(word, wishing);
+  const values = Object.fromEntries(Object.entries(overrides).map(([hint, { value }]) => [hint, value]));
+  if (wish.annotations !== undefined && isContradiction({ ...declared, ...values }))
+    return err({ code: 'HINTS_CONTRADICT', tool: word.name });
+  const { title: _, isDisabled: __, ...rest } = word;
+  const title = titleWith(word, wish);
+  const isDisabled = wish.enabled === undefined ? word.isDisabled : !wish.enabled;
+  const changed: ToolWord = {
+    ...rest,
+    overrides,
+    ...(title !== undefined && { title }),
+    ...(isDisabled === true && { isDisabled }),
+  };
+  return ok(isSame(word, changed) ? word : changed);
+}
+
+function overridesWith(word: ToolWord, wishing: Wishing): ToolWord['overrides'] {
+  const { annotations } = wishing.wish;
+  if (annotations === undefined) return word.overrides;
+  const before = annotations.replaces ? {} : word.overrides;
+  const kept = Object.entries(before).filter(([hint]) => annotations.hints[hint as Hint] === undefined);
+  const given = HINTS.flatMap((hint) => {
+    const value = annotations.hints[hint];
+    if (typeof value !== 'boolean') return [];
+    const said = word.overrides[hint];
+    const isCounting =
+      said !== undefined && isInForce(hint, said, { digest: wishing.digest, drift: word.drift });
+    return [[hint, overrideWith(value, isCounting ? said : undefined, wishing)] as const];
+  });
+  return Object.fromEntries([...kept, ...given]);
+}
+
+/** Who says again what is said already, and counts, changes nothing. */
+function overrideWith(value: boolean, said: Override | undefined, wishing: Wishing): Override {
+  const { author, nowMs: atMs, digest, wish } = wishing;
+  const { reason } = wish;
+  const isSaid = said?.value === value && (reason === undefined || said.reason === reason);
+  return isSaid ? said : { value, author, atMs, digest, ...(reason !== undefined && { reason }) };
+}
+
+function titleWith(word: ToolWord, { title, annotations }: ToolWish): string | undefined {
+  const wished = title === undefined ? annotations?.title : title;
+  if (wished !== undefined) return wished ?? undefined;
+  return annotations?.replaces === true ? undefined : word.title;
+}
+
+function isSame(one: ToolWord, other: ToolWord): boolean {
+  return digestOfJson(JSON.stringify(one)) === digestOfJson(JSON.stringify(other));
+}

@@ -1,0 +1,39 @@
+import type { Refusal } from '../../core/refusal.ts';
+import type { Result } from '../../core/result.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+
+/** A server as `mcp.json` describes it: `url` or `command`, and all that may stand beside. */
+export type GatewayEntry = Readonly<Record<string, unknown>>;
+
+/** What is wrong with an entry. */
+export interface EntryFault {
+  /** Its member; empty: its name. */
+  readonly field: string;
+  /** A sentence. */
+  readonly reason: string;
+}
+
+/** Reads an entry as the config file is read, but for variables: nobody gets those of the process by asking for them. */
+export type ReadEntry = (name: string, entry: GatewayEntry) => Result<ServerSpec, readonly EntryFault[]>;
+
+/** An entry as it is kept: encrypted, as headers and variables may be secret. */
+export interface SealedEntry {
+  /** Which key encrypted it. */
+  readonly keyId: string;
+  /** In base64. */
+  readonly sealed: string;
+}
+
+export interface EntrySeal {
+  /** KEY_UNUSABLE */
+  seal(name: string, entry: GatewayEntry): Promise<Result<SealedEntry, Refusal>>;
+  /** The error is the end of a sentence. */
+  open(name: string, sealed: SealedEntry): Promise<Result<GatewayEntry, string>>;
+}
+
+/** A gateway as it is kept. */
+export interface GatewayWord extends SealedEntry {
+  readonly name: string;
+  readonly createdMs: number;
+  readonly author: string;
+}

@@ -1,0 +1,170 @@
+import type { Deed } from '../../core/deed.ts';
+import type { ServerWord } from '../../core/hints/server-word.ts';
+import type { ToolWord } from '../../core/hints/tool-word.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Store } from '../ports/store.ts';
+import type {
+  AcceptedDefinition,
+  StoredWord,
+  Word,
+  WordChange,
+  WordKind,
+  WordStore,
+  WordsMemory,
+} from '../ports/words.ts';
+
+export interface WordsOptions {
+  /** Opens the store, or gives the one that is open. Asked once, when somebody first needs it. */
+  readonly open: () => Promise<Result<WordStore & Pick<Store, 'onChange'>, Refusal>>;
+  readonly memory: WordsMemory;
+}
+
+/** What is to become of a word. The same body: nothing is to be kept. */
+export interface WordEdit<T> {
+  readonly body: unknown;
+  readonly value: T;
+  readonly deed?: Deed | undefined;
+  readonly accepted?: AcceptedDefinition | undefined;
+}
+
+/** How often a change is tried that others come before; each time somebody's is done. */
+const MOST_TRIES = 1_000;
+
+/** All words of the store, as any process on it changes them. */
+export class Words {
+  readonly #options: WordsOptions;
+  #stored: Map<string, StoredWord>;
+  #revision = 0;
+  #isKnown = false;
+  #opening: ReturnType<WordsOptions['open']> | undefined;
+  #ready: Promise<Result<undefined, Refusal>> | undefined;
+  #endListening: (() => void) | undefined;
+  #reading: Promise<Result<undefined, Refusal>> | undefined;
+  readonly #listeners = new Set<(words: readonly Word[]) => void>();
+
+  constructor(options: WordsOptions) {
+    this.#options = options;
+    this.#stored = new Map(options.memory.recalled.map((word) => [keyOf(word), { ...word, revision: 0 }]));
+  }
+
+  /** Resolves when the store was read, and follows it from then on. STORE_UNAVAILABLE where it cannot be, for now. */
+  ready(): Promise<Result<undefined, Refusal>> {
+    if (this.#isKnown) return Promise.resolve(ok(undefined));
+    this.#ready ??= this.#follow().then((done) => {
+      this.#ready = undefined;
+      return done;
+    });
+    return this.#ready;
+  }
+
+  tool(id: string): ToolWord | undefined {
+    return this.find('tool', id)?.body as ToolWord | undefined; // the desk of tools wrote it
+  }
+
+  server(id: string): ServerWord | undefined {
+    return this.find('server', id)?.body as ServerWord | undefined; // the desk of gateways wrote it
+  }
+
+  find(kind: WordKind, id: string): StoredWord | undefined {
+    return this.#stored.get(keyOf({ kind, id }));
+  }
+
+  /** Those with something to say. */
+  all(kind: WordKind): readonly StoredWord[] {
+    return [...this.#stored.values()].filter((word) => word.kind === kind && word.body !== undefined);
+  }
+
+  /** Told after each change, whoever made it. The returned function ends it. */
+  onChange(listener: (words: readonly Word[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Changes a word as it is when nobody else changes it meanwhile. */
+  async change<T>(
+    { kind, id }: Pick<Word, 'kind' | 'id'>,
+    edit: (body: unknown) => Result<WordEdit<T>, Refusal> | Promise<Result<WordEdit<T>, Refusal>>,
+  ): Promise<Result<T, Refusal>> {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const ready = await this.ready();
+      if (!ready.ok) return ready;
+      const former = this.find(kind, id);
+      const edited = await edit(former?.body);
+      if (!edited.ok) return edited;
+      const { body, value, deed, accepted } = edited.value;
+      if (body === former?.body && accepted === undefined) return ok(value);
+      const saved = await this.save([{ word: { kind, id, body }, former: former?.revision, deed, accepted }]);
+      if (!saved.ok) return saved;
+      if (saved.value) return ok(value);
+    }
+    return err({ code: 'STORE_UNAVAILABLE', reason: 'others keep changing the same' });
+  }
+
+  /** All or nothing; false: somebody else was quicker, and what he said is known here now. */
+  async save(changes: readonly WordChange[]): Promise<Result<boolean, Refusal>> {
+    const store = await this.store();
+    if (!store.ok) return store;
+    const saved = await store.value.saveWords(changes);
+    if (!saved.ok) return saved;
+    const read = await this.#read(store.value);
+    return read.ok ? ok(saved.value !== undefined) : read;
+  }
+
+  store(): ReturnType<WordsOptions['open']> {
+    this.#opening ??= this.#options.open().then((opened) => {
+      // Another try may find it.
+      if (!opened.ok) this.#opening = undefined;
+      return opened;
+    });
+    return this.#opening;
+  }
+
+  async close(): Promise<void> {
+    this.#endListening?.();
+    this.#listeners.clear();
+    await this.#reading;
+    await this.#options.memory.flush();
+  }
+
+  async #follow(): Promise<Result<undefined, Refusal>> {
+    const store = await this.store();
+    if (!store.ok) return store;
+    this.#endListening ??= store.value.onChange((parts) => {
+      if (parts.includes('words')) void this.#read(store.value);
+    });
+    return this.#read(store.value);
+  }
+
+  /** Reads one after the other, so that what was read last is what counts. */
+  #read(store: WordStore): Promise<Result<undefined, Refusal>> {
+    const before = this.#reading ?? Promise.resolve(ok(undefined));
+    const next = async (): Promise<Result<undefined, Refusal>> => {
+      const news = await store.words(this.#revision);
+      if (!news.ok) return news;
+      this.#take(news.value.words, news.value.revision);
+      return ok(undefined);
+    };
+    // One that failed keeps no later one from being tried.
+    this.#reading = before.then(next, next);
+    return this.#reading;
+  }
+
+  #take(words: readonly StoredWord[], revision: number): void {
+    const isFirst = !this.#isKnown;
+    const recalled = isFirst ? [...this.#stored.values()] : [];
+    if (isFirst) this.#stored = new Map();
+    for (const word of words) this.#stored.set(keyOf(word), word);
+    this.#revision = revision;
+    this.#isKnown = true;
+    if (words.length === 0 && recalled.length === 0) return;
+    this.#options.memory.remember([...this.#stored.values()]);
+    const gone = recalled.filter((word) => !this.#stored.has(keyOf(word)));
+    const changed = [...words, ...gone.map(({ kind, id }) => ({ kind, id, body: undefined }))];
+    for (const listener of [...this.#listeners]) listener(changed);
+  }
+}
+
+function keyOf({ kind, id }: Pick<Word, 'kind' | 'id'>): string {
+  return `${kind} ${id}`;
+}

@@ -1,0 +1,41 @@
+import { entrySeal } from './adapters/auth/entry-seal.ts';
+import { entryReader } from './adapters/config/registered-entry.ts';
+import { openWordsFile } from './adapters/store/words-file.ts';
+import { secretsOfServer } from './adapters/telemetry/secret-values.ts';
+import type { Plan } from './gateway/catalog.ts';
+import { RegisteredGateways } from './gateway/gateways/registered.ts';
+import { DriftWatch } from './gateway/hints/drift-watch.ts';
+import { ToolClaims } from './gateway/hints/tool-claims.ts';
+import type { EntrySeal, ReadEntry } from './gateway/ports/gateways.ts';
+import { Words } from './gateway/words/words.ts';
+import { setting, type Ground } from './ground.ts';
+import type { HomeStore } from './home-store.ts';
+import { keyPlace } from './open-credentials.ts';
+
+/** What is said of tools and servers beside what they say themselves. */
+export interface OpenWords {
+  readonly words: Words;
+  readonly claims: ToolClaims;
+  readonly drift: DriftWatch;
+  readonly registered: RegisteredGateways;
+  readonly readEntry: ReadEntry;
+  readonly seal: EntrySeal;
+  readonly close: () => Promise<void>;
+}
+
+/** What was said when this was last known; the store is read when somebody asks for it to be. */
+export async function openWords(ground: Ground, store: HomeStore): Promise<OpenWords> {
+  const memory = await openWordsFile(ground.home, setting('ASSAY_DATABASE_URL'));
+  const words = new Words({ open: store.open, memory });
+  const claims = new ToolClaims(words);
+  const drift = new DriftWatch({ words, log: ground.log, nowMs: () => Date.now() });
+  const readEntry = entryReader({ cwd: ground.home, home: ground.around.home });
+  const seal = entrySeal(keyPlace(ground));
+  const learn = ({ servers }: Plan): void => ground.secrets.add(servers.flatMap(secretsOfServer));
+  const registered = new RegisteredGateways({ words, readEntry, seal, learn, log: ground.log });
+  const close = async (): Promise<void> => {
+    await drift.close();
+    await words.close();
+  };
+  return { words, claims, drift, registered, readEntry, seal, close };
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { inferFromMethod } from '../../../src/core/hints/infer.ts';
+
+describe('an HTTP method lets all four hints be inferred', () => {
+  it.each([
+    ['GET', true, false, true, true],
+    ['HEAD', true, false, true, true],
+    ['OPTIONS', true, false, true, true],
+    ['POST', false, false, false, false],
+    ['PUT', false, false, true, false],
+    ['PATCH', false, false, false, false],
+    ['DELETE', false, true, true, false],
+    ['delete', false, true, true, false],
+  ])('%s', (method, readOnlyHint, destructiveHint, idempotentHint, isSafe) => {
+    expect(inferFromMethod(method)).toEqual({
+      hints: { readOnlyHint, destructiveHint, idempotentHint, openWorldHint: true },
+      reason: `${method.toUpperCase()} request`,
+      isSafe,
+    });
+  });
+
+  it.each(['TRACE', 'SSE', '', '__proto__'])('and "%s" nothing', (method) => {
+    expect(inferFromMethod(method)).toBeUndefined();
+  });
+});
