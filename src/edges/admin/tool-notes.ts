@@ -62,7 +62,7 @@ function addRoute(deps: AdminDeps): Route {
       const { toolset, name, note } = call.body;
       const wrong = noteMisfit(call, { name, note });
       if (wrong !== undefined) return err(wrong);
-      const tool = tools.find(call.param('id'));
+      const tool = await tools.find(call.param('id'));
       if (!tool.ok) return tool;
       const { namespacedName } = tool.value;
       const written = noteBy(call, { name, note }, nowMs());
@@ -129,7 +129,7 @@ async function changed(
   call: Call<unknown, unknown>,
   change: (note: Note) => Note | undefined,
 ): Promise<Result<Reply, Failure>> {
-  const tool = deps.tools.find(call.param('id'));
+  const tool = await deps.tools.find(call.param('id'));
   if (!tool.ok) return tool;
   const place = { namespacedName: tool.value.namespacedName, name: call.param('name') };
   const done = await deps.toolsets.change<undefined>(
@@ -161,8 +161,8 @@ function noteBy(
   return { ...text, author: identity.subject, by: 'operator', writtenMs: nowMs, isHeld: false };
 }
 
-function notesReply({ tools, toolsets }: AdminDeps, id: string): Result<Reply, Failure> {
-  const tool = tools.find(id);
+async function notesReply({ tools, toolsets }: AdminDeps, id: string): Promise<Result<Reply, Failure>> {
+  const tool = await tools.find(id);
   if (!tool.ok) return tool;
   const notes = toolsets.all.flatMap((toolset) => notesIn(toolset, tool.value.namespacedName));
   return ok({ kind: 'one', body: { notes } });

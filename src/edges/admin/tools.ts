@@ -74,10 +74,10 @@ function listRoute({ tools, gateways }: AdminDeps): Route {
       query: TOOL_QUERY,
       answer: { about: 'A page of tools.', schema: PAGE },
     },
-    ({ query, page }) => {
+    async ({ query, page }) => {
       const after = page.cursor === undefined ? undefined : readCursor(page.cursor);
       if (page.cursor !== undefined && after === undefined) return err({ code: 'CURSOR_INVALID' });
-      const found = tools.page(filterOf(query, gateways), { after, limit: page.limit });
+      const found = await tools.page(filterOf(query, gateways), { after, limit: page.limit });
       if (!found.ok) return found;
       const { next, ...body } = found.value;
       return ok({ kind: 'list', body: { ...body, ...(next && { nextCursor: cursorOf(next) }) } });
@@ -113,7 +113,7 @@ function readRoute({ tools }: AdminDeps): Route {
       answer: { about: 'The tool.', schema: TOOL },
       refusals: ['TOOL_UNKNOWN'],
     },
-    ({ param }) => oneOf(tools.find(param('id'))),
+    async ({ param }) => oneOf(await tools.find(param('id'))),
   );
 }
 
@@ -188,8 +188,8 @@ function claimsRoute({ tools }: AdminDeps): Route {
       answer: { about: 'Hint by hint.', schema: z.object({ toolId: z.string(), hints: HINTS_SCHEMA }) },
       refusals: ['TOOL_UNKNOWN'],
     },
-    ({ param }) => {
-      const found = tools.find(param('id'));
+    async ({ param }) => {
+      const found = await tools.find(param('id'));
       if (!found.ok) return found;
       return ok({ kind: 'one', body: { toolId: found.value.id, hints: found.value.hints } });
     },

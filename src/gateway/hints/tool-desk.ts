@@ -58,10 +58,11 @@ export class ToolDesk {
   }
 
   /** In the catalog's order. CURSOR_INVALID where no tool has the id `after`. */
-  page(
+  async page(
     filter: ToolFilter,
     { after, limit }: { readonly after?: string | undefined; readonly limit: number },
-  ): Result<ToolPage, Refusal> {
+  ): Promise<Result<ToolPage, Refusal>> {
+    await this.#listed();
     const wanted = this.#entries.filter((entry) => this.#isWanted(entry, filter));
     const start = after === undefined ? 0 : wanted.findIndex((entry) => idOf(entry) === after) + 1;
     if (after !== undefined && start === 0) return err({ code: 'CURSOR_INVALID' });
@@ -76,7 +77,8 @@ export class ToolDesk {
   }
 
   /** TOOL_UNKNOWN */
-  find(id: string): Result<ToolView, Refusal> {
+  async find(id: string): Promise<Result<ToolView, Refusal>> {
+    await this.#listed();
     const entry = this.#entry(id);
     return entry.ok ? ok(this.#view(entry.value)) : entry;
   }
@@ -105,6 +107,7 @@ export class ToolDesk {
 
   async #edit(id: string, changer: Changer, change: Change): Promise<Result<ToolView, Refusal>> {
     const { words } = this.#options;
+    await this.#listed();
     const done = await words.change({ kind: 'tool', id }, () => {
       const entry = this.#entry(id);
       if (!entry.ok) return entry;
@@ -132,6 +135,12 @@ export class ToolDesk {
       after: saidIn(word),
     };
     return ok({ body: isSilent(word) ? undefined : word, value: undefined, deed, accepted });
+  }
+
+  /** After the start servers have a while in which to list their tools. */
+  #listed(): Promise<void> {
+    const { catalog } = this.#options;
+    return catalog.listed(catalog.servers, 'tools');
   }
 
   #entry(id: string): Result<Entry, Refusal> {
