@@ -11,6 +11,8 @@ const GUIDE = readFileSync(join(ROOT, 'docs', 'API.md'), 'utf8');
 /** A line of the transcript that asks. */
 const ASKING = /^→ ([A-Z]+) (\S+)(?: (\{.*\}))?$/;
 
+const METHOD = /\b(?:get|post|put|patch|delete)\b/g;
+
 const CHANCE = /"(?:\d{4}-\d\d-\d\dT[\d:.]+Z|[0-9a-f]{12}|assay_\w+|MT\w+)"/g;
 
 it('the transcript of docs/API.md is what a client gets', async () => {
@@ -29,9 +31,14 @@ it('the transcript of docs/API.md is what a client gets', async () => {
   expect(lines.slice(0, -1).join('\n')).toBe(transcript);
 });
 
-it('docs/API.md names every path that there is', async () => {
+it('docs/API.md names every path that there is, with its methods', async () => {
   const assay = await startAssay({ servers: {} });
   const paths = at(parseJson((await adminClient(assay).get('/openapi.json')).text), 'paths');
-  const names = Object.keys(isObject(paths) ? paths : {});
-  expect(names.filter((path) => !GUIDE.includes(`\`${path}\``))).toEqual([]);
+  const there = Object.entries(isObject(paths) ? paths : {}).map(
+    ([path, item]) => [path, isObject(item) ? Object.keys(item).sort() : []] as const,
+  );
+  const rows = [...GUIDE.matchAll(/^\| `(\/[^`]+)`.*\|([^|]+)\|$/gm)].map(
+    ([, path = '', methods = '']) => [path, (methods.toLowerCase().match(METHOD) ?? []).sort()] as const,
+  );
+  expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(there));
 });
