@@ -7,11 +7,12 @@ export class MemoryToolsets implements ToolsetStore, Pick<Store, 'onChange'> {
   readonly kept: Map<string, StoredToolset> = new Map<string, StoredToolset>();
   /** How often a toolset was written. */
   writes = 0;
+  /** How often one was equipped, or unequipped. */
+  equippings = 0;
   /** Called before each write, as somebody else who is faster. */
   before: () => void = () => undefined;
   #revision = 0;
   #equipped: string | undefined;
-  #equippings = 0;
   readonly #listeners = new Set<(parts: readonly StorePart[]) => void>();
 
   toolsets: ToolsetStore['toolsets'] = (known) =>
@@ -20,7 +21,7 @@ export class MemoryToolsets implements ToolsetStore, Pick<Store, 'onChange'> {
         names: [...this.kept.keys()].sort(),
         changed: [...this.kept.values()].filter((one) => known.get(one.toolset.name) !== one.revision),
         equipped: this.#equipped,
-        equippings: this.#equippings,
+        equippings: this.equippings,
       }),
     );
 
@@ -46,7 +47,7 @@ export class MemoryToolsets implements ToolsetStore, Pick<Store, 'onChange'> {
     const isThere = name === undefined || this.kept.has(name);
     if (isThere) {
       this.#equipped = name;
-      this.#equippings += 1;
+      this.equippings += 1;
     }
     return Promise.resolve(ok(isThere));
   };
