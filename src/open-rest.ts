@@ -10,7 +10,10 @@ import { ToolDesk } from './gateway/hints/tool-desk.ts';
 import type { OpenedConfig } from './opening.ts';
 import { readText } from './platform/files.ts';
 
-export interface RestSurroundings extends Pick<AdminDeps, 'store' | 'toolsets' | 'gate' | 'mayExecute'> {
+export interface RestSurroundings extends Pick<
+  AdminDeps,
+  'store' | 'toolsets' | 'gate' | 'mayExecute' | 'resource'
+> {
   readonly opened: OpenedConfig;
 }
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { ensureAdminToken } from './admin-token.ts';
 import { mintToken } from './adapters/auth/mint-token.ts';
-import { TokenGate } from './adapters/auth/token-gate.ts';
 import { announceServe, findServe, SERVE_FILE, withdrawServe } from './adapters/store/running-serve.ts';
 import { openMeter } from './adapters/telemetry/metrics.ts';
 import type { Refusal } from './core/refusal.ts';
@@ -16,6 +15,7 @@ import { openRest } from './open-rest.ts';
 import type { Meter } from './gateway/ports/telemetry.ts';
 import type { Store } from './gateway/ports/store.ts';
 import { openGround, openHomeStore, setting, type Ground, type GroundOptions } from './ground.ts';
+import { openGate, placeOf } from './open-gate.ts';
 import { openToolsets, type OpenToolsets } from './open-toolsets.ts';
 import { openConfigured, type OpenedConfig } from './opening.ts';
 
@@ -41,9 +41,9 @@ async function serveFrom(
 ): Promise<Result<OpenServe, Refusal>> {
   const { host } = options;
   const operatorToken = setting('ASSAY_TOKEN');
-  // Whoever sets ASSAY_TOKEN wants it to be asked for, also on loopback.
+  // Whoever sets ASSAY_TOKEN or names an issuer wants tokens to be asked for, also on loopback.
   const isOpenWith = (given: Settings): boolean =>
-    given['mcp.access'] === 'open' && operatorToken === undefined;
+    given['mcp.access'] === 'open' && operatorToken === undefined && given['auth.issuer'] === '';
   const needsTokenWith = (given: Settings): boolean => !isOpenWith(given) || !isLoopback(host);
   const opened = await openConfigured(options, ground, { store, isPersonal: needsTokenWith });
   if (!opened.ok) return opened;
@@ -114,16 +114,19 @@ async function openDoor(
   const { log } = ground;
   const { settings, catalog } = opened;
   const { views, toolsets } = shown;
+  const place = placeOf(settings, host);
+  if (!place.ok) return place;
+  const { resource } = place.value ?? {};
   const makesToken = isLoopback(host) && operatorToken === undefined;
   const adminTokenPath = makesToken ? await ensureAdminToken(store, ground) : undefined;
   const ownToken = mintToken();
-  const mostFailures = settings['limits.tokenFailures'];
-  const gate = await TokenGate.open({ store, operatorToken, ownToken, mostFailures, log });
-  const others = openRest({ opened, store, toolsets, gate, mayExecute: isLoopback(host) });
+  const gate = await openGate({ store, operatorToken, ownToken, settings, resource, log });
+  const others = openRest({ opened, store, toolsets, gate, resource, mayExecute: isLoopback(host) });
   const door = await openHttpDoor({
     host,
     port,
     gate,
+    resource,
     isOpen,
     settings,
     catalog,
@@ -136,6 +139,7 @@ async function openDoor(
     gate.close();
     return door;
   }
+  place.value?.listensAt(door.value.url);
   const close = async (): Promise<void> => {
     await door.value.close();
     gate.close();

@@ -1,13 +1,40 @@
+import type { Protection } from './protected-resource.ts';
 import type { Refusal } from './refusal.ts';
 
+/** A request that is refused. */
+export interface Challenged {
+  readonly authorization: string | undefined;
+  /** Undefined where no issuer is known. */
+  readonly protection?: Protection | undefined;
+}
+
 /**
- * The WWW-Authenticate header of a refusal for want of a token or of a scope (RFC 6750, section 3). A client that brought
- * nothing is told nothing of errors.
+ * The WWW-Authenticate header of a refusal for want of a token or of a scope (RFC 6750, section 3; RFC 9728, section 5.1).
+ * A client that brought nothing is told nothing of errors.
  */
 export function challengeOf(
   what: Extract<Refusal, { code: 'TOKEN_REQUIRED' | 'SCOPE_MISSING' }>,
-  brought: string | undefined,
+  { authorization, protection }: Challenged,
 ): string {
-  if (what.code === 'SCOPE_MISSING') return `Bearer error="insufficient_scope", scope="${what.scope}"`;
-  return brought === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
+  const isLacking = what.code === 'SCOPE_MISSING';
+  const scope = isLacking ? what.scope : protection?.scope;
+  const isWrong = !isLacking && authorization !== undefined;
+  const parameters = [
+    ...(isLacking ? [['error', 'insufficient_scope']] : []),
+    ...(isWrong ? [['error', 'invalid_token']] : []),
+    ...(isWrong && what.reason !== undefined ? [['error_description', what.reason]] : []),
+    ...(isLacking && protection !== undefined ? [['error_description', lacking(what.scope)]] : []),
+    ...(scope === undefined ? [] : [['scope', scope]]),
+    ...(protection === undefined ? [] : [['resource_metadata', protection.metadataUrl]]),
+  ].map(([name, value]) => `${name}="${value}"`);
+  return ['Bearer', parameters.join(', ')].filter((part) => part !== '').join(' ');
+}
+
+function lacking(scope: string): string {
+  return `the token lacks the scope ${scope}, which its issuer may also call assay:${scope}`;
+}
+
+/** Whether it is about who comes, and not about from where or for what. */
+export function isAboutTokens({ code }: Refusal): boolean {
+  return code === 'TOKEN_REQUIRED' || code === 'TOO_MANY_FAILURES' || code === 'ISSUER_UNAVAILABLE';
 }

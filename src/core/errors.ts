@@ -47,6 +47,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   HOST_FORBIDDEN: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
   ORIGIN_FORBIDDEN: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
   TOKEN_REQUIRED: { rpc: INVALID_REQUEST, http: 401, exit: EXIT.usage },
+  ISSUER_UNAVAILABLE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   HTTP_METHOD_UNKNOWN: { rpc: INVALID_REQUEST, http: 405, exit: EXIT.usage },
   MEDIA_TYPE_UNKNOWN: { rpc: INVALID_REQUEST, http: 415, exit: EXIT.usage },
   NOT_ACCEPTABLE: { rpc: INVALID_REQUEST, http: 406, exit: EXIT.usage },

@@ -21,7 +21,12 @@ export type Refusal =
   | { readonly code: 'EVENT_UNKNOWN' }
   | { readonly code: 'HOST_FORBIDDEN'; readonly host: string }
   | { readonly code: 'ORIGIN_FORBIDDEN'; readonly origin: string }
-  | { readonly code: 'TOKEN_REQUIRED' }
+  | {
+      readonly code: 'TOKEN_REQUIRED';
+      /** A phrase: why the one that came is of no use, where that may be told. ASCII without quotes. */
+      readonly reason?: string;
+    }
+  | { readonly code: 'ISSUER_UNAVAILABLE'; readonly issuer: string; readonly waitSeconds: number }
   | { readonly code: 'HTTP_METHOD_UNKNOWN'; readonly method: string; readonly allowed: string }
   | { readonly code: 'MEDIA_TYPE_UNKNOWN'; readonly type: string }
   | { readonly code: 'NOT_ACCEPTABLE' }

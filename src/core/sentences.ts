@@ -51,7 +51,11 @@ const SENTENCES: Sentences = {
   HOST_FORBIDDEN: (r) =>
     `The Host header ${quote(r.host)} does not name this server. Use 127.0.0.1, localhost or the address it listens on.`,
   ORIGIN_FORBIDDEN: (r) => `Requests from the origin ${quote(r.origin)} are not allowed.`,
-  TOKEN_REQUIRED: () => 'A valid token is needed: send "Authorization: Bearer <token>".',
+  TOKEN_REQUIRED: (r) =>
+    'A valid token is needed: send "Authorization: Bearer <token>".' +
+    (r.reason === undefined ? '' : ` The one that came is of no use: ${r.reason}.`),
+  ISSUER_UNAVAILABLE: (r) =>
+    `Whether the token holds cannot be told now: the keys of its issuer ${quote(r.issuer)} could not be fetched. Try again in ${r.waitSeconds} s.`,
   HTTP_METHOD_UNKNOWN: (r) =>
     `HTTP method ${quote(r.method)} is not allowed here. Allowed: ${r.allowed}${r.allowed === 'POST' ? '; of the older revisions also GET and DELETE, with an Mcp-Session-Id' : ''}.`,
   MEDIA_TYPE_UNKNOWN: (r) => `Content-Type ${quote(r.type)} is not understood. Send application/json.`,
@@ -101,7 +105,7 @@ const SENTENCES: Sentences = {
   CONFIG_INVALID: (r) => `The config file ${quote(r.path)} is not valid: ${r.reason}.`,
   SETTING_INVALID: (r) => `The setting ${r.name} is not valid: ${r.reason}.`,
   ADDRESS_NEEDS_TOKEN: (r) =>
-    `Listening on ${quote(r.host)} lets other machines in, so it needs a token: make one with \`assay token create NAME\`, or set ASSAY_TOKEN to a secret of at least 16 characters (a shorter one is never enough). Or use --host 127.0.0.1.`,
+    `Listening on ${quote(r.host)} lets other machines in, so it needs a token: make one with \`assay token create NAME\`, or set ASSAY_TOKEN to a secret of at least 16 characters (a shorter one is never enough), or auth.issuer. Or use --host 127.0.0.1.`,
   ADDRESS_UNUSABLE: (r) => `Cannot listen on ${r.address}: ${r.reason}.`,
   ARGUMENTS_INVALID: (r) => `The arguments are not valid: ${r.reason}.`,
   SERVERS_ABSENT: (r) => `The config file ${quote(r.path)} names no server that can be used.`,

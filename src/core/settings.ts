@@ -1,4 +1,5 @@
 // A table of data: one row for each setting.
+import { audienceFault, issuerFault, jwksUriFault, publicUrlFault } from './auth-settings.ts';
 import type { LintLevel } from './hints/lint.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
@@ -7,7 +8,16 @@ import { err, ok, type Result } from './result.ts';
 type Kind =
   | { readonly type: 'whole'; readonly least: number; readonly most: number; readonly otherwise: number }
   | { readonly type: 'choice'; readonly of: readonly string[]; readonly otherwise: string }
-  | { readonly type: 'flag'; readonly otherwise: boolean };
+  | { readonly type: 'flag'; readonly otherwise: boolean }
+  | {
+      readonly type: 'text';
+      /** What it may be, in few words. */
+      readonly range: string;
+      /** Why a text cannot be it, as the end of a sentence. */
+      readonly fault: (text: string) => string | undefined;
+      /** '': none. */
+      readonly otherwise: string;
+    };
 
 export interface SettingFacts {
   /** The variable that sets it before all else. */
@@ -23,6 +33,10 @@ function whole(otherwise: number, least: number, most: number): Kind {
   return { type: 'whole', least, most, otherwise };
 }
 
+function text(range: string, fault: (text: string) => string | undefined): Kind {
+  return { type: 'text', range, fault, otherwise: '' };
+}
+
 function level(otherwise: LintLevel): Kind {
   return { type: 'choice', of: ['error', 'warning', 'off'], otherwise };
 }
@@ -34,6 +48,10 @@ const LONGEST_MS = 2 ** 31 - 1;
 /** Every setting with the value that holds. */
 export interface Settings {
   readonly 'mcp.access': 'open' | 'token';
+  readonly 'auth.issuer': string;
+  readonly 'auth.audience': string;
+  readonly 'auth.jwksUri': string;
+  readonly 'auth.publicUrl': string;
   readonly enableConfigToolsMenu: boolean;
   readonly 'modes.names': 'configuration-mode' | 'toolset-menu';
   readonly 'toolsets.changed': 'withhold' | 'show';
@@ -75,7 +93,30 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     env: 'ASSAY_MCP_ACCESS',
     kind: { type: 'choice', of: ['open', 'token'], otherwise: 'open' },
     about:
-      'Whether the MCP endpoints on loopback are open or need a token. Beyond loopback they always need one.',
+      'Whether the MCP endpoints on loopback are open or need a token. Beyond loopback, and where auth.issuer is set, they always need one.',
+  },
+  'auth.issuer': {
+    env: 'ASSAY_AUTH_ISSUER',
+    kind: text('https URL; http on loopback', issuerFault),
+    about:
+      'The authorization server whose JSON Web Tokens are taken beside Assay’s own, exactly as their iss spells it.',
+  },
+  'auth.audience': {
+    env: 'ASSAY_AUTH_AUDIENCE',
+    kind: text('ASCII without spaces', audienceFault),
+    about:
+      'What stands in the aud of those tokens, for issuers that do not write the URL of the endpoint there. With it a token opens every endpoint that its scopes allow.',
+  },
+  'auth.jwksUri': {
+    env: 'ASSAY_AUTH_JWKS_URI',
+    kind: text('https URL; http on loopback', jwksUriFault),
+    about: 'Where the keys of the issuer are. Without it they are found through the metadata of the issuer.',
+  },
+  'auth.publicUrl': {
+    env: 'ASSAY_AUTH_PUBLIC_URL',
+    kind: text('URL', publicUrlFault),
+    about:
+      'How clients reach Assay from outside, where that is not the address at which it listens; behind a proxy, the URL of the proxy.',
   },
   enableConfigToolsMenu: {
     env: 'ASSAY_ENABLE_CONFIG_TOOLS_MENU',
@@ -294,6 +335,7 @@ export function settingFault({ kind }: SettingFacts, value: unknown): string | u
   if (kind.type === 'flag') return typeof value === 'boolean' ? undefined : 'it must be true or false';
   if (kind.type === 'choice')
     return kind.of.includes(String(value)) ? undefined : `it must be one of ${kind.of.join(', ')}`;
+  if (kind.type === 'text') return typeof value === 'string' ? kind.fault(value) : 'it must be a text';
   const isFit =
     typeof value === 'number' && Number.isInteger(value) && value >= kind.least && value <= kind.most;
   return isFit ? undefined : `it must be a whole number from ${kind.least} to ${kind.most}`;

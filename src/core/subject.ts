@@ -7,6 +7,8 @@ export const SCOPES: readonly Scope[] = ['admin', 'execute', 'read', 'mcp'];
 export interface Identity {
   readonly subject: string;
   readonly scopes: readonly Scope[];
+  /** The paths that are opened, each with all below it; undefined: all. */
+  readonly within?: readonly string[];
 }
 
 /** Whoever comes without a token where none is needed: over stdio, on the command line, at an open door. */
@@ -14,6 +16,19 @@ export const LOCAL: Identity = { subject: 'local', scopes: ['mcp', 'read'] };
 
 /** Who holds the token of the environment. */
 export const OPERATOR: Identity = { subject: 'operator', scopes: SCOPES };
+
+/**
+ * Who holds a token of this issuer. An issuer has no fragment, so no two holders share a subject; and no name of a token
+ * of ours begins as a URL does.
+ */
+export function issuedSubject(issuer: string, sub: string): string {
+  return `${issuer}#${sub}`;
+}
+
+/** Whether only a token of an issuer may have this subject. */
+export function isIssued(subject: string): boolean {
+  return /^https?:/i.test(subject);
+}
 
 export function allows({ scopes }: Identity, scope: Scope): boolean {
   return scopes.includes(scope) || (scope !== 'execute' && scopes.includes('admin'));

@@ -1,11 +1,12 @@
 import { printable } from './printable.ts';
 import { err, ok, type Result } from './result.ts';
-import { LOCAL, OPERATOR, SCOPES, type Scope } from './subject.ts';
+import { isIssued, LOCAL, OPERATOR, SCOPES, type Scope } from './subject.ts';
 
 /** What all tokens begin with, so that a leaked one is found by searching for it. */
 const PREFIX = 'assay_';
 const SHAPE = /^assay_([0-9a-f]{12})_([0-9A-Za-z]{43})$/;
 const ID = /^[0-9a-f]{12}$/;
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /** A token taken apart: `id` is public and finds it, `secret` proves it. */
 export interface TokenParts {
@@ -43,6 +44,11 @@ export function bearerOf(authorization: string | undefined): string | undefined 
   return authorization === undefined ? undefined : /^bearer +(.+)$/i.exec(authorization)?.[1];
 }
 
+/** Whether a text has the form of a signed JSON Web Token (RFC 7515, section 3.1). */
+export function looksLikeJwt(text: string): boolean {
+  return JWT.test(text);
+}
+
 export type TokenState = 'valid' | 'expired' | 'revoked';
 
 /** A token holds up to, and not at, the moment at which it expires. */
@@ -63,6 +69,7 @@ export function tokenNameFault(name: string): string | undefined {
   if (name.trim() !== name) return "a token's name neither begins nor ends with a space";
   if ([LOCAL.subject, OPERATOR.subject].includes(name.toLowerCase()))
     return `a token cannot be called ${JSON.stringify(name)}: that is who comes without one, or with ASSAY_TOKEN`;
+  if (isIssued(name)) return "a token's name is no URL: that is who comes with a token of an issuer";
   // Tokens are revoked by name or by id, and a token that was given for a name would be listed for all to see.
   if (ID.test(name) || looksLikeToken(name)) return "a token's name does not look like a token or its id";
   return undefined;

@@ -196,10 +196,17 @@ export interface Memory {
 /** Makes a token that nobody else has. */
 export type Mint = () => MintedToken;
 
-/** Knows who may come in by a token. It stands on the path of every request, so nothing in it waits. */
+/** Knows who may come in by a token. It stands on the path of every request, so it waits for nothing but what it must. */
 export interface Gate {
-  /** Who brings this header from this address. TOKEN_REQUIRED: no valid token; TOO_MANY_FAILURES: none was valid too often. */
-  admit(authorization: string | undefined, address: string, nowMs: number): Result<Identity, Refusal>;
+  /**
+   * Who brings this header from this address. TOKEN_REQUIRED: no valid token; TOO_MANY_FAILURES: none was valid too often;
+   * ISSUER_UNAVAILABLE: that cannot be told. A promise only for a token of an issuer that was not seen a moment ago.
+   */
+  admit(
+    authorization: string | undefined,
+    address: string,
+    nowMs: number,
+  ): Result<Identity, Refusal> | Promise<Result<Identity, Refusal>>;
   /** Whether somebody has a token for MCP endpoints, and none can be guessed. */
   isFitForNetwork(nowMs: number): boolean;
   /** Whether somebody still holds a token of this subject that has the scope. */

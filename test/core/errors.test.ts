@@ -26,6 +26,7 @@ const REFUSALS: Examples = {
   HOST_FORBIDDEN: ['-32600 403 2', { host: HOSTILE }],
   ORIGIN_FORBIDDEN: ['-32600 403 2', { origin: HOSTILE }],
   TOKEN_REQUIRED: ['-32600 401 2', {}],
+  ISSUER_UNAVAILABLE: ['-32603 503 4', { issuer: HOSTILE, waitSeconds: 5 }],
   HTTP_METHOD_UNKNOWN: ['-32600 405 2', { method: HOSTILE, allowed: 'POST' }],
   MEDIA_TYPE_UNKNOWN: ['-32600 415 2', { type: HOSTILE }],
   NOT_ACCEPTABLE: ['-32600 406 2', {}],

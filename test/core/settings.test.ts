@@ -70,8 +70,10 @@ it('all settings stand in docs/SETTINGS.md as they are', () => {
     const range =
       kind.type === 'whole'
         ? `${kind.least} to ${kind.most}`
-        : (kind.type === 'flag' ? ['true', 'false'] : kind.of).join(', ');
-    return [key, env, String(kind.otherwise), range, about];
+        : kind.type === 'text'
+          ? kind.range
+          : (kind.type === 'flag' ? ['true', 'false'] : kind.of).join(', ');
+    return [key, env, String(kind.otherwise) || 'none', range, about];
   });
   expect(written).toEqual(rows);
 });

@@ -11,6 +11,7 @@ function verdict(options: GuardOptions, headers: IncomingMessage['headers']): st
   const request = new IncomingMessage(new Socket());
   Object.assign(request.headers, headers);
   const admitted = guard(options)(request);
+  if (admitted instanceof Promise) throw new Error('a token of our own is waited for');
   return admitted.ok ? `let in: ${admitted.value.subject}` : admitted.error.code;
 }
 

@@ -12,6 +12,10 @@ export interface IssuerOptions {
   readonly document?: Readonly<Record<string, unknown>>;
   /** Whether anybody may register a client. */
   readonly hasRegistration?: boolean;
+  /** What tokens may allow at resources. */
+  readonly scopes?: readonly string[];
+  /** Whether resources can read access tokens; otherwise only it can itself. */
+  readonly tokenFormat?: 'opaque' | 'jwt';
 }
 
 /** A real authorization server, kept by others, on this machine. */
@@ -83,11 +87,13 @@ function configurationOf({
   clients = [],
   document,
   hasRegistration = true,
+  scopes = SCOPES,
+  tokenFormat = 'opaque',
 }: IssuerOptions): Readonly<Record<string, unknown>> {
   return {
     clients,
     cookies: { keys: ['a key of the tests'] },
-    scopes: ['openid', 'offline_access', ...SCOPES],
+    scopes: ['openid', 'offline_access', ...scopes],
     responseTypes: ['code'],
     rotateRefreshToken: true,
     issueRefreshToken: () => Promise.resolve(true),
@@ -112,10 +118,11 @@ function configurationOf({
         enabled: true,
         useGrantedResource: () => true,
         getResourceServerInfo: (_: unknown, resource: string) => ({
-          scope: SCOPES.join(' '),
+          scope: scopes.join(' '),
           audience: resource,
           accessTokenTTL: tokenSeconds,
-          accessTokenFormat: 'opaque',
+          accessTokenFormat: tokenFormat,
+          ...(tokenFormat === 'jwt' && { jwt: { sign: { alg: 'RS256' } } }),
         }),
       },
     },

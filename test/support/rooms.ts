@@ -81,7 +81,7 @@ export const ROOMS: readonly Room[] = [
   adapter('adapters/sources', 'node:module', 'ajv', 'ajv-formats'),
   adapter('adapters/store', 'node:crypto', 'kysely', 'better-sqlite3', 'pg'),
   adapter('adapters/config', 'jsonc-parser', 'chokidar'),
-  adapter('adapters/auth', 'node:crypto', 'rate-limiter-flexible', '@modelcontextprotocol/client'),
+  adapter('adapters/auth', 'node:crypto', 'rate-limiter-flexible', 'jose', '@modelcontextprotocol/client'),
   adapter('adapters/sandbox'),
   adapter(
     'adapters/telemetry',

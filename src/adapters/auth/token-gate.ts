@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { allows, LOCAL, OPERATOR, type Identity, type Scope } from '../../core/subject.ts';
+import { allows, isIssued, LOCAL, OPERATOR, type Identity, type Scope } from '../../core/subject.ts';
 import { bearerOf, parseToken, tokenState, type MintedToken } from '../../core/token.ts';
 import type { Gate, Log } from '../../gateway/ports.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
@@ -150,7 +150,9 @@ export class TokenGate implements Gate {
   }
 
   #index(tokens: readonly StoredToken[]): ReadonlyMap<string, Known> {
-    const known = tokens.map(knownOf).filter(({ digest }) => digest.length === DIGEST_BYTES);
+    // One that was named before names like those of an issuer's were refused.
+    const ours = tokens.filter(({ name }) => !isIssued(name));
+    const known = ours.map(knownOf).filter(({ digest }) => digest.length === DIGEST_BYTES);
     const own = ownOf(this.#options.ownToken);
     const all = this.#named === undefined ? [...known, own] : [...known, own, this.#named];
     return new Map(all.flatMap((one) => (one.id === undefined ? [] : [[one.id, one] as const])));

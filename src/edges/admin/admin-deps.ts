@@ -1,3 +1,4 @@
+import type { ProtectedResource } from '../../core/protected-resource.ts';
 import type { Settings, SettingSources } from '../../core/settings.ts';
 import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
 import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
@@ -22,6 +23,8 @@ export interface AdminDeps {
   readonly nowMs: () => number;
   /** Whether commands may be added: on loopback alone. */
   readonly mayExecute: boolean;
+  /** Undefined: no issuer is known. */
+  readonly resource?: ProtectedResource | undefined;
   /** Aborted when what lasts is to end. */
   readonly ending: AbortSignal;
   /** The text of a file that comes with the program; undefined: it did not come. */

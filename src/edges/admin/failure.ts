@@ -1,4 +1,4 @@
-import { challengeOf } from '../../core/challenge.ts';
+import { challengeOf, type Challenged } from '../../core/challenge.ts';
 import { restStatusOf } from '../../core/errors.ts';
 import type { Misfit, Refusal, RefusalCode } from '../../core/refusal.ts';
 import { sentenceOf } from '../../core/sentences.ts';
@@ -39,10 +39,7 @@ export function misfit(at: string, reason: string): Failure {
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-export function problemResponse(
-  failure: Failure,
-  request: { readonly path: string; readonly authorization: string | undefined },
-): Response {
+export function problemResponse(failure: Failure, request: Challenged & { readonly path: string }): Response {
   const refusal = refusalIn(failure);
   const problem = problemOf(failure, request.path);
   const headers = {
@@ -90,15 +87,13 @@ function partsOf(failure: Failure): readonly ProblemPart[] {
   return [];
 }
 
-function headersOf(
-  refusal: Refusal,
-  { authorization }: { readonly authorization: string | undefined },
-): Readonly<Record<string, string>> {
+function headersOf(refusal: Refusal, challenged: Challenged): Readonly<Record<string, string>> {
   switch (refusal.code) {
     case 'TOKEN_REQUIRED':
     case 'SCOPE_MISSING':
-      return { 'www-authenticate': challengeOf(refusal, authorization) };
+      return { 'www-authenticate': challengeOf(refusal, challenged) };
     case 'TOO_MANY_FAILURES':
+    case 'ISSUER_UNAVAILABLE':
       return { 'retry-after': String(refusal.waitSeconds) };
     case 'HTTP_METHOD_UNKNOWN':
       return { allow: refusal.allowed };

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { isAboutTokens } from '../../core/challenge.ts';
+import { protectionOf, type ProtectedResource } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Identity } from '../../core/subject.ts';
@@ -44,7 +46,10 @@ export interface Admin {
 }
 
 interface Env {
-  readonly Bindings: HttpBindings & { readonly admitted: Result<Identity, Refusal> };
+  readonly Bindings: HttpBindings & {
+    readonly admitted: Result<Identity, Refusal>;
+    readonly resource: ProtectedResource | undefined;
+  };
 }
 
 type Here = Context<Env>;
@@ -54,7 +59,7 @@ export function openAdmin(deps: AdminDeps): Admin {
   const admissions = new WeakMap<IncomingMessage, Result<Identity, Refusal>>();
   const fetch = (request: Request, bindings: HttpBindings): Response | Promise<Response> => {
     const admitted = admissions.get(bindings.incoming) ?? err({ code: 'TOKEN_REQUIRED' });
-    return app.fetch(request, { ...bindings, admitted });
+    return app.fetch(request, { ...bindings, admitted, resource: deps.resource });
   };
   const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     // The rest of the process keeps the globals that Node gave it.
@@ -119,16 +124,15 @@ function responseOf(c: Here, done: Result<Response, Failure>): Response {
 }
 
 function refused(c: Here, failure: Failure): Response {
-  return problemResponse(failure, { path: c.req.path, authorization: c.req.header('authorization') });
+  const { path, method } = c.req;
+  const { resource } = c.env;
+  const protection = resource && protectionOf(resource, { path, method, host: c.req.header('host') ?? '' });
+  return problemResponse(failure, { path, authorization: c.req.header('authorization'), protection });
 }
 
 /** Why somebody may not even see what needs no token. */
 function mayRead({ env: { admitted } }: Here): Result<never, Refusal> | undefined {
   return admitted.ok || isAboutTokens(admitted.error) ? undefined : admitted;
-}
-
-function isAboutTokens({ code }: Refusal): boolean {
-  return code === 'TOKEN_REQUIRED' || code === 'TOO_MANY_FAILURES';
 }
 
 /** OPTIONS, a method that the path does not have, or a path that there is not. */

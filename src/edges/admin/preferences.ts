@@ -51,7 +51,12 @@ function schemaOf({ kind, about }: SettingFacts): z.ZodType {
 
 function valueSchema(kind: SettingFacts['kind']): z.ZodType {
   if (kind.type === 'flag') return z.boolean();
-  return kind.type === 'choice' ? z.enum(kind.of) : z.int().min(kind.least).max(kind.most);
+  if (kind.type === 'choice') return z.enum(kind.of);
+  if (kind.type === 'whole') return z.int().min(kind.least).max(kind.most);
+  const { fault } = kind;
+  return z.string().refine((text) => fault(text) === undefined, {
+    error: ({ input }) => fault(String(input)) ?? 'it must be another text',
+  });
 }
 
 const EXAMPLE = {

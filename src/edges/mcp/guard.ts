@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { isWithin } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL, type Identity } from '../../core/subject.ts';
 import { bearerOf, looksLikeToken } from '../../core/token.ts';
 import type { Gate } from '../../gateway/ports.ts';
+import { pathOf } from './request-path.ts';
 
 export interface GuardOptions {
   /** Where the door listens. */
@@ -13,8 +15,10 @@ export interface GuardOptions {
   readonly gate: Gate;
 }
 
-/** Decides before anything is read whether a request may come in, and whose it is. */
-export type Guard = (request: IncomingMessage) => Result<Identity, Refusal>;
+/** Decides before anything is read whether a request may come in, and whose it is; by a promise only where its gate does. */
+export type Guard = (request: IncomingMessage) => Admission | Promise<Admission>;
+
+type Admission = Result<Identity, Refusal>;
 
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
@@ -25,21 +29,38 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK_NAME.test(host) || host === '::1';
 }
 
+export function guard({ host, isOpen, gate }: GuardOptions): Guard {
+  const isLocal = isLoopback(host);
+  return (request) => {
+    const { authorization } = request.headers;
+    const fault = placeFault(request, isLocal);
+    if (fault !== undefined) return err(fault);
+    if (isLocal && isOpen && isForeign(authorization)) return LET_IN;
+    const admitted = gate.admit(authorization, request.socket.remoteAddress ?? '', Date.now());
+    return admitted instanceof Promise
+      ? admitted.then((later) => forPath(later, request))
+      : forPath(admitted, request);
+  };
+}
+
 /**
  * Host and Origin are checked against DNS rebinding (2026-07-28, basic/transports/streamable-http#security--endpoint):
  * on loopback both must be loopback; elsewhere, where a token is needed anyway, a page's origin must be our own host.
  */
-export function guard({ host, isOpen, gate }: GuardOptions): Guard {
-  const isLocal = isLoopback(host);
-  return ({ headers, socket }) => {
-    const given = headers.host ?? '';
-    if (isLocal && !LOOPBACK_NAME.test(given)) return err({ code: 'HOST_FORBIDDEN', host: given });
-    const { origin, authorization } = headers;
-    if (origin !== undefined && !(isLocal ? LOOPBACK_ORIGIN.test(origin) : isOwnOrigin(origin, given)))
-      return err({ code: 'ORIGIN_FORBIDDEN', origin });
-    if (isLocal && isOpen && isForeign(authorization)) return LET_IN;
-    return gate.admit(authorization, socket.remoteAddress ?? '', Date.now());
-  };
+export function placeFault({ headers }: IncomingMessage, isLocal: boolean): Refusal | undefined {
+  const { host = '', origin } = headers;
+  if (isLocal && !LOOPBACK_NAME.test(host)) return { code: 'HOST_FORBIDDEN', host };
+  const isForbidden =
+    origin !== undefined && !(isLocal ? LOOPBACK_ORIGIN.test(origin) : isOwnOrigin(origin, host));
+  return isForbidden ? { code: 'ORIGIN_FORBIDDEN', origin } : undefined;
+}
+
+/** A token that was issued for one endpoint is of no use at another (RFC 8707, section 2). */
+function forPath(admitted: Admission, request: IncomingMessage): Admission {
+  if (!admitted.ok || admitted.value.within === undefined) return admitted;
+  return isWithin(pathOf(request), admitted.value.within)
+    ? admitted
+    : err({ code: 'TOKEN_REQUIRED', reason: 'its aud is another endpoint' });
 }
 
 function isOwnOrigin(origin: string, host: string): boolean {

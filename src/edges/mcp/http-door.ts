@@ -4,7 +4,8 @@ import {
   type Server as HttpServer,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { isAboutTokens } from '../../core/challenge.ts';
+import { protectionOf, type ProtectedResource } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Identity } from '../../core/subject.ts';
@@ -17,16 +18,19 @@ import type { View } from '../../gateway/view.ts';
 import * as headers from '../../protocol/headers.ts';
 import { ClientLoads } from './client-load.ts';
 import { Connections } from './connections.ts';
-import { guard, isLoopback, type Guard } from './guard.ts';
+import { guard, isLoopback, placeFault, type Guard } from './guard.ts';
 import { healthOf } from './health.ts';
 import { sendJson } from './http-answer.ts';
 import { answerPost } from './http-post.ts';
 import { refuseLarge, sendRefusal } from './http-refusal.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
-import { namesModern } from './modern-rules.ts';
 import { answerDelete, answerGet, type SessionVisit } from './legacy-get.ts';
+import { listen } from './listen.ts';
+import { namesModern } from './modern-rules.ts';
 import type { OtherPaths } from './other-paths.ts';
 import { readBody } from './read-body.ts';
+import { decoded, pathOf } from './request-path.ts';
+import { answerMetadata } from './resource-metadata.ts';
 import { sendMetrics } from './send-metrics.ts';
 import { Sessions } from './session.ts';
 import { timeLimits } from './time-limits.ts';
@@ -39,6 +43,8 @@ export interface HttpDoorOptions {
   /** Whether MCP endpoints need no token; beyond loopback they always do. */
   readonly isOpen: boolean;
   readonly gate: Gate;
+  /** Undefined: no issuer is known, and nothing is told of where tokens are to be had. */
+  readonly resource?: ProtectedResource | undefined;
   readonly settings: Settings;
   readonly catalog: Catalog;
   readonly views: ToolsetViews;
@@ -91,20 +97,6 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<Htt
   });
 }
 
-function listen(server: HttpServer, host: string, port: number): Promise<Result<number, Refusal>> {
-  const bare = host.replace(/^\[|\]$/g, '');
-  return new Promise((resolve) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason =
-        error.code === 'EADDRINUSE'
-          ? 'the port is taken; choose another with --port'
-          : (error.code ?? error.message);
-      resolve(err({ code: 'ADDRESS_UNUSABLE', address: `${host}:${port}`, reason }));
-    });
-    server.listen(port, bare, () => resolve(ok((server.address() as AddressInfo).port)));
-  });
-}
-
 class Door {
   readonly #options: HttpDoorOptions;
   readonly #server: () => HttpServer;
@@ -133,20 +125,23 @@ class Door {
       await this.#answerElsewhere(request, response, path);
       return;
     }
-    const admitted = this.#guard(request);
+    const given = this.#guard(request);
+    // Nothing waits but what must: with any other token the whole of this runs at once.
+    const admitted = given instanceof Promise ? await given : given;
+    if (request.socket.destroyed) return;
     if (path === '/health' && request.method === 'GET' && (admitted.ok || isAboutTokens(admitted.error))) {
       this.#answerHealth(response, admitted.ok && allows(admitted.value, 'read'));
       return;
     }
     if (!admitted.ok) {
-      sendRefusal(response, admitted.error);
+      this.#refuse(response, admitted.error);
       return;
     }
     const { subject } = admitted.value;
     this.#options.log.debug('a request came in', { subject, path });
     const view = this.#viewAt(path);
     if (path === '/metrics') await this.#answerMetrics(request, response, admitted.value);
-    else if (!allows(admitted.value, 'mcp')) sendRefusal(response, { code: 'SCOPE_MISSING', scope: 'mcp' });
+    else if (!allows(admitted.value, 'mcp')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'mcp' });
     else if (view === undefined)
       sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: this.#paths() });
     else if (request.method === 'POST') await this.#post(request, response, { view, subject });
@@ -164,10 +159,22 @@ class Door {
   }
 
   async #answerElsewhere(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const { log, others } = this.#options;
-    const admitted = this.#closedGuard(request);
+    const { host, log, others, resource } = this.#options;
+    const isPlaced = placeFault(request, isLoopback(host)) === undefined;
+    if (isPlaced && resource !== undefined && answerMetadata(request, response, { path, resource })) return;
+    const given = this.#closedGuard(request);
+    const admitted = given instanceof Promise ? await given : given;
+    if (request.socket.destroyed) return;
     if (admitted.ok) log.debug('a request came in', { subject: admitted.value.subject, path });
     await others.answer(request, response, admitted);
+  }
+
+  /** Says also where a token is to be had, if an issuer is known. */
+  #refuse(response: ServerResponse, what: Refusal): void {
+    const { resource } = this.#options;
+    const { method = '', headers } = response.req;
+    const asked = { path: pathOf(response.req), method, host: headers.host ?? '' };
+    sendRefusal(response, what, resource && protectionOf(resource, asked));
   }
 
   /** Takes no new request, waits for the answers to those under way, and then ends what would last. */
@@ -248,7 +255,7 @@ class Door {
   async #answerMetrics({ method }: IncomingMessage, response: ServerResponse, who: Identity): Promise<void> {
     const { size: sessions } = this.#sessions;
     const { size: subscriptions } = this.#subscriptions;
-    if (!allows(who, 'read')) sendRefusal(response, { code: 'SCOPE_MISSING', scope: 'read' });
+    if (!allows(who, 'read')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'read' });
     else if (method === 'GET')
       await sendMetrics(response, { ...this.#options, door: this.#server(), sessions, subscriptions });
     else sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: method ?? '', allowed: 'GET' });
@@ -268,23 +275,3 @@ class Door {
 
 /** Who comes to which endpoint. */
 type Visit = Pick<Post, 'view' | 'subject'>;
-
-/** Anybody may know whether the door is open, with whatever token. */
-function isAboutTokens({ code }: Refusal): boolean {
-  return code === 'TOKEN_REQUIRED' || code === 'TOO_MANY_FAILURES';
-}
-
-function pathOf(request: IncomingMessage): string {
-  const path = request.url ?? '/';
-  const query = path.indexOf('?');
-  const bare = query < 0 ? path : path.slice(0, query);
-  return bare.length > 1 && bare.endsWith('/') ? bare.slice(0, -1) : bare;
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}

@@ -3,15 +3,18 @@ import { facesOf, rpcErrorOf } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { errorMessage } from '../../protocol/reply.ts';
 import { challengeOf } from '../../core/challenge.ts';
+import type { Protection } from '../../core/protected-resource.ts';
 import { sendJson } from './http-answer.ts';
 import { namesModern } from './modern-rules.ts';
 
-/** A refusal before the message was looked at; it carries no id. */
-export function sendRefusal(response: ServerResponse, what: Refusal): void {
+/** A refusal before the message was looked at; it carries no id. `protection`: where a token is to be had. */
+export function sendRefusal(response: ServerResponse, what: Refusal, protection?: Protection): void {
   const extra: Record<string, string> = {};
+  const { authorization } = response.req.headers;
   if (what.code === 'TOKEN_REQUIRED' || what.code === 'SCOPE_MISSING')
-    extra['www-authenticate'] = challengeOf(what, response.req.headers.authorization);
-  if (what.code === 'TOO_MANY_FAILURES') extra['retry-after'] = String(what.waitSeconds);
+    extra['www-authenticate'] = challengeOf(what, { authorization, protection });
+  if (what.code === 'TOO_MANY_FAILURES' || what.code === 'ISSUER_UNAVAILABLE')
+    extra['retry-after'] = String(what.waitSeconds);
   if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = what.allowed;
   // What is left of a body that was not read would be taken for the next request.
   extra['connection'] = 'close';

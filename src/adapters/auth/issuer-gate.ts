@@ -1,0 +1,163 @@
+import type { Grant } from '../../core/jwt-claims.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { allows, type Identity, type Scope } from '../../core/subject.ts';
+import { bearerOf, looksLikeJwt } from '../../core/token.ts';
+import type { Gate, Log } from '../../gateway/ports.ts';
+import { Failures, type Failing } from './failures.ts';
+import { REST_MS } from './issuer-keys.ts';
+import type { CheckJwt, JwtVerdict } from './jwt-check.ts';
+import { secretDigest } from './mint-token.ts';
+
+export interface IssuerGateOptions {
+  readonly issuer: string;
+  readonly check: CheckJwt;
+  /** Knows all tokens that are none of the issuer's. Who opened it closes it. */
+  readonly own: Gate;
+  /** ASSAY_TOKEN, which may be any text. */
+  readonly operatorToken: string | undefined;
+  /** Invalid tokens within a minute after which no more are looked at. */
+  readonly mostFailures: number;
+  readonly log: Log;
+}
+
+type Admission = Result<Identity, Refusal>;
+
+/** A token that was checked, with the answer that its holder gets as long as that is taken for true. */
+interface Checked {
+  readonly admission: Admission;
+  readonly untilMs: number;
+}
+
+const WINDOW_MS = 60_000;
+/** So long in ms a check holds: then a key that was withdrawn counts again. */
+const TRUSTED_MS = 120_000;
+const MOST_CHECKED = 10_000;
+const MOST_HOLDERS = 10_000;
+
+/** A guess; whoever guesses tokens of an issuer shuts out no token of ours at the same address. */
+const GUESSED = 'issued';
+
+/** Takes tokens of an issuer beside our own. One that was checked a moment ago is answered at once, others by a promise. */
+export class IssuerGate implements Gate {
+  readonly #options: IssuerGateOptions;
+  readonly #failures: Failures;
+  readonly #operator: Buffer | undefined;
+  /** By digest, the oldest check first. */
+  readonly #checked = new Map<string, Checked>();
+  /** By digest, so that a token which comes often at a time is checked once. */
+  readonly #underWay = new Map<string, Promise<Admission>>();
+  /** What each subject may do and until when, by its tokens as they were seen. */
+  readonly #holders = new Map<string, readonly Grant[]>();
+  #isAway = false;
+
+  constructor(options: IssuerGateOptions) {
+    const { operatorToken, mostFailures } = options;
+    this.#options = options;
+    this.#failures = new Failures({ most: mostFailures, windowMs: WINDOW_MS });
+    this.#operator =
+      operatorToken !== undefined && looksLikeJwt(operatorToken) ? secretDigest(operatorToken) : undefined;
+  }
+
+  admit(authorization: string | undefined, address: string, nowMs: number): Admission | Promise<Admission> {
+    const given = bearerOf(authorization);
+    if (given === undefined || !looksLikeJwt(given))
+      return this.#options.own.admit(authorization, address, nowMs);
+    const digest = secretDigest(given);
+    // Of a digest nothing can be learnt by the time that a comparison takes.
+    if (this.#operator?.equals(digest) === true)
+      return this.#options.own.admit(authorization, address, nowMs);
+    const key = digest.toString('base64url');
+    const checked = this.#checked.get(key);
+    if (checked !== undefined && checked.untilMs > nowMs) return checked.admission;
+    const underWay = this.#underWay.get(key);
+    if (underWay !== undefined) return underWay;
+    const waitMs =
+      this.#failures.waitMs({ address, id: GUESSED }, nowMs) ?? this.#waitMs(address, key, nowMs);
+    if (waitMs !== undefined)
+      return err({ code: 'TOO_MANY_FAILURES', waitSeconds: Math.ceil(waitMs / 1_000) });
+    const admission = this.#check(given, { key, address, nowMs });
+    this.#underWay.set(key, admission);
+    return admission;
+  }
+
+  isHolder(subject: string, scope: Scope, nowMs: number): boolean {
+    const grants = this.#holders.get(subject);
+    if (grants === undefined) return this.#options.own.isHolder(subject, scope, nowMs);
+    return grants.some(({ identity, expiresMs }) => expiresMs > nowMs && allows(identity, scope));
+  }
+
+  /** Tokens of an issuer cannot be guessed; ASSAY_TOKEN can, where it is short. */
+  isFitForNetwork(nowMs: number): boolean {
+    return this.#options.operatorToken === undefined || this.#options.own.isFitForNetwork(nowMs);
+  }
+
+  /** A token that the issuer signed, and which is of no use, has a count of its own: its holder alone waits. */
+  #waitMs(address: string, key: string, nowMs: number): number | undefined {
+    return this.#failures.waitMs({ address, id: key }, nowMs);
+  }
+
+  async #check(
+    given: string,
+    { key, address, nowMs }: { readonly key: string; readonly address: string; readonly nowMs: number },
+  ): Promise<Admission> {
+    try {
+      const verdict = await this.#options.check(given, nowMs);
+      this.#tellAway(verdict);
+      if (verdict.kind === 'granted') return this.#grant(key, verdict.grant, nowMs);
+      if (verdict.kind === 'unknown') return this.#unknown();
+      const failing: Failing = { address, id: verdict.isSigned ? key : GUESSED };
+      this.#failures.note(failing, nowMs);
+      this.#options.log.debug('a token of the issuer was refused', { reason: verdict.reason });
+      return err({ code: 'TOKEN_REQUIRED', reason: verdict.reason });
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+
+  #grant(key: string, grant: Grant, nowMs: number): Admission {
+    const admission = ok(grant.identity);
+    this.#checked.delete(key);
+    this.#checked.set(key, { admission, untilMs: Math.min(grant.expiresMs, nowMs + TRUSTED_MS) });
+    this.#hold(grant, nowMs);
+    for (const [oldest] of this.#checked) {
+      if (this.#checked.size <= MOST_CHECKED) break;
+      this.#checked.delete(oldest);
+    }
+    return admission;
+  }
+
+  #hold(grant: Grant, nowMs: number): void {
+    const { subject } = grant.identity;
+    const same = (one: Grant): boolean => one.identity.scopes.join() === grant.identity.scopes.join();
+    // One of each kind is enough: as many as there are sets of scopes.
+    const others = (this.#holders.get(subject) ?? []).filter(
+      (one) => one.expiresMs > nowMs && !(same(one) && one.expiresMs <= grant.expiresMs),
+    );
+    const isKnown = others.some((one) => same(one));
+    this.#holders.delete(subject);
+    this.#holders.set(subject, isKnown ? others : [...others, grant]);
+    for (const [oldest] of this.#holders) {
+      if (this.#holders.size <= MOST_HOLDERS) break;
+      this.#holders.delete(oldest);
+    }
+  }
+
+  #unknown(): Admission {
+    const { issuer } = this.#options;
+    return err({ code: 'ISSUER_UNAVAILABLE', issuer, waitSeconds: Math.ceil(REST_MS / 1_000) });
+  }
+
+  /** Told once, and once more when it is over. */
+  #tellAway(verdict: JwtVerdict): void {
+    const { issuer, log } = this.#options;
+    if (verdict.kind === 'unknown' && !this.#isAway)
+      log.warn('the keys of the issuer cannot be had, so its tokens are refused', {
+        issuer,
+        cause: verdict.cause,
+      });
+    if (verdict.kind === 'granted' && this.#isAway)
+      log.info('the keys of the issuer could be had again', { issuer });
+    if (verdict.kind !== 'refused') this.#isAway = verdict.kind === 'unknown';
+  }
+}

@@ -1,0 +1,124 @@
+import type { JWTVerifyGetKey } from 'jose';
+import { Unfetched, type CarefulFetch } from '../../platform/careful-fetch.ts';
+import { openFetchFor } from './authorization-server.ts';
+
+export interface IssuerKeysOptions {
+  readonly issuer: string;
+  /** '': it is found through the metadata of the issuer. */
+  readonly jwksUri: string;
+}
+
+/** The keys could not be had, which says nothing about a token; the message is a phrase to stand behind "the issuer". */
+export class KeysUnavailable extends Error {}
+
+/** How long in ms nobody is asked after a failure. */
+export const REST_MS = 5_000;
+
+/** A key that is not known yet is sought this often in ms at most. */
+const COOLDOWN_MS = 5_000;
+/** After so long in ms the keys are fetched again, so that one which was withdrawn is forgotten. */
+const LIFE_MS = 300_000;
+const LIMIT_MS = 5_000;
+
+/** The keys of an issuer, fetched when the first token comes. Rejects with KeysUnavailable, or with errors of jose. */
+export async function openIssuerKeys(options: IssuerKeysOptions): Promise<JWTVerifyGetKey> {
+  const { createRemoteJWKSet, customFetch } = await import('jose');
+  return createRemoteJWKSet(new URL(options.jwksUri === '' ? options.issuer : options.jwksUri), {
+    timeoutDuration: LIMIT_MS,
+    cooldownDuration: COOLDOWN_MS,
+    cacheMaxAge: LIFE_MS,
+    [customFetch]: restingFetch(options),
+  });
+}
+
+/** One attempt at a time is seen to by jose; an issuer that is away is left alone between two of them. */
+function restingFetch(options: IssuerKeysOptions): () => Promise<Response> {
+  let failure: { readonly error: KeysUnavailable; readonly untilMs: number } | undefined;
+  return async () => {
+    if (failure !== undefined && performance.now() < failure.untilMs) throw failure.error;
+    try {
+      const signal = AbortSignal.timeout(LIMIT_MS);
+      const keys = await Promise.race([fetchKeys(options, signal), outOf(signal)]);
+      failure = undefined;
+      return keys;
+    } catch (cause) {
+      const error =
+        cause instanceof KeysUnavailable ? cause : new KeysUnavailable(phraseOf(cause), { cause });
+      failure = { error, untilMs: performance.now() + REST_MS };
+      throw error;
+    }
+  };
+}
+
+function phraseOf(error: unknown): string {
+  return error instanceof Unfetched ? error.message : 'gave what is no set of keys';
+}
+
+/** A look-up of a name cannot be aborted. */
+function outOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const gone = (): void => reject(new KeysUnavailable('did not answer in time'));
+    signal.addEventListener('abort', gone, { once: true });
+  });
+}
+
+/** No redirect is followed, what it names may only be where it is itself, and all of it together has one time limit. */
+async function fetchKeys({ issuer, jwksUri }: IssuerKeysOptions, signal: AbortSignal): Promise<Response> {
+  const fetching = await openFetchFor(new URL(jwksUri === '' ? issuer : jwksUri), signal);
+  try {
+    const place = jwksUri === '' ? await findJwksUri(issuer, fetching) : jwksUri;
+    const answer = await fetching.fetch(place, { headers: { accept: 'application/json' } });
+    const found = answer.status === 200 ? memberOf(await jsonOf(answer), 'keys') : undefined;
+    if (!Array.isArray(found))
+      throw new KeysUnavailable(`has no keys at its jwks_uri (HTTP ${answer.status})`);
+    return Response.json({ keys: found });
+  } finally {
+    await fetching.close();
+  }
+}
+
+/** RFC 8414, section 3, and OpenID Connect Discovery 1.0, section 4. Whoever claims another issuer is not it (section 3.3). */
+async function findJwksUri(issuer: string, fetching: CarefulFetch): Promise<string> {
+  for (const place of metadataPlaces(issuer)) {
+    const answer = await fetching.fetch(place, { headers: { accept: 'application/json' } });
+    const document = answer.status === 200 ? await jsonOf(answer) : undefined;
+    const jwksUri = memberOf(document, 'jwks_uri');
+    if (document === undefined || typeof jwksUri !== 'string') continue;
+    if (memberOf(document, 'issuer') !== issuer)
+      throw new KeysUnavailable(
+        `calls itself otherwise in its metadata: ${said(memberOf(document, 'issuer'))}`,
+      );
+    if (!URL.canParse(jwksUri)) throw new KeysUnavailable(`names a jwks_uri that is none: ${said(jwksUri)}`);
+    return jwksUri;
+  }
+  throw new KeysUnavailable('has no metadata with a jwks_uri; set auth.jwksUri');
+}
+
+function metadataPlaces(issuer: string): readonly string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  const places = [
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}/.well-known/openid-configuration${path}`,
+    `${origin}${path}/.well-known/openid-configuration`,
+  ];
+  return [...new Set(places)];
+}
+
+async function jsonOf(answer: Response): Promise<unknown> {
+  try {
+    return await answer.json();
+  } catch {
+    return undefined;
+  }
+}
+
+function memberOf(document: unknown, name: string): unknown {
+  return typeof document === 'object' && document !== null
+    ? Object.entries(document).find(([key]) => key === name)?.[1]
+    : undefined;
+}
+
+function said(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 200);
+}

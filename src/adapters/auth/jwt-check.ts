@@ -1,0 +1,80 @@
+import type { JWTVerifyGetKey } from 'jose';
+import { grantOf, type Grant } from '../../core/jwt-claims.ts';
+import type { ProtectedResource } from '../../core/protected-resource.ts';
+import { KeysUnavailable } from './issuer-keys.ts';
+
+/** What a check of a token finds. Reasons are phrases about the token. */
+export type JwtVerdict =
+  | { readonly kind: 'granted'; readonly grant: Grant }
+  /** `isSigned`: the issuer made it, so nobody guessed it. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly isSigned: boolean }
+  /** Nothing can be said of it. */
+  | { readonly kind: 'unknown'; readonly cause: string };
+
+export type CheckJwt = (text: string, nowMs: number) => Promise<JwtVerdict>;
+
+/** None with a secret that both sides know, and never `none`: who can check a token must not be able to make one. */
+const ALGORITHMS: readonly string[] = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
+
+/** How far in seconds the clock of the issuer may be ahead of ours, or behind it. */
+const TOLERANCE_S = 10;
+
+/** Signature, algorithm, issuer and times by jose, and what the token means for us by the core (RFC 9068, section 4). */
+export async function openJwtCheck(keys: JWTVerifyGetKey, resource: ProtectedResource): Promise<CheckJwt> {
+  const { decodeJwt, decodeProtectedHeader, errors, jwtVerify } = await import('jose');
+  const { issuer } = resource;
+
+  /** What is wrong with it before a key is sought, so that nobody asks the issuer about what is none of its own. */
+  const faultOf = (text: string): string | undefined => {
+    try {
+      const { alg } = decodeProtectedHeader(text);
+      if (alg === undefined || !ALGORITHMS.includes(alg)) return 'its algorithm is not taken';
+      return decodeJwt(text).iss === issuer ? undefined : 'its iss is another issuer';
+    } catch {
+      return 'it is no JSON Web Token';
+    }
+  };
+
+  const refusalOf = (error: unknown): JwtVerdict => {
+    if (error instanceof KeysUnavailable) return { kind: 'unknown', cause: error.message };
+    if (error instanceof errors.JWKSInvalid || error instanceof errors.JWKSTimeout)
+      return { kind: 'unknown', cause: 'gave what is no set of keys' };
+    if (error instanceof errors.JWTExpired)
+      return { kind: 'refused', reason: 'it has expired', isSigned: true };
+    if (error instanceof errors.JWTClaimValidationFailed) {
+      const reason = error.claim === 'nbf' ? 'it is not valid yet' : `its ${error.claim} does not hold`;
+      return { kind: 'refused', reason, isSigned: true };
+    }
+    if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
+      return { kind: 'refused', reason: 'its kid names no key of its issuer', isSigned: false };
+    if (error instanceof errors.JOSEError)
+      return { kind: 'refused', reason: 'its signature does not hold', isSigned: false };
+    throw error;
+  };
+
+  return async (text, nowMs) => {
+    const fault = faultOf(text);
+    if (fault !== undefined) return { kind: 'refused', reason: fault, isSigned: false };
+    try {
+      const { payload, protectedHeader } = await jwtVerify(text, keys, {
+        issuer,
+        algorithms: [...ALGORITHMS],
+        requiredClaims: ['exp'],
+        clockTolerance: TOLERANCE_S,
+        currentDate: new Date(nowMs),
+      });
+      const grant = grantOf({ type: protectedHeader.typ, claims: payload }, resource);
+      return grant.ok
+        ? {
+            kind: 'granted',
+            grant: { ...grant.value, expiresMs: grant.value.expiresMs + TOLERANCE_S * 1_000 },
+          }
+        : { kind: 'refused', reason: grant.error, isSigned: true };
+    } catch (error) {
+      return refusalOf(error);
+    }
+  };
+}

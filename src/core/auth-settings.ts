@@ -1,0 +1,43 @@
+const LONGEST = 1_024;
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** Why a text cannot name an authorization server (RFC 8414, section 2), as the end of a sentence. */
+export function issuerFault(text: string): string | undefined {
+  return text === '' ? undefined : (secureUrlFault(text) ?? queryFault(text));
+}
+
+/** Why a text cannot be where keys are fetched, as the end of a sentence. */
+export function jwksUriFault(text: string): string | undefined {
+  return text === '' ? undefined : secureUrlFault(text);
+}
+
+/** Why a text cannot be how clients reach Assay, as the end of a sentence. */
+export function publicUrlFault(text: string): string | undefined {
+  return text === '' ? undefined : (urlFault(text, ['https:', 'http:']) ?? queryFault(text));
+}
+
+/** Why a text cannot stand in the `aud` of tokens, as the end of a sentence. */
+export function audienceFault(text: string): string | undefined {
+  if (text.length > LONGEST) return TOO_LONG;
+  return /^[\x21-\x7e]*$/.test(text) ? undefined : 'it must be printable ASCII without spaces';
+}
+
+const TOO_LONG = `it must have at most ${LONGEST} characters`;
+
+function secureUrlFault(text: string): string | undefined {
+  const fault = urlFault(text, ['https:', 'http:']);
+  const url = URL.parse(text);
+  const isSecure = url?.protocol === 'https:' || LOOPBACK.test(url?.hostname ?? '');
+  return fault ?? (isSecure ? undefined : 'it must be an https URL; http will do on loopback alone');
+}
+
+function urlFault(text: string, protocols: readonly string[]): string | undefined {
+  const url = URL.parse(text);
+  if (text.length > LONGEST) return TOO_LONG;
+  if (url === null || !protocols.includes(url.protocol) || /[\s\\"]/.test(text)) return 'it must be a URL';
+  return url.username === '' && url.password === '' ? undefined : 'it must hold no user and no password';
+}
+
+function queryFault(text: string): string | undefined {
+  return /[?#]/.test(text) ? 'it must have neither a query nor a fragment' : undefined;
+}

@@ -1,0 +1,56 @@
+import { printable } from './printable.ts';
+import { opensFor, type ProtectedResource } from './protected-resource.ts';
+import { err, ok, type Result } from './result.ts';
+import { issuedSubject, SCOPES, type Identity, type Scope } from './subject.ts';
+
+/** Header and claims of a token whose signature and times hold. */
+export interface CheckedJwt {
+  readonly type: unknown;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** Who holds a token, and until when. */
+export interface Grant {
+  readonly identity: Identity;
+  readonly expiresMs: number;
+}
+
+/** Of `sub` no more is promised by OpenID Connect Core, section 2. */
+const LONGEST_SUB = 255;
+
+/** An access token by RFC 9068, or a plain one; not what an issuer signs for other ends. */
+const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt', 'application/jwt']);
+
+/** Whose the token is and what it opens. The error is a phrase about the token, in ASCII and without quotes. */
+export function grantOf({ type, claims }: CheckedJwt, resource: ProtectedResource): Result<Grant, string> {
+  const { sub, exp, aud, cnf } = claims;
+  if (type !== undefined && !(typeof type === 'string' && TYPES.has(type.toLowerCase())))
+    return err('its typ is not that of an access token');
+  // Without a proof of the key it would be of use to whoever found it (RFC 9449, section 7.1).
+  if (cnf !== undefined) return err('it is bound to a key, which is not checked here');
+  if (typeof exp !== 'number') return err('it has no exp');
+  if (typeof sub !== 'string' || sub === '') return err('it has no sub');
+  if (sub.length > LONGEST_SUB || printable(sub) !== sub) return err('its sub cannot name anybody');
+  const within = opensFor(textsOf(aud), resource);
+  if (within.length === 0) return err('its aud is not this resource');
+  const scopes = scopesIn([...wordsOf(claims['scope']), ...wordsOf(claims['scp'])]);
+  return ok({
+    identity: { subject: issuedSubject(resource.issuer, sub), scopes, within },
+    expiresMs: exp * 1_000,
+  });
+}
+
+/** `mcp`, or `assay:mcp` where an issuer has scopes of many resources. All others are none of ours. */
+function scopesIn(words: readonly string[]): readonly Scope[] {
+  return SCOPES.filter((scope) => words.includes(scope) || words.includes(`assay:${scope}`));
+}
+
+/** RFC 9068, section 2.2.3, has one text; some issuers write a list. */
+function wordsOf(claim: unknown): readonly string[] {
+  return textsOf(claim).flatMap((text) => text.split(' '));
+}
+
+function textsOf(claim: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
+  return list.filter((one) => typeof one === 'string');
+}

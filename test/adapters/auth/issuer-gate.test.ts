@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { IssuerGate } from '../../../src/adapters/auth/issuer-gate.ts';
+import type { JwtVerdict } from '../../../src/adapters/auth/jwt-check.ts';
+import { mintToken } from '../../../src/adapters/auth/mint-token.ts';
+import { TokenGate } from '../../../src/adapters/auth/token-gate.ts';
+import type { Scope } from '../../../src/core/subject.ts';
+import { MemoryTokens } from '../../support/memory-store.ts';
+
+const NOW = 1_800_000_000_000;
+const HERE = '10.0.0.7';
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+interface Setting {
+  readonly gate: IssuerGate;
+  /** The texts that were checked. */
+  readonly checked: readonly string[];
+}
+
+/** A gate to which tokens say by themselves what they are worth: `granted.SUBJECT.SCOPE`. */
+async function open(operatorToken?: string, lastsMs = 3_600_000): Promise<Setting> {
+  const checked: string[] = [];
+  const store = new MemoryTokens();
+  const own = await TokenGate.open({ store, operatorToken, ownToken: mintToken(), mostFailures: 3, log });
+  const check = (text: string, nowMs: number): Promise<JwtVerdict> => {
+    checked.push(text);
+    return Promise.resolve(verdictIn(text, NOW + lastsMs, nowMs));
+  };
+  const issuer = 'https://id.example';
+  return { gate: new IssuerGate({ issuer, check, own, operatorToken, mostFailures: 3, log }), checked };
+}
+
+function verdictIn(text: string, expiresMs: number, nowMs: number): JwtVerdict {
+  const [kind, subject = '', scope = ''] = text.split('.');
+  if (kind === 'unknown') return { kind, cause: 'is away' };
+  if (kind !== 'granted' || expiresMs <= nowMs)
+    return { kind: 'refused', reason: 'it is bad', isSigned: kind === 'signed' };
+  const scopes = scope === '' ? [] : [scope as Scope];
+  return { kind, grant: { identity: { subject, scopes, within: ['/mcp'] }, expiresMs } };
+}
+
+/** Whose it is, or why it may not come in; `later:` where that had to be waited for. */
+async function verdict({ gate }: Setting, token: string, nowMs = NOW): Promise<string> {
+  const given = gate.admit(`Bearer ${token}`, HERE, nowMs);
+  const admitted = await given;
+  const what = admitted.ok ? admitted.value.subject : admitted.error.code;
+  return given instanceof Promise ? `later: ${what}` : what;
+}
+
+describe('a token of an issuer', () => {
+  it('is checked once, and answered at once from then on', async () => {
+    const setting = await open();
+    expect(await verdict(setting, 'granted.ada.mcp')).toBe('later: ada');
+    expect(await verdict(setting, 'granted.ada.mcp')).toBe('ada');
+    expect(await verdict(setting, 'granted.ada.mcp', NOW + 119_999)).toBe('ada');
+    expect(setting.checked).toEqual(['granted.ada.mcp']);
+  });
+
+  it('is checked again after two minutes, and when it has expired', async () => {
+    const setting = await open();
+    await verdict(setting, 'granted.ada.mcp');
+    expect(await verdict(setting, 'granted.ada.mcp', NOW + 120_000)).toBe('later: ada');
+    const short = await open(undefined, 1_000);
+    await verdict(short, 'granted.ada.mcp');
+    expect(await verdict(short, 'granted.ada.mcp', NOW + 999)).toBe('ada');
+    expect(await verdict(short, 'granted.ada.mcp', NOW + 1_000)).toBe('later: TOKEN_REQUIRED');
+  });
+
+  it('that comes many times at once is checked once', async () => {
+    const setting = await open();
+    const all = await Promise.all([1, 2, 3].map(() => verdict(setting, 'granted.ada.mcp')));
+    expect(all).toEqual(['later: ada', 'later: ada', 'later: ada']);
+    expect(setting.checked).toHaveLength(1);
+  });
+
+  it('of which nothing can be said counts as no failure, and is not remembered', async () => {
+    const setting = await open();
+    for (let count = 0; count < 5; count += 1)
+      expect(await verdict(setting, 'unknown.x.y')).toBe('later: ISSUER_UNAVAILABLE');
+    expect(setting.checked).toHaveLength(5);
+  });
+
+  it('that was guessed shuts out guesses, and one that is known is still let in', async () => {
+    const setting = await open();
+    await verdict(setting, 'granted.ada.mcp');
+    for (const guess of ['x.1.y', 'x.2.y', 'x.3.y'])
+      expect(await verdict(setting, guess)).toBe('later: TOKEN_REQUIRED');
+    expect(await verdict(setting, 'x.4.y')).toBe('TOO_MANY_FAILURES');
+    expect(await verdict(setting, 'granted.ben.mcp')).toBe('TOO_MANY_FAILURES');
+    expect(await verdict(setting, 'granted.ada.mcp')).toBe('ada');
+    expect(await verdict(setting, 'granted.ben.mcp', NOW + 61_000)).toBe('later: ben');
+  });
+
+  it('that the issuer signed and that does not hold shuts out itself alone', async () => {
+    const setting = await open();
+    for (let count = 0; count < 3; count += 1)
+      expect(await verdict(setting, 'signed.x.y')).toBe('later: TOKEN_REQUIRED');
+    expect(await verdict(setting, 'signed.x.y')).toBe('TOO_MANY_FAILURES');
+    expect(await verdict(setting, 'granted.ben.mcp')).toBe('later: ben');
+  });
+});
+
+describe('a holder', () => {
+  it('is one as long as one of the tokens that were seen holds, and by its scopes', async () => {
+    const { gate, ...rest } = await open();
+    const holds = (scope: Scope, nowMs = NOW): boolean => gate.isHolder('ada', scope, nowMs);
+    expect(holds('mcp')).toBe(false);
+    await verdict({ gate, ...rest }, 'granted.ada.mcp');
+    expect([holds('mcp'), holds('read'), holds('admin')]).toEqual([true, false, false]);
+    await verdict({ gate, ...rest }, 'granted.ada.admin');
+    expect([holds('read'), holds('admin'), holds('execute')]).toEqual([true, true, false]);
+    expect([holds('mcp', NOW + 3_599_999), holds('mcp', NOW + 3_600_000)]).toEqual([true, false]);
+  });
+
+  it('is anybody else by the tokens of our own', async () => {
+    const { gate } = await open();
+    expect([gate.isHolder('local', 'mcp', NOW), gate.isHolder('nobody', 'mcp', NOW)]).toEqual([true, false]);
+  });
+});
+
+describe('what is no token of the issuer', () => {
+  it('is looked at as ever, without waiting; also ASSAY_TOKEN where it looks like one', async () => {
+    const setting = await open('granted.operator.token');
+    expect(await verdict(setting, 'granted.operator.token')).toBe('operator');
+    expect(await verdict(setting, mintToken().text)).toBe('TOKEN_REQUIRED');
+    expect(await verdict(setting, 'x')).toBe('TOKEN_REQUIRED');
+    expect(setting.checked).toEqual([]);
+  });
+
+  it('makes the network fit or not by ASSAY_TOKEN alone, which can be guessed', async () => {
+    expect((await open()).gate.isFitForNetwork(NOW)).toBe(true);
+    expect((await open('short')).gate.isFitForNetwork(NOW)).toBe(false);
+    expect((await open('x'.repeat(16))).gate.isFitForNetwork(NOW)).toBe(true);
+  });
+});

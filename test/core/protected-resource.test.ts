@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { challengeOf } from '../../src/core/challenge.ts';
+import {
+  basesOf,
+  isWithin,
+  metadataAt,
+  opensFor,
+  protectionOf,
+  type ProtectedResource,
+} from '../../src/core/protected-resource.ts';
+
+const GATEWAY: ProtectedResource = {
+  issuer: 'https://id.example/',
+  bases: ['https://gw.example'],
+  audience: '',
+};
+
+function opened(audience: string, resource: ProtectedResource = GATEWAY): readonly string[] {
+  return opensFor([audience], resource);
+}
+
+describe('an audience', () => {
+  it('opens the endpoint whose URL it is, with or without a slash at its end', () => {
+    for (const slash of ['', '/']) {
+      expect(opened(`https://gw.example${slash}`)).toEqual(['']);
+      expect(opened(`https://gw.example/mcp${slash}`)).toEqual(['/mcp']);
+      expect(opened(`https://gw.example/mcp/toolsets/review${slash}`)).toEqual(['/mcp/toolsets/review']);
+    }
+  });
+
+  it('opens nothing where it is anything else, though it looks alike', () => {
+    for (const audience of [
+      '',
+      '/',
+      '/mcp',
+      'https://gw.example.evil.example',
+      'https://gw.example@evil.example/mcp',
+      'https://gw.example:444/mcp',
+      'http://gw.example/mcp',
+      'https://gw.example/mcp//all',
+      'https://gw.example/tokens',
+      'https://gw.example/mcp/servers/a/b',
+    ])
+      expect([audience, opened(audience)]).toEqual([audience, []]);
+  });
+
+  it('is the one of the setting alone, where there is one', () => {
+    const named = { ...GATEWAY, audience: 'api://assay' };
+    expect(opened('api://assay', named)).toEqual(['']);
+    expect(opened('api://assay/', named)).toEqual([]);
+    expect(opened('https://gw.example', named)).toEqual([]);
+  });
+
+  it('may be one of many', () => {
+    const audiences = ['https://a.example', 'https://gw.example/mcp', 'https://gw.example/mcp/all'];
+    expect(opensFor(audiences, GATEWAY)).toEqual(['/mcp', '/mcp/all']);
+    expect(opensFor([], GATEWAY)).toEqual([]);
+  });
+});
+
+it('a path is opened by itself and by what it is below, never by what begins alike', () => {
+  expect(isWithin('/mcp/all', ['/mcp'])).toBe(true);
+  expect(isWithin('/mcp', ['/mcp'])).toBe(true);
+  expect(isWithin('/tools', [''])).toBe(true);
+  expect(isWithin('/mcpx', ['/mcp'])).toBe(false);
+  expect(isWithin('/mcp', ['/mcp/all'])).toBe(false);
+  expect(isWithin('/mcp', [])).toBe(false);
+});
+
+describe('how clients reach Assay', () => {
+  it('is what the setting says, else the address at which it listens', () => {
+    expect(basesOf('https://gw.example/', 'http://0.0.0.0:4444')).toEqual(['https://gw.example']);
+    expect(basesOf('https://GW.example:443/a/', 'http://0.0.0.0:4444')).toEqual(['https://gw.example/a']);
+    expect(basesOf('', 'http://10.0.0.7:4444')).toEqual(['http://10.0.0.7:4444']);
+  });
+
+  it('is by three names on the machine itself, at the port where it listens alone', () => {
+    expect(basesOf('', 'http://localhost:4444')).toEqual([
+      'http://localhost:4444',
+      'http://127.0.0.1:4444',
+      'http://[::1]:4444',
+    ]);
+    expect(basesOf('http://localhost:9', 'http://127.0.0.1:4444')).toEqual(['http://localhost:9']);
+  });
+});
+
+describe('metadata', () => {
+  const behind = { ...GATEWAY, bases: ['https://gw.example/tools'] };
+  const resourceAt = (path: string): unknown =>
+    metadataAt(`/.well-known/oauth-protected-resource${path}`, 'gw.example', behind)?.['resource'];
+
+  it('stand between the host and the path of the resource, whether a proxy leaves that path or not', () => {
+    expect(resourceAt('/tools/mcp')).toBe('https://gw.example/tools/mcp');
+    expect(resourceAt('/mcp')).toBe('https://gw.example/tools/mcp');
+    expect(resourceAt('/tools')).toBe('https://gw.example/tools');
+    expect(resourceAt('')).toBe('https://gw.example/tools');
+    expect(resourceAt('/toolsmcp')).toBeUndefined();
+    expect(metadataAt('/mcp', 'gw.example', behind)).toBeUndefined();
+  });
+
+  it('are where a challenge says', () => {
+    const asked = { path: '/mcp/all', method: 'POST', host: 'gw.example' };
+    const protection = protectionOf(behind, asked);
+    expect(protection).toEqual({
+      metadataUrl: 'https://gw.example/.well-known/oauth-protected-resource/tools/mcp/all',
+      scope: 'mcp',
+    });
+    const reason = 'it has expired';
+    expect(challengeOf({ code: 'TOKEN_REQUIRED', reason }, { authorization: 'Bearer x', protection })).toBe(
+      `Bearer error="invalid_token", error_description="it has expired", scope="mcp", resource_metadata="${protection.metadataUrl}"`,
+    );
+    expect(challengeOf({ code: 'TOKEN_REQUIRED' }, { authorization: undefined })).toBe('Bearer');
+  });
+
+  it('never hold what a client writes into its Host header', () => {
+    const host = 'evil.example"';
+    const { metadataUrl } = protectionOf(GATEWAY, { path: '/mcp"x', method: 'POST', host });
+    expect(metadataUrl).toBe('https://gw.example/.well-known/oauth-protected-resource');
+  });
+});

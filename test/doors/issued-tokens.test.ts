@@ -1,0 +1,427 @@
+import { createHmac } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { adminClient, verdictOf } from '../support/admin.ts';
+import { runAssay, startAssay, type Assay } from '../support/assay.ts';
+import { sleep, until } from '../support/endings.ts';
+import { send, type Answer } from '../support/http.ts';
+import { at } from '../support/json.ts';
+import { startKeyIssuer, unsigned, type KeyIssuer, type Wish } from '../support/key-issuer.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernSend, modernStream } from '../support/modern.ts';
+import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { bearer, keepToken } from '../support/tokens.ts';
+
+const servers = { plain: fixture('plain') };
+
+async function standing(env: Record<string, string> = {}): Promise<{ issuer: KeyIssuer; assay: Assay }> {
+  const issuer = await startKeyIssuer();
+  const assay = await startAssay({
+    servers,
+    env: { ASSAY_AUTH_ISSUER: issuer.url, ASSAY_LIMITS_TOKEN_FAILURES: '1000', ...env },
+  });
+  return { issuer, assay };
+}
+
+const baseOf = ({ port }: Assay): string => `http://127.0.0.1:${port}`;
+
+function ask(assay: Assay, token?: string, path = '/mcp/all'): Promise<Answer> {
+  return modernSend(`${baseOf(assay)}${path}`, 'tools/list', {
+    headers: token === undefined ? {} : bearer(token),
+  });
+}
+
+/** Status, and the reason that the challenge tells. */
+function told({ status, headers }: Answer): string {
+  const [, reason] = /error_description="([^"]*)"/.exec(headers['www-authenticate'] ?? '') ?? [];
+  return reason === undefined ? String(status) : `${status} ${reason}`;
+}
+
+describe('a token of the issuer', () => {
+  let issuer: KeyIssuer;
+  let assay: Assay;
+  const token = (wish: Wish = {}): Promise<string> => issuer.token(`${baseOf(assay)}/mcp`, wish);
+  beforeAll(async () => {
+    ({ issuer, assay } = await standing({ ASSAY_LOG_LEVEL: 'debug' }));
+    await ask(assay, await token());
+  });
+
+  it('opens MCP in both eras, and no door is open without one', async () => {
+    const good = await token();
+    expect((await ask(assay, good)).status).toBe(200);
+    const session = await openSession(assay.url, { headers: bearer(good) });
+    expect(await session.call('plain_label')).toBe('plain');
+    expect((await ask(assay)).status).toBe(401);
+    expect((await ask(assay, 'x')).status).toBe(401);
+  });
+
+  it('opens the REST API by its scopes, which may have a prefix, and stand in "scope" or in "scp"', async () => {
+    const as = async (claims: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
+      const admin = adminClient(assay, await issuer.token(baseOf(assay), { claims }));
+      const wish = { name: 'x', scopes: ['everything'] };
+      return [verdictOf(await admin.get('/tools')), verdictOf(await admin.post('/tokens', wish))];
+    };
+    const lacking = '403 SCOPE_MISSING';
+    expect(await as({ scope: 'openid read' })).toEqual(['200', lacking]);
+    expect(await as({ scope: 'assay:read' })).toEqual(['200', lacking]);
+    expect(await as({ scope: undefined, scp: ['assay:admin'] })).toEqual(['200', '422 BODY_INVALID']);
+    expect(await as({ scope: undefined, scp: 'mcp admin' })).toEqual(['200', '422 BODY_INVALID']);
+    expect(await as({ scope: 'mcp' })).toEqual([lacking, lacking]);
+    expect(await as({ scope: 'Read tools:read other:admin' })).toEqual([lacking, lacking]);
+    expect(await as({ scope: { admin: true } })).toEqual([lacking, lacking]);
+  });
+
+  it('without a scope of ours is allowed nothing, and is told which one it lacks', async () => {
+    const lacking = await ask(assay, await token({ claims: { scope: 'openid profile' } }));
+    expect([lacking.status, lacking.headers['www-authenticate']]).toEqual([
+      403,
+      'Bearer error="insufficient_scope", ' +
+        'error_description="the token lacks the scope mcp, which its issuer may also call assay:mcp", ' +
+        `scope="mcp", resource_metadata="${baseOf(assay)}/.well-known/oauth-protected-resource/mcp/all"`,
+    ]);
+  });
+
+  it('for one endpoint opens that one with what is below it, and no other', async () => {
+    const opened = async (path: string): Promise<readonly number[]> => {
+      const given = await issuer.token(`${baseOf(assay)}${path}`, { claims: { scope: 'mcp read' } });
+      const statuses = ['/mcp', '/mcp/all', '/mcp/servers/plain'].map(
+        async (one) => (await ask(assay, given, one)).status,
+      );
+      const rest = (await adminClient(assay, given).get('/tools')).status;
+      return [...(await Promise.all(statuses)), rest];
+    };
+    expect(await opened('')).toEqual([200, 200, 200, 200]);
+    expect(await opened('/')).toEqual([200, 200, 200, 200]);
+    expect(await opened('/mcp')).toEqual([200, 200, 200, 401]);
+    expect(await opened('/mcp/all')).toEqual([401, 200, 401, 401]);
+    expect(await opened('/mcp/servers/plain')).toEqual([401, 401, 200, 401]);
+    for (const path of ['/tools', '/mcpx', '/mcp/al', '.evil.example/mcp', '@evil.example'])
+      expect(await opened(path)).toEqual([401, 401, 401, 401]);
+  });
+
+  it.each<readonly [string, Wish]>([
+    ['it has expired', { claims: { exp: Math.floor(Date.now() / 1_000) - 60 } }],
+    ['its exp does not hold', { claims: { exp: undefined } }],
+    ['its exp does not hold', { claims: { exp: '2999-01-01' } }],
+    ['it is not valid yet', { claims: { nbf: Math.floor(Date.now() / 1_000) + 600 } }],
+    ['its iss is another issuer', { claims: { iss: 'https://evil.example' } }],
+    ['its iss is another issuer', { claims: { iss: undefined } }],
+    ['its aud is not this resource', { claims: { aud: 'https://another.example/mcp' } }],
+    ['its aud is not this resource', { claims: { aud: [] } }],
+    ['its aud is not this resource', { claims: { aud: undefined } }],
+    ['its signature does not hold', { isForged: true }],
+    ['its kid names no key of its issuer', { header: { kid: 'another' } }],
+    ['its typ is not that of an access token', { header: { typ: 'logout+jwt' } }],
+    ['it has no sub', { claims: { sub: undefined } }],
+    ['its sub cannot name anybody', { claims: { sub: 'a\nb' } }],
+    ['its sub cannot name anybody', { claims: { sub: 'x'.repeat(256) } }],
+    ['it is bound to a key, which is not checked here', { claims: { cnf: { jkt: 'x' } } }],
+  ])('is refused because %s', async (reason, wish) => {
+    expect(told(await ask(assay, await token(wish)))).toBe(`401 ${reason}`);
+  });
+
+  it('is refused without a signature, or with one by a key that everybody knows', async () => {
+    const nowS = Math.floor(Date.now() / 1_000);
+    const claims = { iss: issuer.url, sub: 'ada', aud: baseOf(assay), exp: nowS + 60, scope: 'mcp admin' };
+    const reason = '401 its algorithm is not taken';
+    expect(told(await ask(assay, unsigned({ alg: 'none' }, claims, '')))).toBe(reason);
+    expect(told(await ask(assay, unsigned({ alg: 'none', kid: 'first' }, claims, 'eA')))).toBe(reason);
+    const head = { alg: 'HS256', typ: 'JWT', kid: 'first' };
+    const text = unsigned(head, claims, '').slice(0, -1);
+    const mac = createHmac('sha256', await issuer.publicKey())
+      .update(text)
+      .digest('base64url');
+    expect(told(await ask(assay, `${text}.${mac}`))).toBe(reason);
+    expect(told(await ask(assay, 'a.b.c'))).toBe('401 it is no JSON Web Token');
+  });
+
+  it('may be as long as a header may, and one that is longer harms nobody', async () => {
+    const padded = (length: number): Promise<string> => token({ claims: { pad: 'x'.repeat(length) } });
+    expect((await ask(assay, await padded(8_000))).status).toBe(200);
+    expect((await ask(assay, await padded(20_000))).status).toBe(431);
+    expect((await ask(assay, await token())).status).toBe(200);
+  });
+
+  it('is taken within ten seconds of difference between two clocks', async () => {
+    const nowS = Math.floor(Date.now() / 1_000);
+    expect((await ask(assay, await token({ claims: { exp: nowS - 3 } }))).status).toBe(200);
+    expect((await ask(assay, await token({ claims: { nbf: nowS + 5 } }))).status).toBe(200);
+  });
+
+  it('has a subject of its own, whatever its holder is called', async () => {
+    const ours = await keepToken(assay.home, 'ada');
+    await until('our token holds', async () => ((await ask(assay, ours)).status === 200 ? true : undefined));
+    const theirs = await openSession(assay.url, { headers: bearer(ours) });
+    for (const sub of ['ada', 'local', 'operator']) {
+      const headers = { ...theirs.headers, ...bearer(await token({ claims: { sub } })) };
+      const answer = await send(assay.url, { headers, body: '{"jsonrpc":"2.0","id":9,"method":"ping"}' });
+      expect([answer.status, at(answer.json(), 'error', 'data', 'code')]).toEqual([404, 'SESSION_UNKNOWN']);
+      await until('the log tells whose it was', () =>
+        assay.stderr().includes(`"subject":"${issuer.url}#${sub}"`) ? true : undefined,
+      );
+    }
+  });
+
+  it('cannot be imitated by the name of a token of ours', async () => {
+    const run = await runAssay(['token', 'create', `${issuer.url}#ada`, '--home', assay.home]);
+    expect([run.code, run.stdout]).toEqual([2, '']);
+    expect(run.stderr).toContain("a token's name is no URL");
+  });
+
+  it('stands in no log', () => {
+    expect(assay.stderr()).toContain('a token of the issuer was refused');
+    expect(assay.stderr()).not.toMatch(/eyJ[\w-]{20}/);
+  });
+});
+
+describe('what a token opened', () => {
+  it(
+    'ends soon after the token, and not before; a newer one carries it on',
+    { timeout: 60_000 },
+    async () => {
+      const { issuer, assay } = await standing();
+      const lasting = (sub: string, seconds: number): Promise<string> =>
+        issuer.token(`${baseOf(assay)}/mcp`, {
+          // Within the ten seconds that clocks may differ.
+          claims: { sub, exp: Math.floor(Date.now() / 1_000) - 10 + seconds },
+        });
+      const open = async (token: string): Promise<readonly (() => boolean)[]> => {
+        const session = await openSession(assay.url, { headers: bearer(token) });
+        const streams = await Promise.all([
+          session.listen(),
+          modernStream(assay.url, 'subscriptions/listen', {
+            id: 'sub',
+            params: { notifications: { toolsListChanged: true } },
+            headers: bearer(token),
+          }),
+        ]);
+        return streams.map((stream) => {
+          let isOver = false;
+          void stream.ended.then(() => (isOver = true));
+          return () => isOver;
+        });
+      };
+      const [anna, ben, cleo] = [
+        await lasting('anna', 5),
+        await lasting('ben', 5),
+        await lasting('cleo', 3_600),
+      ];
+      const [annas, bens, cleos] = [await open(anna), await open(ben), await open(cleo)];
+      await sleep(500);
+      expect([...annas, ...bens, ...cleos].map((isOver) => isOver())).toEqual(Array(6).fill(false));
+      expect((await ask(assay, await lasting('ben', 3_600))).status).toBe(200);
+      await until(
+        'what anna opened has ended',
+        () => (annas.every((isOver) => isOver()) ? true : undefined),
+        15_000,
+      );
+      expect([...bens, ...cleos].map((isOver) => isOver())).toEqual(Array(4).fill(false));
+      expect(told(await ask(assay, anna))).toBe('401 it has expired');
+    },
+  );
+});
+
+describe('the keys of the issuer', () => {
+  it('are fetched once for many tokens, and no token asks for them twice', async () => {
+    const { issuer, assay } = await standing();
+    const tokens = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        issuer.token(`${baseOf(assay)}/mcp`, { claims: { sub: `s${n}` } }),
+      ),
+    );
+    expect(issuer.requests).toEqual([]);
+    const answers = await Promise.all([...tokens, ...tokens].map((token) => ask(assay, token)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(issuer.requests).toEqual([
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/openid-configuration',
+      '/keys',
+    ]);
+  });
+
+  it('are sought where the setting says, without any metadata', async () => {
+    const issuer = await startKeyIssuer();
+    const assay = await startAssay({
+      servers,
+      env: { ASSAY_AUTH_ISSUER: issuer.url, ASSAY_AUTH_JWKS_URI: `${issuer.url}/keys` },
+    });
+    expect((await ask(assay, await issuer.token(`${baseOf(assay)}/mcp`))).status).toBe(200);
+    expect(issuer.requests).toEqual(['/keys']);
+  });
+
+  it(
+    'may be replaced: a new one is found, soon, and the old one forgotten',
+    { timeout: 30_000 },
+    async () => {
+      const { issuer, assay } = await standing();
+      const before = await issuer.token(`${baseOf(assay)}/mcp`);
+      expect((await ask(assay, before)).status).toBe(200);
+      const old = await issuer.token(`${baseOf(assay)}/mcp`, { claims: { sub: 'ben' } });
+      await issuer.rotate('second');
+      const after = await issuer.token(`${baseOf(assay)}/mcp`);
+      const status = async (token: string): Promise<number> => (await ask(assay, token)).status;
+      await until(
+        'the new key is found',
+        async () => ((await status(after)) === 200 ? true : undefined),
+        12_000,
+      );
+      expect(told(await ask(assay, old))).toBe('401 its kid names no key of its issuer');
+      // It was checked a moment ago; that holds for two minutes.
+      expect(await status(before)).toBe(200);
+    },
+  );
+
+  it.each(['down', 'moved', 'garbage', 'foreign'] as const)(
+    'that cannot be had, as the issuer is %s, are told as such: 503, never that a token is bad, and nothing is open',
+    { timeout: 30_000 },
+    async (how) => {
+      const { issuer, assay } = await standing();
+      issuer.behave(how);
+      const token = await issuer.token(`${baseOf(assay)}/mcp`);
+      const answer = await ask(assay, token);
+      expect([answer.status, at(answer.json(), 'error', 'data'), answer.headers['retry-after']]).toEqual([
+        503,
+        { code: 'ISSUER_UNAVAILABLE', issuer: issuer.url, waitSeconds: 5 },
+        '5',
+      ]);
+      expect(answer.headers).not.toHaveProperty('www-authenticate');
+      const asked = issuer.requests.length;
+      expect((await ask(assay, token)).status).toBe(503);
+      expect(issuer.requests).toHaveLength(asked);
+      expect(verdictOf(await adminClient(assay, token).get('/tools'))).toBe('503 ISSUER_UNAVAILABLE');
+      expect((await send(`${baseOf(assay)}/health`, { method: 'GET', headers: bearer(token) })).status).toBe(
+        200,
+      );
+      expect(assay.stderr().match(/keys of the issuer cannot be had/g)).toHaveLength(1);
+      issuer.behave('good');
+      await until(
+        'it is asked again',
+        async () => ((await ask(assay, token)).status === 200 ? true : undefined),
+        12_000,
+      );
+    },
+  );
+
+  it('are sought at no place to which the issuer redirects', async () => {
+    const { issuer, assay } = await standing();
+    const other = await startKeyIssuer();
+    issuer.behave('moved', other.url);
+    expect((await ask(assay, await issuer.token(`${baseOf(assay)}/mcp`))).status).toBe(503);
+    expect(issuer.requests).not.toEqual([]);
+    expect(other.requests).toEqual([]);
+  });
+
+  it(
+    'that are slow to come hold up neither a request for ever nor anybody else',
+    { timeout: 30_000 },
+    async () => {
+      const { issuer, assay } = await standing();
+      const ours = await keepToken(assay.home, 'ours');
+      await until('our token holds', async () =>
+        (await ask(assay, ours)).status === 200 ? true : undefined,
+      );
+      issuer.behave('lost');
+      const startedMs = performance.now();
+      const slow = issuer.token(`${baseOf(assay)}/mcp`).then((token) => ask(assay, token));
+      const mine = performance.now();
+      expect((await ask(assay, ours)).status).toBe(200);
+      expect(performance.now() - mine).toBeLessThan(2_000);
+      expect((await slow).status).toBe(503);
+      expect(performance.now() - startedMs).toBeLessThan(9_000);
+    },
+  );
+});
+
+describe('tokens that do not hold', () => {
+  it('are looked at no more when they were too many, and shut out nobody else', async () => {
+    const { issuer, assay } = await standing({ ASSAY_LIMITS_TOKEN_FAILURES: '3' });
+    const aud = `${baseOf(assay)}/mcp`;
+    const good = await issuer.token(aud);
+    expect((await ask(assay, good)).status).toBe(200);
+    const ours = await keepToken(assay.home, 'ours');
+    await sleep(2_500);
+    const late = await issuer.token(aud, {
+      claims: { sub: 'ben', exp: Math.floor(Date.now() / 1_000) - 60 },
+    });
+    for (let count = 0; count < 3; count += 1) expect((await ask(assay, late)).status).toBe(401);
+    expect((await ask(assay, late)).status).toBe(429);
+    // The issuer signed it, so nobody guessed: whoever else comes is looked at.
+    expect((await ask(assay, await issuer.token(aud, { claims: { sub: 'cleo' } }))).status).toBe(200);
+    for (let count = 0; count < 3; count += 1)
+      expect((await ask(assay, await issuer.token(aud, { isForged: true }))).status).toBe(401);
+    expect((await ask(assay, await issuer.token(aud, { claims: { sub: 'dan' } }))).status).toBe(429);
+    expect((await ask(assay, good)).status).toBe(200);
+    expect((await ask(assay, ours)).status).toBe(200);
+  });
+});
+
+describe('where Assay listens for others', () => {
+  const env = (issuer: KeyIssuer): Record<string, string> => ({ ASSAY_AUTH_ISSUER: issuer.url });
+
+  it('an issuer will do in the place of a token of ours, if it is known how clients come', async () => {
+    const issuer = await startKeyIssuer();
+    const args = ['--host', '0.0.0.0'];
+    const assay = await startAssay({
+      servers,
+      args,
+      env: { ...env(issuer), ASSAY_AUTH_PUBLIC_URL: 'https://gateway.example/tools/' },
+    });
+    const none = await ask(assay);
+    expect([none.status, none.headers['www-authenticate']]).toEqual([
+      401,
+      'Bearer scope="mcp", resource_metadata="https://gateway.example/.well-known/oauth-protected-resource/tools/mcp/all"',
+    ]);
+    expect((await ask(assay, await issuer.token('https://gateway.example/tools/mcp'))).status).toBe(200);
+    expect(told(await ask(assay, await issuer.token(`${baseOf(assay)}/mcp`)))).toBe(
+      '401 its aud is not this resource',
+    );
+    for (const path of ['/tools/mcp', '/mcp']) {
+      const place = `${baseOf(assay)}/.well-known/oauth-protected-resource${path}`;
+      const metadata = await send(place, { method: 'GET' });
+      expect(at(metadata.json(), 'resource')).toBe('https://gateway.example/tools/mcp');
+    }
+  });
+
+  it('nothing is listened on while that is not known, or while ASSAY_TOKEN can be guessed', async () => {
+    const issuer = await startKeyIssuer();
+    const config = writeConfig(servers);
+    const serve = ['serve', '--config', config, '--host', '0.0.0.0', '--port', '0', '--home', tempDir()];
+    const nameless = await runAssay(serve, { env: env(issuer) });
+    expect([nameless.code, nameless.stdout]).toEqual([3, '']);
+    expect(nameless.stderr).toContain('auth.publicUrl');
+    const weak = await runAssay(serve, {
+      env: { ...env(issuer), ASSAY_AUTH_PUBLIC_URL: 'https://gateway.example', ASSAY_TOKEN: 'short' },
+    });
+    expect(weak.code).toBe(3);
+  });
+
+  it('an audience of the issuer’s own takes the place of URLs, and opens all that the scopes allow', async () => {
+    const { issuer, assay } = await standing({ ASSAY_AUTH_AUDIENCE: 'api://assay' });
+    const good = await issuer.token(['api://other', 'api://assay'], { claims: { scope: 'mcp read' } });
+    expect((await ask(assay, good)).status).toBe(200);
+    expect((await adminClient(assay, good).get('/tools')).status).toBe(200);
+    expect(told(await ask(assay, await issuer.token(`${baseOf(assay)}/mcp`)))).toBe(
+      '401 its aud is not this resource',
+    );
+  });
+
+  it.each([
+    ['ASSAY_AUTH_ISSUER', 'issuer.example'],
+    ['ASSAY_AUTH_ISSUER', 'http://issuer.example'],
+    ['ASSAY_AUTH_ISSUER', 'https://issuer.example?x=1'],
+    ['ASSAY_AUTH_ISSUER', 'https://me:secret@issuer.example'],
+    ['ASSAY_AUTH_JWKS_URI', 'http://issuer.example/keys'],
+    ['ASSAY_AUTH_PUBLIC_URL', 'ftp://gateway.example'],
+    ['ASSAY_AUTH_PUBLIC_URL', 'https://gateway.example/#mcp'],
+    ['ASSAY_AUTH_AUDIENCE', 'two words'],
+  ])('%s is refused as %j', async (name, value) => {
+    const run = await runAssay(
+      ['serve', '--config', writeConfig(servers), '--home', tempDir(), '--port', '0'],
+      {
+        env: { [name]: value },
+      },
+    );
+    expect([run.code, run.stdout]).toEqual([3, '']);
+    expect(run.stderr).toContain(`The setting ${name} is not valid: it must`);
+    expect(run.stderr).not.toContain('secret');
+  });
+});
