@@ -36,7 +36,6 @@ async function idOf({ admin }: Replica, name: string): Promise<string> {
   return textAt((await admin.get(`/tools?text=${name}`)).json(), 'tools', 0, 'id');
 }
 
- 
 function patch({ admin }: Replica, id: string, body: JsonObject, headers: Headers = {}): Promise<Answer> {
   return admin.ask('PATCH', `/tools/${id}`, { headers, body });
 }

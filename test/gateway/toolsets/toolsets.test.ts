@@ -36,12 +36,12 @@ describe('toolsets', () => {
 
   it('are not unequipped where none is equipped: nothing is written, and nobody is told', async () => {
     const { store, toolsets, changes } = opened();
-    await toolsets.create({ name: 'one', ...EMPTY });
+    await toolsets.create({ name: 'one', ...EMPTY }, 'local');
     const before = changes.length;
-    expect(await toolsets.equip(undefined)).toEqual({ ok: true, value: undefined });
+    expect(await toolsets.equip(undefined, 'local')).toEqual({ ok: true, value: undefined });
     expect([changes.slice(before), store.equippings]).toEqual([[], 0]);
-    await toolsets.equip('one');
-    expect(await toolsets.equip(undefined)).toEqual({ ok: true, value: undefined });
+    await toolsets.equip('one', 'local');
+    expect(await toolsets.equip(undefined, 'local')).toEqual({ ok: true, value: undefined });
     expect([toolsets.equipped, store.equippings]).toEqual([undefined, 2]);
   });
 
