@@ -72,7 +72,7 @@ function hintNotes(name: string, tools: readonly DeclaredHints[]): readonly Find
       about: name,
       says: `${said.join('; ')}. What is unknown counts as dangerous, so clients will ask for each call.`,
       remedy:
-        'Ask its author to declare "annotations"; in your client, allow only tools whose effect you know.',
+        'Ask its author to declare "annotations", or say it yourself: `assay lint` shows each tool, and docs/ANNOTATIONS.md how.',
     },
   ];
 }

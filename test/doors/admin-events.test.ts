@@ -241,6 +241,7 @@ describe('/events', () => {
     expect(await assay.stop()).toBe(0);
     await stream.ended;
     expect(Date.now() - beganMs).toBeLessThan(5_000);
-    expect(assay.stderr()).not.toContain('failed inside Assay');
+    // Clients that cut their streams before are nothing to tell anybody of.
+    expect(assay.stdout() + assay.stderr()).not.toMatch(/failed inside Assay|aborted|at .*\.js:/);
   });
 });

@@ -124,6 +124,14 @@ describe('an error', () => {
     expect(said).toContain('BODY_TOO_LARGE');
   });
 
+  it('is nobody’s where the client has left in the middle of its body', async () => {
+    const head = `POST /tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
+    await sendBytes(assay.port, [head, '{"name"'], { limitMs: 200 });
+    await sendBytes(assay.port, [head, '{"name"'], { limitMs: 200, halfClose: true });
+    expect(verdictOf(await admin.get('/tokens'))).toBe('200');
+    expect(assay.stdout() + assay.stderr()).not.toMatch(/failed inside Assay|aborted|at .*\.js:/);
+  });
+
   it('is one for a target that cannot be read', async () => {
     const said = await sendBytes(assay.port, [
       `GET /\\tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${adminToken}\r\nConnection: close\r\n\r\n`,

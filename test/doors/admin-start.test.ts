@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
 import { runAssay, startAssay, type Assay } from '../support/assay.ts';
 import { at, listAt, namesAt, parseJson } from '../support/json.ts';
-import { tempDir, writeConfig } from '../support/place.ts';
+import { ROOT, tempDir, writeConfig } from '../support/place.ts';
 import { keepToken, revokeToken } from '../support/tokens.ts';
 
 const fileIn = (home: string): string => join(home, 'admin-token');
@@ -95,5 +95,23 @@ describe('a start that cannot write the file', () => {
     expect(assay.stderr()).toContain('no token for the REST API could be made');
     const listed = await runAssay(['token', 'list', '--json', '--home', home]);
     expect(listAt(parseJson(listed.stdout), 'tokens')).toMatchObject([{ name: 'admin', state: 'revoked' }]);
+  });
+});
+
+describe('a program that needs no REST API', () => {
+  it.each(['stdio.js', 'serving.js'])('reads nothing of it (%s)', (entry) => {
+    const seen = new Set<string>();
+    const packages = new Set<string>();
+    const walk = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      const text = readFileSync(join(ROOT, 'dist', file), 'utf8');
+      for (const [, name = ''] of text.matchAll(/^(?:import|export)\b[^;]*?from ?"([^"]+)";$/gm))
+        if (name.startsWith('./')) walk(name.slice(2));
+        else packages.add(name);
+    };
+    walk(entry);
+    expect(seen.size).toBeGreaterThan(5);
+    expect([...packages].filter((name) => /hono|^zod|swagger/.test(name))).toEqual([]);
   });
 });

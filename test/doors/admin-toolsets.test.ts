@@ -156,6 +156,19 @@ describe('of writers that know the same ETag', () => {
     }
   });
 
+  it('exactly one wins too where some change and some delete', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const headers = { 'if-match': etagOf(await make(`fate-${round}`)) };
+      const answers = await Promise.all([
+        admin.delete(`/toolsets/fate-${round}`, headers),
+        admin.put(`/toolsets/fate-${round}`, { description: 'kept' }, headers),
+        admin.delete(`/toolsets/fate-${round}`, headers),
+      ]);
+      expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
+      expect(answers.map(verdictOf).every((one) => /^(20[04]|412 .*|404 .*)$/.test(one))).toBe(true);
+    }
+  });
+
   it('none wins with an ETag that is over, which is told, or is no strong one', async () => {
     const etag = etagOf(await make('old'));
     await admin.put('/toolsets/old', { description: 'new' });

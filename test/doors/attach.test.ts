@@ -6,6 +6,7 @@ import { kill, sleep, until } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
 import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
 import { openStdio, type Pipe } from '../support/stdio.ts';
+import { equip, MENU, overHttp, overStdio, type Model } from '../support/toolsets.ts';
 
 /** As a client starts it, whose home is that of the running serve. */
 function attach(home: string, config: string): Pipe {
@@ -63,6 +64,38 @@ describe('assay stdio --attach', () => {
       15_000,
     );
     expect(after.port).not.toBe(before.port);
+  });
+
+  it('shows what its other options name, whatever the running serve has equipped', async () => {
+    const home = tempDir();
+    const served = await overHttp({ servers: { s: fixture('named', ['one', 'two']) }, home }, 'legacy');
+    await equip(served, 'named', ['s.one']);
+    await served.call('enter-configuration-mode');
+    await equip(served, 'equipped', ['s.two']);
+    // Without servers of its own there is only what comes from the serve.
+    const shown = async (...args: readonly string[]): Promise<Model> =>
+      overStdio({ servers: {}, home, args: ['--attach', ...args] }, 'legacy');
+    const models = await Promise.all([shown('--toolset', 'named'), shown('--all'), shown()]);
+    const lists = (): Promise<readonly (readonly string[])[]> =>
+      Promise.all(models.map((model) => model.tools()));
+    const fixed = [['s_one'], ['s_one', 's_two']];
+    await expect.poll(lists, { timeout: 5_000 }).toEqual([...fixed, ['enter-configuration-mode', 's_two']]);
+    const [named] = models;
+    expect((await named.call('s_one')).text).toBe('named:one');
+    await expect(named.call('s_two')).rejects.toThrow('No tool is called "s_two".');
+    await served.call('enter-configuration-mode');
+    await expect.poll(lists, { timeout: 5_000 }).toEqual([...fixed, MENU]);
+  });
+
+  it('shows the toolset that is named, also where no serve runs', async () => {
+    const home = tempDir();
+    const servers = { s: fixture('named', ['one', 'two']) };
+    const before = await overStdio({ servers, home }, 'legacy');
+    await before.call('build-toolset', { name: 'named', tools: [{ namespacedName: 's.one' }] });
+    await before.client.close();
+    const model = await overStdio({ servers, home, args: ['--attach', '--toolset', 'named'] }, 'legacy');
+    expect(await model.tools()).toEqual(['s_one']);
+    await expect(model.call('s_two')).rejects.toThrow('The tool "s_two" is not in the toolset "named".');
   });
 
   it('starts the servers itself where no serve runs, also where one left its word and died; and says so', async () => {

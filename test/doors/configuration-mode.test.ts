@@ -208,6 +208,18 @@ describe('what is fixed', () => {
     for (const name of MENU) expect(entering).toContain(name);
   });
 
+  it('the description of unequip-toolset says what is seen then: no tools in the modes, all where there are none', async () => {
+    const described = async (flag: string): Promise<string | undefined> => {
+      const env = { ASSAY_ENABLE_CONFIG_TOOLS_MENU: flag };
+      return (await overStdio({ servers: {}, env }, 'legacy')).describe('unequip-toolset');
+    };
+    const stays = 'Unequips the equipped toolset, which stays saved.';
+    expect([await described('true'), await described('false')]).toEqual([
+      `${stays} Until another one is equipped, clients see no tools of servers.`,
+      `${stays} Until another one is equipped, clients see all tools of all servers.`,
+    ]);
+  });
+
   it('/mcp/configuration shows the menu whatever the mode is, /mcp/all everything, /mcp/toolsets/<name> that toolset', async () => {
     const home = tempDir();
     const model = await overHttp({ servers: SERVERS, home }, 'modern');

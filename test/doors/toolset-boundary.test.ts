@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../support/endings.ts';
@@ -6,7 +6,7 @@ import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernCall } from '../support/modern.ts';
 import { fixture, tempDir } from '../support/place.ts';
-import { equip, overHttp, overStdio, WAYS, type Model } from '../support/toolsets.ts';
+import { equip, MENU, overHttp, overStdio, WAYS, type Model } from '../support/toolsets.ts';
 
 const TWO = {
   a: fixture('named', ['b_c', 'secret', '--label=a']),
@@ -20,6 +20,14 @@ async function refusal(model: Model, name: string): Promise<string> {
   return model.call(name).then(
     ({ text }) => `answered: ${text}`,
     (error: unknown) => String(error),
+  );
+}
+
+/** Assay's own code of the error that a call ends with. */
+async function codeOf(model: Model, name: string): Promise<unknown> {
+  return model.call(name).then(
+    ({ text }) => `answered: ${text}`,
+    (error: unknown) => (error as { readonly data?: { readonly code?: unknown } }).data?.code,
   );
 }
 
@@ -128,6 +136,32 @@ describe('a server', () => {
     ).toMatch(/names a tool of each of the servers "a.b", "a"/);
   });
 
+  it('whose name and tool make up the reference of another one’s has neither tool called, and the reference is named', async () => {
+    const home = tempDir();
+    const mine = { 'a.b': fixture('named', ['c', '--label=mine'], { prefix: false }) };
+    const first = await overStdio({ servers: { ...mine, p: fixture('plain') }, home }, 'legacy');
+    await equip(first, 'one', ['a.b.c', 'p.label']);
+    expect([await first.tools(), (await first.call('c')).text]).toEqual([
+      ['enter-configuration-mode', 'c', 'p_label'],
+      'mine:c',
+    ]);
+    await first.client.close();
+    const servers = { ...mine, a: fixture('named', ['b.c']), p: fixture('plain') };
+    const second = await overStdio({ servers, home }, 'legacy');
+    await expect
+      .poll(() => second.tools(), { timeout: 5_000 })
+      .toEqual(['enter-configuration-mode', 'p_label']);
+    for (const name of ['c', 'a_b_c']) expect(await codeOf(second, name)).toBe('REF_AMBIGUOUS');
+    expect(await refusal(second, 'c')).toContain('of each of the servers "a.b", "a"');
+    expect((await second.call('p_label')).text).toBe('plain');
+    await second.call('enter-configuration-mode');
+    const active = await second.call('get-active-toolset');
+    expect(active.data).toMatchObject({
+      equipped: { tools: ['p_label'], absent: [], contested: ['a.b.c'], changed: [], servers: ['p'] },
+    });
+    expect(active.text).toContain('Not shown, as several servers have tools of these names: a.b.c.');
+  });
+
   it('breaks no answer of ours by words that mean something to a tokenizer, nor by long ones', async () => {
     const texts = ['<|endoftext|> and <|endofprompt|>', 'x'.repeat(100_000)];
     const tools = texts.map((description, at) => defined({ name: `t${at}`, description }));
@@ -190,20 +224,27 @@ it('a toolset that goes and comes back is seen again by whoever looked at it', a
   expect(model.changes()).toBe(2);
 });
 
-it('while the store cannot be read, the list is what it was, and nothing can be called', async () => {
-  const home = tempDir();
-  const first = await overStdio({ servers: TWO, home }, 'legacy');
-  await equip(first, 'one', ['a.secret']);
-  await first.client.close();
-  writeFileSync(
-    join(home, 'assay.db'),
-    'this is no database, and long enough to be taken for a damaged one'.repeat(50),
-  );
-  const env = { ASSAY_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
-  const fresh = await overStdio({ servers: TWO, home, env }, 'legacy');
-  expect(await fresh.call('list-saved-toolsets')).toMatchObject({
-    isError: true,
-    data: { error: { code: 'STORE_UNAVAILABLE' } },
+describe('while the store cannot be read', () => {
+  it('what is recalled as equipped is listed, and nothing of it can be called', async () => {
+    const home = tempDir();
+    const first = await overStdio({ servers: TWO, home }, 'legacy');
+    await equip(first, 'one', ['a.secret']);
+    await first.client.close();
+    for (const end of ['', '-wal', '-shm']) rmSync(join(home, `assay.db${end}`), { force: true });
+    mkdirSync(join(home, 'assay.db'));
+    const second = await overStdio({ servers: TWO, home }, 'legacy');
+    expect(await second.tools()).toEqual(['enter-configuration-mode', 'a_secret']);
+    expect(await codeOf(second, 'a_secret')).toBe('STORE_UNAVAILABLE');
   });
-  expect(await refusal(fresh, 'a_secret')).not.toMatch(/^answered/);
+
+  it('and nothing is recalled, the configuration tools are listed and say so, and nothing can be called', async () => {
+    const env = { ASSAY_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    const model = await overStdio({ servers: TWO, env }, 'legacy');
+    expect(await model.tools()).toEqual(MENU);
+    expect(await model.call('list-saved-toolsets')).toMatchObject({
+      isError: true,
+      data: { error: { code: 'STORE_UNAVAILABLE' } },
+    });
+    expect(await codeOf(model, 'a_secret')).toBe('STORE_UNAVAILABLE');
+  });
 });

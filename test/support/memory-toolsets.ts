@@ -10,11 +10,12 @@ export class MemoryToolsets implements ToolsetStore, Pick<Store, 'onChange'> {
   writes = 0;
   /** All that were told of writes. */
   readonly deeds: Deed[] = [];
+  /** How often one was equipped, or unequipped. */
+  equippings = 0;
   /** Called before each write, as somebody else who is faster. */
   before: () => void = () => undefined;
   #revision = 0;
   #equipped: string | undefined;
-  #equippings = 0;
   readonly #listeners = new Set<(parts: readonly StorePart[]) => void>();
 
   toolsets: ToolsetStore['toolsets'] = (known) =>
@@ -23,7 +24,7 @@ export class MemoryToolsets implements ToolsetStore, Pick<Store, 'onChange'> {
         names: [...this.kept.keys()].sort(),
         changed: [...this.kept.values()].filter((one) => known.get(one.toolset.name) !== one.revision),
         equipped: this.#equipped,
-        equippings: this.#equippings,
+        equippings: this.equippings,
       }),
     );
 
@@ -51,8 +52,8 @@ export class MemoryToolsets implements ToolsetStore, Pick<Store, 'onChange'> {
     const isThere = name === undefined || this.kept.has(name);
     if (isThere) {
       this.#equipped = name;
-      this.#equippings += 1;
       if (deed !== undefined) this.deeds.push(deed);
+      this.equippings += 1;
     }
     return Promise.resolve(ok(isThere));
   };

@@ -19,9 +19,13 @@ export async function revokeToken(home: string, what: string): Promise<void> {
 export async function keepToken(
   home: string,
   name: string,
-  { scopes = ['mcp'], lifetimeMs }: Partial<TokenWish> = {},
+  {
+    scopes = ['mcp'],
+    lifetimeMs,
+    databaseUrl,
+  }: Partial<TokenWish> & { readonly databaseUrl?: string | undefined } = {},
 ): Promise<string> {
-  const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
+  const store = valueOf(await tryStore({ home, databaseUrl }));
   const created = await create(
     { name, scopes, lifetimeMs },
     { store, mint: mintToken, nowMs: Date.now(), by: 'local' },

@@ -12,6 +12,7 @@ import {
 } from '../../core/settings.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { misfit, type Failure } from './failure.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { route, type Call, type Route } from './route.ts';
 
 const VALUE = z.union([z.string(), z.number(), z.boolean()]);
@@ -77,8 +78,8 @@ const EXAMPLE = {
 const ANSWER = { about: 'All preferences.', schema: PREFERENCES, example: EXAMPLE };
 
 export function preferenceRoutes(deps: AdminDeps): readonly Route[] {
-  const oneAtATime = queue();
-  const change = (call: Changes): ReturnType<typeof changed> => oneAtATime(() => changed(deps, call));
+  const inTurn = oneAtATime();
+  const change = (call: Changes): ReturnType<typeof changed> => inTurn(() => changed(deps, call));
   return [getRoute(deps), changeRoute('put', change), changeRoute('patch', change)];
 }
 
@@ -201,14 +202,4 @@ async function shownPreferences({ store, preferences }: AdminDeps): Promise<Resu
       };
     }),
   });
-}
-
-/** Runs works one after the other, so that what one has read is still so when it writes. */
-function queue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work, work);
-    last = next.catch(() => undefined);
-    return next;
-  };
 }

@@ -4,18 +4,21 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { changeToolsetRoute } from './change-toolset.ts';
+import type { Failure } from './failure.ts';
+import { oneAtATime, type Turns } from './one-at-a-time.ts';
 import { pageOf } from './paging.ts';
 import { listReply, listSchema, route, type Call, type Reply, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
 import { toolsNamed } from './toolset-tools.ts';
 
 export function toolsetRoutes(deps: AdminDeps): readonly Route[] {
+  const inTurn = oneAtATime();
   return [
     listRoute(deps),
     createRoute(deps),
     getRoute(deps),
-    changeToolsetRoute(deps),
-    deleteRoute(deps),
+    changeToolsetRoute(deps, inTurn),
+    deleteRoute(deps, inTurn),
     equipRoute(deps),
     unequipRoute(deps),
   ];
@@ -127,8 +130,7 @@ async function found({ toolsets }: AdminDeps, call: Call<unknown, unknown>): Pro
     : ok(replyOf(toolset, toolsets.equipped));
 }
 
-function deleteRoute(deps: AdminDeps): Route {
-  const { toolsets } = deps;
+function deleteRoute(deps: AdminDeps, inTurn: Turns): Route {
   return route(
     {
       method: 'delete',
@@ -140,15 +142,17 @@ function deleteRoute(deps: AdminDeps): Route {
       answer: { status: 204, about: 'It is gone.' },
       refusals: ['TOOLSET_UNKNOWN'],
     },
-    async (call) => {
-      const there = await found(deps, call);
-      if (!there.ok) return there;
-      const unmet = there.value.kind === 'one' ? call.unmet(there.value.body) : undefined;
-      if (unmet !== undefined) return err(unmet);
-      const removed = await toolsets.remove(call.param('name'), call.identity.subject);
-      return removed.ok ? ok({ kind: 'none' }) : removed;
-    },
+    (call) => inTurn(() => removed(deps, call)),
   );
+}
+
+async function removed(deps: AdminDeps, call: Call<unknown, unknown>): Promise<Result<Reply, Failure>> {
+  const there = await found(deps, call);
+  if (!there.ok) return there;
+  const unmet = there.value.kind === 'one' ? call.unmet(there.value.body) : undefined;
+  if (unmet !== undefined) return err(unmet);
+  const gone = await deps.toolsets.remove(call.param('name'), call.identity.subject);
+  return gone.ok ? ok({ kind: 'none' }) : gone;
 }
 
 function equipRoute(deps: AdminDeps): Route {

@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { conditionsOf } from '../../gateway/condition.ts';
@@ -36,6 +37,9 @@ export async function listTools(
   } else {
     console.log(tableOf(['TOOL', 'SERVER', 'HINTS', 'DESCRIPTION'], entries.map(row)));
     for (const { key } of disabled) console.error(`note: ${printable(key)} is disabled by an operator`);
+    const doubtful = entries.filter((entry) => hasErrors(entry, lintLevels)).length;
+    if (doubtful > 0)
+      console.error(`note: the hints of ${counted(doubtful, 'tool')} are wrong; \`assay lint\` says how`);
     for (const report of reports) console.error(`note: ${printable(report)}`);
     for (const { name, state, cause } of down)
       console.error(printable(`warning: server ${name} is ${state}: ${cause}`));
@@ -70,6 +74,11 @@ function badgesOf({ definition, server }: Entry): string {
   if (readOnlyHint.effective.value) return 'read-only';
   const risk = destructiveHint.effective.value ? 'destructive' : 'writes';
   return idempotentHint.effective.value ? `${risk}, idempotent` : risk;
+}
+
+function hasErrors({ definition, name, server }: Entry, levels: LintLevels): boolean {
+  const tool = { name, declared: declaredOf(definition), resolved: server.hintsOf(definition) };
+  return lintOf(tool, levels).some(({ level }) => level === 'error');
 }
 
 const LONGEST_DESCRIPTION = 100;

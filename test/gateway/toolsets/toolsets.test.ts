@@ -34,6 +34,17 @@ describe('toolsets', () => {
     ]);
   });
 
+  it('are not unequipped where none is equipped: nothing is written, and nobody is told', async () => {
+    const { store, toolsets, changes } = opened();
+    await toolsets.create({ name: 'one', ...EMPTY }, 'local');
+    const before = changes.length;
+    expect(await toolsets.equip(undefined, 'local')).toEqual({ ok: true, value: undefined });
+    expect([changes.slice(before), store.equippings]).toEqual([[], 0]);
+    await toolsets.equip('one', 'local');
+    expect(await toolsets.equip(undefined, 'local')).toEqual({ ok: true, value: undefined });
+    expect([toolsets.equipped, store.equippings]).toEqual([undefined, 2]);
+  });
+
   it('are changed anew on what somebody else left there meanwhile', async () => {
     const { store, toolsets } = opened();
     await toolsets.create({ name: 'one', ...EMPTY }, 'op');

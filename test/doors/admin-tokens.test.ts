@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { until } from '../support/endings.ts';
+import { at, listAt, namesAt, textAt, type Json } from '../support/json.ts';
+import { tempDir } from '../support/place.ts';
+import { keepToken } from '../support/tokens.ts';
+
+let assay: Assay;
+let admin: AdminClient;
+let executor: AdminClient;
+let adminToken: string;
+beforeAll(async () => {
+  const home = tempDir();
+  adminToken = await keepToken(home, 'boss', { scopes: ['admin'] });
+  const executorToken = await keepToken(home, 'executor', { scopes: ['admin', 'execute'] });
+  assay = await startAssay({ servers: {}, home });
+  admin = adminClient(assay, adminToken);
+  executor = adminClient(assay, executorToken);
+});
+
+const make = async (wish: object): Promise<Json> => {
+  const made = await admin.post('/tokens', wish);
+  expect(verdictOf(made)).toBe('201');
+  expect(made.headers['cache-control']).toBe('no-store');
+  return made.json();
+};
+/** The store tells the gate of a change a moment later. */
+const comesTo = (token: string, verdict: string): Promise<true> =>
+  until(`the token comes to ${verdict}`, async () =>
+    verdictOf(await adminClient(assay, token).get('/tokens')) === verdict ? true : undefined,
+  );
+
+describe('a token', () => {
+  it('is made, holds, is taken back, and is shown with nothing that proves it', async () => {
+    const made = await make({ name: 'ci', scopes: ['mcp', 'read'], expiresIn: '1h' });
+    const { token: _, ...kept } = made as Record<string, Json>;
+    expect(kept).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{12}$/),
+      name: 'ci',
+      scopes: ['read', 'mcp'],
+      state: 'valid',
+      createdAt: expect.any(String),
+      expiresAt: expect.any(String),
+      revokedAt: null,
+    });
+    const token = textAt(made, 'token');
+    await comesTo(token, '200');
+    const listed = await admin.get('/tokens');
+    expect(listAt(listed.json(), 'tokens')).toContainEqual(kept);
+    for (const secret of [token, adminToken].map((one) => one.slice(-43)))
+      expect(listed.text).not.toContain(secret);
+    expect(listed.text).not.toMatch(/[0-9a-f]{64}/);
+    expect(verdictOf(await admin.delete(`/tokens/${textAt(made, 'id')}`))).toBe('204');
+    await comesTo(token, '401 TOKEN_REQUIRED');
+    expect(verdictOf(await admin.delete(`/tokens/${textAt(made, 'id')}`))).toBe('404 TOKEN_UNKNOWN');
+    const revoked = listAt((await admin.get('/tokens')).json(), 'tokens').find(
+      (one) => at(one, 'name') === 'ci',
+    );
+    expect(revoked).toMatchObject({ state: 'revoked', revokedAt: expect.any(String) });
+  });
+
+  it('grants nothing that its maker may not do', async () => {
+    const wish = { name: 'runner', scopes: ['execute'] };
+    const refused = await admin.post('/tokens', wish);
+    expect([verdictOf(refused), refused.headers['www-authenticate']]).toEqual([
+      '403 SCOPE_MISSING',
+      'Bearer error="insufficient_scope", scope="execute"',
+    ]);
+    expect(namesAt((await admin.get('/tokens')).json(), 'tokens')).not.toContain('runner');
+    expect(verdictOf(await executor.post('/tokens', wish))).toBe('201');
+  });
+
+  it('is not revoked by its name, and its name is not given twice', async () => {
+    await make({ name: 'named', scopes: ['mcp'] });
+    for (const name of ['named', 'x', '../named', adminToken])
+      expect(verdictOf(await admin.delete(`/tokens/${encodeURIComponent(name)}`))).toBe('404 TOKEN_UNKNOWN');
+    expect(verdictOf(await admin.post('/tokens', { name: 'named' }))).toBe('409 TOKEN_NAME_TAKEN');
+  });
+
+  it.each<[string, object, string]>([
+    ['a name that means somebody else', { name: 'operator' }, '/name'],
+    ['no name', { name: '' }, '/name'],
+    ['a name that looks like a token', { name: 'assay_x' }, '/name'],
+    ['no scope', { name: 'a', scopes: [] }, '/scopes'],
+    ['a time that is none', { name: 'a', expiresIn: 'soon' }, '/expiresIn'],
+    ['a time that is over', { name: 'a', expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
+    ['two ends', { name: 'a', expiresIn: '1h', expiresAt: '2100-01-01T00:00:00Z' }, '/expiresAt'],
+  ])('is not made with %s', async (_, wish, pointer) => {
+    const refused = await admin.post('/tokens', wish);
+    expect([verdictOf(refused), at(refused.json(), 'errors', 0, 'pointer')]).toEqual([
+      '422 BODY_INVALID',
+      pointer,
+    ]);
+  });
+
+  it('has an end that may be given as a time', async () => {
+    const made = await make({ name: 'dated', expires_at: '2100-01-01T02:00:00+02:00' });
+    expect(textAt(made, 'expiresAt')).toBe('2100-01-01T00:00:00.000Z');
+    expect(at(made, 'scopes')).toEqual(['mcp']);
+  });
+});

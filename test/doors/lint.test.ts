@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { runAssay } from '../support/assay.ts';
+import { at, listAt, parseJson, textAt } from '../support/json.ts';
+import { fixture, installed, tempDir, writeConfig } from '../support/place.ts';
+
+const TOOL = { inputSchema: { type: 'object' } };
+const WHOLE = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
+const TOOLS = [
+  { ...TOOL, name: 'sound', annotations: WHOLE },
+  { ...TOOL, name: 'both', annotations: { ...WHOLE, readOnlyHint: true, destructiveHint: true } },
+  { ...TOOL, name: 'maybe', annotations: { ...WHOLE, readOnlyHint: 'maybe' } },
+  { ...TOOL, name: 'delete_all', annotations: WHOLE },
+  { ...TOOL, name: 'silent' },
+];
+
+const home = tempDir();
+const config = writeConfig({
+  made: fixture(
+    'defined',
+    TOOLS.map((tool) => JSON.stringify(tool)),
+  ),
+  memory: installed('memory'),
+});
+
+async function lint(...args: readonly string[]) {
+  return runAssay(['lint', ...args, '--config', config, '--home', home]);
+}
+
+function rulesOf(stdout: string): readonly string[] {
+  return listAt(parseJson(stdout), 'findings').flatMap((found) =>
+    listAt(found, 'findings').map(
+      (one) => `${textAt(found, 'tool')}: ${textAt(one, 'level')} ${textAt(one, 'rule')}`,
+    ),
+  );
+}
+
+describe.concurrent('assay lint', () => {
+  it('says what is wrong with each tool, what to do, and fails where anything is an error', async () => {
+    const { code, stdout } = await lint('made', '--json');
+    expect(rulesOf(stdout)).toEqual([
+      'both: error contradiction',
+      'maybe: error not-boolean',
+      'maybe: warning missing-hints',
+      'delete_all: warning telling-words',
+      'silent: warning missing-hints',
+    ]);
+    expect([
+      code,
+      at(parseJson(stdout), 'errors'),
+      at(parseJson(stdout), 'warnings'),
+      at(parseJson(stdout), 'tools'),
+    ]).toEqual([1, 2, 3, 5]);
+  });
+
+  it('tells people the same, tool by tool', async () => {
+    const { stdout } = await lint('made');
+    expect(stdout).toContain('It says both that it only reads and that it may destroy.');
+    expect(stdout).toContain('It says destructiveHint: false, and speaks of "delete".');
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('5 tools: 2 errors, 3 warnings.');
+    expect(stdout).not.toContain('sound');
+  });
+
+  it('takes another gravity for a rule, also none', async () => {
+    const off = ['contradiction', 'not-boolean', 'missing-hints'].flatMap((rule) => [
+      '--rule',
+      `${rule}=off`,
+    ]);
+    const calm = await lint('made', '--json', ...off);
+    expect([calm.code, rulesOf(calm.stdout)]).toEqual([0, ['delete_all: warning telling-words']]);
+    expect((await lint('made', '--strict', ...off)).code).toBe(1);
+    expect((await lint('made', ...off, '--rule', 'telling-words=error')).code).toBe(1);
+  });
+
+  it('takes the gravity of rules from the settings', async () => {
+    const env = { ASSAY_LINT_CONTRADICTION: 'off', ASSAY_LINT_NOT_BOOLEAN: 'warning' };
+    const { code, stdout } = await runAssay(['lint', 'made', '--json', '--config', config, '--home', home], {
+      env,
+    });
+    expect([code, rulesOf(stdout)[0]]).toEqual([0, 'maybe: warning not-boolean']);
+  });
+
+  it('looks at all servers where none is named', async () => {
+    const { stdout } = await lint('--json');
+    expect(at(parseJson(stdout), 'tools')).toBeGreaterThan(5);
+  });
+
+  it('refuses a rule and a server that there are not, and says which there are', async () => {
+    const rule = await lint('--rule', 'spelling=error');
+    expect([rule.code, rule.stderr]).toEqual([2, expect.stringContaining('contradiction, not-boolean')]);
+    const server = await lint('maid');
+    expect([server.code, server.stderr]).toEqual([2, expect.stringContaining('made')]);
+  });
+
+  it('is no success where a server does not stand', async () => {
+    const dead = writeConfig({ dead: { command: 'no-such-command-anywhere' } });
+    const { code, stderr } = await runAssay(['lint', '--config', dead, '--home', tempDir()]);
+    expect([code, stderr]).toEqual([4, expect.stringContaining('dead')]);
+  });
+
+  it('has assay tools say that there is something to look at, and one word for the risk of each', async () => {
+    const { stdout, stderr } = await runAssay(['tools', '--config', config, '--home', home]);
+    expect(stderr).toContain('note: the hints of 2 tools are wrong; `assay lint` says how');
+    expect(stdout).toMatch(/made_both +made +destructive/);
+    expect(stdout).toMatch(/made_sound +made +writes/);
+    expect(stdout).toMatch(/made_silent +made +unannotated/);
+  });
+});

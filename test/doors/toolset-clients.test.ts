@@ -1,0 +1,172 @@
+// What clients hear and keep while others choose what they see.
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { runAssay, startAssay } from '../support/assay.ts';
+import { until } from '../support/endings.ts';
+import { at, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { initializeOf, openSession } from '../support/legacy.ts';
+import { fixture, MAIN, openDiary, tempDir, writeConfig, writeText } from '../support/place.ts';
+import { openPipe, type Pipe } from '../support/stdio.ts';
+import { begin, modernTasksClient, statusOf, TASKS_EXTENSION, type Asker } from '../support/tasks.ts';
+import { equip, meet } from '../support/toolsets.ts';
+
+interface Met<T extends Asker> {
+  readonly client: T;
+  readonly initialized: Json;
+}
+
+/** `assay stdio` as a client meets it that can be asked for input. */
+async function meetStdio(config: string): Promise<Met<Pipe>> {
+  const client = openPipe([MAIN, 'stdio', '--config', config, '--home', tempDir()]);
+  client.write(`${initializeOf('2025-11-25', { elicitation: {} }, 'init')}\n`);
+  const initialized = await client.next('the handshake', (message) => at(message, 'id') === 'init');
+  client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  return { client, initialized };
+}
+
+/** The address of `/mcp` when all servers stand. */
+async function endpointOf(config: string): Promise<string> {
+  const assay = await startAssay({ config });
+  await assay.settled();
+  return `http://127.0.0.1:${assay.port}/mcp`;
+}
+
+/** Calls a tool of Assay's own. */
+async function own(client: Asker, name: string, args: JsonObject = {}): Promise<void> {
+  const answer = await client.ask('tools/call', { name, arguments: args });
+  if (at(answer, 'result', 'isError') !== undefined || at(answer, 'error') !== undefined)
+    throw new Error(JSON.stringify(answer));
+}
+
+/** Builds a toolset of one tool, and equips it. */
+function equipOne(client: Asker, name: string, tool: string): Promise<void> {
+  return own(client, 'build-toolset', { name, tools: [{ namespacedName: tool }], autoEquip: true });
+}
+
+it('a server of which nothing is shown says and asks nothing to a client on stdio, until it is shown again', async () => {
+  const diary = openDiary();
+  const restless = fixture('restless', [], { env: diary.env });
+  const { client } = await meetStdio(writeConfig({ plain: fixture('plain'), restless }));
+  const heard = (): ReadonlySet<unknown> =>
+    new Set(
+      client
+        .lines()
+        .map((line) => at(parseJson(line), 'method'))
+        .filter((method) => method !== undefined && !String(method).endsWith('/list_changed')),
+    );
+  const refusals = (): number =>
+    diary.read('message').filter(({ detail }) => /"id":"ask-.*"code":-32601/.test(detail)).length;
+  const refusedOnAndOn = async (): Promise<void> => {
+    const before = refusals();
+    await until('its questions are refused', () => (refusals() >= before + 3 ? true : undefined));
+  };
+  await refusedOnAndOn();
+  await equipOne(client, 'without', 'plain.echo');
+  await refusedOnAndOn();
+  expect(heard()).toEqual(new Set());
+  await own(client, 'enter-configuration-mode');
+  await equipOne(client, 'with', 'restless.rest');
+  const all = new Set(['notifications/message', 'elicitation/create']);
+  await expect.poll(heard, { timeout: 5_000 }).toEqual(all);
+});
+
+describe('tasks', () => {
+  const OFFERED = { cancel: {}, requests: { tools: { call: {} } } };
+
+  /** A client, what it is offered, and how it begins a task of the tool that is named. */
+  interface Door {
+    readonly client: Asker;
+    readonly offered: Json | undefined;
+    readonly begin: (name: string) => Promise<string>;
+  }
+
+  const legacyDoor = ({ client, initialized }: Met<Asker>): Door => ({
+    client,
+    offered: at(initialized, 'result', 'capabilities', 'tasks'),
+    begin: (name) => begin(client, name),
+  });
+
+  async function modernDoor(config: string): Promise<Door> {
+    const client = modernTasksClient(await endpointOf(config));
+    const call = { arguments: { seconds: 60 } };
+    return {
+      client,
+      offered: at(await client.ask('server/discover'), 'result', 'capabilities', 'extensions'),
+      begin: async (name) => textAt(await client.ask('tools/call', { ...call, name }), 'result', 'taskId'),
+    };
+  }
+
+  const cases: readonly {
+    readonly way: string;
+    readonly server: string;
+    readonly tool: string;
+    readonly open: (config: string) => Promise<Door>;
+    readonly offered: JsonObject;
+  }[] = [
+    {
+      way: 'HTTP, legacy',
+      server: 'tasks',
+      tool: 'job',
+      open: async (config) => {
+        const client = await openSession(await endpointOf(config));
+        return legacyDoor({ client, initialized: client.initialized });
+      },
+      offered: OFFERED,
+    },
+    {
+      way: 'stdio, legacy',
+      server: 'tasks',
+      tool: 'job',
+      open: async (config) => legacyDoor(await meetStdio(config)),
+      offered: { list: {}, ...OFFERED },
+    },
+    {
+      way: 'HTTP, modern',
+      server: 'tasks-modern',
+      tool: 'slow_compute',
+      open: modernDoor,
+      offered: { [TASKS_EXTENSION]: {} },
+    },
+  ];
+
+  it.each(cases)(
+    'over $way are offered in configuration mode, and those that were begun are asked about in either mode',
+    async ({ server, tool, open, offered }) => {
+      const door = await open(writeConfig({ t: fixture(server) }));
+      expect(door.offered).toEqual(offered);
+      await equipOne(door.client, 'one', `t.${tool}`);
+      const taskId = await door.begin(`t_${tool}`);
+      await own(door.client, 'enter-configuration-mode');
+      const hidden = await door.client.ask('tools/call', { name: `t_${tool}`, arguments: {} });
+      expect(at(hidden, 'error', 'data', 'code')).toBe('MODE_DIFFERS');
+      expect(await statusOf(door.client, taskId)).toBe('working');
+      await own(door.client, 'exit-configuration-mode');
+      expect(await statusOf(door.client, taskId)).toBe('working');
+    },
+  );
+});
+
+it('a modern client that listens, and listed before a restart alone, hears once of what is equipped after it', async () => {
+  const home = tempDir();
+  const file = writeText('{"tools":["a","b"]}', 'told.json');
+  const config = writeConfig({ told: fixture('told', [`--file=${file}`]) });
+  const first = await startAssay({ config, home });
+  await first.settled();
+  const before = await meet({ url: `http://127.0.0.1:${first.port}/mcp` }, 'modern');
+  await equip(before, 'later', ['told.b']);
+  await before.call('enter-configuration-mode');
+  await equip(before, 'now', ['told.a']);
+  expect(await before.tools()).toEqual(['enter-configuration-mode', 'told_a']);
+  await before.client.close();
+  await first.stop();
+  // What changes is what is equipped, and nothing else: the server does not stand before that.
+  writeFileSync(file, '{"tools":["a","b"],"lateMs":5000}');
+  const second = await startAssay({ config, home });
+  const after = await meet({ url: `http://127.0.0.1:${second.port}/mcp` }, 'modern');
+  expect(after.changes()).toBe(0);
+  expect((await runAssay(['toolset', 'equip', 'later', '--home', home])).code).toBe(0);
+  await expect.poll(after.changes, { timeout: 2_000 }).toBe(1);
+  expect(await after.tools()).toEqual(['enter-configuration-mode', 'told_b']);
+  await second.settled();
+  expect(after.changes()).toBe(1);
+});
