@@ -5,7 +5,7 @@ import { send, sendBytes } from '../support/http.ts';
 import { at } from '../support/json.ts';
 import { BOTH, initializeOf, openSession } from '../support/legacy.ts';
 import { modernSend } from '../support/modern.ts';
-import { fixture, writeConfig } from '../support/place.ts';
+import { fixture, tempDir, writeConfig } from '../support/place.ts';
 
 const TOKEN = 'a-token-of-more-than-16-characters';
 
@@ -103,6 +103,8 @@ describe('another address', () => {
         'serve',
         '--config',
         writeConfig({ plain: fixture('plain') }),
+        '--home',
+        tempDir(),
         '--host',
         host,
         '--port',
@@ -119,6 +121,8 @@ describe('another address', () => {
         'serve',
         '--config',
         writeConfig({ plain: fixture('plain') }),
+        '--home',
+        tempDir(),
         '--host',
         '0.0.0.0',
         '--port',

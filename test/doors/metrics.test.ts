@@ -173,6 +173,6 @@ describe('the address /metrics', () => {
       method: 'GET',
       headers: { authorization },
     });
-    expect(at(unknown.json(), 'error', 'data', 'known')).toContain('/metrics');
+    expect(at(unknown.json(), 'detail')).toContain('/metrics');
   });
 });

@@ -143,7 +143,7 @@ function unmatched(c: Here, routes: readonly Route[]): Result<Response, Failure>
   // A client of MCP at a wrong path is better told that than to bring a token for it.
   if (!admitted.ok && (fitting.length > 0 || !isAboutTokens(admitted.error))) return admitted;
   if (fitting.length === 0) {
-    const known = ['/mcp', '/docs', ...new Set(routes.map(({ spec }) => spec.path))];
+    const known = ['/mcp', '/health', '/metrics', '/docs', ...new Set(routes.map(({ spec }) => spec.path))];
     return err({ code: 'ENDPOINT_UNKNOWN', path: c.req.path, known });
   }
   const methods = new Set(fitting.map(({ spec }) => spec.method.toUpperCase()));
