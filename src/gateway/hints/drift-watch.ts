@@ -124,10 +124,13 @@ export class DriftWatch {
     const known = await this.#learn(spec, tools, store);
     if (!known.ok) return known;
     const changes: Change[] = [];
+    const seen = new Set<string>();
     for (const [place, tool] of tools.entries()) {
       if (place % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await breathe();
       const id = toolIdIn(spec, tool);
-      if (id === undefined) continue;
+      // Of two tools with one name the first is listed.
+      if (id === undefined || seen.has(id)) continue;
+      seen.add(id);
       const now = { digest: digestOf(tool), text: tool.bytes.toString() };
       const isAccepted = this.#accepted.get(id) === now.digest;
       const word = this.#options.words.tool(id);
@@ -150,7 +153,6 @@ export class DriftWatch {
     for (const [place, tool] of tools.entries()) {
       if (place % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await breathe();
       const id = toolIdIn(spec, tool);
-      // Of two tools with one name the first is listed.
       if (id === undefined || this.#accepted.has(id) || unknown.has(id)) continue;
       unknown.set(id, { id, digest: digestOf(tool), text: tool.bytes.toString() });
     }
