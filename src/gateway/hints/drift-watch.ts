@@ -1,7 +1,7 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 import type { Deed } from '../../core/deed.ts';
 import { driftOf, type Definition as Text } from '../../core/hints/drift.ts';
-import { isSilent, type ToolWord } from '../../core/hints/tool-word.ts';
+import { isReviewed, isSilent, reviewed, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
@@ -134,7 +134,10 @@ export class DriftWatch {
       const now = { digest: digestOf(tool), text: tool.bytes.toString() };
       const isAccepted = this.#accepted.get(id) === now.digest;
       const word = this.#options.words.tool(id);
-      if (isAccepted ? word?.drift === undefined : word?.drift?.digest === now.digest) continue;
+      const isKnown = isAccepted
+        ? word === undefined || isReviewed(word, now.digest)
+        : word?.drift?.digest === now.digest;
+      if (isKnown) continue;
       const accepted = isAccepted ? ok(now) : await store.accepted(id);
       if (!accepted.ok) return accepted;
       if (accepted.value !== undefined)
@@ -167,9 +170,10 @@ export class DriftWatch {
     const { words, nowMs } = this.#options;
     const former = words.find('tool', id);
     const word = words.tool(id) ?? wordFor(spec, tool, id);
-    const { drift: before, ...rest } = word;
+    const { drift: before } = word;
     const drift = driftOf(accepted, now, nowMs());
-    const body = drift === undefined ? rest : { ...rest, drift };
+    // What was said of a change that its server took back is said of the tool.
+    const body = drift === undefined ? reviewed(word, now.digest) : { ...word, drift };
     const isTold = drift === undefined || before === undefined || nowMs() - before.sinceMs >= TELL_EVERY_MS;
     const deed: Deed = {
       atMs: nowMs(),
