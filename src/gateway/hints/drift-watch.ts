@@ -1,7 +1,7 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 import type { Deed } from '../../core/deed.ts';
 import { driftOf, type Definition as Text } from '../../core/hints/drift.ts';
-import { isReviewed, isSilent, reviewed, type ToolWord } from '../../core/hints/tool-word.ts';
+import { isReviewed, isSilent, reviewed, type Drift, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
@@ -25,7 +25,7 @@ interface Sight {
 
 /** A server that changes its tools at every list is compared once in so many ms. */
 const COMPARE_EVERY_MS = 1_000;
-/** A tool that goes on changing is told of once in so many ms. */
+/** A tool that goes on changing is told of once in so many ms, and once where that is dangerous. */
 const TELL_EVERY_MS = 60_000;
 const RETRY_MS = 10_000;
 const MOST_TRIES = 20;
@@ -36,6 +36,8 @@ export class DriftWatch {
   readonly #options: DriftWatchOptions;
   /** Digests of accepted definitions, by the ids of their tools. */
   readonly #accepted = new Map<string, string>();
+  /** When each kind of change of a tool was told of last. */
+  readonly #toldMs = new Map<string, number>();
   readonly #waiting = new Map<string, Sight>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
@@ -113,8 +115,11 @@ export class DriftWatch {
       const saved = await words.save(changes.value.map(({ change }) => change));
       if (!saved.ok) return saved;
       if (!saved.value) continue;
-      for (const { change, says } of changes.value)
-        if (change.deed !== undefined) this.#options.log.warn(says, { server: sight.spec.name });
+      for (const { change, says, kind } of changes.value) {
+        if (change.deed === undefined) continue;
+        this.#toldMs.set(kind, change.deed.atMs);
+        this.#options.log.warn(says, { server: sight.spec.name });
+      }
       break;
     }
     return ok(undefined);
@@ -171,12 +176,15 @@ export class DriftWatch {
     const former = words.find('tool', id);
     const word = words.tool(id) ?? wordFor(spec, tool, id);
     const { drift: before } = word;
-    const drift = driftOf(accepted, now, nowMs());
+    const atMs = nowMs();
+    const drift = driftOf(accepted, now, atMs);
     // What was said of a change that its server took back is said of the tool.
     const body = drift === undefined ? reviewed(word, now.digest) : { ...word, drift };
-    const isTold = drift === undefined || before === undefined || nowMs() - before.sinceMs >= TELL_EVERY_MS;
+    const kind = `${id} ${kindOf(drift)}`;
+    const isNews = before !== undefined || drift !== undefined;
+    const isTold = isNews && atMs - (this.#toldMs.get(kind) ?? -Infinity) >= TELL_EVERY_MS;
     const deed: Deed = {
-      atMs: nowMs(),
+      atMs,
       subject: `server:${spec.name}`,
       action: drift === undefined ? 'tool.undrift' : 'tool.drift',
       target: { kind: 'tool', id, name: `${spec.name}.${word.name}` },
@@ -190,6 +198,7 @@ export class DriftWatch {
         ...(isTold && { deed }),
       },
       says: saysOf(word, drift?.dangers),
+      kind,
     };
   }
 }
@@ -206,11 +215,18 @@ interface Change {
   readonly change: WordChange;
   /** For the log. */
   readonly says: string;
+  /** Changes of one kind are told of once in a while. */
+  readonly kind: string;
 }
 
 /** Of a tool of which nothing was said so far. */
 export function wordFor(spec: ServerSpec, { key = '' }: Definition, id: string): ToolWord {
   return { id, server: spec.name, identity: idsOf(spec).identity, name: key, overrides: {} };
+}
+
+function kindOf(drift: Drift | undefined): string {
+  if (drift === undefined) return 'back';
+  return drift.dangers.length > 0 ? 'dangerous' : 'harmless';
 }
 
 function saysOf({ name }: ToolWord, dangers: readonly string[] | undefined): string {
