@@ -160,7 +160,7 @@ export class GatewayDesk {
     const before = digestsOf(server);
     const isRead = await this.#read(server);
     if (!isRead.ok) return isRead;
-    await this.#options.drift.settled();
+    await this.#options.drift.settled(server.spec);
     return ok({
       gatewayId: id,
       success: true,
@@ -244,9 +244,9 @@ export class GatewayDesk {
   async #stood(name: string): Promise<void> {
     await this.#options.registered.settled();
     const server = this.#server(name);
-    if (server !== undefined)
-      await Promise.race([server.settled(), sleep(STAND_WAIT_MS, undefined, { ref: false })]);
-    await this.#options.drift.settled();
+    if (server === undefined) return;
+    await Promise.race([server.settled(), sleep(STAND_WAIT_MS, undefined, { ref: false })]);
+    await this.#options.drift.settled(server.spec);
   }
 
   #server(name: string): Server | undefined {

@@ -30,6 +30,8 @@ const TELL_EVERY_MS = 60_000;
 const RETRY_MS = 10_000;
 const MOST_TRIES = 20;
 const COMPARED_AT_ONCE = 200;
+/** Nobody waits longer than this, in ms, for a server that goes on changing, or for a store that keeps nothing. */
+const SETTLED_LIMIT_MS = 5_000;
 
 /** Compares what servers list with what was accepted of it, and keeps how it differs. */
 export class DriftWatch {
@@ -61,9 +63,10 @@ export class DriftWatch {
       );
   }
 
-  /** Resolves when all that was seen is compared and kept. */
-  async settled(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running.values());
+  /** Resolves when all that was seen of a server is compared and kept, at the latest after 5 s. */
+  async settled(spec: ServerSpec): Promise<void> {
+    const running = this.#running.get(idsOf(spec).serverId);
+    await Promise.race([running, sleep(SETTLED_LIMIT_MS, undefined, { ref: false })]);
   }
 
   async close(): Promise<void> {
