@@ -172,10 +172,9 @@ export class GatewayDesk {
 
   /** One that is down is tried once more first. */
   async #read(server: Server): Promise<Result<undefined, Refusal>> {
-    if (server.link === undefined) {
-      server.tryNow();
-      await this.#stood(server.spec.name);
-    } else await server.lists.readAgain();
+    if (server.link === undefined)
+      await Promise.race([server.tryNow(), sleep(STAND_WAIT_MS, undefined, { ref: false })]);
+    else await server.lists.readAgain();
     if (server.link !== undefined && server.lists.isComplete) return ok(undefined);
     const { life } = server;
     const cause = 'cause' in life ? life.cause : 'its lists could not be read; the log says why';
