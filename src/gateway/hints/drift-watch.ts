@@ -23,7 +23,7 @@ interface Sight {
   readonly tools: readonly Definition[];
 }
 
-/** A server that changes its tools at every list is compared once in so many ms. */
+/** A server that changes its tools at every list is compared once in so many ms, as each change is written. */
 const COMPARE_EVERY_MS = 1_000;
 /** A tool that goes on changing is told of once in so many ms, and once where that is dangerous. */
 const TELL_EVERY_MS = 60_000;
@@ -42,6 +42,8 @@ export class DriftWatch {
   readonly #toldMs = new Map<string, number>();
   readonly #waiting = new Map<string, Sight>();
   readonly #running = new Map<string, Promise<void>>();
+  /** Of servers whose tools were seen and are not compared yet. */
+  readonly #unsettled = new Map<string, PromiseWithResolvers<void>>();
   readonly #closing = new AbortController();
 
   constructor(options: DriftWatchOptions) {
@@ -56,17 +58,14 @@ export class DriftWatch {
   saw(spec: ServerSpec, tools: readonly Definition[]): void {
     const key = idsOf(spec).serverId;
     this.#waiting.set(key, { spec, tools });
-    if (!this.#running.has(key))
-      this.#running.set(
-        key,
-        this.#compareWaiting(key).finally(() => this.#running.delete(key)),
-      );
+    if (!this.#unsettled.has(key)) this.#unsettled.set(key, Promise.withResolvers());
+    if (!this.#running.has(key)) this.#running.set(key, this.#compareWaiting(key));
   }
 
   /** Resolves when all that was seen of a server is compared and kept, at the latest after 5 s. */
   async settled(spec: ServerSpec): Promise<void> {
-    const running = this.#running.get(idsOf(spec).serverId);
-    await Promise.race([running, sleep(SETTLED_LIMIT_MS, undefined, { ref: false })]);
+    const unsettled = this.#unsettled.get(idsOf(spec).serverId);
+    await Promise.race([unsettled?.promise, sleep(SETTLED_LIMIT_MS, undefined, { ref: false })]);
   }
 
   async close(): Promise<void> {
@@ -84,7 +83,7 @@ export class DriftWatch {
           server: spec.name,
           error: String(error),
         });
-        return ok(undefined);
+        return ok(false);
       });
       if (!done.ok) {
         log.warn('changes of definitions could not be kept', {
@@ -93,10 +92,19 @@ export class DriftWatch {
         });
         if (!this.#waiting.has(key)) this.#waiting.set(key, sight);
       }
-      const isIdle = done.ok && !this.#waiting.has(key);
+      if (!this.#waiting.has(key)) this.#settle(key);
       const waitMs = done.ok ? COMPARE_EVERY_MS : RETRY_MS;
-      if (!isIdle) await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!done.ok || done.value)
+        await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
+    this.#settle(key);
+    // Not a turn later: what is seen in between would wait for the next time.
+    this.#running.delete(key);
+  }
+
+  #settle(key: string): void {
+    this.#unsettled.get(key)?.resolve();
+    this.#unsettled.delete(key);
   }
 
   #taken(key: string): Sight | undefined {
@@ -105,7 +113,8 @@ export class DriftWatch {
     return sight;
   }
 
-  async #compare(sight: Sight): Promise<Result<undefined, Refusal>> {
+  /** Whether anything had changed. */
+  async #compare(sight: Sight): Promise<Result<boolean, Refusal>> {
     const { words } = this.#options;
     const ready = await words.ready();
     if (!ready.ok) return ready;
@@ -114,7 +123,7 @@ export class DriftWatch {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const changes = await this.#changesOf(sight, store.value);
       if (!changes.ok) return changes;
-      if (changes.value.length === 0) break;
+      if (changes.value.length === 0) return ok(false);
       const saved = await words.save(changes.value.map(({ change }) => change));
       if (!saved.ok) return saved;
       if (!saved.value) continue;
@@ -123,9 +132,9 @@ export class DriftWatch {
         this.#toldMs.set(kind, change.deed.atMs);
         this.#options.log.warn(says, { server: sight.spec.name });
       }
-      break;
+      return ok(true);
     }
-    return ok(undefined);
+    return ok(true);
   }
 
   async #changesOf({ spec, tools }: Sight, store: WordStore): Promise<Result<readonly Change[], Refusal>> {
