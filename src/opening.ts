@@ -217,7 +217,7 @@ async function openPlan(
   });
   await said?.registered.follow(catalog);
   // Somebody has signed in: whoever waited for that stands up now.
-  credentials.onNews((name) => catalog.servers.find(({ spec }) => spec.name === name)?.tryNow());
+  credentials.onNews((name) => void catalog.servers.find(({ spec }) => spec.name === name)?.tryNow());
   let watching: Promise<Watching> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let refreshing: NodeJS.Timeout | undefined;

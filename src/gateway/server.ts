@@ -159,8 +159,7 @@ export class Server {
     for (;;) {
       const link = this.#link;
       if (link !== undefined && link !== butNot) return ok(link);
-      const patience = { isLate: giveUp.aborted, nowMs: Date.now() };
-      const refusal = whyNotWait(this.spec.name, this.#life, patience);
+      const refusal = whyNotWait(this.spec.name, this.#life, { isLate: giveUp.aborted, nowMs: Date.now() });
       if (refusal !== undefined) return err(refusal);
       this.#wake();
       await this.#news.next(giveUp);
@@ -172,9 +171,11 @@ export class Server {
     if ('nextMs' in this.#life && isWorthWaiting(this.#life, Date.now())) this.#wake();
   }
 
-  /** What it waited for has come: a rest ends, however short it was. */
-  tryNow(): void {
+  /** What it waited for has come: a rest ends, however short it was. Resolves when that try has ended. */
+  async tryNow(): Promise<void> {
+    const before = this.#life;
     this.#wake();
+    while (this.#life === before && before.state !== 'up') await this.#news.next(undefined);
   }
 
   /** Somebody wants log messages from this level on, now and after each restart. Resolves when the server has heard of it. */
@@ -187,11 +188,10 @@ export class Server {
       const ending = await this.#oneLife();
       const closed = this.#close(ending.cause);
       if (this.#stopping.signal.aborted) return closed;
-      const { log, chance } = this.#deps;
-      this.#become({ kind: 'ended', ending, nowMs: Date.now(), chance: chance() });
+      this.#become({ kind: 'ended', ending, nowMs: Date.now(), chance: this.#deps.chance() });
       const life = this.#life;
       if (!('nextMs' in life)) return closed;
-      log.warn('server is down', {
+      this.#deps.log.warn('server is down', {
         server: this.spec.name,
         state: life.state,
         cause: ending.cause,

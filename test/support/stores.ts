@@ -37,6 +37,16 @@ export async function rawRows(
   }
 }
 
+/** From now on nobody else can write to the store of this home, until the function is called that it gives. */
+export function lockStore(home: string): () => void {
+  const database = new SqliteDatabase(join(home, 'assay.db'));
+  database.exec('begin immediate');
+  return () => {
+    database.exec('rollback');
+    database.close();
+  };
+}
+
 /** The tables that came with each migration that an old store may lack. */
 const TABLES: Readonly<Record<3 | 4, readonly string[]>> = {
   3: ['assay_toolsets', 'assay_toolset_state'],

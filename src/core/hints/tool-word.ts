@@ -68,6 +68,11 @@ export function reviewed({ drift: _, ...word }: ToolWord, digest: string): ToolW
   return { ...word, overrides };
 }
 
+/** Whether it is so already. */
+export function isReviewed({ overrides, drift }: ToolWord, digest: string): boolean {
+  return drift === undefined && Object.values(overrides).every((override) => override.digest === digest);
+}
+
 /** Whether nothing is said, so that nothing need be kept. */
 export function isSilent({ overrides, title, isDisabled, drift }: ToolWord): boolean {
   return (

@@ -87,7 +87,8 @@ export class GatewayDesk {
       });
     });
     if (!done.ok) return done;
-    const trusted = wish.trust === undefined ? ok(undefined) : await this.#trust(spec, wish.trust, subject);
+    const trusted =
+      wish.trust === undefined ? ok(undefined) : await this.#trust(spec, wish.trust, { subject });
     if (!trusted.ok) return trusted;
     await this.#stood(name);
     return this.find(id);
@@ -114,31 +115,30 @@ export class GatewayDesk {
       const spec = this.#server(name)?.spec;
       if (spec === undefined || trust?.origin === 'config file')
         return err({ code: 'GATEWAY_FIXED', name, field: 'trust' });
-      const trusted = await this.#trust(spec, wish.trust, changer.subject);
+      // What he saw has been compared where the entry was changed.
+      const by = isEntry ? { subject: changer.subject } : changer;
+      const trusted = await this.#trust(spec, wish.trust, by);
       if (!trusted.ok) return trusted;
     }
     return this.find(id);
   }
 
   /** SERVER_UNKNOWN, GATEWAY_FIXED, or the changer's objection. What was said of its tools stays, and holds if it comes again. */
-  async remove(
-    idOrName: string,
-    { subject, objection }: GatewayChanger,
-  ): Promise<Result<undefined, Refusal>> {
+  async remove(idOrName: string, changer: GatewayChanger): Promise<Result<undefined, Refusal>> {
     const found = this.find(idOrName);
     if (!found.ok) return found;
     const { id, name, origin } = found.value;
-    const refusal = objection?.(found.value);
+    const refusal = changer.objection?.(found.value);
     if (refusal !== undefined) return err(refusal);
     if (origin !== 'registered') return err({ code: 'GATEWAY_FIXED', name, field: '' });
     const before = this.#server(name)?.spec;
-    const done = await this.#options.words.change({ kind: 'gateway', id }, () =>
-      ok({
-        body: undefined,
-        value: undefined,
-        deed: this.#deed(subject, 'gateway.delete', { name, before }),
-      }),
-    );
+    const done = await this.#options.words.change<undefined>({ kind: 'gateway', id }, async (body) => {
+      if (body === undefined) return this.#unknown(name);
+      const objection = await this.#objectionOf(changer, id);
+      if (objection !== undefined) return err(objection);
+      const deed = this.#deed(changer.subject, 'gateway.delete', { name, before });
+      return ok({ body: undefined, value: undefined, deed });
+    });
     if (!done.ok) return done;
     await this.#options.registered.settled();
     return ok(undefined);
@@ -160,7 +160,7 @@ export class GatewayDesk {
     const before = digestsOf(server);
     const isRead = await this.#read(server);
     if (!isRead.ok) return isRead;
-    await this.#options.drift.settled();
+    await this.#options.drift.settled(server.spec);
     return ok({
       gatewayId: id,
       success: true,
@@ -172,10 +172,9 @@ export class GatewayDesk {
 
   /** One that is down is tried once more first. */
   async #read(server: Server): Promise<Result<undefined, Refusal>> {
-    if (server.link === undefined) {
-      server.tryNow();
-      await this.#stood(server.spec.name);
-    } else await server.lists.readAgain();
+    if (server.link === undefined)
+      await Promise.race([server.tryNow(), sleep(STAND_WAIT_MS, undefined, { ref: false })]);
+    else await server.lists.readAgain();
     if (server.link !== undefined && server.lists.isComplete) return ok(undefined);
     const { life } = server;
     const cause = 'cause' in life ? life.cause : 'its lists could not be read; the log says why';
@@ -185,7 +184,7 @@ export class GatewayDesk {
   async #changeEntry(
     { id, name, origin }: GatewayView,
     wished: GatewayEntry,
-    { subject }: GatewayChanger,
+    changer: GatewayChanger,
   ): Promise<Result<undefined, Refusal>> {
     const { words, seal } = this.#options;
     const [field = ''] = Object.keys(wished);
@@ -194,6 +193,8 @@ export class GatewayDesk {
     return words.change<undefined>({ kind: 'gateway', id }, async (body) => {
       const word = body as GatewayWord | undefined; // this desk wrote it
       if (word === undefined) return this.#unknown(name);
+      const objection = await this.#objectionOf(changer, id);
+      if (objection !== undefined) return err(objection);
       const opened = await seal.open(name, word);
       if (!opened.ok)
         return err({ code: 'GATEWAY_INVALID', name, faults: [{ field: '', reason: opened.error }] });
@@ -203,9 +204,17 @@ export class GatewayDesk {
       if (JSON.stringify(entry) === JSON.stringify(opened.value)) return ok({ body, value: undefined });
       const made = await this.#made(name, entry);
       if (!made.ok) return made;
-      const deed = this.#deed(subject, 'gateway.update', { name, before, after: made.value.spec });
+      const deed = this.#deed(changer.subject, 'gateway.update', { name, before, after: made.value.spec });
       return ok({ body: { ...word, ...made.value.sealed }, value: undefined, deed });
     });
+  }
+
+  /** Asked again for each try, as somebody may have changed it since. */
+  async #objectionOf({ objection }: GatewayChanger, id: string): Promise<Refusal | undefined> {
+    if (objection === undefined) return undefined;
+    await this.#options.registered.settled();
+    const found = this.find(id);
+    return found.ok ? objection(found.value) : found.error;
   }
 
   async #made(name: string, entry: GatewayEntry): Promise<Result<Made, Refusal>> {
@@ -219,18 +228,20 @@ export class GatewayDesk {
   async #trust(
     spec: ServerSpec,
     trust: boolean | null,
-    subject: string,
+    changer: GatewayChanger,
   ): Promise<Result<undefined, Refusal>> {
     const { words, nowMs } = this.#options;
     const { identity, serverId: id } = idsOf(spec);
-    return words.change<undefined>({ kind: 'server', id }, (body) => {
+    return words.change<undefined>({ kind: 'server', id }, async (body) => {
+      const objection = await this.#objectionOf(changer, gatewayIdOf(spec.name));
+      if (objection !== undefined) return err(objection);
       const before = (body as ServerWord | undefined)?.trust; // this desk wrote it
       if ((before ?? null) === trust) return ok({ body, value: undefined });
       const word: ServerWord | undefined =
         trust === null ? undefined : { server: spec.name, identity, trust };
       const deed: Deed = {
         atMs: nowMs(),
-        subject,
+        subject: changer.subject,
         action: 'gateway.trust',
         target: { kind: 'gateway', id: gatewayIdOf(spec.name), name: spec.name },
         before: { trust: before ?? null },
@@ -244,9 +255,9 @@ export class GatewayDesk {
   async #stood(name: string): Promise<void> {
     await this.#options.registered.settled();
     const server = this.#server(name);
-    if (server !== undefined)
-      await Promise.race([server.settled(), sleep(STAND_WAIT_MS, undefined, { ref: false })]);
-    await this.#options.drift.settled();
+    if (server === undefined) return;
+    await Promise.race([server.settled(), sleep(STAND_WAIT_MS, undefined, { ref: false })]);
+    await this.#options.drift.settled(server.spec);
   }
 
   #server(name: string): Server | undefined {

@@ -1,7 +1,7 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 import type { Deed } from '../../core/deed.ts';
 import { driftOf, type Definition as Text } from '../../core/hints/drift.ts';
-import { isSilent, type ToolWord } from '../../core/hints/tool-word.ts';
+import { isReviewed, isSilent, reviewed, type Drift, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
@@ -23,21 +23,27 @@ interface Sight {
   readonly tools: readonly Definition[];
 }
 
-/** A server that changes its tools at every list is compared once in so many ms. */
+/** A server that changes its tools at every list is compared once in so many ms, as each change is written. */
 const COMPARE_EVERY_MS = 1_000;
-/** A tool that goes on changing is told of once in so many ms. */
+/** A tool that goes on changing is told of once in so many ms, and once where that is dangerous. */
 const TELL_EVERY_MS = 60_000;
 const RETRY_MS = 10_000;
 const MOST_TRIES = 20;
 const COMPARED_AT_ONCE = 200;
+/** Nobody waits longer than this, in ms, for a server that goes on changing, or for a store that keeps nothing. */
+const SETTLED_LIMIT_MS = 5_000;
 
 /** Compares what servers list with what was accepted of it, and keeps how it differs. */
 export class DriftWatch {
   readonly #options: DriftWatchOptions;
   /** Digests of accepted definitions, by the ids of their tools. */
   readonly #accepted = new Map<string, string>();
+  /** When each kind of change of a tool was told of last. */
+  readonly #toldMs = new Map<string, number>();
   readonly #waiting = new Map<string, Sight>();
   readonly #running = new Map<string, Promise<void>>();
+  /** Of servers whose tools were seen and are not compared yet. */
+  readonly #unsettled = new Map<string, PromiseWithResolvers<void>>();
   readonly #closing = new AbortController();
 
   constructor(options: DriftWatchOptions) {
@@ -52,16 +58,14 @@ export class DriftWatch {
   saw(spec: ServerSpec, tools: readonly Definition[]): void {
     const key = idsOf(spec).serverId;
     this.#waiting.set(key, { spec, tools });
-    if (!this.#running.has(key))
-      this.#running.set(
-        key,
-        this.#compareWaiting(key).finally(() => this.#running.delete(key)),
-      );
+    if (!this.#unsettled.has(key)) this.#unsettled.set(key, Promise.withResolvers());
+    if (!this.#running.has(key)) this.#running.set(key, this.#compareWaiting(key));
   }
 
-  /** Resolves when all that was seen is compared and kept. */
-  async settled(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running.values());
+  /** Resolves when all that was seen of a server is compared and kept, at the latest after 5 s. */
+  async settled(spec: ServerSpec): Promise<void> {
+    const unsettled = this.#unsettled.get(idsOf(spec).serverId);
+    await Promise.race([unsettled?.promise, sleep(SETTLED_LIMIT_MS, undefined, { ref: false })]);
   }
 
   async close(): Promise<void> {
@@ -79,7 +83,7 @@ export class DriftWatch {
           server: spec.name,
           error: String(error),
         });
-        return ok(undefined);
+        return ok(false);
       });
       if (!done.ok) {
         log.warn('changes of definitions could not be kept', {
@@ -88,10 +92,19 @@ export class DriftWatch {
         });
         if (!this.#waiting.has(key)) this.#waiting.set(key, sight);
       }
-      const isIdle = done.ok && !this.#waiting.has(key);
+      if (!this.#waiting.has(key)) this.#settle(key);
       const waitMs = done.ok ? COMPARE_EVERY_MS : RETRY_MS;
-      if (!isIdle) await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!done.ok || done.value)
+        await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
+    this.#settle(key);
+    // Not a turn later: what is seen in between would wait for the next time.
+    this.#running.delete(key);
+  }
+
+  #settle(key: string): void {
+    this.#unsettled.get(key)?.resolve();
+    this.#unsettled.delete(key);
   }
 
   #taken(key: string): Sight | undefined {
@@ -100,7 +113,8 @@ export class DriftWatch {
     return sight;
   }
 
-  async #compare(sight: Sight): Promise<Result<undefined, Refusal>> {
+  /** Whether anything had changed. */
+  async #compare(sight: Sight): Promise<Result<boolean, Refusal>> {
     const { words } = this.#options;
     const ready = await words.ready();
     if (!ready.ok) return ready;
@@ -109,29 +123,38 @@ export class DriftWatch {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const changes = await this.#changesOf(sight, store.value);
       if (!changes.ok) return changes;
-      if (changes.value.length === 0) break;
+      if (changes.value.length === 0) return ok(false);
       const saved = await words.save(changes.value.map(({ change }) => change));
       if (!saved.ok) return saved;
       if (!saved.value) continue;
-      for (const { change, says } of changes.value)
-        if (change.deed !== undefined) this.#options.log.warn(says, { server: sight.spec.name });
-      break;
+      for (const { change, says, kind } of changes.value) {
+        if (change.deed === undefined) continue;
+        this.#toldMs.set(kind, change.deed.atMs);
+        this.#options.log.warn(says, { server: sight.spec.name });
+      }
+      return ok(true);
     }
-    return ok(undefined);
+    return ok(true);
   }
 
   async #changesOf({ spec, tools }: Sight, store: WordStore): Promise<Result<readonly Change[], Refusal>> {
     const known = await this.#learn(spec, tools, store);
     if (!known.ok) return known;
     const changes: Change[] = [];
+    const seen = new Set<string>();
     for (const [place, tool] of tools.entries()) {
       if (place % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await breathe();
       const id = toolIdIn(spec, tool);
-      if (id === undefined) continue;
+      // Of two tools with one name the first is listed.
+      if (id === undefined || seen.has(id)) continue;
+      seen.add(id);
       const now = { digest: digestOf(tool), text: tool.bytes.toString() };
       const isAccepted = this.#accepted.get(id) === now.digest;
       const word = this.#options.words.tool(id);
-      if (isAccepted ? word?.drift === undefined : word?.drift?.digest === now.digest) continue;
+      const isKnown = isAccepted
+        ? word === undefined || isReviewed(word, now.digest)
+        : word?.drift?.digest === now.digest;
+      if (isKnown) continue;
       const accepted = isAccepted ? ok(now) : await store.accepted(id);
       if (!accepted.ok) return accepted;
       if (accepted.value !== undefined)
@@ -150,7 +173,6 @@ export class DriftWatch {
     for (const [place, tool] of tools.entries()) {
       if (place % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await breathe();
       const id = toolIdIn(spec, tool);
-      // Of two tools with one name the first is listed.
       if (id === undefined || this.#accepted.has(id) || unknown.has(id)) continue;
       unknown.set(id, { id, digest: digestOf(tool), text: tool.bytes.toString() });
     }
@@ -165,12 +187,16 @@ export class DriftWatch {
     const { words, nowMs } = this.#options;
     const former = words.find('tool', id);
     const word = words.tool(id) ?? wordFor(spec, tool, id);
-    const { drift: before, ...rest } = word;
-    const drift = driftOf(accepted, now, nowMs());
-    const body = drift === undefined ? rest : { ...rest, drift };
-    const isTold = drift === undefined || before === undefined || nowMs() - before.sinceMs >= TELL_EVERY_MS;
+    const { drift: before } = word;
+    const atMs = nowMs();
+    const drift = driftOf(accepted, now, atMs);
+    // What was said of a change that its server took back is said of the tool.
+    const body = drift === undefined ? reviewed(word, now.digest) : { ...word, drift };
+    const kind = `${id} ${kindOf(drift)}`;
+    const isNews = before !== undefined || drift !== undefined;
+    const isTold = isNews && atMs - (this.#toldMs.get(kind) ?? -Infinity) >= TELL_EVERY_MS;
     const deed: Deed = {
-      atMs: nowMs(),
+      atMs,
       subject: `server:${spec.name}`,
       action: drift === undefined ? 'tool.undrift' : 'tool.drift',
       target: { kind: 'tool', id, name: `${spec.name}.${word.name}` },
@@ -184,6 +210,7 @@ export class DriftWatch {
         ...(isTold && { deed }),
       },
       says: saysOf(word, drift?.dangers),
+      kind,
     };
   }
 }
@@ -200,11 +227,18 @@ interface Change {
   readonly change: WordChange;
   /** For the log. */
   readonly says: string;
+  /** Changes of one kind are told of once in a while. */
+  readonly kind: string;
 }
 
 /** Of a tool of which nothing was said so far. */
 export function wordFor(spec: ServerSpec, { key = '' }: Definition, id: string): ToolWord {
   return { id, server: spec.name, identity: idsOf(spec).identity, name: key, overrides: {} };
+}
+
+function kindOf(drift: Drift | undefined): string {
+  if (drift === undefined) return 'back';
+  return drift.dangers.length > 0 ? 'dangerous' : 'harmless';
 }
 
 function saysOf({ name }: ToolWord, dangers: readonly string[] | undefined): string {

@@ -165,12 +165,23 @@ export class ToolDesk {
   #isWanted(entry: Entry, { server, text, enabled, hints, lint, drift }: ToolFilter): boolean {
     if (server !== undefined && entry.server.spec.name !== server) return false;
     if (enabled !== undefined && enabled === (entry.said?.isDisabled === true)) return false;
-    if (text !== undefined && !speaksOf(entry, text)) return false;
+    if (text !== undefined && !this.#speaksOf(entry, text)) return false;
     return (
       (hints === undefined || this.#hasHints(entry, hints)) &&
       (lint === undefined || this.#isLinted(entry, lint)) &&
       (drift === undefined || this.#hasDrifted(entry, drift))
     );
+  }
+
+  #speaksOf(entry: Entry, text: string): boolean {
+    const { server, definition, key } = entry;
+    const { title = '', description = '' } = declaredOf(definition);
+    const shown = this.#options.claims.wordOn(server.spec, definition)?.title ?? title;
+    const all = `${key} ${nameIn(entry)} ${shown} ${description}`.toLowerCase();
+    return text
+      .toLowerCase()
+      .split(/\s+/)
+      .every((word) => all.includes(word));
   }
 
   #hasHints({ server, definition }: Entry, hints: Readonly<Partial<Hints>>): boolean {
@@ -215,15 +226,6 @@ function indexOf(listing: Listing): ReadonlyMap<string, Entry> {
 /** Every listed tool has a name. */
 function idOf({ server, definition }: Entry): string {
   return toolIdIn(server.spec, definition) ?? '';
-}
-
-function speaksOf(entry: Entry, text: string): boolean {
-  const { title = '', description = '' } = declaredOf(entry.definition);
-  const all = `${entry.key} ${nameIn(entry)} ${title} ${description}`.toLowerCase();
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word));
 }
 
 /** What an operator says of a tool, as it is recorded. */

@@ -1,0 +1,474 @@
+// A definition that changes: who is told, what is compared, and which words of an operator wait until somebody has looked.
+import { describe, expect, it } from 'vitest';
+import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { kill, sleep, until } from '../support/endings.ts';
+import { filedServer, toolNamed, type Filed } from '../support/filed.ts';
+import { claimsIn, short, toolIn, toolsOf } from '../support/hints.ts';
+import { at, isObject, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { openDiary, tempDir, type Diary } from '../support/place.ts';
+import { lockStore, openAt } from '../support/stores.ts';
+import { keepToken } from '../support/tokens.ts';
+import { meet, type Model } from '../support/toolsets.ts';
+import { startMade } from '../fixtures/http-made.ts';
+
+const ACT = toolNamed('act', { annotations: { readOnlyHint: false, destructiveHint: false } });
+const REWRITTEN = { ...ACT, description: 'Does what it wants.' };
+/** It says more harm of itself than before. */
+const FRANKER = { ...ACT, annotations: { readOnlyHint: false, destructiveHint: true } };
+const QUIET = { quiet: true };
+const NEVER = { ASSAY_SERVERS_REFRESH_MS: '0' };
+
+interface World {
+  readonly assay: Assay;
+  readonly home: string;
+  readonly admin: AdminClient;
+  readonly server: Filed;
+  readonly diary: Diary;
+  act(): Promise<JsonObject>;
+  /** Waits until the drift of `act` is of this kind, and gives it. */
+  drifted(kind: 'dangerous' | 'harmless' | 'none'): Promise<Json | undefined>;
+  put(body: JsonObject): Promise<void>;
+  refresh(): Promise<Json>;
+  meet(): Promise<Omit<Model, 'home'>>;
+}
+
+interface Start {
+  readonly quiet?: boolean;
+  readonly tools?: readonly JsonObject[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** One server, `filed`, with the tool `act`, as it is when its first definition has been accepted. */
+async function openWorld({ quiet = false, tools = [ACT], env = {} }: Start = {}): Promise<World> {
+  const diary = openDiary();
+  const home = tempDir();
+  const server = filedServer(tools, { quiet, env: diary.env });
+  const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
+  const assay = await startAssay({ servers: { filed: server.entry }, home, env });
+  await assay.settled();
+  const world = worldOf({ assay, home, server, diary, token });
+  await world.refresh();
+  return world;
+}
+
+/** The same after a restart. */
+async function reopened({ assay: former, home, server, diary }: World): Promise<World> {
+  await former.stop();
+  const token = await keepToken(home, 'again', { scopes: ['admin'] });
+  const assay = await startAssay({ servers: { filed: server.entry }, home });
+  return worldOf({ assay, home, server, diary, token });
+}
+
+function worldOf({
+  token,
+  ...parts
+}: Pick<World, 'assay' | 'home' | 'server' | 'diary'> & { readonly token: string }): World {
+  const admin = adminClient(parts.assay, token);
+  const act = (): Promise<JsonObject> => toolIn(admin, 'filed', 'act');
+  return {
+    ...parts,
+    admin,
+    act,
+    drifted: (kind) =>
+      until(`the drift of "act" is ${kind}`, async () => {
+        const found = await toolsOf(admin, `server=filed&drift=${kind === 'none' ? 'none' : 'any'}`);
+        const tool = found.get('act');
+        const drift = at(tool, 'drift');
+        return tool !== undefined && kindOf(drift) === kind ? (drift ?? null) : undefined;
+      }),
+    put: async (body) => {
+      const answer = await admin.put(`/tools/${textAt(await act(), 'id')}`, body);
+      if (answer.status !== 200) throw new Error(answer.text);
+    },
+    refresh: async () => {
+      const answer = await admin.post('/gateways/filed/refresh');
+      if (answer.status !== 200) throw new Error(answer.text);
+      return answer.json();
+    },
+    meet: () => meet({ url: parts.assay.url }, 'modern'),
+  };
+}
+
+function kindOf(drift: Json | undefined): 'dangerous' | 'harmless' | 'none' {
+  if (!isObject(drift)) return 'none';
+  return at(drift, 'isDangerous') === true ? 'dangerous' : 'harmless';
+}
+
+/** `act` as the official client has it. */
+async function listed(model: Pick<Model, 'client'>): Promise<JsonObject> {
+  const tool = (await model.client.listTools()).tools.find(({ name }) => name === 'filed_act');
+  return { description: tool?.description ?? '', hints: short((hint) => tool?.annotations?.[hint]) };
+}
+
+async function deedsOf(world: World): Promise<readonly JsonObject[]> {
+  const store = await openAt({ home: world.home, databaseUrl: undefined });
+  const found = await store.deeds({ limit: 1_000, after: 0, targetId: textAt(await world.act(), 'id') });
+  await store.close();
+  if (!found.ok) throw new Error(JSON.stringify(found.error));
+  return found.value.map(({ action, subject, before = null, after = null }) => ({
+    action,
+    subject,
+    before: before as Json,
+    after: after as Json,
+  }));
+}
+
+const READ_ONLY = { annotations: { readOnlyHint: true } };
+
+describe('a change is found', () => {
+  it('when the server says so, and clients are told at once', async () => {
+    const world = await openWorld();
+    const model = await world.meet();
+    await model.tools();
+    const before = model.changes();
+    world.server.have([REWRITTEN]);
+    expect(await world.drifted('dangerous')).toEqual({
+      since: expect.any(String),
+      isDangerous: true,
+      dangers: ['its description was rewritten'],
+      changes: [{ path: 'description', before: '"Does act."', after: '"Does what it wants."' }],
+      suspends: [],
+    });
+    await until('the client is told', () => (model.changes() > before ? true : undefined));
+    expect(await listed(model)).toEqual({ description: 'Does what it wants.', hints: '--..' });
+    expect(world.assay.stderr()).toContain('the definition of \\"act\\" has changed in a dangerous way');
+    expect(await deedsOf(world)).toMatchObject([
+      {
+        action: 'tool.drift',
+        subject: 'server:filed',
+        after: { dangers: ['its description was rewritten'] },
+      },
+    ]);
+  });
+
+  it('when the server ended and came again', async () => {
+    const world = await openWorld({ quiet: true, env: NEVER });
+    const { server, diary } = world;
+    await world.act();
+    server.have([REWRITTEN]);
+    await sleep(300);
+    expect(at(await world.act(), 'drift')).toBeUndefined();
+    kill(diary.read('start')[0]!.pid, 'SIGKILL');
+    await world.drifted('dangerous');
+    expect(diary.read('start')).toHaveLength(2);
+  });
+
+  it('at an interval, of a server that says nothing', async () => {
+    const world = await openWorld({ quiet: true, env: { ASSAY_SERVERS_REFRESH_MS: '200' } });
+    await world.act();
+    world.server.have([REWRITTEN]);
+    await world.drifted('dangerous');
+  });
+
+  it('on demand, and what was found is answered', async () => {
+    const world = await openWorld({ quiet: true, env: NEVER });
+    const stay = toolNamed('stay');
+    world.server.have([ACT, stay, toolNamed('go')]);
+    await world.refresh();
+    world.server.have([toolNamed('come'), stay, REWRITTEN]);
+    expect(await world.refresh()).toMatchObject({
+      success: true,
+      toolsAdded: ['come'],
+      toolsUpdated: ['act'],
+      toolsRemoved: ['go'],
+    });
+    expect(kindOf(at(await world.act(), 'drift'))).toBe('dangerous');
+    expect(await world.refresh()).toMatchObject({ toolsAdded: [], toolsUpdated: [], toolsRemoved: [] });
+  });
+
+  it('on demand of a server that is down, which is tried once more first', async () => {
+    let tools = [ACT];
+    const options = {
+      era: 'legacy' as const,
+      get tools() {
+        return tools;
+      },
+    };
+    const first = await startMade(options);
+    const home = tempDir();
+    const token = await keepToken(home, 'boss', { scopes: ['admin'] });
+    const assay = await startAssay({ servers: { filed: { url: first.url } }, home });
+    const admin = adminClient(assay, token);
+    await assay.settled();
+    await first.close();
+    expect(verdictOf(await admin.post('/gateways/filed/refresh'))).toBe('502 SERVER_UNAVAILABLE');
+    await until(
+      'the server rests',
+      async () =>
+        ['resting', 'refused'].includes(textAt((await admin.get('/gateways/filed')).json(), 'state'))
+          ? true
+          : undefined,
+      30_000,
+    );
+    tools = [REWRITTEN];
+    const second = await startMade({ ...options, tools, port: first.port });
+    const refreshed = await admin.post('/gateways/filed/refresh');
+    expect([refreshed.status, at(refreshed.json(), 'toolsUpdated')]).toEqual([200, ['act']]);
+    await second.close();
+  }, 60_000);
+
+  it('to its fields, each with what was there before and after', async () => {
+    const rich: JsonObject = {
+      ...ACT,
+      title: 'Act',
+      'x-vendor': { deep: [1, { two: 2 }] },
+      inputSchema: {
+        type: 'object',
+        properties: { 'a b': { type: 'string' }, gone: {} },
+        required: ['a b'],
+      },
+    };
+    const world = await openWorld({ tools: [rich] });
+    world.server.have([
+      {
+        ...rich,
+        title: 'Acts',
+        outputSchema: { type: 'object' },
+        'x-vendor': { deep: [1, { two: 3 }] },
+        annotations: { readOnlyHint: false, openWorldHint: false, mood: null },
+        inputSchema: {
+          type: 'object',
+          properties: { 'a b': { type: 'number' } },
+          required: ['a b', 'c'],
+        },
+      },
+    ]);
+    expect(at(await world.drifted('dangerous'), 'changes')).toEqual([
+      { path: 'annotations.destructiveHint', before: 'false' },
+      { path: 'annotations.mood', after: 'null' },
+      { path: 'annotations.openWorldHint', after: 'false' },
+      { path: 'inputSchema.properties["a b"].type', before: '"string"', after: '"number"' },
+      { path: 'inputSchema.properties.gone', before: '{}' },
+      { path: 'inputSchema.required', before: '["a b"]', after: '["a b","c"]' },
+      { path: 'outputSchema', after: '{"type":"object"}' },
+      { path: 'title', before: '"Act"', after: '"Acts"' },
+      { path: 'x-vendor.deep[1].two', before: '2', after: '3' },
+    ]);
+  });
+
+  it('only where the definition is another one: not in another order, or written otherwise', async () => {
+    const world = await openWorld(QUIET);
+    const { annotations, inputSchema, ...rest } = ACT;
+    world.server.have([{ inputSchema: inputSchema!, annotations: annotations!, ...rest }]);
+    expect(await world.refresh()).toMatchObject({ toolsUpdated: [] });
+    expect(at(await world.act(), 'drift')).toBeUndefined();
+    expect(await deedsOf(world)).toEqual([]);
+  });
+
+  it('of the tool that is listed, where a server has two of one name', async () => {
+    const world = await openWorld(QUIET);
+    world.server.have([ACT, REWRITTEN]);
+    for (let time = 0; time < 3; time += 1) await world.refresh();
+    expect(kindOf(at(await world.act(), 'drift'))).toBe('none');
+    expect(await deedsOf(world)).toEqual([]);
+  });
+});
+
+describe('an override that lowers caution', () => {
+  it('is not shown in any list that has the new definition, from the first one on', async () => {
+    const world = await openWorld();
+    await world.put(READ_ONLY);
+    const model = await world.meet();
+    expect(await listed(model)).toEqual({ description: 'Does act.', hints: '+-..' });
+    const seen = new Set<string>();
+    const over = new AbortController();
+    const listing = (async () => {
+      while (!over.signal.aborted) seen.add(Object.values(await listed(model)).join(' '));
+    })();
+    world.server.have([REWRITTEN]);
+    await world.drifted('dangerous');
+    over.abort();
+    await listing;
+    seen.add(Object.values(await listed(model)).join(' '));
+    expect([...seen].toSorted()).toEqual(['Does act. +-..', 'Does what it wants. --..']);
+  });
+
+  it('is not shown in the first list after a start, of a definition that changed meanwhile', async () => {
+    const world = await openWorld(QUIET);
+    await world.put(READ_ONLY);
+    world.server.have([REWRITTEN]);
+    const model = await (await reopened(world)).meet();
+    const seen = new Set<string>();
+    await until('the server has said what it is now', async () => {
+      const { description, hints } = await listed(model);
+      seen.add(`${String(description)} ${String(hints)}`);
+      return description === REWRITTEN.description ? true : undefined;
+    });
+    expect([...seen].filter((one) => one.startsWith(REWRITTEN.description))).toEqual([
+      'Does what it wants. --..',
+    ]);
+  });
+
+  it('goes on to count after a change that says more harm of the tool', async () => {
+    const world = await openWorld(QUIET);
+    await world.put({ annotations: { idempotentHint: true } });
+    world.server.have([FRANKER]);
+    await world.refresh();
+    const act = await world.act();
+    expect([kindOf(at(act, 'drift')), claimsIn(at(act, 'hints'))]).toEqual([
+      'harmless',
+      ['d-', 'd+', 'o+', ''],
+    ]);
+  });
+
+  it('counts at once where it is given while the change waits for a review, and that goes on waiting', async () => {
+    const world = await openWorld(QUIET);
+    await world.put({ annotations: { readOnlyHint: true, openWorldHint: false } });
+    world.server.have([REWRITTEN]);
+    await world.refresh();
+    expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+! d-', 'd-', '', 'o-!']);
+    const { id } = await world.act();
+    await world.admin.ask('PATCH', `/tools/${String(id)}`, { body: READ_ONLY });
+    const act = await world.act();
+    expect([claimsIn(at(act, 'hints')), at(act, 'drift', 'suspends')]).toEqual([
+      ['o+ d-', 'd-', '', 'o-!'],
+      ['openWorldHint'],
+    ]);
+    expect(await listed(await world.meet())).toMatchObject({ hints: '+-..' });
+  });
+
+  it('counts again when somebody has reviewed the change, also after a start, until the next one', async () => {
+    const world = await openWorld(QUIET);
+    await world.put(READ_ONLY);
+    world.server.have([REWRITTEN]);
+    await world.refresh();
+    const { id } = await world.act();
+    const reviewed = await world.admin.post(`/tools/${String(id)}/review`);
+    expect([reviewed.status, at(reviewed.json(), 'drift'), claimsIn(at(reviewed.json(), 'hints'))]).toEqual([
+      200,
+      undefined,
+      ['o+ d-', 'd-', '', ''],
+    ]);
+    expect((await deedsOf(world)).at(-1)).toMatchObject({ action: 'tool.review', subject: 'boss' });
+    await world.refresh();
+    expect(kindOf(at(await world.act(), 'drift'))).toBe('none');
+    const again = await reopened(world);
+    await again.assay.settled();
+    await again.refresh();
+    expect(claimsIn(at(await again.act(), 'hints'))).toEqual(['o+ d-', 'd-', '', '']);
+    // What is accepted is what was reviewed: the first definition is a change of it.
+    world.server.have([ACT]);
+    await again.refresh();
+    expect(claimsIn(at(await again.act(), 'hints'))).toEqual(['o+! d-', 'd-', '', '']);
+  });
+
+  it('counts again when the definition is the accepted one again, and there is no drift any more', async () => {
+    const world = await openWorld();
+    await world.put(READ_ONLY);
+    world.server.have([REWRITTEN]);
+    await world.drifted('dangerous');
+    world.server.have([ACT]);
+    await world.drifted('none');
+    expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'd-', '', '']);
+    expect((await deedsOf(world)).map(({ action }) => action)).toEqual([
+      'tool.update',
+      'tool.drift',
+      'tool.undrift',
+    ]);
+  });
+
+  it('is not held for ever where it was given to a change that its server took back', async () => {
+    const world = await openWorld();
+    world.server.have([REWRITTEN]);
+    await world.drifted('dangerous');
+    await world.put(READ_ONLY);
+    world.server.have([ACT]);
+    await world.drifted('none');
+    expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'd-', '', '']);
+  });
+
+  it('stays suspended while nothing can be kept of the change', async () => {
+    const world = await openWorld(QUIET);
+    await world.put({ annotations: { readOnlyHint: true, openWorldHint: true } });
+    const release = lockStore(world.home);
+    world.server.have([FRANKER]);
+    const refreshed = world.refresh();
+    await until('the change is read', async () =>
+      at(await world.act(), 'annotations', 'destructiveHint') === true ? true : undefined,
+    );
+    await sleep(500);
+    const held = await world.act();
+    // Nobody has judged it yet. What raises caution counts whatever comes.
+    expect(claimsIn(at(held, 'hints'))).toEqual(['o+! d-', 'd+', '', 'o+']);
+    expect(textAt(held, 'hints', 'readOnlyHint', 'claims', 0, 'suspended')).toContain('is being compared');
+    expect(await listed(await world.meet())).toMatchObject({ hints: '-+.+' });
+    release();
+    await refreshed;
+    await until(
+      'it is compared',
+      async () => (kindOf(at(await world.act(), 'drift')) === 'harmless' ? true : undefined),
+      15_000,
+    );
+    expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'd+', '', 'o+']);
+  }, 40_000);
+});
+
+describe('a review', () => {
+  it('is refused where the definition is not the one that was read', async () => {
+    const world = await openWorld(QUIET);
+    await world.put(READ_ONLY);
+    world.server.have([REWRITTEN]);
+    await world.refresh();
+    const { id } = await world.act();
+    const read = await world.admin.get(`/tools/${String(id)}`);
+    const tag = { 'if-match': String(read.headers.etag) };
+    world.server.have([{ ...ACT, description: 'Does worse.' }]);
+    await world.refresh();
+    const refused = await world.admin.post(`/tools/${String(id)}/review`, undefined, tag);
+    expect(verdictOf(refused)).toBe('412 PRECONDITION_FAILED');
+    expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+! d-', 'd-', '', '']);
+    const now = await world.admin.get(`/tools/${String(id)}`);
+    expect(refused.headers.etag).toBe(now.headers.etag);
+    const again = { 'if-match': String(now.headers.etag) };
+    expect(verdictOf(await world.admin.post(`/tools/${String(id)}/review`, undefined, again))).toBe('200');
+    expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'd-', '', '']);
+  });
+
+  it('of a tool that is as it was accepted changes and records nothing', async () => {
+    const world = await openWorld(QUIET);
+    const { id } = await world.act();
+    const before = await world.admin.get(`/tools/${String(id)}`);
+    const reviewed = await world.admin.post(`/tools/${String(id)}/review`);
+    expect([reviewed.status, reviewed.headers.etag]).toEqual([200, before.headers.etag]);
+    expect(await deedsOf(world)).toEqual([]);
+  });
+});
+
+describe('a tool that goes on changing', () => {
+  it('is told of a few times, however often it does', async () => {
+    const world = await openWorld();
+    await world.act();
+    for (let time = 0; time < 100; time += 1) {
+      world.server.have([{ ...ACT, description: `Does it ${time}.` }]);
+      await sleep(60);
+    }
+    await world.refresh();
+    expect(at(await world.drifted('dangerous'), 'changes', 0, 'after')).toBe('"Does it 99."');
+    expect(await deedsOf(world)).toHaveLength(1);
+  });
+
+  it('is told of a few times where it is again and again what was accepted', async () => {
+    const world = await openWorld();
+    await world.act();
+    for (let time = 0; time < 8; time += 1) {
+      world.server.have([time % 2 === 0 ? REWRITTEN : ACT]);
+      await world.drifted(time % 2 === 0 ? 'dangerous' : 'none');
+    }
+    expect((await deedsOf(world)).map(({ action }) => action)).toEqual(['tool.drift', 'tool.undrift']);
+  });
+
+  it('hides no dangerous change behind a harmless one', async () => {
+    const world = await openWorld();
+    await world.act();
+    world.server.have([FRANKER]);
+    await world.drifted('harmless');
+    world.server.have([REWRITTEN]);
+    await world.drifted('dangerous');
+    expect((await deedsOf(world)).map(({ after }) => at(after, 'dangers'))).toEqual([
+      [],
+      ['its description was rewritten'],
+    ]);
+    expect(world.assay.stderr()).toContain('changed in a dangerous way');
+  });
+});
