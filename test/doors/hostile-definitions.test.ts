@@ -130,7 +130,7 @@ describe.each(HOSTILE)('the tool of %s', (server, { name, annotations }, declare
     const shown = await toolIn(admin, server, String(name));
     expect(at(shown, 'annotations')).toEqual(Object.fromEntries(odd));
     expect(short((hint) => at(shown, 'hints', hint, 'emitted'))).toBe(declared);
-    const said = [...declared].map((value) => (value === '.' ? '' : `d${value}`));
+    const said = Array.from(declared, (value) => (value === '.' ? '' : `d${value}`));
     expect(claimsIn(at(shown, 'hints'))).toEqual(said);
   });
 

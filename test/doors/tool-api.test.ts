@@ -1,5 +1,6 @@
 // What an operator says of tools through the REST API, and what becomes of it.
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/gateway/ports/store.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
@@ -38,6 +39,7 @@ const filtered = filedServer(FILTERED, { quiet: true });
 
 let assay: Assay;
 let admin: AdminClient;
+let store: Store;
 beforeAll(async () => {
   const home = tempDir();
   const token = await keepToken(home, 'boss', { scopes: ['admin'] });
@@ -45,6 +47,7 @@ beforeAll(async () => {
   assay = await startAssay({ servers: { api, filtered: filtered.entry }, home });
   admin = adminClient(assay, token);
   await assay.settled();
+  store = await openAt({ home, databaseUrl: undefined });
 });
 
 const taken = new Map<Declared, number>();
@@ -74,9 +77,7 @@ async function takeTool(kind: Declared): Promise<Taken> {
     patch: (body, headers = {}) => admin.ask('PATCH', `/tools/${id}`, { body, headers }),
     listed: () => listed(`api_${name}`),
     deeds: async () => {
-      const store = await openAt({ home: assay.home, databaseUrl: undefined });
       const found = await store.deeds({ limit: 100, after: 0, targetId: id });
-      await store.close();
       if (!found.ok) throw new Error(found.error.code);
       return found.value.map(({ action, subject, before, after }) => ({ action, subject, before, after }));
     },

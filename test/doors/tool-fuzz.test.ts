@@ -1,0 +1,223 @@
+// Bodies that nobody would think of, and many at once: none breaks the REST API, none changes what it is refused for.
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/gateway/ports/store.ts';
+import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { filedServer, toolNamed } from '../support/filed.ts';
+import { HINTS, toolIn } from '../support/hints.ts';
+import type { Answer } from '../support/http.ts';
+import { at, listAt, textAt, type Json } from '../support/json.ts';
+import { tempDir } from '../support/place.ts';
+import { openAt } from '../support/stores.ts';
+import { keepToken } from '../support/tokens.ts';
+import { startMade, type MadeHttp } from '../fixtures/http-made.ts';
+
+const RUNS = 150;
+/** Each that is taken starts a server. */
+const GATEWAY_RUNS = 60;
+/** Nothing listens there, and the system says so at once. */
+const DEAD = 'http://127.0.0.1:9/mcp';
+
+let assay: Assay;
+let admin: AdminClient;
+let id: string;
+let upstream: MadeHttp;
+let store: Store;
+beforeAll(async () => {
+  const home = tempDir();
+  // Without `execute`, so that no body starts a process.
+  const token = await keepToken(home, 'fuzzer', { scopes: ['admin'] });
+  upstream = await startMade({ era: 'legacy' });
+  const tool = toolNamed('act', { annotations: { readOnlyHint: false } });
+  assay = await startAssay({ servers: { filed: filedServer([tool], { quiet: true }).entry }, home });
+  admin = adminClient(assay, token);
+  await assay.settled();
+  store = await openAt({ home, databaseUrl: undefined });
+  id = textAt(await toolIn(admin, 'filed', 'act'), 'id');
+  return () => upstream.close();
+}, 30_000);
+
+/** How many deeds there are, of anything. */
+async function deeds(): Promise<number> {
+  const found = await store.deeds({ limit: 100_000, after: 0 });
+  if (!found.ok) throw new Error(found.error.code);
+  return found.value.length;
+}
+
+const odd = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom('', 'null', 'true', '\u0000', '\ud800', '__proto__', 'x'.repeat(300), 1e308, -0, [], {}),
+) as fc.Arbitrary<Json>;
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** An object of some of these members, in either spelling, each mostly as it should be and sometimes odd. */
+function members(fields: Readonly<Record<string, fc.Arbitrary<Json>>>): fc.Arbitrary<Json> {
+  const entries = Object.entries(fields).flatMap(([name, value]) => [
+    fc.tuple(fc.constantFrom(name, name, snake(name)), fc.oneof({ weight: 6, arbitrary: value }, odd)),
+  ]);
+  const some = fc.oneof(...entries);
+  const stray = fc.tuple(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor')), odd);
+  return fc
+    .array(fc.oneof({ weight: 12, arbitrary: some }, stray), { maxLength: 5 })
+    .map((pairs) => Object.fromEntries(pairs) as Json);
+}
+
+const body = (fields: fc.Arbitrary<Json>, wrapper: string): fc.Arbitrary<Json> =>
+  fc.oneof(
+    { weight: 6, arbitrary: fields },
+    { weight: 2, arbitrary: fields.map((inner): Json => ({ [wrapper]: inner })) },
+    odd,
+  );
+
+const said = fc.constantFrom<Json>(true, false, null);
+const title = fc.oneof(fc.string({ maxLength: 20 }), fc.constant(null)) as fc.Arbitrary<Json>;
+const toolBody = body(
+  members({
+    annotations: members({ title, ...Object.fromEntries(HINTS.map((hint) => [hint, said])) }),
+    title,
+    enabled: fc.boolean(),
+    reason: fc.string(),
+  }),
+  'tool',
+);
+
+const entry = {
+  url: fc.constantFrom<Json>(DEAD, 'ftp://x/', 'http://', 'http://u:p@127.0.0.1:9/', '//x', '${HOME}', null),
+  transport: fc.constantFrom<Json>('sse', 'auto', 'STREAMABLE-HTTP', 'http', 'stdio', 'x', null),
+  headers: fc.dictionary(fc.string(), fc.string(), { maxKeys: 2 }) as fc.Arbitrary<Json>,
+  command: fc.constantFrom<Json>('true', null),
+  args: fc.constantFrom<Json>([], ['x'], null),
+  timeoutMs: fc.constantFrom<Json>(1, 1_000, 0, -1, 1.5, 1e15, null),
+  prefix: said,
+  isolation: fc.constantFrom<Json>('session', 'shared', 'x', null),
+  trust: said,
+};
+const name = fc.oneof(
+  fc.constantFrom('a', 'filed', '__proto__', 'constructor', '', '.', '..', 'a/b', 'ä', 'local', 'all', ' x'),
+  fc.string({ maxLength: 80 }),
+) as fc.Arbitrary<Json>;
+
+const isProblem = ({ status, type, text }: Answer): boolean =>
+  status >= 400 && status < 500 && type === 'application/problem+json' && text.includes('"code"');
+
+describe('any body', () => {
+  it('of PUT and PATCH of a tool is taken whole or refused whole, and taken twice changes nothing', async () => {
+    let taken = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('PUT', 'PATCH'), toolBody, async (method, given) => {
+        const before = await admin.get(`/tools/${id}`);
+        const deedsBefore = await deeds();
+        const answer = await admin.ask(method, `/tools/${id}`, { body: JSON.stringify(given) });
+        const after = await admin.get(`/tools/${id}`);
+        if (answer.status !== 200) {
+          expect([isProblem(answer), verdictOf(answer)]).toEqual([true, verdictOf(answer)]);
+          expect(after.text).toBe(before.text);
+          expect(await deeds()).toBe(deedsBefore);
+          return;
+        }
+        taken += 1;
+        expect(after.text).toBe(answer.text);
+        expect(await deeds()).toBe(deedsBefore + (after.text === before.text ? 0 : 1));
+        const again = await admin.ask(method, `/tools/${id}`, { body: JSON.stringify(given) });
+        expect([again.status, again.text]).toEqual([200, after.text]);
+      }),
+      { numRuns: RUNS },
+    );
+    // It would prove little if all were refused.
+    expect(taken).toBeGreaterThan(RUNS / 10);
+  }, 120_000);
+
+  it('of POST and PATCH of a gateway is taken whole or refused whole', async () => {
+    const made = await admin.post('/gateways', { name: 'kept', url: upstream.url });
+    expect(made.status).toBe(201);
+    const gatewaysNow = async (): Promise<string> => {
+      const all = listAt((await admin.get('/gateways')).json(), 'gateways');
+      // How a server does at the moment is no change of it.
+      const lasting = all.map((one) => ({
+        ...(one as object),
+        state: '',
+        cause: '',
+        reachable: '',
+        toolCount: 0,
+      }));
+      return JSON.stringify(lasting);
+    };
+    let taken = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('POST', 'PATCH', 'PUT'),
+        body(members({ name, ...entry }), 'gateway'),
+        body(members(entry), 'gateway'),
+        async (method, wish, change) => {
+          const before = await gatewaysNow();
+          const deedsBefore = await deeds();
+          const answer = await (method === 'POST'
+            ? admin.post('/gateways', JSON.stringify(wish))
+            : admin.ask(method, '/gateways/kept', { body: JSON.stringify(change) }));
+          if (![200, 201].includes(answer.status)) {
+            expect([isProblem(answer), verdictOf(answer)]).toEqual([true, verdictOf(answer)]);
+            expect(await gatewaysNow()).toBe(before);
+            expect(await deeds()).toBe(deedsBefore);
+            return;
+          }
+          taken += 1;
+          const read = await admin.get(`/gateways/${textAt(answer.json(), 'id')}`);
+          expect(at(read.json(), 'name')).toBe(at(answer.json(), 'name'));
+          if (method === 'POST')
+            expect(verdictOf(await admin.delete(`/gateways/${textAt(answer.json(), 'id')}`))).toBe('204');
+        },
+      ),
+      { numRuns: GATEWAY_RUNS },
+    );
+    expect(taken).toBeGreaterThan(0);
+    expect(verdictOf(await admin.delete('/gateways/kept'))).toBe('204');
+  }, 180_000);
+});
+
+describe('of twenty who change a gateway with one tag', () => {
+  const race = async (
+    change: (index: number) => { readonly method: string; readonly body?: Json },
+  ): Promise<readonly string[]> => {
+    const made = await admin.post('/gateways', { name: 'raced', url: upstream.url });
+    expect(made.status).toBe(201);
+    const headers = { 'if-match': String((await admin.get('/gateways/raced')).headers.etag) };
+    const before = await deeds();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => {
+        const { method, body: given } = change(index);
+        return admin.ask(method, '/gateways/raced', {
+          headers,
+          ...(given !== undefined && { body: given }),
+        });
+      }),
+    );
+    // Each change that was done is told of, and no other.
+    expect((await deeds()) - before).toBe(answers.filter(({ status }) => status < 300).length);
+    await admin.delete('/gateways/raced');
+    return answers.map(verdictOf).toSorted();
+  };
+  const ONE = ['200', ...Array<string>(19).fill('412 PRECONDITION_FAILED')];
+
+  it('one changes its entry', async () => {
+    expect(await race((index) => ({ method: 'PATCH', body: { timeoutMs: 1_000 + index } }))).toEqual(ONE);
+  });
+
+  it('one changes its URL', async () => {
+    const url = (index: number): string => `${upstream.url}?x=${index}`;
+    expect(await race((index) => ({ method: 'PUT', body: { url: url(index) } }))).toEqual(ONE);
+  });
+
+  it('one changes whether it is trusted', async () => {
+    const verdicts = await race((index) => ({ method: 'PATCH', body: { trust: index % 2 === 0 } }));
+    expect(verdicts).toEqual(ONE);
+  });
+
+  it('one changes it or one takes it away', async () => {
+    const verdicts = await race((index) =>
+      index % 2 === 0 ? { method: 'DELETE' } : { method: 'PATCH', body: { timeoutMs: 1_000 + index } },
+    );
+    expect(verdicts.filter((verdict) => verdict.startsWith('20'))).toHaveLength(1);
+    expect(verdicts.filter((verdict) => !/^(?:20|412|404)/.test(verdict))).toEqual([]);
+  });
+});
