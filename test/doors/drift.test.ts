@@ -368,13 +368,17 @@ describe('an override that lowers caution', () => {
     ]);
   });
 
-  it('is not held for ever where it was given to a change that its server took back', async () => {
+  it('waits for a review where it was given to a change that its server took back', async () => {
     const world = await openWorld();
     world.server.have([REWRITTEN]);
     await world.drifted('dangerous');
     await world.put(READ_ONLY);
     world.server.have([ACT]);
     await world.drifted('none');
+    // Nobody said it of what is there now.
+    expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+! d-', 'd-', '', '']);
+    const { id } = await world.act();
+    expect(verdictOf(await world.admin.post(`/tools/${String(id)}/review`))).toBe('200');
     expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'd-', '', '']);
   });
 

@@ -1,4 +1,4 @@
-import { isCautious, HINTS, type Hint, type SaidHints } from './hint.ts';
+import { isCautious, type Hint } from './hint.ts';
 import type { JsonChange } from '../json-changes.ts';
 
 /** An operator's word on one hint. */
@@ -40,7 +40,7 @@ export interface ToolWord {
 /** Whether an override counts for the definition of this digest. One that lowers caution lapses by a dangerous change until that is reviewed. */
 export function isInForce(hint: Hint, override: Override, { digest, drift }: Circumstances): boolean {
   if (isCautious(hint, override.value) || override.digest === digest) return true;
-  // A change that nobody has judged yet may be dangerous.
+  // A change that nobody has judged yet may be dangerous, and so may be what its server went back to.
   return drift?.digest === digest && drift.dangers.length === 0;
 }
 
@@ -48,16 +48,6 @@ export interface Circumstances {
   /** Of the definition as it is now. */
   readonly digest: string;
   readonly drift?: Drift | undefined;
-}
-
-/** The operator's values that count for a definition. */
-export function overridesInForce({ overrides, drift }: ToolWord, digest: string): SaidHints {
-  const said: Partial<Record<Hint, boolean>> = {};
-  for (const hint of HINTS) {
-    const override = overrides[hint];
-    if (override !== undefined && isInForce(hint, override, { digest, drift })) said[hint] = override.value;
-  }
-  return said;
 }
 
 /** The word of a tool after somebody has looked at its definition: nothing differs, and all overrides speak of it. */

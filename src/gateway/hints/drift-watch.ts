@@ -1,7 +1,7 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 import type { Deed } from '../../core/deed.ts';
 import { driftOf, type Definition as Text } from '../../core/hints/drift.ts';
-import { isReviewed, isSilent, reviewed, type Drift, type ToolWord } from '../../core/hints/tool-word.ts';
+import { isSilent, type Drift, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
@@ -151,10 +151,7 @@ export class DriftWatch {
       const now = { digest: digestOf(tool), text: tool.bytes.toString() };
       const isAccepted = this.#accepted.get(id) === now.digest;
       const word = this.#options.words.tool(id);
-      const isKnown = isAccepted
-        ? word === undefined || isReviewed(word, now.digest)
-        : word?.drift?.digest === now.digest;
-      if (isKnown) continue;
+      if (word?.drift?.digest === (isAccepted ? undefined : now.digest)) continue;
       const accepted = isAccepted ? ok(now) : await store.accepted(id);
       if (!accepted.ok) return accepted;
       if (accepted.value !== undefined)
@@ -187,14 +184,12 @@ export class DriftWatch {
     const { words, nowMs } = this.#options;
     const former = words.find('tool', id);
     const word = words.tool(id) ?? wordFor(spec, tool, id);
-    const { drift: before } = word;
+    const { drift: before, ...rest } = word;
     const atMs = nowMs();
     const drift = driftOf(accepted, now, atMs);
-    // What was said of a change that its server took back is said of the tool.
-    const body = drift === undefined ? reviewed(word, now.digest) : { ...word, drift };
+    const body = drift === undefined ? rest : { ...rest, drift };
     const kind = `${id} ${kindOf(drift)}`;
-    const isNews = before !== undefined || drift !== undefined;
-    const isTold = isNews && atMs - (this.#toldMs.get(kind) ?? -Infinity) >= TELL_EVERY_MS;
+    const isTold = atMs - (this.#toldMs.get(kind) ?? -Infinity) >= TELL_EVERY_MS;
     const deed: Deed = {
       atMs,
       subject: `server:${spec.name}`,

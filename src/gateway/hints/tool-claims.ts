@@ -163,7 +163,7 @@ function overrideClaims(word: ToolWord | undefined, digest: string): readonly Cl
 function suspension({ drift }: ToolWord, digest: string): string {
   return drift?.digest === digest
     ? `the definition changed since, and nobody has reviewed that: ${drift.dangers.join('; ')}`
-    : 'the definition changed since, and is being compared';
+    : 'it was said of another definition: this one is being compared, or waits for a review';
 }
 
 interface Ids {

@@ -1,7 +1,7 @@
 import type { Deed } from '../../core/deed.ts';
 import { HINTS, type Hints } from '../../core/hints/hint.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
-import { isSilent, reviewed, type ToolWord } from '../../core/hints/tool-word.ts';
+import { isReviewed, isSilent, reviewed, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Catalog } from '../catalog.ts';
@@ -99,7 +99,7 @@ export class ToolDesk {
   review(id: string, changer: Changer): Promise<Result<ToolView, Refusal>> {
     return this.#edit(id, changer, (word, { definition }) => {
       const digest = digestOf(definition);
-      if (word.drift === undefined) return ok({ word, action: 'tool.review' });
+      if (isReviewed(word, digest)) return ok({ word, action: 'tool.review' });
       const accepted = { id, digest, text: definition.bytes.toString() };
       return ok({ word: reviewed(word, digest), action: 'tool.review', accepted });
     });
