@@ -40,3 +40,37 @@ export function isMembers(value: unknown): value is Readonly<Record<string, unkn
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongNumber)
   );
 }
+
+/** Whether a key stands twice in any object of a JSON text: then there are more members in the text than in its value. */
+export function hasTwins(text: string): boolean {
+  const read = exactJson(text);
+  try {
+    return read !== undefined && colonsIn(text) !== membersIn(read.value);
+  } catch {
+    // So deep that no stack holds it.
+    return false;
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+
+/** Outside of strings, where each belongs to a member. */
+function colonsIn(text: string): number {
+  let count = 0;
+  let isInside = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) isInside = !isInside;
+    else if (isInside && unit === BACKSLASH) at += 1;
+    else if (!isInside && unit === COLON) count += 1;
+  }
+  return count;
+}
+
+function membersIn(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + membersIn(one), 0);
+  if (!isMembers(value)) return 0;
+  return Object.values(value).reduce<number>((sum, one) => sum + 1 + membersIn(one), 0);
+}

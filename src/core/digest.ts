@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, exactJson } from './canonical-json.ts';
+import { canonicalJson, exactJson, hasTwins } from './canonical-json.ts';
 
 /** First `length` hexadecimal digits of the SHA-256 of a text. */
 export function shortHash(text: string, length: number): string {
@@ -22,7 +22,10 @@ export function digestOfJson(text: string): string | undefined {
   }
 }
 
-/** SHA-256 of a definition, in hexadecimal: of its canonical form where it is JSON. */
+/**
+ * SHA-256 of a definition, in hexadecimal: of its canonical form where it is JSON. One in which a key stands twice is what
+ * its bytes are, as readers differ in which of the two they take.
+ */
 export function digestOfDefinition(text: string): string {
-  return digestOfJson(text) ?? sha256(text);
+  return (hasTwins(text) ? undefined : digestOfJson(text)) ?? sha256(text);
 }

@@ -11,3 +11,12 @@ export function identityOf({ transport }: ServerSpec): string {
   const what = transport.kind === 'stdio' ? [transport.command, ...transport.args] : [transport.url.href];
   return shortHash(JSON.stringify(what), HASH_DIGITS);
 }
+
+/**
+ * Who runs it: a hash of its command with arguments, or of its origin. What operators say of a server and its tools holds
+ * for this, so that another path or a new key in its URL costs none of it.
+ */
+export function originIdentityOf({ transport }: ServerSpec): string {
+  const what = transport.kind === 'stdio' ? [transport.command, ...transport.args] : [transport.url.origin];
+  return shortHash(JSON.stringify(what), HASH_DIGITS);
+}

@@ -113,6 +113,7 @@ export function changeNote(
   const found = before.find(({ name }) => name === place.name);
   if (found === undefined) return err({ code: 'NOTE_UNKNOWN', tool: place.namespacedName, note: place.name });
   const changed = change(found);
+  if (changed === found) return ok(toolset);
   const notes = before.flatMap((note) => (note !== found ? [note] : changed === undefined ? [] : [changed]));
   return ok(withNotesOf(toolset, place.namespacedName, notes));
 }

@@ -108,7 +108,7 @@ const SAME: Readonly<Record<Change, Readonly<Record<Said, Row | 'gone'>>>> = {
     'cautious override': {
       claims: ['d+', 'o+ d-', '', 'd-'],
       effective: '-+--',
-      emitted: '++.-',
+      emitted: '-+.-',
       suspends: [],
     },
     'permissive override': {

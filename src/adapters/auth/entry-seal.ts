@@ -19,7 +19,9 @@ export function entrySeal(place: KeyPlace): EntrySeal {
       const isOurs = key.value?.id === keyId;
       const text = isOurs ? unseal(Buffer.from(sealed, 'base64'), aboutOf(name), key.value) : undefined;
       return text === undefined
-        ? err('it was registered where another encryption key holds; register it again')
+        ? err(
+            'it was registered where another encryption key holds; give all of it again: PUT /gateways/{id} with its url or command',
+          )
         : ok(JSON.parse(text) as GatewayEntry); // `seal` wrote it
     },
   };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { shortHash } from '../../core/digest.ts';
-import type { Word, WordsMemory } from '../../gateway/ports/words.ts';
+import type { StoredWord, Word, WordsMemory } from '../../gateway/ports/words.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
 import { isStoreThere } from './is-store-there.ts';
 
@@ -27,14 +27,15 @@ export async function openWordsFile(home: string, databaseUrl: string | undefine
   const isNew = !(await isStoreThere(home, databaseUrl));
   const file = await readText(path);
   let written = file.ok ? file.value : '';
-  let wanted = written;
+  let wanted: readonly StoredWord[] | undefined;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<unknown> = Promise.resolve();
   const write = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (wanted === written) return;
-    written = wanted;
+    const text = wanted === undefined ? written : textOf(store, wanted);
+    if (text === written) return;
+    written = text;
     writing = writing.then(async () => {
       await ensureFolder(home);
       // A home that cannot be written costs the next start some time, and nothing else.
@@ -44,11 +45,8 @@ export async function openWordsFile(home: string, databaseUrl: string | undefine
   return {
     recalled: isNew ? [] : read(written, store),
     remember: (words) => {
-      const kept = words
-        .filter(({ kind, body }) => kind !== 'gateway' && body !== undefined)
-        .map(({ kind, id, body }) => ({ kind, id, body }));
-      if (kept.length === 0 && written === '') return;
-      wanted = `${JSON.stringify({ format: FORMAT, store, words: kept } satisfies Kept)}\n`;
+      if (written === '' && words.every(({ body }) => body === undefined)) return;
+      wanted = words;
       timer ??= setTimeout(write, WRITE_AFTER_MS).unref();
     },
     flush: async () => {
@@ -58,12 +56,25 @@ export async function openWordsFile(home: string, databaseUrl: string | undefine
   };
 }
 
+function textOf(store: string, words: readonly StoredWord[]): string {
+  const said = words.filter(({ body }) => body !== undefined);
+  const kept: Kept = { format: FORMAT, store, words: said.map(({ kind, id, body }) => ({ kind, id, body })) };
+  return `${JSON.stringify(kept)}\n`;
+}
+
 function read(text: string, store: string): readonly Word[] {
   try {
     const kept = JSON.parse(text) as Partial<Kept>;
     const isOurs = kept.format === FORMAT && kept.store === store && Array.isArray(kept.words);
-    return isOurs ? (kept.words as readonly Word[]) : []; // `remember` wrote it
+    return isOurs ? (kept.words as readonly unknown[]).filter(isWord) : [];
   } catch {
     return [];
   }
+}
+
+/** What it says is what was written; a file that somebody damaged costs no start. */
+function isWord(value: unknown): value is Word {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kind, id, body } = value as Partial<Word>;
+  return typeof kind === 'string' && typeof id === 'string' && typeof body === 'object' && body !== null;
 }

@@ -58,7 +58,20 @@ export function resolveHints(claims: readonly Claim[], digest: string): Resolved
       },
     ];
   });
-  return Object.fromEntries(resolved) as unknown as ResolvedHints; // every hint was visited
+  return careful(Object.fromEntries(resolved) as unknown as ResolvedHints); // every hint was visited
+}
+
+/**
+ * Clients look at nothing else where a tool only reads. So where an operator is part of the contradiction, lists say that
+ * it does not; what a server says by itself passes as it is.
+ */
+function careful(hints: ResolvedHints): ResolvedHints {
+  const { readOnlyHint, destructiveHint } = hints;
+  const isBoth = readOnlyHint.emitted === true && destructiveHint.emitted === true;
+  const isOperators = [readOnlyHint, destructiveHint].some(({ claims }) =>
+    claims.some(({ kind, suspended }) => kind === 'override' && suspended === undefined),
+  );
+  return isBoth && isOperators ? { ...hints, readOnlyHint: { ...readOnlyHint, emitted: false } } : hints;
 }
 
 /** Evidence holds for one definition. */

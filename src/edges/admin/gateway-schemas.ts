@@ -26,6 +26,9 @@ export const GATEWAY: z.ZodObject = z
       .object({ value: z.boolean(), origin: z.enum(['config file', 'operator', 'default']) })
       .optional(),
     toolCount: z.int(),
+    shadows: z.literal(true).optional().openapi({
+      description: 'One of this name was registered too; the config file goes first. DELETE takes it away.',
+    }),
     createdAt: z.iso.datetime().optional(),
     createdBy: z.string().optional(),
   })

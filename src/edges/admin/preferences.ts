@@ -109,7 +109,7 @@ function changeRoute(method: 'put' | 'patch', change: (call: Changes) => ReturnT
       id: method === 'put' ? 'changePreferences' : 'patchPreferences',
       summary: 'Change preferences',
       about:
-        'Those that are not named stay as they are; null returns one to its default. Either all are taken or none. They take effect at the next start.',
+        'Those that are not named stay as they are; null returns one to its default. Nothing is taken where one of them does not fit. They take effect at the next start.',
       isConditional: true,
       body: {
         schema: CHANGES,
@@ -147,18 +147,19 @@ async function changed(deps: AdminDeps, call: Changes): Promise<Result<Shown, Fa
     if (value !== null && !isFitting(key, value)) return err(misfit(pointer, 'it does not fit'));
   }
   for (const { key, value } of wanted) {
-    const saved = await store.saveSetting(
-      key,
-      value ?? undefined,
-      deedOf(deps, call, { key, value, former: valueOf(before.value, key) }),
-    );
+    const former = preferenceOf(before.value, key);
+    const isThere =
+      value === null ? former?.origin !== 'store' : former?.origin === 'store' && former.value === value;
+    if (isThere) continue;
+    const deed = deedOf(deps, call, { key, value, former: former?.value });
+    const saved = await store.saveSetting(key, value ?? undefined, deed);
     if (!saved.ok) return saved;
   }
   return shownPreferences(deps);
 }
 
-function valueOf({ preferences }: Shown, key: SettingKey): unknown {
-  return preferences.find((one) => one.key === key)?.value;
+function preferenceOf({ preferences }: Shown, key: SettingKey): Shown['preferences'][number] | undefined {
+  return preferences.find((one) => one.key === key);
 }
 
 /** What the next start takes, before and after. */

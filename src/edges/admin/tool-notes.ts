@@ -50,6 +50,7 @@ function addRoute(deps: AdminDeps): Route {
       path: '/tools/{id}/notes',
       id: 'addToolNote',
       summary: 'Write a note on a tool, for models to read',
+      isConditional: true,
       body: {
         schema: z.object({ toolset: z.string(), name: z.string(), note: z.string() }).openapi('NoteWish'),
         wrapper: 'note',
@@ -69,6 +70,8 @@ function addRoute(deps: AdminDeps): Route {
       const added = await toolsets.change<undefined>(
         toolset,
         (before) => {
+          const unmet = call.unmet(notesBody(deps, namespacedName, before));
+          if (unmet !== undefined) return err(unmet);
           const noted = withNotes(before, namespacedName, [written]);
           if (!noted.ok) return noted;
           return noted.value.addition.skipped.length > 0
@@ -92,6 +95,7 @@ function changeRoute(deps: AdminDeps): Route {
       id: 'updateToolNote',
       summary: 'Write a note anew',
       about: 'Whoever wrote it, it is yours from then on, and models read it.',
+      isConditional: true,
       body: {
         schema: z.object({ note: z.string() }).openapi('NoteText'),
         wrapper: 'note',
@@ -105,7 +109,8 @@ function changeRoute(deps: AdminDeps): Route {
       const name = call.param('name');
       const wrong = noteMisfit(call, { note });
       if (wrong !== undefined) return err(wrong);
-      return changed(deps, call, () => noteBy(call, { name, note }, deps.nowMs()));
+      const written = noteBy(call, { name, note }, deps.nowMs());
+      return changed(deps, call, (former) => (isSame(former, written) ? former : written));
     },
   );
 }
@@ -117,6 +122,7 @@ function deleteRoute(deps: AdminDeps): Route {
       path: PLACE,
       id: 'deleteToolNote',
       summary: 'Take a note away',
+      isConditional: true,
       answer: { about: 'The notes that are left.', schema: NOTES },
       refusals: ['TOOL_UNKNOWN', 'TOOLSET_UNKNOWN', 'NOTE_UNKNOWN'],
     },
@@ -135,6 +141,8 @@ async function changed(
   const done = await deps.toolsets.change<undefined>(
     call.param('toolset'),
     (before) => {
+      const unmet = call.unmet(notesBody(deps, place.namespacedName, before));
+      if (unmet !== undefined) return err(unmet);
       const noted = changeNote(before, place, change);
       return noted.ok ? ok({ toolset: noted.value, value: undefined }) : noted;
     },
@@ -161,11 +169,21 @@ function noteBy(
   return { ...text, author: identity.subject, by: 'operator', writtenMs: nowMs, isHeld: false };
 }
 
-async function notesReply({ tools, toolsets }: AdminDeps, id: string): Promise<Result<Reply, Failure>> {
-  const tool = await tools.find(id);
+/** Who wrote it, and when, is no change of a note that says the same. */
+function isSame(one: Note, other: Note): boolean {
+  return one.note === other.note && one.by === other.by && one.isHeld === other.isHeld;
+}
+
+async function notesReply(deps: AdminDeps, id: string): Promise<Result<Reply, Failure>> {
+  const tool = await deps.tools.find(id);
   if (!tool.ok) return tool;
-  const notes = toolsets.all.flatMap((toolset) => notesIn(toolset, tool.value.namespacedName));
-  return ok({ kind: 'one', body: { notes } });
+  return ok({ kind: 'one', body: notesBody(deps, tool.value.namespacedName) });
+}
+
+/** `fresh`: one of the toolsets, as it is when it is changed. */
+function notesBody({ toolsets }: AdminDeps, namespacedName: string, fresh?: Toolset): z.input<typeof NOTES> {
+  const all = toolsets.all.map((toolset) => (toolset.name === fresh?.name ? fresh : toolset));
+  return { notes: all.flatMap((toolset) => notesIn(toolset, namespacedName)) };
 }
 
 function notesIn(toolset: Toolset, namespacedName: string): readonly z.input<typeof NOTE>[] {

@@ -3,7 +3,7 @@ import { HINTS, type Hint } from '../../core/hints/hint.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { ToolFilter } from '../../gateway/hints/tool-desk.ts';
+import type { ToolFilter, ToolPlace } from '../../gateway/hints/tool-desk.ts';
 import type { AnnotationWish, ToolWish } from '../../gateway/hints/tool-edit.ts';
 import type { ToolView } from '../../gateway/hints/tool-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
@@ -75,14 +75,18 @@ function listRoute({ tools, gateways }: AdminDeps): Route {
       answer: { about: 'A page of tools.', schema: PAGE },
     },
     async ({ query, page }) => {
-      const after = page.cursor === undefined ? undefined : readCursor(page.cursor);
+      const after = page.cursor === undefined ? undefined : placeIn(page.cursor);
       if (page.cursor !== undefined && after === undefined) return err({ code: 'CURSOR_INVALID' });
-      const found = await tools.page(filterOf(query, gateways), { after, limit: page.limit });
-      if (!found.ok) return found;
-      const { next, ...body } = found.value;
-      return ok({ kind: 'list', body: { ...body, ...(next && { nextCursor: cursorOf(next) }) } });
+      const { next, ...body } = await tools.page(filterOf(query, gateways), { after, limit: page.limit });
+      const nextCursor = next && cursorOf(`${next.index} ${next.id}`);
+      return ok({ kind: 'list', body: { ...body, ...(nextCursor && { nextCursor }) } });
     },
   );
+}
+
+function placeIn(cursor: string): ToolPlace | undefined {
+  const [, index, id] = /^(\d{1,9}) (\w+)$/.exec(readCursor(cursor) ?? '') ?? [];
+  return index === undefined || id === undefined ? undefined : { index: Number(index), id };
 }
 
 function filterOf(query: z.output<typeof TOOL_QUERY>, gateways: AdminDeps['gateways']): ToolFilter {

@@ -51,7 +51,8 @@ interface Linting {
 }
 
 async function lintOpened({ catalog }: OpenTools, { server, options, levels }: Linting): Promise<number> {
-  await catalog.settled();
+  const asked = catalog.servers.filter(({ spec }) => server === undefined || spec.name === server);
+  await Promise.race([Promise.all(asked.map((one) => one.settled())), catalog.settled()]);
   const known = conditionsOf(catalog, Date.now());
   const conditions = known.filter(({ name }) => server === undefined || name === server);
   if (server !== undefined && conditions.length === 0)

@@ -6,6 +6,7 @@ import {
 } from 'node:http';
 import { isAboutTokens } from '../../core/challenge.ts';
 import { protectionOf, type ProtectedResource } from '../../core/protected-resource.ts';
+import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Identity } from '../../core/subject.ts';
@@ -166,7 +167,8 @@ class Door {
     const admitted = given instanceof Promise ? await given : given;
     if (request.socket.destroyed) return;
     if (admitted.ok) log.debug('a request came in', { subject: admitted.value.subject, path });
-    await others.answer(request, response, admitted);
+    const place = this.#underWay.begin(new Cancellation());
+    await others.answer(request, response, admitted).finally(() => this.#underWay.end(place));
   }
 
   /** Says also where a token is to be had, if an issuer is known. */

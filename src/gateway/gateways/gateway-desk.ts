@@ -11,6 +11,7 @@ import { idsOf, type ToolClaims } from '../hints/tool-claims.ts';
 import type { EntrySeal, GatewayEntry, GatewayWord, ReadEntry } from '../ports/gateways.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
+import { elsewhereFault } from './elsewhere-fault.ts';
 import { gatewayViews, wayOf, type GatewayView } from './gateway-view.ts';
 import { changesOf, digestsOf, type Refreshed } from './refreshed.ts';
 import type { RegisteredGateways } from './registered.ts';
@@ -127,10 +128,12 @@ export class GatewayDesk {
   async remove(idOrName: string, changer: GatewayChanger): Promise<Result<undefined, Refusal>> {
     const found = this.find(idOrName);
     if (!found.ok) return found;
-    const { id, name, origin } = found.value;
+    const { id, name } = found.value;
     const refusal = changer.objection?.(found.value);
     if (refusal !== undefined) return err(refusal);
-    if (origin !== 'registered') return err({ code: 'GATEWAY_FIXED', name, field: '' });
+    // One that the config file has taken the name of can be taken away, too.
+    if (this.#options.words.find('gateway', id)?.body === undefined)
+      return err({ code: 'GATEWAY_FIXED', name, field: '' });
     const before = this.#server(name)?.spec;
     const done = await this.#options.words.change<undefined>({ kind: 'gateway', id }, async (body) => {
       if (body === undefined) return this.#unknown(name);
@@ -196,12 +199,14 @@ export class GatewayDesk {
       const objection = await this.#objectionOf(changer, id);
       if (objection !== undefined) return err(objection);
       const opened = await seal.open(name, word);
-      if (!opened.ok)
-        return err({ code: 'GATEWAY_INVALID', name, faults: [{ field: '', reason: opened.error }] });
+      // One that cannot be opened any more is replaced by a whole one.
+      const former = opened.ok ? opened.value : {};
+      const fault = elsewhereFault(former, wished);
+      if (fault !== undefined) return err({ code: 'GATEWAY_INVALID', name, faults: [fault] });
       const entry = Object.fromEntries(
-        Object.entries({ ...opened.value, ...wished }).filter(([, value]) => value !== null),
+        Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null),
       );
-      if (JSON.stringify(entry) === JSON.stringify(opened.value)) return ok({ body, value: undefined });
+      if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body, value: undefined });
       const made = await this.#made(name, entry);
       if (!made.ok) return made;
       const deed = this.#deed(changer.subject, 'gateway.update', { name, before, after: made.value.spec });
@@ -221,6 +226,8 @@ export class GatewayDesk {
     const { readEntry, seal } = this.#options;
     const spec = readEntry(name, entry);
     if (!spec.ok) return err({ code: 'GATEWAY_INVALID', name, faults: spec.error });
+    // Before anything is told of it.
+    this.#options.registered.learn(spec.value);
     const sealed = await seal.seal(name, entry);
     return sealed.ok ? ok({ spec: spec.value, sealed: sealed.value }) : sealed;
   }

@@ -21,6 +21,8 @@ export interface GatewayView extends Way {
   readonly revision?: string | undefined;
   readonly trust?: Trust | undefined;
   readonly toolCount: number;
+  /** Whether one of this name was registered too, and does not run, as the config file goes first. */
+  readonly shadows?: true | undefined;
   readonly createdAt?: string | undefined;
   readonly createdBy?: string | undefined;
 }
@@ -65,7 +67,8 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
     if (seen.has(name)) return [];
     seen.add(name);
     const spec = servers.get(name)?.spec;
-    const word = catalog.isFromConfig(name) ? undefined : registered.get(name);
+    const isFixed = catalog.isFromConfig(name);
+    const word = isFixed ? undefined : registered.get(name);
     return [
       {
         id: gatewayIdOf(name),
@@ -79,6 +82,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
         ...(revision !== undefined && { revision }),
         ...(spec && { trust: claims.trustOf(spec) }),
         toolCount: servers.get(name)?.inventory.tools.length ?? 0,
+        ...(isFixed && registered.has(name) && { shadows: true as const }),
         ...(word && { createdAt: new Date(word.createdMs).toISOString(), createdBy: word.author }),
       },
     ];

@@ -26,6 +26,11 @@ export class RegisteredGateways {
     });
   }
 
+  /** What of a server is secret is masked from now on. */
+  learn(spec: ServerSpec): void {
+    this.#options.learn({ servers: [spec], rejected: [] });
+  }
+
   /** The catalog has them too from now on. Resolves when it has those that are known. */
   follow(catalog: Catalog): Promise<void> {
     this.#catalog = catalog;

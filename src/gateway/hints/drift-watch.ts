@@ -30,6 +30,8 @@ const TELL_EVERY_MS = 60_000;
 const RETRY_MS = 10_000;
 const MOST_TRIES = 20;
 const COMPARED_AT_ONCE = 200;
+/** Most definitions of one server that a process has accepted: one that invents names at each list fills no store. */
+const MOST_ACCEPTED = 20_000;
 /** Nobody waits longer than this, in ms, for a server that goes on changing, or for a store that keeps nothing. */
 const SETTLED_LIMIT_MS = 5_000;
 
@@ -40,6 +42,8 @@ export class DriftWatch {
   readonly #accepted = new Map<string, string>();
   /** When each kind of change of a tool was told of last. */
   readonly #toldMs = new Map<string, number>();
+  /** How many of each server. */
+  readonly #learnt = new Map<string, number>();
   readonly #waiting = new Map<string, Sight>();
   readonly #running = new Map<string, Promise<void>>();
   /** Of servers whose tools were seen and are not compared yet. */
@@ -166,17 +170,26 @@ export class DriftWatch {
     tools: readonly Definition[],
     store: WordStore,
   ): Promise<Result<undefined, Refusal>> {
+    const key = idsOf(spec).serverId;
+    const learnt = this.#learnt.get(key) ?? 0;
     const unknown = new Map<string, { readonly id: string } & Text>();
     for (const [place, tool] of tools.entries()) {
       if (place % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await breathe();
       const id = toolIdIn(spec, tool);
       if (id === undefined || this.#accepted.has(id) || unknown.has(id)) continue;
+      if (learnt + unknown.size >= MOST_ACCEPTED) break;
       unknown.set(id, { id, digest: digestOf(tool), text: tool.bytes.toString() });
     }
     if (unknown.size === 0) return ok(undefined);
     const accepted = await store.acceptFirst([...unknown.values()]);
     if (!accepted.ok) return accepted;
     for (const [id, digest] of accepted.value) this.#accepted.set(id, digest);
+    this.#learnt.set(key, learnt + unknown.size);
+    if (learnt + unknown.size >= MOST_ACCEPTED)
+      this.#options.log.warn('a server has had so many tools that new ones are not compared any more', {
+        server: spec.name,
+        tools: MOST_ACCEPTED,
+      });
     return ok(undefined);
   }
 

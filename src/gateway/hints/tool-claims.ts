@@ -3,7 +3,7 @@ import { HINTS } from '../../core/hints/hint.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import { serverIdOf, toolIdOf } from '../../core/hints/tool-id.ts';
 import { isInForce, type ToolWord } from '../../core/hints/tool-word.ts';
-import { identityOf } from '../../core/server-identity.ts';
+import { originIdentityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { MemberChange } from '../../protocol/definition.ts';
 import { declaredOf, digestOf } from '../definition-facts.ts';
@@ -30,7 +30,7 @@ export class ToolClaims {
   /** Words on tools, by server and then by what it calls them. */
   readonly #byServer = new Map<string, Map<string, ToolWord>>();
   readonly #places = new Map<string, ToolWord>();
-  readonly #said = new WeakMap<Definition, { readonly word: ToolWord; readonly said: Said }>();
+  readonly #said = new WeakMap<Definition, { readonly word: ToolWord; readonly said: Said | undefined }>();
   readonly #resolved = new WeakMap<Definition, Resolved>();
   readonly #listeners = new Set<() => void>();
 
@@ -55,7 +55,11 @@ export class ToolClaims {
     if (word === undefined) return undefined;
     const known = this.#said.get(definition);
     if (known?.word === word) return known.said;
-    const said = { isDisabled: word.isDisabled === true, members: this.#membersOf(spec, definition, word) };
+    const members = this.#membersOf(spec, definition, word);
+    const isDisabled = word.isDisabled === true;
+    const fresh = isDisabled || members.length > 0 ? { isDisabled, members } : undefined;
+    // Who said it, when and why changes no list.
+    const said = JSON.stringify(fresh) === JSON.stringify(known?.said) ? known?.said : fresh;
     this.#said.set(definition, { word, said });
     return said;
   }
@@ -177,7 +181,7 @@ const IDS = new WeakMap<ServerSpec, Ids>();
 export function idsOf(spec: ServerSpec): Ids {
   const known = IDS.get(spec);
   if (known !== undefined) return known;
-  const identity = identityOf(spec);
+  const identity = originIdentityOf(spec);
   const ids = { identity, serverId: serverIdOf(spec.name, identity) };
   IDS.set(spec, ids);
   return ids;

@@ -38,8 +38,14 @@ export interface ToolFilter {
 export interface ToolPage {
   readonly tools: readonly ToolView[];
   readonly total: number;
-  /** The id behind which the next page begins. */
-  readonly next?: string | undefined;
+  /** Behind which the next page begins. */
+  readonly next?: ToolPlace | undefined;
+}
+
+/** Where a tool stands among all; it is there still when it is gone. */
+export interface ToolPlace {
+  readonly id: string;
+  readonly index: number;
 }
 
 /** Who changes something, and what he saw. */
@@ -57,23 +63,22 @@ export class ToolDesk {
     this.#options = options;
   }
 
-  /** In the catalog's order. CURSOR_INVALID where no tool has the id `after`. */
+  /** In the catalog's order. What comes or goes meanwhile, or fits no more, shifts no page. */
   async page(
     filter: ToolFilter,
-    { after, limit }: { readonly after?: string | undefined; readonly limit: number },
-  ): Promise<Result<ToolPage, Refusal>> {
+    { after, limit }: { readonly after?: ToolPlace | undefined; readonly limit: number },
+  ): Promise<ToolPage> {
     await this.#listed();
-    const wanted = this.#entries.filter((entry) => this.#isWanted(entry, filter));
-    const start = after === undefined ? 0 : wanted.findIndex((entry) => idOf(entry) === after) + 1;
-    if (after !== undefined && start === 0) return err({ code: 'CURSOR_INVALID' });
-    const shown = wanted.slice(start, start + limit);
+    const all = this.#entries;
+    const wanted = all.filter((entry) => this.#isWanted(entry, filter));
+    const start = after === undefined ? 0 : placeBehind(all, after);
+    const behind = new Set(start === 0 ? wanted : all.slice(start));
+    const rest = start === 0 ? wanted : wanted.filter((entry) => behind.has(entry));
+    const shown = rest.slice(0, limit);
     const last = shown.at(-1);
-    const next = last !== undefined && start + limit < wanted.length ? idOf(last) : undefined;
-    return ok({
-      tools: shown.map((entry) => this.#view(entry)),
-      total: wanted.length,
-      ...(next && { next }),
-    });
+    const next =
+      last !== undefined && rest.length > limit ? { id: idOf(last), index: all.indexOf(last) } : undefined;
+    return { tools: shown.map((entry) => this.#view(entry)), total: wanted.length, ...(next && { next }) };
   }
 
   /** TOOL_UNKNOWN */
@@ -91,7 +96,7 @@ export class ToolDesk {
       const digest = digestOf(entry.definition);
       const changed = withWish(word, { wish, author: changer.subject, nowMs: nowMs(), digest, declared });
       if (!changed.ok) return changed;
-      return ok({ word: changed.value, action: 'tool.update' });
+      return ok({ word: changed.value, action: 'tool.update', reason: wish.reason });
     });
   }
 
@@ -124,7 +129,7 @@ export class ToolDesk {
     const before = words.tool(id) ?? wordFor(entry.server.spec, entry.definition, id);
     const changed = change(before, entry);
     if (!changed.ok) return changed;
-    const { word, action, accepted } = changed.value;
+    const { word, action, reason, accepted } = changed.value;
     if (word === before) return ok({ body: stored?.body, value: undefined });
     const deed: Deed = {
       atMs: nowMs(),
@@ -132,7 +137,7 @@ export class ToolDesk {
       action,
       target: { kind: 'tool', id, name: nameIn(entry) },
       before: saidIn(before),
-      after: saidIn(word),
+      after: { ...saidIn(word), ...(reason !== undefined && { reason }) },
     };
     return ok({ body: isSilent(word) ? undefined : word, value: undefined, deed, accepted });
   }
@@ -205,13 +210,18 @@ export class ToolDesk {
   }
 }
 
-type Change = (
-  word: ToolWord,
-  entry: Entry,
-) => Result<
-  Pick<WordEdit<undefined>, 'accepted'> & { readonly word: ToolWord; readonly action: string },
-  Refusal
->;
+interface Changed extends Pick<WordEdit<undefined>, 'accepted'> {
+  readonly word: ToolWord;
+  readonly action: string;
+  readonly reason?: string | undefined;
+}
+
+type Change = (word: ToolWord, entry: Entry) => Result<Changed, Refusal>;
+
+function placeBehind(all: readonly Entry[], { id, index }: ToolPlace): number {
+  const found = all.findIndex((entry) => idOf(entry) === id);
+  return found < 0 ? index : found + 1;
+}
 
 const INDEXES = new WeakMap<Listing, ReadonlyMap<string, Entry>>();
 
@@ -229,7 +239,7 @@ function idOf({ server, definition }: Entry): string {
 }
 
 /** What an operator says of a tool, as it is recorded. */
-function saidIn({ overrides, title, isDisabled, drift }: ToolWord): unknown {
+function saidIn({ overrides, title, isDisabled, drift }: ToolWord): Readonly<Record<string, unknown>> {
   const hints = Object.fromEntries(Object.entries(overrides).map(([hint, { value }]) => [hint, value]));
   return {
     annotations: hints,

@@ -35,8 +35,9 @@ export interface Wishing {
 export function withWish(word: ToolWord, wishing: Wishing): Result<ToolWord, Refusal> {
   const { wish, declared } = wishing;
   const overrides = overridesWith(word, wishing);
-  const values = Object.fromEntries(Object.entries(overrides).map(([hint, { value }]) => [hint, value]));
-  if (wish.annotations !== undefined && isContradiction({ ...declared, ...values }))
+  // What a server says by itself is no fault of who takes his own words back.
+  const isOld = contradicts(word.overrides, declared) && !asksForOne(wish);
+  if (wish.annotations !== undefined && contradicts(overrides, declared) && !isOld)
     return err({ code: 'HINTS_CONTRADICT', tool: word.name });
   const { title: _, isDisabled: __, ...rest } = word;
   const title = titleWith(word, wish);
@@ -48,6 +49,15 @@ export function withWish(word: ToolWord, wishing: Wishing): Result<ToolWord, Ref
     ...(isDisabled === true && { isDisabled }),
   };
   return ok(isSame(word, changed) ? word : changed);
+}
+
+function contradicts(overrides: ToolWord['overrides'], declared: SaidHints): boolean {
+  const said = HINTS.map((hint) => [hint, overrides[hint]?.value ?? declared[hint]]);
+  return isContradiction(Object.fromEntries(said) as SaidHints); // every hint was visited
+}
+
+function asksForOne({ annotations }: ToolWish): boolean {
+  return annotations?.hints.readOnlyHint === true || annotations?.hints.destructiveHint === true;
 }
 
 function overridesWith(word: ToolWord, wishing: Wishing): ToolWord['overrides'] {
@@ -76,8 +86,7 @@ function overrideWith(value: boolean, said: Override | undefined, wishing: Wishi
 
 function titleWith(word: ToolWord, { title, annotations }: ToolWish): string | undefined {
   const wished = title === undefined ? annotations?.title : title;
-  if (wished !== undefined) return wished ?? undefined;
-  return annotations?.replaces === true ? undefined : word.title;
+  return wished === undefined ? word.title : (wished ?? undefined);
 }
 
 function isSame(one: ToolWord, other: ToolWord): boolean {

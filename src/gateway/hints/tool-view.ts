@@ -107,8 +107,10 @@ function annotationsOf(
   resolved: ResolvedHints,
   title: unknown,
 ): Readonly<Record<string, unknown>> {
-  const { annotations = {}, broken } = declaredOf(definition);
-  const entries = Object.entries(annotations).filter(([key]) => !broken.some((hint) => hint === key));
+  const { annotations = {} } = declaredOf(definition);
+  const { modern } = definition.fitness;
+  const left = modern.kind === 'without' ? modern.paths.filter(([first]) => first === 'annotations') : [];
+  const entries = Object.entries(annotations).filter(([key]) => !left.some(([, member]) => member === key));
   const hints = Object.entries(emittedHints(resolved));
   const titled = title === undefined ? [] : [['title', title] as const];
   return Object.fromEntries([...entries, ...hints, ...titled]);
@@ -140,8 +142,20 @@ export interface LintedTool {
   readonly resolved: ResolvedHints;
 }
 
+const FINDINGS = new WeakMap<ResolvedHints, Found>();
+
+interface Found {
+  readonly levels: LintLevels;
+  readonly findings: readonly LintFinding[];
+}
+
+/** Made once for a tool as it is: thousands are asked for at a time. */
 export function lintOf({ name, declared, resolved }: LintedTool, levels: LintLevels): readonly LintFinding[] {
-  return lint({ name, declared, emitted: emittedHints(resolved) }, levels);
+  const known = FINDINGS.get(resolved);
+  if (known?.levels === levels) return known.findings;
+  const findings = lint({ name, declared, emitted: emittedHints(resolved) }, levels);
+  FINDINGS.set(resolved, { levels, findings });
+  return findings;
 }
 
 function hintView({ effective, decision, emitted, contradiction, claims }: ResolvedHint): HintView {

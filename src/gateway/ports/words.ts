@@ -83,7 +83,7 @@ export interface WordStore {
 /** What was said when this was last known, for who cannot wait for the store. */
 export interface WordsMemory {
   readonly recalled: readonly Word[];
-  /** All words; gateways, which may hold secrets, are not kept. */
+  /** All words: secrets in them are encrypted. */
   remember(words: readonly StoredWord[]): void;
   /** Resolves when what is remembered is written down. */
   flush(): Promise<void>;

@@ -1,0 +1,19 @@
+import type { EntryFault, GatewayEntry } from '../ports/gateways.ts';
+
+/** A credential that was given for one origin goes to no other by itself. */
+export function elsewhereFault(former: GatewayEntry, wished: GatewayEntry): EntryFault | undefined {
+  const [before, after] = [originOf(former), originOf(wished)];
+  const isElsewhere = before !== undefined && after !== undefined && before !== after;
+  const left = ['headers', 'auth'].find(
+    (field) => former[field] !== undefined && wished[field] === undefined,
+  );
+  if (!isElsewhere || left === undefined) return undefined;
+  return {
+    field: 'url',
+    reason: `it leads to another origin than "${left}" was given for; give "${left}" again, or null`,
+  };
+}
+
+function originOf({ url }: GatewayEntry): string | undefined {
+  return typeof url === 'string' ? (URL.parse(url)?.origin ?? url) : undefined;
+}
