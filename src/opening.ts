@@ -12,6 +12,7 @@ import { secretsOfServer } from './adapters/telemetry/secret-values.ts';
 import type { Refusal } from './core/refusal.ts';
 import { OWN_INFO } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
+import { sentenceOf } from './core/sentences.ts';
 import type { ServerSpec } from './core/server-spec.ts';
 import { isFitting, resolveSettings, type Resolved, type Settings } from './core/settings.ts';
 import type { OpenCatalog } from './edges/cli/runtime.ts';
@@ -83,11 +84,14 @@ export async function openConfigured(
   // Who serves others knows what is said before it answers; a command does, where anything can have been said.
   const isAwaited = before.store !== undefined || (options.isQuiet && (await hasHomeStore(ground)));
   const known = isAwaited ? await said.words.ready() : ok(undefined);
+  if (!known.ok && options.isQuiet)
+    log.error('what operators say is as it was last known', { cause: sentenceOf(known.error) });
   const isEmpty = options.isQuiet && config.servers.length === 0 && said.words.all('gateway').length === 0;
-  if (!known.ok || isEmpty) {
+  const refusal = isEmpty ? absence(config.path) : known.ok || options.isQuiet ? undefined : known.error;
+  if (refusal !== undefined) {
     await said.close();
     await store.close();
-    return known.ok ? err({ code: 'SERVERS_ABSENT', path: config.path }) : known;
+    return err(refusal);
   }
   const tasks = options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' };
   const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded, tasks, said });
@@ -98,6 +102,10 @@ export async function openConfigured(
   };
   const fileSettings = config.settings;
   return ok({ ...opened, close, settings, fileSettings, ground, store, said, configPath: config.path });
+}
+
+function absence(path: string): Refusal {
+  return { code: 'SERVERS_ABSENT', path };
 }
 
 /** The servers of a running `serve` through it; where none runs, those of the config. */
@@ -223,9 +231,7 @@ async function openPlan(
   let refreshing: NodeJS.Timeout | undefined;
   const start = (): void => {
     catalog.start();
-    void said?.words.ready();
-    const refreshMs = settings['servers.refreshMs'];
-    if (isRecorded && refreshMs > 0) refreshing = setInterval(() => catalog.refresh(), refreshMs).unref();
+    if (isRecorded) refreshing = keepFresh(catalog, said, settings['servers.refreshMs']);
     if (follow !== undefined)
       timer = setTimeout(() => {
         watching = follow(catalog);
@@ -239,4 +245,14 @@ async function openPlan(
     await Promise.all([memory.flush(), record?.close(), credentials.close()]);
   };
   return { catalog, log, start, close };
+}
+
+/** What lasts learns what is said, and reads the lists of its servers again. A command that ends reads no store for that. */
+function keepFresh(
+  catalog: Catalog,
+  said: OpenWords | undefined,
+  everyMs: number,
+): NodeJS.Timeout | undefined {
+  void said?.words.ready();
+  return everyMs > 0 ? setInterval(() => catalog.refresh(), everyMs).unref() : undefined;
 }
