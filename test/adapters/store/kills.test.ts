@@ -78,7 +78,9 @@ async function killOnce(place: StorePlace, acknowledged: Acknowledged, chance: (
   // Some die while they open the store, most while they write.
   if (chance() < 0.1) await sleep(chance() * 300);
   else {
-    await until('it has opened', () => (writer.lines().length > 0 ? true : undefined), 60_000);
+    // However busy the machine is, something was written by then.
+    const hasWritten = (): boolean => writer.lines().some((line) => line.includes('"token"'));
+    await until('it has written', () => (hasWritten() ? true : undefined), 60_000);
     await sleep(chance() * 50);
   }
   writer.child.kill('SIGKILL');
