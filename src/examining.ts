@@ -21,7 +21,7 @@ import { judgeServers } from './core/judge-servers.ts';
 import { judgeHints, judgeIsolation, judgeNames } from './core/judge-tools.ts';
 import type { ServerSpec } from './core/server-spec.ts';
 import { err } from './core/result.ts';
-import { defaultSettings, resolveSettings } from './core/settings.ts';
+import { defaultSettings, resolveSettings } from './core/resolve-settings.ts';
 import type { ExamineOptions } from './edges/cli/runtime.ts';
 import { Catalog } from './gateway/catalog.ts';
 import { examineServers, type Heard } from './gateway/examine-servers.ts';

@@ -1,4 +1,5 @@
-import { SETTINGS, type SettingKey, type SettingSources } from './settings.ts';
+import type { SettingSources } from './resolve-settings.ts';
+import { SETTINGS, type SettingKey } from './settings.ts';
 
 /** Whose word on a setting goes before what is stored, and where it stands. */
 export interface SettingFix {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { resolveSettings, SETTINGS, type SettingSources } from '../../src/core/settings.ts';
+import { resolveSettings, type SettingSources } from '../../src/core/resolve-settings.ts';
+import { SETTINGS } from '../../src/core/settings.ts';
 import { ROOT } from '../support/place.ts';
 
 const NOTHING: SettingSources = { env: {}, file: new Map(), stored: new Map() };

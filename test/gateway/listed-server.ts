@@ -1,5 +1,5 @@
 import { err, ok } from '../../src/core/result.ts';
-import { defaultSettings } from '../../src/core/settings.ts';
+import { defaultSettings } from '../../src/core/resolve-settings.ts';
 import { openAsking, type Asking } from '../../src/gateway/asking.ts';
 import { EMPTY_INVENTORY, LISTS } from '../../src/gateway/inventory.ts';
 import type { Connect, Definition, Link, ListKind, Log, Memory } from '../../src/gateway/ports.ts';

@@ -1,6 +1,7 @@
 import type { Node } from 'jsonc-parser';
 import { nearest } from '../../core/nearest.ts';
-import { settingFault, SETTINGS, type SettingFacts } from '../../core/settings.ts';
+import { settingFault } from '../../core/resolve-settings.ts';
+import { SETTINGS, type SettingFacts } from '../../core/settings.ts';
 import { quoted, type Complaints } from './complaints.ts';
 import { membersOf } from './json-tree.ts';
 

@@ -1,5 +1,5 @@
 import { exactJson, isMembers } from '../canonical-json.ts';
-import { isHint, saidHints, HINTS, type Hint, type SaidHints } from './hint.ts';
+import { saidHints, HINTS, type Hint, type SaidHints } from './hint.ts';
 
 /** What a definition says of its tool beside its schemas, read once. */
 export interface Declared {
@@ -28,14 +28,6 @@ export function declaredIn(text: string): Declared {
     description: textOf(own(members, 'description')),
     annotations,
   };
-}
-
-/** Whether a path of a definition is that of a hint. */
-export function hintAt(path: readonly string[]): Hint | undefined {
-  const [first, name, ...deeper] = path;
-  return first === 'annotations' && name !== undefined && deeper.length === 0 && isHint(name)
-    ? name
-    : undefined;
 }
 
 function own(members: Readonly<Record<string, unknown>>, key: string): unknown {

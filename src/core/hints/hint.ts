@@ -20,10 +20,6 @@ export function isCautious(hint: Hint, value: boolean): boolean {
   return value === DEFAULTS[hint];
 }
 
-export function isHint(name: string): name is Hint {
-  return Object.hasOwn(DEFAULTS, name);
-}
-
 /** What somebody says of hints: one that is absent is not false. */
 export type SaidHints = Readonly<Partial<Record<Hint, boolean>>>;
 

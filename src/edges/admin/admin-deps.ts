@@ -1,5 +1,6 @@
 import type { ProtectedResource } from '../../core/protected-resource.ts';
-import type { Settings, SettingSources } from '../../core/settings.ts';
+import type { SettingSources } from '../../core/resolve-settings.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
 import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
 import type { Catalog } from '../../gateway/catalog.ts';

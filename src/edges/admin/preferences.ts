@@ -3,13 +3,8 @@ import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { fixOf } from '../../core/setting-fix.ts';
-import {
-  isFitting,
-  resolveSettings,
-  SETTINGS,
-  type SettingFacts,
-  type SettingKey,
-} from '../../core/settings.ts';
+import { isFitting, resolveSettings } from '../../core/resolve-settings.ts';
+import { SETTINGS, type SettingFacts, type SettingKey } from '../../core/settings.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { misfit, type Failure } from './failure.ts';
 import { oneAtATime } from './one-at-a-time.ts';

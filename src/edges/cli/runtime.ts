@@ -9,7 +9,7 @@ import type {
 } from '../../core/neighbours.ts';
 import type { Result } from '../../core/result.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
-import type { Resolved } from '../../core/settings.ts';
+import type { Resolved } from '../../core/resolve-settings.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Mint } from '../../gateway/ports.ts';

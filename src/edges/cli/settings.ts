@@ -1,5 +1,6 @@
 import { EXIT } from '../../core/errors.ts';
-import { SETTINGS, type SettingKey, type SettingOrigin } from '../../core/settings.ts';
+import type { SettingOrigin } from '../../core/resolve-settings.ts';
+import { SETTINGS, type SettingKey } from '../../core/settings.ts';
 import { complain } from './complain.ts';
 import type { CommonOptions, Runtime, ShownSettings } from './runtime.ts';
 import { tableOf } from './table.ts';

@@ -1,0 +1,86 @@
+import type { Refusal } from './refusal.ts';
+import { err, ok, type Result } from './result.ts';
+import { SETTINGS, type SettingFacts, type SettingKey, type SettingKind, type Settings } from './settings.ts';
+
+/** Who said what a setting is, in the order of precedence. */
+export type SettingOrigin = 'environment' | 'config file' | 'store' | 'default';
+
+export interface SettingSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** `settings` of the config file. */
+  readonly file: ReadonlyMap<string, unknown>;
+  readonly stored: ReadonlyMap<string, unknown>;
+}
+
+export interface Resolved {
+  readonly settings: Settings;
+  readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
+}
+
+/** Every setting as it is when nobody says anything. */
+export function defaultSettings(): Settings {
+  const entries = Object.entries<SettingFacts>(SETTINGS).map(([key, { kind }]) => [key, kind.otherwise]);
+  return Object.fromEntries(entries) as Settings; // every row was visited
+}
+
+/** The value that holds for each setting, and whose word it is. SETTING_INVALID names the first that is wrong. */
+export function resolveSettings(sources: SettingSources): Result<Resolved, Refusal> {
+  const settings: Record<string, unknown> = {};
+  const origins: Record<string, SettingOrigin> = {};
+  for (const [key, facts] of Object.entries<SettingFacts>(SETTINGS)) {
+    const said = saidOf(key, facts, sources);
+    const reason = said === undefined ? undefined : settingFault(facts, said.value);
+    if (said !== undefined && reason !== undefined)
+      return err({ code: 'SETTING_INVALID', name: said.name, reason });
+    settings[key] = said?.value ?? facts.kind.otherwise;
+    origins[key] = said?.origin ?? 'default';
+  }
+  return ok({ settings: settings as unknown as Settings, origins: origins as Resolved['origins'] }); // every row was visited
+}
+
+/** Why a value cannot be that of a setting, as the end of a sentence. */
+export function settingFault({ kind }: SettingFacts, value: unknown): string | undefined {
+  if (kind.type === 'flag') return typeof value === 'boolean' ? undefined : 'it must be true or false';
+  if (kind.type === 'choice')
+    return kind.of.includes(String(value)) ? undefined : `it must be one of ${kind.of.join(', ')}`;
+  if (kind.type === 'text') return typeof value === 'string' ? kind.fault(value) : 'it must be a text';
+  const isFit =
+    typeof value === 'number' && Number.isInteger(value) && value >= kind.least && value <= kind.most;
+  return isFit ? undefined : `it must be a whole number from ${kind.least} to ${kind.most}`;
+}
+
+/** Whether there is such a setting and it takes the value. */
+export function isFitting(key: string, value: unknown): boolean {
+  const facts = Object.hasOwn(SETTINGS, key) ? SETTINGS[key as SettingKey] : undefined;
+  return facts !== undefined && settingFault(facts, value) === undefined;
+}
+
+interface Said {
+  readonly value: unknown;
+  readonly name: string;
+  readonly origin: SettingOrigin;
+}
+
+function saidOf(key: string, facts: SettingFacts, sources: SettingSources): Said | undefined {
+  for (const name of [facts.env, facts.otherEnv]) {
+    const given = name === undefined ? undefined : sources.env[name];
+    if (name !== undefined && given !== undefined && given !== '')
+      return { value: valueIn(given, facts.kind), name, origin: 'environment' };
+  }
+  if (sources.file.has(key))
+    return { value: sources.file.get(key), name: `settings["${key}"]`, origin: 'config file' };
+  return sources.stored.has(key) ? { value: sources.stored.get(key), name: key, origin: 'store' } : undefined;
+}
+
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** What a variable says, in the type of the setting where it fits. */
+function valueIn(given: string, kind: SettingKind): unknown {
+  if (kind.type === 'flag') return FLAGS.get(given.toLowerCase()) ?? given;
+  return kind.type === 'whole' && /^\d{1,15}$/.test(given) ? Number(given) : given;
+}
