@@ -1,0 +1,75 @@
+import type { Result } from '../../core/result.ts';
+
+/** A tool that Assay makes of something that is no MCP server. */
+export interface MadeTool {
+  /** As `tools/list` has it. */
+  readonly definition: MadeDefinition;
+  /** Longest time in ms without a result or progress; absent: that of its source. */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Arguments that fit `inputSchema`. What goes wrong is a result with `isError`, for the model to read; rejects only where
+   * the program is at fault, or when the signal says that nobody waits any more.
+   */
+  run(args: MadeArguments, call: MadeCall): Promise<MadeResult>;
+}
+
+/** `name` is unique in its source; `inputSchema` is a JSON Schema (2020-12 where it does not say otherwise) of an object. */
+export interface MadeDefinition {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
+  /** Only what its maker said. */
+  readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface MadeArguments {
+  readonly values: Readonly<Record<string, unknown>>;
+  /** JSON text, with numbers as the client wrote them. */
+  readonly text: string;
+}
+
+export interface MadeCall {
+  readonly signal: AbortSignal;
+  /** Tells the client how far it is, and starts the time limit anew. */
+  progress(progress: number, total?: number, message?: string): void;
+  /** Tells the client, where it wants to hear of this level (2025-11-25, server/utilities/logging). */
+  log(level: string, data: unknown): void;
+  /** Asks the client something (`elicitation/create`, `sampling/createMessage`, `roots/list`). The error is a sentence. */
+  ask(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+  ): Promise<Result<Readonly<Record<string, unknown>>, string>>;
+}
+
+/** As `tools/call` has it. */
+export interface MadeResult {
+  readonly content: readonly Readonly<Record<string, unknown>>[];
+  readonly structuredContent?: Readonly<Record<string, unknown>> | undefined;
+  readonly isError?: boolean | undefined;
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What something made of a document or module had no tool of, and why. */
+export interface Skipped {
+  /** `DELETE /pets/{id}`, a path of a file. */
+  readonly what: string;
+  /** A phrase. */
+  readonly why: string;
+}
+
+export interface MadeTools {
+  readonly tools: readonly MadeTool[];
+  readonly skipped: readonly Skipped[];
+}
+
+/** Where tools are made. */
+export interface MadeSource {
+  /** What tools there are now. The error is a phrase: why nobody can tell. */
+  read(signal: AbortSignal): Promise<Result<MadeTools, string>>;
+  /** Told when another `read` would bring other tools. The returned function ends it. */
+  onChange(listener: () => void): () => void;
+  close(): Promise<void>;
+}
