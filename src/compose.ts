@@ -27,6 +27,7 @@ const runtime = (early: EarlyStart | undefined): Runtime => ({
   openServe: async (options) => (await import('./serving.ts')).openServe(options),
   openStore: async (options) => (await import('./for-commands.ts')).openStoreForCommand(options),
   openToolsets: async (options) => (await import('./for-commands.ts')).openToolsetsForCommand(options),
+  openDesks: async (options) => (await import('./open-desks.ts')).openDesksForCommand(options),
   readFile: async (path) => (await import('./for-commands.ts')).readFileForCommand(path),
   writeFile: async (path, text) => (await import('./for-commands.ts')).writeFileForCommand(path, text),
   mintToken,

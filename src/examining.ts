@@ -30,6 +30,7 @@ import type { Log, Memory } from './gateway/ports.ts';
 import type { Sealer } from './gateway/ports/sealer.ts';
 import type { Credentials } from './gateway/ports/credentials.ts';
 import { setting } from './ground.ts';
+import { connectAll } from './connecting.ts';
 import { openCredentials } from './open-credentials.ts';
 import { readText } from './platform/files.ts';
 import {
@@ -152,16 +153,18 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     backlogBytes: limits['limits.backlogBytes'],
     credentials,
   };
-  const connect = downstream({ ...connecting, log: hearing, recallEra: () => undefined });
+  const heard = downstream({ ...connecting, log: hearing, recallEra: () => undefined });
+  const sources = connectAll({ downstream: heard, log: hearing, settings: limits });
   // What it says when it is started once more was heard already.
   const connectAgain = downstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
   // Nobody calls anything here, so that nothing is asked or sealed.
   const asking = openAsking({ sealer: NO_SEALER, replica: '', limits });
   const watching = { memory: NO_MEMORY, log: hearing, limits, asking };
-  const catalog = new Catalog(config, { connect, ...watching, chance: Math.random });
+  const catalog = new Catalog(config, { connect: sources.connect, ...watching, chance: Math.random });
   const heardOf = (server: string): Heard => hearing.of(server);
   const { onNews } = options;
   const servers = await examineServers({ catalog, connectAgain, heardOf, mask, onNews, signal });
+  await sources.close();
   const tools = catalog.all.listing('tools').entries.length;
   return [
     ...judgeServers(servers, atFault),

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import { mintToken } from './adapters/auth/mint-token.ts';
-import { lintLevelsOf } from './core/hints/lint-levels.ts';
 import { VERSION } from './core/identity.ts';
 import type { AdminDeps } from './edges/admin/admin-deps.ts';
 import type { Admin } from './edges/admin/open-admin.ts';
 import type { OtherPaths } from './edges/mcp/other-paths.ts';
-import { GatewayDesk } from './gateway/gateways/gateway-desk.ts';
-import { ToolDesk } from './gateway/hints/tool-desk.ts';
+import { desksOf } from './open-desks.ts';
 import type { OpenedConfig } from './opening.ts';
 import { readText } from './platform/files.ts';
 
@@ -35,19 +33,17 @@ export function openRest(around: RestSurroundings): OtherPaths {
 }
 
 function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending'> {
-  const { catalog, settings, fileSettings, said, ground } = opened;
-  const { log, telemetry, around } = ground;
-  const nowMs = (): number => Date.now();
+  const { catalog, settings, fileSettings, ground } = opened;
+  const { log, around } = ground;
   return {
     ...given,
     version: VERSION,
     log,
     mint: mintToken,
     catalog,
-    tools: new ToolDesk({ catalog, ...said, levels: lintLevelsOf(settings), nowMs }),
-    gateways: new GatewayDesk({ catalog, ...said, mask: telemetry.mask, nowMs }),
+    ...desksOf(opened),
     preferences: { env: around.env, file: fileSettings, running: settings },
-    nowMs,
+    nowMs: () => Date.now(),
     asset,
   };
 }

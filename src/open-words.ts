@@ -1,5 +1,6 @@
 import { entrySeal } from './adapters/auth/entry-seal.ts';
 import { entryReader } from './adapters/config/registered-entry.ts';
+import { localReader } from './adapters/config/registered-local.ts';
 import { openWordsFile } from './adapters/store/words-file.ts';
 import { secretsOfServer } from './adapters/telemetry/secret-values.ts';
 import type { Plan } from './gateway/catalog.ts';
@@ -7,6 +8,7 @@ import { RegisteredGateways } from './gateway/gateways/registered.ts';
 import { DriftWatch } from './gateway/hints/drift-watch.ts';
 import { ToolClaims } from './gateway/hints/tool-claims.ts';
 import type { EntrySeal, ReadEntry } from './gateway/ports/gateways.ts';
+import type { ReadLocal } from './gateway/ports/local-tools.ts';
 import { Words } from './gateway/words/words.ts';
 import { setting, type Ground } from './ground.ts';
 import type { HomeStore } from './home-store.ts';
@@ -19,6 +21,7 @@ export interface OpenWords {
   readonly drift: DriftWatch;
   readonly registered: RegisteredGateways;
   readonly readEntry: ReadEntry;
+  readonly readLocal: ReadLocal;
   readonly seal: EntrySeal;
   readonly close: () => Promise<void>;
 }
@@ -32,10 +35,11 @@ export async function openWords(ground: Ground, store: HomeStore): Promise<OpenW
   const readEntry = entryReader({ cwd: ground.home, home: ground.around.home });
   const seal = entrySeal(keyPlace(ground));
   const learn = ({ servers }: Plan): void => ground.secrets.add(servers.flatMap(secretsOfServer));
-  const registered = new RegisteredGateways({ words, readEntry, seal, learn, log: ground.log });
+  const readLocal = localReader({ cwd: ground.home, home: ground.around.home });
+  const registered = new RegisteredGateways({ words, readEntry, readLocal, seal, learn, log: ground.log });
   const close = async (): Promise<void> => {
     await drift.close();
     await words.close();
   };
-  return { words, claims, drift, registered, readEntry, seal, close };
+  return { words, claims, drift, registered, readEntry, readLocal, seal, close };
 }

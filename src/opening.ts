@@ -18,6 +18,7 @@ import { isFitting, resolveSettings, type Resolved } from './core/resolve-settin
 import type { Settings } from './core/settings.ts';
 import type { OpenCatalog } from './edges/cli/runtime.ts';
 import type { EarlyStart } from './early-start.ts';
+import { connectAll } from './connecting.ts';
 import { openCredentials } from './open-credentials.ts';
 import { followConfig, report } from './follow-config.ts';
 import { Catalog, type Plan } from './gateway/catalog.ts';
@@ -51,7 +52,10 @@ export interface OpenedConfig extends Opened {
 }
 
 /** Reads the config and what is remembered of its servers. Nothing is started yet. */
-export async function openCatalog(options: GroundOptions, before?: Before): Promise<Result<Opened, Refusal>> {
+export async function openCatalog(
+  options: GroundOptions,
+  before?: Before,
+): Promise<Result<OpenedConfig, Refusal>> {
   const ground = await openGround(options);
   return ground.ok ? openConfigured(options, ground.value, before) : ground;
 }
@@ -87,7 +91,8 @@ export async function openConfigured(
   const known = isAwaited ? await said.words.ready() : ok(undefined);
   if (!known.ok && options.isQuiet)
     log.error('what operators say is as it was last known', { cause: sentenceOf(known.error) });
-  const isEmpty = options.isQuiet && config.servers.length === 0 && said.words.all('gateway').length === 0;
+  const isEmpty =
+    options.isQuiet && before.store === undefined && config.servers.length === 0 && !hasSources(said);
   const refusal = isEmpty ? absence(config.path) : known.ok || options.isQuiet ? undefined : known.error;
   if (refusal !== undefined) {
     await said.close();
@@ -104,6 +109,12 @@ export async function openConfigured(
   const fileSettings = config.settings;
   return ok({ ...opened, close, settings, fileSettings, ground, store, said, configPath: config.path });
 }
+
+function hasSources({ words }: OpenWords): boolean {
+  return SOURCES.some((kind) => words.all(kind).length > 0);
+}
+
+const SOURCES = ['gateway', 'rest-tool', 'function-module'] as const;
 
 function absence(path: string): Refusal {
   return { code: 'SERVERS_ABSENT', path };
@@ -202,7 +213,7 @@ async function openPlan(
   });
   const recallEra = (spec: ServerSpec): Era | undefined => memory.recall(spec)?.era;
   const credentials = openCredentials(ground, { store, isPersonal: isPersonal?.(settings) });
-  const connect = downstream({
+  const servers = downstream({
     log,
     recallEra,
     credentials,
@@ -210,8 +221,9 @@ async function openPlan(
     backlogBytes: settings['limits.backlogBytes'],
     takeStarted: early?.take,
   });
+  const sources = connectAll({ downstream: servers, log, settings });
   const catalog = new Catalog(plan, {
-    connect: maskedConnect(connect, telemetry),
+    connect: maskedConnect(sources.connect, telemetry),
     memory,
     log,
     claims: said?.claims,
@@ -243,7 +255,7 @@ async function openPlan(
     clearInterval(refreshing);
     await (await watching)?.close();
     await catalog.stop();
-    await Promise.all([memory.flush(), record?.close(), credentials.close()]);
+    await Promise.all([memory.flush(), record?.close(), credentials.close(), sources.close()]);
   };
   return { catalog, log, start, close };
 }

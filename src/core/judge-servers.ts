@@ -19,7 +19,7 @@ export interface OfferFacts {
 /** How a server did when it was really started. What it said itself is without secrets. */
 export interface ServerFacts {
   readonly name: string;
-  readonly way: 'stdio' | 'http';
+  readonly way: 'stdio' | 'http' | 'openapi' | 'local';
   /** Whether each client has a process or session of it for itself, so that it can be asked. */
   readonly isolation: ServerSpec['isolation'];
   readonly condition:

@@ -134,6 +134,22 @@ export type Refusal =
     }
   /** `field`: what of it was to change; empty: all. */
   | { readonly code: 'GATEWAY_FIXED'; readonly name: string; readonly field: string }
+  | { readonly code: 'TOOL_TAKEN'; readonly name: string }
+  | {
+      readonly code: 'TOOL_INVALID';
+      readonly name: string;
+      /** `field`: a member of what was sent; empty: its name. */
+      readonly faults: readonly { readonly field: string; readonly reason: string }[];
+    }
+  /** `by`: who makes it what it is, as a phrase. */
+  | { readonly code: 'TOOL_FIXED'; readonly tool: string; readonly by: string }
+  | { readonly code: 'MODULE_TAKEN'; readonly path: string }
+  | {
+      readonly code: 'MODULE_INVALID';
+      readonly faults: readonly { readonly field: string; readonly reason: string }[];
+    }
+  | { readonly code: 'MODULE_UNKNOWN'; readonly path: string; readonly known: readonly string[] }
+  | { readonly code: 'MODULE_FIXED'; readonly path: string }
   | { readonly code: 'TOOL_DISABLED'; readonly tool: string }
   | { readonly code: 'HINTS_CONTRADICT'; readonly tool: string }
   | { readonly code: 'REF_UNKNOWN'; readonly ref: string; readonly nearest?: string }

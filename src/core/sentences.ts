@@ -157,13 +157,23 @@ const SENTENCES: Sentences = {
   TOOL_NOT_IN_TOOLSET: (r) => `The tool ${quote(r.tool)} is not in the toolset ${quote(r.toolset)}.`,
   NOTE_TAKEN: (r) => `The tool ${quote(r.tool)} has a note ${quote(r.note)} already. Change it with PUT.`,
   EXECUTE_OFF: () =>
-    'Commands are added by the API only where Assay listens on loopback. Put it into the config file.',
+    'Commands, modules and documents in files are added by the API only where Assay listens on loopback. Put it into the config file.',
   GATEWAY_TAKEN: (r) =>
     `There is a gateway ${quote(r.name)} already. Choose another name, or change or delete that one.`,
-  GATEWAY_INVALID: (r) =>
-    `The gateway ${quote(r.name)} cannot be made: ${r.faults.map(({ field, reason }) => (field === '' ? reason : `${field}: ${reason}`)).join(' ')}`,
+  GATEWAY_INVALID: (r) => `The gateway ${quote(r.name)} cannot be made: ${faultsText(r.faults)}`,
   GATEWAY_FIXED: (r) =>
     `The config file has the gateway ${quote(r.name)}${r.field === '' ? '' : ` and its ${quote(r.field)}`}. Change it there.`,
+  TOOL_TAKEN: (r) =>
+    `There is a tool ${quote(r.name)} of your own already. Choose another name, or change or delete that one.`,
+  TOOL_INVALID: (r) => `The tool ${quote(r.name)} cannot be made: ${faultsText(r.faults)}`,
+  TOOL_FIXED: (r) =>
+    `The tool ${quote(r.tool)} comes from ${r.by}, and can be changed there alone. What it is believed to do, you can say here: "annotations", "title" and "enabled".`,
+  MODULE_TAKEN: (r) => `The tools of the module ${quote(r.path)} are there already.`,
+  MODULE_INVALID: (r) => `The module cannot be used: ${faultsText(r.faults)}`,
+  MODULE_UNKNOWN: (r) =>
+    `There is no module ${quote(r.path)}.` +
+    (r.known.length === 0 ? ' There are none.' : ` There are: ${r.known.map(quote).join(', ')}.`),
+  MODULE_FIXED: (r) => `The config file has the module ${quote(r.path)}. Take it out there.`,
   TOOL_DISABLED: (r) =>
     `The tool ${quote(r.tool)} is disabled by an operator, who can enable it again: PATCH /tools/{id} with {"enabled": true}.`,
   HINTS_CONTRADICT: (r) =>
@@ -219,4 +229,8 @@ function argument(text: string): string {
 /** A peer's text inside our sentence: one line, escaped; it is bounded already. */
 function quote(text: string): string {
   return JSON.stringify(text);
+}
+
+function faultsText(faults: readonly { readonly field: string; readonly reason: string }[]): string {
+  return faults.map(({ field, reason }) => (field === '' ? reason : `${field}: ${reason}`)).join(' ');
 }

@@ -1,4 +1,7 @@
-/** How a server is reached. `auto` tries Streamable HTTP first, then the older HTTP+SSE. */
+import type { FunctionModuleSpec } from './sources/function-module.ts';
+import type { RestToolSpec } from './sources/rest-tool.ts';
+
+/** How a source of tools is reached. `auto` tries Streamable HTTP first, then the older HTTP+SSE. */
 export type Transport =
   | {
       readonly kind: 'stdio';
@@ -14,7 +17,40 @@ export type Transport =
       readonly headers: Readonly<Record<string, string>>;
       /** What the config says of signing in there; most servers need nothing of it. */
       readonly auth?: AuthSpec;
+    }
+  | MadeTransport;
+
+/** Where Assay makes tools of what is no MCP server. */
+export type MadeTransport =
+  | {
+      readonly kind: 'openapi';
+      /** An absolute path or a URL. */
+      readonly document: string;
+      /** Where its operations are, in the place of what it says itself. */
+      readonly baseUrl?: string | undefined;
+      readonly headers: Readonly<Record<string, string>>;
+      /** By the name of the security scheme. */
+      readonly credentials: Readonly<Record<string, Credential>>;
+      /** Most bytes of an answer that a caller gets. */
+      readonly maxBytes: number;
+    }
+  | {
+      /** What operators make themselves. */
+      readonly kind: 'local';
+      readonly tools: readonly RestToolSpec[];
+      readonly modules: readonly FunctionModuleSpec[];
     };
+
+/** A key or token, or who signs in by basic authentication. */
+export type Credential = string | { readonly username: string; readonly password: string };
+
+/** The name of the source of all tools that operators make themselves. */
+export const LOCAL_SOURCE = 'local';
+
+/** Whether Assay makes the tools of a source itself, so that it knows them through and through. */
+export function isMade(transport: Transport): transport is MadeTransport {
+  return transport.kind === 'openapi' || transport.kind === 'local';
+}
 
 /** How Assay signs in at a server that asks for it. Absent members are found out by discovery. */
 export interface AuthSpec {
@@ -44,7 +80,7 @@ export interface ServerSpec {
 
 /** Where the config says nothing: a process costs much, a session over HTTP little. */
 export function defaultIsolation({ kind }: Transport): ServerSpec['isolation'] {
-  return kind === 'stdio' ? 'shared' : 'session';
+  return kind === 'http' ? 'session' : 'shared';
 }
 
 /** Time limit of a call where the config says nothing, in ms. */
@@ -58,18 +94,25 @@ export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
     one.prefix === other.prefix &&
     one.isolation === other.isolation &&
     one.trust === other.trust &&
-    isSameTransport(one, other)
+    isSameWay(one.transport, other.transport)
   );
 }
 
 /** Whether both are reached in the same way, so that a connection to one is one to the other. */
 export function isSameTransport(one: ServerSpec, other: ServerSpec): boolean {
-  return JSON.stringify(wayOf(one.transport)) === JSON.stringify(wayOf(other.transport));
+  const isLocal = one.transport.kind === 'local' && other.transport.kind === 'local';
+  // One tool more or less must not cost the calls of the others.
+  return isLocal || isSameWay(one.transport, other.transport);
+}
+
+function isSameWay(one: Transport, other: Transport): boolean {
+  return one === other || JSON.stringify(wayOf(one)) === JSON.stringify(wayOf(other));
 }
 
 /** As JSON that does not depend on the order of keys. */
 function wayOf(transport: Transport): unknown {
   const { kind } = transport;
+  if (isMade(transport)) return transport;
   if (kind === 'stdio')
     return [kind, transport.command, transport.args, sorted(transport.env), transport.cwd];
   return [kind, transport.flavour, transport.url.href, sorted(transport.headers), authOf(transport.auth)];
@@ -85,6 +128,6 @@ function sorted(members: Readonly<Record<string, string>>): unknown {
 
 /** Whether the config says itself what to send as Authorization; then nobody is asked to sign in. */
 export function hasOwnAuthorization({ transport }: ServerSpec): boolean {
-  if (transport.kind === 'stdio') return false;
+  if (transport.kind !== 'http') return false;
   return Object.keys(transport.headers).some((name) => name.toLowerCase() === 'authorization');
 }

@@ -59,6 +59,8 @@ export interface Settings {
   readonly 'lint.notBoolean': LintLevel;
   readonly 'lint.tellingWords': LintLevel;
   readonly 'lint.missingHints': LintLevel;
+  readonly 'http.allowLoopback': boolean;
+  readonly 'http.allowPrivate': boolean;
   readonly 'limits.bodyBytes': number;
   readonly 'limits.connections': number;
   readonly 'limits.sessions': number;
@@ -166,6 +168,17 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     env: 'ASSAY_LINT_MISSING_HINTS',
     kind: level('warning'),
     about: 'How grave it is that a tool leaves hints out.',
+  },
+  'http.allowLoopback': {
+    env: 'ASSAY_HTTP_ALLOW_LOOPBACK',
+    kind: { type: 'flag', otherwise: false },
+    about: 'Whether REST tools and OpenAPI documents may lead to this machine itself.',
+  },
+  'http.allowPrivate': {
+    env: 'ASSAY_HTTP_ALLOW_PRIVATE',
+    kind: { type: 'flag', otherwise: false },
+    about:
+      'Whether they may lead into private networks (10/8, 172.16/12, 192.168/16 and the like). Addresses that hand out credentials of a cloud are never reached.',
   },
   'limits.bodyBytes': {
     env: 'ASSAY_MAX_BODY_BYTES',

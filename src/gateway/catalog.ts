@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSameServer, isSameTransport, type ServerSpec } from '../core/server-spec.ts';
+import { isSameServer, isSameTransport, LOCAL_SOURCE, type ServerSpec } from '../core/server-spec.ts';
+import { joinedLocal } from '../core/sources/local-spec.ts';
 import type { Asking } from './asking.ts';
 import { LIST_KINDS } from './inventory.ts';
 import type { ListKind } from './ports.ts';
@@ -253,16 +254,30 @@ export class Catalog {
 function joined(plans: ReadonlyMap<PlanPart, Plan>): Plan {
   const config = plans.get('config') ?? NO_PLAN;
   const registered = plans.get('registered') ?? NO_PLAN;
-  const taken = new Set([...config.servers, ...config.rejected].map(({ name }) => name));
-  const shadowed = registered.servers.filter(({ name }) => taken.has(name));
+  const local = joinedLocal(config.servers.find(isLocal), registered.servers.find(isLocal));
+  const servers = config.servers.filter((spec) => !isLocal(spec));
+  const others = registered.servers.filter((spec) => !isLocal(spec));
+  const taken = new Set([...servers, ...config.rejected].map(({ name }) => name));
+  const shadowed = [
+    ...others.filter(({ name }) => taken.has(name)).map(({ name }) => name),
+    ...local.shadowed.map((name) => `${LOCAL_SOURCE}.${name}`),
+  ];
   return {
-    servers: [...config.servers, ...registered.servers.filter(({ name }) => !taken.has(name))],
+    servers: [
+      ...servers,
+      ...others.filter(({ name }) => !taken.has(name)),
+      ...(local.spec === undefined ? [] : [local.spec]),
+    ],
     rejected: [
       ...config.rejected,
       ...registered.rejected,
-      ...shadowed.map(({ name }) => ({ name, cause: 'the config file has another server of this name' })),
+      ...shadowed.map((name) => ({ name, cause: 'the config file has another one of this name' })),
     ],
   };
+}
+
+function isLocal({ transport }: ServerSpec): boolean {
+  return transport.kind === 'local';
 }
 
 const NO_PLAN: Plan = { servers: [], rejected: [] };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeclaredHints, OfferFacts, ServerFacts } from '../core/judge-servers.ts';
-import type { ServerSpec } from '../core/server-spec.ts';
+import { isMade, type ServerSpec } from '../core/server-spec.ts';
 import type { Catalog } from './catalog.ts';
 import { answerEmpty, EMPTY_CLIENT } from './empty-client.ts';
 import { readList } from './inventory.ts';
@@ -67,9 +67,10 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   const { tools } = server.inventory;
   // What a server holds alone, a port or a lock, is free for its second start.
   await server.stop();
-  const offered = era === 'legacy' ? await examineOffer(spec, tools, examining) : undefined;
+  const isOurs = isMade(spec.transport);
+  const offered = era === 'legacy' && !isOurs ? await examineOffer(spec, tools, examining) : undefined;
   const stoodAfterMs = life.sinceMs - startedMs;
-  const hints = tools.map(hintsOf);
+  const hints = tools.map((tool) => (isOurs ? saidHintsOf(server, tool) : hintsOf(tool)));
   const condition = { kind: 'up', era, revision, stoodAfterMs, tools: hints, offered } as const;
   return { ...facts, condition, warnings: heardOf(spec.name).warnings.map(mask) };
 }
@@ -113,6 +114,12 @@ const LONGEST_LINE = 300;
 
 function cut(line: string): string {
   return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
+}
+
+/** As lists show them: what Assay makes itself has all four. */
+function saidHintsOf({ claims, spec }: Server, tool: Definition): DeclaredHints {
+  const { readOnlyHint, destructiveHint } = claims.resolvedOf(spec, tool);
+  return { tool: tool.key ?? '', readOnly: readOnlyHint.emitted, destructive: destructiveHint.emitted };
 }
 
 /** As the definition says, which is listable or not. */

@@ -197,7 +197,8 @@ export function listingOf({ kind, servers, isAggregated }: Source): Listing {
 }
 
 function entryOf(kind: ListKind, source: Omit<Entry, 'key'>, key: string): Entry {
-  const said = kind === 'tools' ? source.server.saidOf(source.definition) : undefined;
+  const said =
+    kind === 'tools' ? source.server.claims.saidOf(source.server.spec, source.definition) : undefined;
   // One form for all: calls look at entries of two forms more slowly.
   return { ...source, key, said };
 }

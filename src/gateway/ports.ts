@@ -121,13 +121,27 @@ export interface Link {
   readonly untakenBytes: number;
   /** Whether a question of the server comes on the stream of the request that it belongs to. */
   readonly tiesQuestions: boolean;
+  /** Whether whoever calls may be asked in the course of the call, though all share the link. */
+  readonly asksCallers?: boolean;
   /** Where it takes the place of `resources/subscribe`. */
   readonly resources?: ResourceStream | undefined;
   ask(ask: Ask): Promise<Result<Reply, Refusal>>;
+  /** What its source has that no tool could be made of, and why. */
+  readonly skipped?: readonly Skipped[];
+  /** Another entry is in force, and the way is the same: what differs is followed without a new connection. */
+  adopt?(spec: ServerSpec): void;
   /** Sends a notification of the client's. */
   say(note: Buffer): void;
   /** Ends the conversation in good order, and its process with all that it started. Requests under way are told the cause. */
   close(cause: string): Promise<void>;
+}
+
+/** Something of a source of which there is no tool. */
+export interface Skipped {
+  /** `DELETE /pets/{id}`, the path of a file. */
+  readonly what: string;
+  /** A phrase. */
+  readonly why: string;
 }
 
 /** The lists that a server keeps. */

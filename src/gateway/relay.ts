@@ -77,7 +77,8 @@ function unsaidLevel({ logLevel }: Exchange, { capabilities }: Link): string | u
 async function relayModern(way: Way, link: Link, requestState: string | undefined): Promise<Answer> {
   const { exchange, server } = way;
   const choice = linkChoice(exchange, server, link);
-  if (link.era === 'legacy' && (choice.kind !== 'shared' || server.sole !== undefined)) {
+  const isAskable = link.asksCallers === true || choice.kind !== 'shared' || server.sole !== undefined;
+  if (link.era === 'legacy' && isAskable) {
     const call = new InterruptibleCall();
     const ask = {
       ...askFor(way),

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cancellation } from '../core/cancellation.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { ResolvedHints } from '../core/hints/resolve.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import {
   BORN,
@@ -17,8 +16,8 @@ import type { Era } from '../protocol/eras.ts';
 import { Askers } from './askers.ts';
 import { LogWishes } from './log-wishes.ts';
 import { News } from './news.ts';
-import { ToolClaims, type Said } from './hints/tool-claims.ts';
-import type { Capabilities, Definition, Inventory, Link, LinkEvents, ListKind } from './ports.ts';
+import { ToolClaims } from './hints/tool-claims.ts';
+import type { Capabilities, Inventory, Link, LinkEvents, ListKind } from './ports.ts';
 import { PrivateLinks } from './private-links.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
@@ -39,6 +38,8 @@ export class Server {
   /** Requests of clients go through it; those of our own do not. */
   readonly turnstile: Turnstile;
   readonly lists: ServerLists;
+  /** What anybody says of its tools. */
+  readonly claims: ToolClaims;
   readonly privateLinks: PrivateLinks;
   /** The calls of the only client, if there is but one. */
   readonly sole: Askers | undefined;
@@ -64,6 +65,7 @@ export class Server {
   constructor(spec: ServerSpec, deps: ServerDeps) {
     this.#spec = spec;
     this.#deps = deps;
+    this.claims = deps.claims ?? DECLARED_ALONE;
     this.subscriptions = deps.subscriptions ?? new ResourceSubscriptions(spec.name, deps.log);
     const known = deps.memory.recall(spec);
     this.lists = new ServerLists({
@@ -100,16 +102,6 @@ export class Server {
     return this.#life;
   }
 
-  /** What operators say of one of its tools. */
-  saidOf(definition: Definition): Said | undefined {
-    return this.#deps.claims?.saidOf(this.#spec, definition);
-  }
-
-  /** The hints of one of its tools, by everybody's word. */
-  hintsOf(definition: Definition): ResolvedHints {
-    return (this.#deps.claims ?? DECLARED_ALONE).resolvedOf(this.#spec, definition);
-  }
-
   /** The link of a server that is up, at once: a call need not wait a turn for it. */
   get link(): Link | undefined {
     return this.#link;
@@ -141,6 +133,7 @@ export class Server {
   /** Takes what needs no new connection: limits and the form of names. The way to the server must be the same. */
   adopt(spec: ServerSpec): void {
     this.#spec = spec;
+    this.#opened?.adopt?.(spec);
     this.#deps.onChange();
   }
 
@@ -243,6 +236,8 @@ export class Server {
     if (!opened.ok) return opened.error;
     const link = opened.value;
     this.#opened = link;
+    // Its entry may have changed meanwhile.
+    link.adopt?.(this.#spec);
     const early = await Promise.race([
       this.lists.readAll(link),
       sleep(LISTS_LIMIT_MS, undefined, { ref: false }),

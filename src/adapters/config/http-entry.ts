@@ -55,7 +55,8 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
 ]);
 
-function readHeaders(entry: Entry): Readonly<Record<string, string>> {
+/** The headers that an operator gives for every request. */
+export function readHeaders(entry: Entry): Readonly<Record<string, string>> {
   const { complaints } = entry;
   const headers = new Map<string, readonly [string, string]>();
   for (const { name, text, atName, atText } of textsAt(entry, 'headers')) {

@@ -3,9 +3,12 @@ import type { Node } from 'jsonc-parser';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
+import { localSpec } from '../../core/sources/local-spec.ts';
 import { readText } from '../../platform/files.ts';
 import { Complaints, type ConfigProblem } from './complaints.ts';
+import type { Here } from './entry-fields.ts';
 import { membersOf, parseJsonTree, positionOf } from './json-tree.ts';
+import { readFunctions, readTools } from './local-entries.ts';
 import { readSettings } from './read-settings.ts';
 import { readServer, type ServerEntry } from './server-entry.ts';
 
@@ -53,8 +56,8 @@ export function configIn(file: string, text: string, around: ConfigSurroundings)
   if (tree.value.type !== 'object') return invalid(tree.value.offset, 'the file must hold one JSON object');
 
   const complaints = new Complaints(file, text);
-  const { entries, settings } = readTopLevel(tree.value, complaints);
   const here = { ...around, configDir: dirname(file) };
+  const { entries, settings, local } = readTopLevel(tree.value, here, complaints);
   const servers: ServerSpec[] = [];
   const rejected: Config['rejected'][number][] = [];
   for (const entry of entries) {
@@ -64,6 +67,8 @@ export function configIn(file: string, text: string, around: ConfigSurroundings)
     if (server !== undefined) servers.push(server);
     else if (first !== undefined) rejected.push({ name: entry.key, cause: causeOf(first) });
   }
+  const own = localSpec(local);
+  if (own !== undefined) servers.push(own);
   const { problems, warnings } = complaints;
   return ok({ path: file, servers, rejected, settings, problems, warnings });
 }
@@ -74,35 +79,42 @@ function causeOf({ line, key, reason, remedy }: ConfigProblem): string {
 
 /** `servers` is VS Code's word. */
 const SERVERS: ReadonlySet<string> = new Set(['mcpServers', 'servers']);
-const OBJECTS: ReadonlySet<string> = new Set([...SERVERS, 'settings', 'featureFlags']);
+const OBJECTS: ReadonlySet<string> = new Set([...SERVERS, 'settings', 'featureFlags', 'tools']);
+const ARRAYS: ReadonlySet<string> = new Set(['functions']);
 /** Other programs keep these in the same file. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['$schema', 'inputs']);
 
 interface TopLevel {
   readonly entries: readonly ServerEntry[];
   readonly settings: ReadonlyMap<string, unknown>;
+  readonly local: Parameters<typeof localSpec>[0];
 }
 
-function readTopLevel(root: Node, complaints: Complaints): TopLevel {
+function readTopLevel(root: Node, here: Here, complaints: Complaints): TopLevel {
   const entries: ServerEntry[] = [];
   let settings: TopLevel['settings'] = new Map();
+  let local: TopLevel['local'] = { tools: [], modules: [] };
   const seen = new Set<string>();
   for (const { key, keyNode, value } of membersOf(root)) {
     const atKey = { node: keyNode, path: [key] };
-    const isKnown = OBJECTS.has(key);
+    const isKnown = OBJECTS.has(key) || ARRAYS.has(key);
     if (isKnown && seen.has(key))
       complaints.problem(atKey, 'this key stands there twice', 'Keep one of the two.');
-    else if (isKnown && value.type !== 'object')
+    else if (ARRAYS.has(key) && value.type !== 'array')
+      complaints.problem({ node: value, path: [key] }, 'this is no array', 'Write an array in brackets.');
+    else if (OBJECTS.has(key) && value.type !== 'object')
       complaints.problem({ node: value, path: [key] }, 'this is no object', 'Write an object in braces.');
     else if (SERVERS.has(key))
       entries.push(...membersOf(value).map((member) => ({ ...member, path: [key, member.key] })));
     else if (key === 'settings' || key === 'featureFlags')
       settings = new Map([...settings, ...readSettings(value, complaints, key)]);
+    else if (key === 'tools') local = { ...local, tools: readTools(value, here, complaints) };
+    else if (key === 'functions') local = { ...local, modules: readFunctions(value, here, complaints) };
     else if (!isKnown && !PASSED_OVER.has(key))
       complaints.warn(atKey, 'this key is not known and has no effect', 'Servers belong under "mcpServers".');
     seen.add(key);
   }
-  return { entries: withoutTwins(entries, complaints), settings };
+  return { entries: withoutTwins(entries, complaints), settings, local };
 }
 
 /** Of two servers with one name the first has it. */

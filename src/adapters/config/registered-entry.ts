@@ -1,5 +1,6 @@
 import { err, ok } from '../../core/result.ts';
-import type { EntryFault, ReadEntry } from '../../gateway/ports/gateways.ts';
+import type { EntryFault } from '../../core/sources/entry-fault.ts';
+import type { ReadEntry } from '../../gateway/ports/gateways.ts';
 import { keyOf } from './complaints.ts';
 import { configIn, type ConfigSurroundings } from './load-config.ts';
 

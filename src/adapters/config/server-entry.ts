@@ -9,6 +9,7 @@ import type { Complaints } from './complaints.ts';
 import { optionAt, placeAt, type Entry, type Here, type Option } from './entry-fields.ts';
 import { HTTP_KEYS, readHttp } from './http-entry.ts';
 import { membersOf, type TreeMember } from './json-tree.ts';
+import { OPENAPI_KEYS, readOpenapi } from './openapi-entry.ts';
 import { readStdio, STDIO_KEYS } from './stdio-entry.ts';
 
 /** One member of `mcpServers`, at `path`. */
@@ -122,7 +123,7 @@ const COMMON_KEYS: readonly string[] = [
   ...FOR_LATER.map(([key]) => key),
 ];
 
-type Way = 'stdio' | 'auto' | 'streamable' | 'sse';
+type Way = 'stdio' | 'auto' | 'streamable' | 'sse' | 'openapi';
 
 /** VS Code's `http` falls back to the older transport where a server does not know the newer; the other names mean one. */
 const TYPES: ReadonlyMap<unknown, Way> = new Map<unknown, Way>([
@@ -131,6 +132,7 @@ const TYPES: ReadonlyMap<unknown, Way> = new Map<unknown, Way>([
   ['streamable-http', 'streamable'],
   ['streamableHttp', 'streamable'],
   ['sse', 'sse'],
+  ['openapi', 'openapi'],
 ]);
 
 const TYPE: Option<Way> = {
@@ -144,11 +146,21 @@ const TYPE: Option<Way> = {
 function readTransport(entry: Entry): Transport | undefined {
   const way = entry.fields.has('type') ? optionAt(entry, 'type', TYPE) : wayByKeys(entry);
   if (way === undefined) return undefined;
-  warnOfUnused(entry, way === 'stdio' ? STDIO_KEYS : HTTP_KEYS);
+  warnOfUnused(entry, KEYS[way]);
+  if (way === 'openapi') return readOpenapi(entry);
   return way === 'stdio' ? readStdio(entry) : readHttp(entry, way);
 }
 
+const KEYS: Readonly<Record<Way, readonly string[]>> = {
+  stdio: STDIO_KEYS,
+  auto: HTTP_KEYS,
+  streamable: HTTP_KEYS,
+  sse: HTTP_KEYS,
+  openapi: OPENAPI_KEYS,
+};
+
 function wayByKeys({ fields, complaints, node, path }: Entry): Way | undefined {
+  if (fields.has('openapi')) return 'openapi';
   const [hasCommand, hasUrl] = [fields.has('command'), fields.has('url')];
   if (hasCommand !== hasUrl) return hasCommand ? 'stdio' : 'auto';
   if (hasCommand)
@@ -160,7 +172,7 @@ function wayByKeys({ fields, complaints, node, path }: Entry): Way | undefined {
   else
     complaints.problem(
       { node, path },
-      'there is neither a "command" nor a "url"',
+      'there is neither a "command" nor a "url" nor an "openapi"',
       'Add the one by which the server is reached.',
     );
   return undefined;
@@ -170,7 +182,7 @@ function warnOfUnused(entry: Entry, used: readonly string[]): void {
   for (const key of entry.fields.keys()) {
     const place = placeAt(entry, key);
     if (place === undefined || used.includes(key) || COMMON_KEYS.includes(key)) continue;
-    const isKnown = STDIO_KEYS.includes(key) || HTTP_KEYS.includes(key);
+    const isKnown = Object.values(KEYS).some((keys) => keys.includes(key));
     const reason = isKnown
       ? 'this key has no effect on a server of this type'
       : 'this key is not known and has no effect';

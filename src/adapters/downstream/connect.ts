@@ -18,6 +18,7 @@ export function downstream(given: Omit<DownstreamDeps, 'suspects'>): Connect {
       const { openStdio } = await import('./stdio-link.ts');
       return openStdio(opening, transport);
     }
+    if (transport.kind !== 'http') throw new Error('Assay makes these tools itself.');
     const { connectHttp } = await import('./http-connect.ts');
     return connectHttp(opening, transport);
   };

@@ -1,4 +1,5 @@
 import type { Result } from '../../core/result.ts';
+import type { Skipped } from '../../gateway/ports.ts';
 
 /** A tool that Assay makes of something that is no MCP server. */
 export interface MadeTool {
@@ -50,14 +51,6 @@ export interface MadeResult {
   readonly structuredContent?: Readonly<Record<string, unknown>> | undefined;
   readonly isError?: boolean | undefined;
   readonly _meta?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** What something made of a document or module had no tool of, and why. */
-export interface Skipped {
-  /** `DELETE /pets/{id}`, a path of a file. */
-  readonly what: string;
-  /** A phrase. */
-  readonly why: string;
 }
 
 export interface MadeTools {

@@ -1,4 +1,5 @@
-import type { ServerSpec } from '../../core/server-spec.ts';
+import type { MadeTransport, ServerSpec } from '../../core/server-spec.ts';
+import type { RestAuth, RestToolSpec } from '../../core/sources/rest-tool.ts';
 import { isCredentialName } from './credential-names.ts';
 import { isOfKnownShape } from './secret-shapes.ts';
 import { SHORTEST_SECRET } from './secrets.ts';
@@ -11,8 +12,48 @@ export function secretsOfServer({ transport }: ServerSpec): readonly string[] {
       ...Object.entries(transport.headers).flatMap(secretsOfHeader),
       ...[transport.auth?.clientSecret ?? ''].filter(isTelling),
     ];
-  const variables = Object.entries(transport.env).flatMap(([name, value]) => secretsOfVariable(name, value));
-  return [...variables, ...secretsOfArguments(transport.args)].filter(isTelling);
+  if (transport.kind === 'openapi') return secretsOfDocument(transport);
+  if (transport.kind === 'local')
+    return [
+      ...transport.tools.flatMap(secretsOfTool),
+      ...transport.modules.flatMap(({ env }) => secretsOfVariables(env)),
+    ];
+  return [...secretsOfVariables(transport.env), ...secretsOfArguments(transport.args)].filter(isTelling);
+}
+
+function secretsOfDocument({
+  document,
+  baseUrl = '',
+  headers,
+  credentials,
+}: Extract<MadeTransport, { readonly kind: 'openapi' }>): readonly string[] {
+  const urls = [document, baseUrl].flatMap((text) => urlOf(text) ?? []);
+  const given = Object.values(credentials).map((one) => (typeof one === 'string' ? one : one.password));
+  return [
+    ...urls.flatMap(secretsOfUrl),
+    ...Object.entries(headers).flatMap(secretsOfHeader),
+    ...given.filter(isTelling),
+  ];
+}
+
+function secretsOfTool({ url, headers, auth }: RestToolSpec): readonly string[] {
+  const parsed = urlOf(url);
+  return [
+    ...(parsed === undefined ? [] : secretsOfUrl(parsed)),
+    ...Object.entries(headers).flatMap(secretsOfHeader),
+    ...(auth === undefined ? [] : [secretOfAuth(auth)].filter(isTelling)),
+  ];
+}
+
+function secretOfAuth(auth: RestAuth): string {
+  if (auth.kind === 'bearer') return auth.token;
+  return auth.kind === 'basic' ? auth.password : auth.value;
+}
+
+function secretsOfVariables(env: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(env)
+    .flatMap(([name, value]) => secretsOfVariable(name, value))
+    .filter(isTelling);
 }
 
 /** What of Assay's own environment is secret. Most of it was not made for Assay, so that only names and URLs tell. */

@@ -1,3 +1,4 @@
+import { HTTP_FACTS } from '../sources/http-facts.ts';
 import { exactJson, isMembers } from '../canonical-json.ts';
 import { saidHints, HINTS, type Hint, type SaidHints } from './hint.ts';
 
@@ -9,6 +10,8 @@ export interface Declared {
   /** What people are to be shown as its name: `title`, else `annotations.title` (2025-11-25, schema#tool). */
   readonly title: string | undefined;
   readonly description: string | undefined;
+  /** Of the HTTP request that a tool of our own making sends. */
+  readonly method: string | undefined;
   /** `annotations` as it is written; undefined where it is no object. */
   readonly annotations: Readonly<Record<string, unknown>> | undefined;
 }
@@ -26,8 +29,17 @@ export function declaredIn(text: string): Declared {
     broken: HINTS.filter((hint) => Object.hasOwn(said, hint) && typeof said[hint] !== 'boolean'),
     title,
     description: textOf(own(members, 'description')),
+    method: textOf(membersAt(membersAt(members, '_meta'), HTTP_FACTS)['method']),
     annotations,
   };
+}
+
+function membersAt(
+  members: Readonly<Record<string, unknown>>,
+  key: string,
+): Readonly<Record<string, unknown>> {
+  const value = own(members, key);
+  return isMembers(value) ? value : {};
 }
 
 function own(members: Readonly<Record<string, unknown>>, key: string): unknown {

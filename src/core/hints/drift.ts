@@ -1,7 +1,8 @@
 import { jsonChanges, type JsonChange } from '../json-changes.ts';
 import type { Claim } from './claim.ts';
-import { declaredIn, type Declared } from './declared.ts';
+import { declaredIn } from './declared.ts';
 import { HINTS, isCautious } from './hint.ts';
+import { inferFromMethod } from './infer.ts';
 import { resolveHints } from './resolve.ts';
 import type { Drift } from './tool-word.ts';
 
@@ -13,15 +14,21 @@ export interface Definition {
   readonly text: string;
 }
 
+/** When it was, and of whom: of a tool that Assay makes itself its request counts too. */
+export interface Seen {
+  readonly nowMs: number;
+  readonly isMade: boolean;
+}
+
 /** How a definition differs from the accepted one; undefined where it does not. */
-export function driftOf(accepted: Definition, now: Definition, nowMs: number): Drift | undefined {
+export function driftOf(accepted: Definition, now: Definition, seen: Seen): Drift | undefined {
   if (accepted.digest === now.digest) return undefined;
   const changes = jsonChanges(accepted.text, now.text);
   return {
     digest: now.digest,
-    sinceMs: nowMs,
+    sinceMs: seen.nowMs,
     changes: boundedChanges(changes),
-    dangers: dangersOf(accepted, now, changes),
+    dangers: [...saferHints(accepted, now, seen), ...rewritten(accepted, now, changes)],
   };
 }
 
@@ -32,29 +39,34 @@ const REWRITTEN: readonly (readonly [member: string, danger: string])[] = [
   ['outputSchema', 'its output schema was rewritten'],
 ];
 
-function dangersOf(accepted: Definition, now: Definition, changes: readonly JsonChange[]): readonly string[] {
+function rewritten(accepted: Definition, now: Definition, changes: readonly JsonChange[]): readonly string[] {
   const [before, after] = [declaredIn(accepted.text), declaredIn(now.text)];
   const touched = new Set(changes.map(({ path }) => memberOf(path)));
   // Where one of the texts is no JSON object, nobody can tell what changed.
   const isOpaque = touched.has('');
   const dangers = REWRITTEN.filter(([member]) => isOpaque || touched.has(member)).map(([, danger]) => danger);
   if (before.title !== after.title && !touched.has('title')) dangers.push('its title was rewritten');
-  return [...saferHints(before, after), ...dangers];
+  return dangers;
 }
 
 /** Hints that, by the word of the source alone, look less dangerous than before. */
-function saferHints(before: Declared, after: Declared): readonly string[] {
-  const [was, is] = [resolveHints(claimsOf(before), ''), resolveHints(claimsOf(after), '')];
+function saferHints(before: Definition, after: Definition, { isMade }: Seen): readonly string[] {
+  const [was, is] = [resolveHints(claimsIn(before, isMade), ''), resolveHints(claimsIn(after, isMade), '')];
   return HINTS.filter(
     (hint) => isCautious(hint, was[hint].effective.value) && !isCautious(hint, is[hint].effective.value),
   ).map((hint) => `it looks safer: ${hint} is ${is[hint].effective.value} now`);
 }
 
-function claimsOf({ hints }: Declared): readonly Claim[] {
+function claimsIn({ text }: Definition, isMade: boolean): readonly Claim[] {
+  const { hints, method } = declaredIn(text);
+  const inferred = isMade && method !== undefined ? inferFromMethod(method)?.hints : undefined;
   return HINTS.flatMap((hint) => {
-    const value = hints[hint];
-    const claim = { hint, kind: 'declared', origin: '', atMs: 0, digest: '', mayLower: true } as const;
-    return value === undefined ? [] : [{ ...claim, value }];
+    const claim = { hint, origin: '', atMs: 0, digest: '', mayLower: true };
+    const [declared, followed] = [hints[hint], inferred?.[hint]];
+    return [
+      ...(declared === undefined ? [] : [{ ...claim, kind: 'declared' as const, value: declared }]),
+      ...(followed === undefined ? [] : [{ ...claim, kind: 'inferred' as const, value: followed }]),
+    ];
   });
 }
 

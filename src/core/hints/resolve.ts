@@ -32,9 +32,14 @@ export type ResolvedHints = Readonly<Record<Hint, ResolvedHint>>;
 
 /**
  * Resolves all claims on one tool whose definition has this digest. The order of the claims does not matter. A claim that
- * may not lower caution never does in `decision`, and an observation never lowers it anywhere.
+ * may not lower caution never does in `decision`, and an observation never lowers it anywhere. Of a tool that Assay makes
+ * itself, lists show all four hints.
  */
-export function resolveHints(claims: readonly Claim[], digest: string): ResolvedHints {
+export function resolveHints(
+  claims: readonly Claim[],
+  digest: string,
+  { isMade = false }: { readonly isMade?: boolean } = {},
+): ResolvedHints {
   const counting = claims.filter((claim) => doesCount(claim, digest));
   const effective = settle(counting);
   const decision = settle(
@@ -52,7 +57,7 @@ export function resolveHints(claims: readonly Claim[], digest: string): Resolved
         hint,
         effective: effective[hint],
         decision: decision[hint],
-        emitted: (isContradicted ? deciding : claim)?.value,
+        emitted: isMade ? effective[hint].value : (isContradicted ? deciding : claim)?.value,
         ...(isContradicted && { contradiction: deciding }),
         claims: claims.filter((one) => one.hint === hint).toSorted(byWeight),
       },

@@ -2,6 +2,8 @@ import type { ProtectedResource } from '../../core/protected-resource.ts';
 import type { SettingSources } from '../../core/resolve-settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
+import type { LocalDesk } from '../../gateway/local/local-desk.ts';
+import type { ModuleDesk } from '../../gateway/local/module-desk.ts';
 import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Gate, Log, Mint } from '../../gateway/ports.ts';
@@ -18,6 +20,8 @@ export interface AdminDeps {
   readonly catalog: Catalog;
   readonly tools: ToolDesk;
   readonly gateways: GatewayDesk;
+  readonly local: LocalDesk;
+  readonly modules: ModuleDesk;
   readonly toolsets: Toolsets;
   readonly preferences: PreferenceSources;
   readonly gate: Pick<Gate, 'isHolder'>;

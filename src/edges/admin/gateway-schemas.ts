@@ -7,7 +7,10 @@ export const GATEWAY: z.ZodObject = z
     origin: z
       .enum(['config file', 'registered'])
       .openapi({ description: 'What the config file has is fixed there.' }),
-    transport: z.enum(['stdio', 'auto', 'streamable-http', 'sse']).optional(),
+    transport: z.enum(['stdio', 'auto', 'streamable-http', 'sse', 'openapi', 'local']).optional(),
+    openapi: z.string().optional().openapi({ description: 'The OpenAPI document.' }),
+    baseUrl: z.string().optional(),
+    credentials: z.array(z.string()).optional().openapi({ description: 'Names of security schemes alone.' }),
     url: z.string().optional(),
     command: z.string().optional(),
     args: z.array(z.string()).optional(),
@@ -26,6 +29,10 @@ export const GATEWAY: z.ZodObject = z
       .object({ value: z.boolean(), origin: z.enum(['config file', 'operator', 'default']) })
       .optional(),
     toolCount: z.int(),
+    skipped: z
+      .array(z.object({ what: z.string(), why: z.string() }))
+      .optional()
+      .openapi({ description: 'What its source has that no tool could be made of.' }),
     shadows: z.literal(true).optional().openapi({
       description: 'One of this name was registered too; the config file goes first. DELETE takes it away.',
     }),

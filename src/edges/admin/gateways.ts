@@ -14,6 +14,18 @@ const ENTRY = {
   url: z.string().nullable().optional(),
   transport: TRANSPORT,
   headers: z.record(z.string(), z.string()).nullable().optional(),
+  openapi: z
+    .string()
+    .nullable()
+    .optional()
+    .openapi({ description: 'The URL of an OpenAPI document; its path needs the scope `execute`.' }),
+  baseUrl: z.string().nullable().optional(),
+  credentials: z
+    .record(z.string(), z.union([z.string(), z.object({ username: z.string(), password: z.string() })]))
+    .nullable()
+    .optional()
+    .openapi({ description: 'By the name of the security scheme.' }),
+  maxBytes: z.int().nullable().optional(),
   command: z.string().nullable().optional(),
   args: z.array(z.string()).nullable().optional(),
   env: z.record(z.string(), z.string()).nullable().optional(),
@@ -82,9 +94,9 @@ function registerRoute(deps: AdminDeps): Route {
       method: 'post',
       path: '/gateways',
       id: 'registerGateway',
-      summary: 'Register an MCP server',
+      summary: 'Register an MCP server, or an OpenAPI document',
       about:
-        'By its URL (Streamable HTTP is tried first, then SSE), or by a command, which needs a token with the scope `execute` and an Assay that listens on loopback. Answers when the server stands, or after 10 s; one that does not stand is tried again.',
+        'By its URL (Streamable HTTP is tried first, then SSE), by the URL of an OpenAPI document (`openapi`), or by a command, which needs a token with the scope `execute` and an Assay that listens on loopback. Answers when the server stands, or after 10 s; one that does not stand is tried again.',
       body: {
         schema: GATEWAY_WISH,
         wrapper: 'gateway',

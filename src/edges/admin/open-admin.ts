@@ -14,8 +14,10 @@ import { describeCommon, describeRoute } from './describe-route.ts';
 import { docsPage, PAGE_HEADERS } from './docs-pages.ts';
 import { eventRoutes } from './events.ts';
 import { problemResponse, type Failure } from './failure.ts';
+import { functionRoutes } from './functions.ts';
 import { gatewayRoutes } from './gateways.ts';
 import { preferenceRoutes } from './preferences.ts';
+import { restToolRoutes } from './rest-tools.ts';
 import type { Route } from './route.ts';
 import { tokenRoutes } from './tokens.ts';
 import { toolNoteRoutes } from './tool-notes.ts';
@@ -26,6 +28,8 @@ import { toolsetRoutes } from './toolsets.ts';
 function routesOf(deps: AdminDeps): readonly Route[] {
   return [
     ...toolRoutes(deps),
+    ...restToolRoutes(deps),
+    ...functionRoutes(deps),
     ...toolNoteRoutes(deps),
     ...gatewayRoutes(deps),
     ...toolsetRoutes(deps),

@@ -9,6 +9,7 @@ import type { ToolView } from '../../gateway/hints/tool-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { misfit, type Failure } from './failure.ts';
 import { cursorOf, readCursor } from './paging.ts';
+import { blamed, REQUEST_FIELDS, requestIn } from './rest-tools.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
 import { HINTS_SCHEMA, ofHints, TOOL } from './tool-schemas.ts';
 
@@ -19,6 +20,7 @@ const TITLE = z.string().min(1).max(LONGEST_TITLE).nullable().optional();
 
 const TOOL_WISH = z
   .object({
+    ...REQUEST_FIELDS,
     annotations: z
       .object({ title: TITLE, ...ofHints(z.boolean().nullable().optional()) })
       .optional()
@@ -129,14 +131,14 @@ const ABOUT = {
     'Changes the fields that it names, and of `annotations` the hints that it names. null returns a hint to what its server declares.',
 };
 
-function changeRoute({ tools }: AdminDeps, method: 'put' | 'patch'): Route {
+function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Route {
   return route(
     {
       method,
       path: '/tools/{id}',
       id: method === 'put' ? 'updateTool' : 'patchTool',
       summary: method === 'put' ? 'Say what a tool is' : 'Say one thing of a tool',
-      about: `${ABOUT[method]} What its server says is kept beneath, and survives.`,
+      about: `${ABOUT[method]} What its server says is kept beneath, and survives. Of a tool that you made, its request can be changed too.`,
       isConditional: true,
       body: {
         schema: TOOL_WISH,
@@ -148,12 +150,18 @@ function changeRoute({ tools }: AdminDeps, method: 'put' | 'patch'): Route {
         },
       },
       answer: { about: 'The tool as it is now.', schema: TOOL },
-      refusals: ['TOOL_UNKNOWN', 'HINTS_CONTRADICT'],
+      refusals: ['TOOL_UNKNOWN', 'HINTS_CONTRADICT', 'TOOL_FIXED', 'TOOL_INVALID', 'KEY_UNUSABLE'],
     },
     async (call) => {
       const wish = wishOf(call, method === 'put');
       if (!wish.ok) return wish;
-      const changed = await tools.change(call.param('id'), wish.value, changerOf(call));
+      const id = call.param('id');
+      const request = requestIn(call.body);
+      const made = request && (await local.change(id, request, changerOf(call)));
+      if (made?.ok === false) return blamed(call, made.error);
+      // What he saw has been compared where the request was changed.
+      const by = made === undefined ? changerOf(call) : { subject: call.identity.subject };
+      const changed = await tools.change(id, wish.value, by);
       if (!changed.ok && changed.error.code === 'HINTS_CONTRADICT')
         return err({ refusal: changed.error, pointer: call.pointerTo('annotations') });
       return oneOf(changed);

@@ -89,7 +89,11 @@ function levelsOf(rules: readonly string[], given: LintLevels): Result<LintLevel
 }
 
 function linted({ server, name, definition }: Entry, levels: LintLevels): Linted {
-  const tool = { name, declared: declaredOf(definition), resolved: server.hintsOf(definition) };
+  const tool = {
+    name,
+    declared: declaredOf(definition),
+    resolved: server.claims.resolvedOf(server.spec, definition),
+  };
   return { server: server.spec.name, tool: name, findings: lintOf(tool, levels) };
 }
 

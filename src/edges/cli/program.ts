@@ -6,6 +6,7 @@ import { gatewayCommands } from './gateway-commands.ts';
 import { neighbourCommands } from './neighbour-commands.ts';
 import { notesCommand } from './notes-command.ts';
 import type { Runtime } from './runtime.ts';
+import { sourceCommands } from './source-commands.ts';
 import { tokenCommand } from './token-command.ts';
 import { toolsetCommand } from './toolset-command.ts';
 
@@ -21,6 +22,7 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   for (const command of [
     ...gatewayCommands(runtime, done),
     ...neighbourCommands(runtime, done),
+    ...sourceCommands(runtime, done),
     toolsetCommand(runtime, done),
     notesCommand(runtime, done),
     tokenCommand(runtime, done),

@@ -12,6 +12,10 @@ import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Resolved } from '../../core/resolve-settings.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
+import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
+import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
+import type { LocalDesk } from '../../gateway/local/local-desk.ts';
+import type { ModuleDesk } from '../../gateway/local/module-desk.ts';
 import type { Mint } from '../../gateway/ports.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
@@ -79,6 +83,17 @@ export interface OpenToolsets {
   readonly close: () => Promise<void>;
 }
 
+/** What operators see and change of sources and tools, for a command that ends. */
+export interface OpenDesks {
+  readonly tools: ToolDesk;
+  readonly gateways: GatewayDesk;
+  readonly local: LocalDesk;
+  readonly modules: ModuleDesk;
+  /** Starts one source, and waits for it; the others rest. */
+  readonly start: (source: string) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
 /** What the commands around other clients need. */
 export interface NeighbourPorts {
   /** The clients whose config files are known. */
@@ -105,6 +120,7 @@ export interface Runtime extends NeighbourPorts {
   /** The store of the home, for a command that uses it and closes it. */
   openStore(options: CommonOptions): Promise<Result<Store, Refusal>>;
   openToolsets(options: CommonOptions): Promise<Result<OpenToolsets, Refusal>>;
+  openDesks(options: CommonOptions): Promise<Result<OpenDesks, Refusal>>;
   /** The text of a file. FILE_UNREADABLE */
   readFile(path: string): Promise<Result<string, Refusal>>;
   /** Writes a file, whole, for this user alone. FILE_UNWRITABLE */

@@ -52,7 +52,7 @@ const UNANSWERED = 'it has not answered yet';
 
 function shown(entry: Entry, levels: LintLevels): Readonly<Record<string, unknown>> {
   const { definition, name, server } = entry;
-  const resolved = server.hintsOf(definition);
+  const resolved = server.claims.resolvedOf(server.spec, definition);
   const tool = { name, declared: declaredOf(definition), resolved };
   return {
     ...definitionJson(definition),
@@ -68,7 +68,7 @@ function shown(entry: Entry, levels: LintLevels): Readonly<Record<string, unknow
 
 /** One word for the risk, as clients are told of it, and what else is worth a look. */
 function badgesOf({ definition, server }: Entry): string {
-  const { readOnlyHint, destructiveHint, idempotentHint } = server.hintsOf(definition);
+  const { readOnlyHint, destructiveHint, idempotentHint } = server.claims.resolvedOf(server.spec, definition);
   const isSaid = readOnlyHint.emitted !== undefined || destructiveHint.emitted !== undefined;
   if (!isSaid) return 'unannotated';
   if (readOnlyHint.effective.value) return 'read-only';
@@ -77,7 +77,11 @@ function badgesOf({ definition, server }: Entry): string {
 }
 
 function hasErrors({ definition, name, server }: Entry, levels: LintLevels): boolean {
-  const tool = { name, declared: declaredOf(definition), resolved: server.hintsOf(definition) };
+  const tool = {
+    name,
+    declared: declaredOf(definition),
+    resolved: server.claims.resolvedOf(server.spec, definition),
+  };
   return lintOf(tool, levels).some(({ level }) => level === 'error');
 }
 

@@ -1,10 +1,11 @@
-import type { EntryFault, GatewayEntry } from '../ports/gateways.ts';
+import type { EntryFault } from '../../core/sources/entry-fault.ts';
+import type { GatewayEntry } from '../ports/gateways.ts';
 
 /** A credential that was given for one origin goes to no other by itself. */
 export function elsewhereFault(former: GatewayEntry, wished: GatewayEntry): EntryFault | undefined {
   const [before, after] = [originOf(former), originOf(wished)];
   const isElsewhere = before !== undefined && after !== undefined && before !== after;
-  const left = ['headers', 'auth'].find(
+  const left = ['headers', 'auth', 'credentials'].find(
     (field) => former[field] !== undefined && wished[field] === undefined,
   );
   if (!isElsewhere || left === undefined) return undefined;
@@ -14,6 +15,7 @@ export function elsewhereFault(former: GatewayEntry, wished: GatewayEntry): Entr
   };
 }
 
-function originOf({ url }: GatewayEntry): string | undefined {
-  return typeof url === 'string' ? (URL.parse(url)?.origin ?? url) : undefined;
+function originOf({ url, openapi, baseUrl }: GatewayEntry): string | undefined {
+  const place = url ?? baseUrl ?? openapi;
+  return typeof place === 'string' ? (URL.parse(place)?.origin ?? place) : undefined;
 }

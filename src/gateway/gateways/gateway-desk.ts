@@ -263,6 +263,8 @@ export class GatewayDesk {
     await this.#options.registered.settled();
     const server = this.#server(name);
     if (server === undefined) return;
+    // A command starts what it asks about alone.
+    server.start();
     await Promise.race([server.settled(), sleep(STAND_WAIT_MS, undefined, { ref: false })]);
     await this.#options.drift.settled(server.spec);
   }

@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog.ts';
 import { conditionsOf, type Condition } from '../condition.ts';
 import type { ToolClaims, Trust } from '../hints/tool-claims.ts';
 import type { GatewayWord } from '../ports/gateways.ts';
+import type { Skipped } from '../ports.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
 
@@ -21,6 +22,8 @@ export interface GatewayView extends Way {
   readonly revision?: string | undefined;
   readonly trust?: Trust | undefined;
   readonly toolCount: number;
+  /** What its source has that no tool could be made of. */
+  readonly skipped?: readonly Skipped[] | undefined;
   /** Whether one of this name was registered too, and does not run, as the config file goes first. */
   readonly shadows?: true | undefined;
   readonly createdAt?: string | undefined;
@@ -29,7 +32,12 @@ export interface GatewayView extends Way {
 
 /** How a server is reached. */
 export interface Way {
-  readonly transport?: 'stdio' | 'auto' | 'streamable-http' | 'sse' | undefined;
+  readonly transport?: 'stdio' | 'auto' | 'streamable-http' | 'sse' | 'openapi' | 'local' | undefined;
+  /** The OpenAPI document. */
+  readonly openapi?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  /** Names of security schemes alone. */
+  readonly credentials?: readonly string[] | undefined;
   readonly url?: string | undefined;
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
@@ -67,6 +75,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
     if (seen.has(name)) return [];
     seen.add(name);
     const spec = servers.get(name)?.spec;
+    const skipped = servers.get(name)?.link?.skipped ?? [];
     const isFixed = catalog.isFromConfig(name);
     const word = isFixed ? undefined : registered.get(name);
     return [
@@ -74,7 +83,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
         id: gatewayIdOf(name),
         name,
         ...(spec && wayOf(spec, mask)),
-        origin: word === undefined ? 'config file' : 'registered',
+        origin: isFixed ? 'config file' : 'registered',
         reachable: state === 'up',
         state,
         ...(cause !== undefined && { cause: mask(cause) }),
@@ -82,6 +91,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
         ...(revision !== undefined && { revision }),
         ...(spec && { trust: claims.trustOf(spec) }),
         toolCount: servers.get(name)?.inventory.tools.length ?? 0,
+        ...(skipped.length > 0 && { skipped }),
         ...(isFixed && registered.has(name) && { shadows: true as const }),
         ...(word && { createdAt: new Date(word.createdMs).toISOString(), createdBy: word.author }),
       },
@@ -102,6 +112,21 @@ export function wayOf(
       url: mask(url.href),
       ...(names.length > 0 && { headers: names }),
       ...common,
+    };
+  }
+  if (transport.kind === 'local') return { transport: 'local', timeoutMs };
+  if (transport.kind === 'openapi') {
+    const { document, baseUrl, headers, credentials } = transport;
+    const names = Object.keys(headers);
+    const schemes = Object.keys(credentials);
+    return {
+      transport: 'openapi',
+      openapi: mask(document),
+      ...(baseUrl !== undefined && { baseUrl: mask(baseUrl) }),
+      ...(names.length > 0 && { headers: names }),
+      ...(schemes.length > 0 && { credentials: schemes }),
+      timeoutMs,
+      prefix,
     };
   }
   const { command, args, cwd, env } = transport;

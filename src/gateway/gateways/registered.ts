@@ -1,12 +1,19 @@
-import type { ServerSpec } from '../../core/server-spec.ts';
+import { LOCAL_SOURCE, type ServerSpec } from '../../core/server-spec.ts';
+import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
+import { localSpec } from '../../core/sources/local-spec.ts';
+import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import type { Catalog, Plan, Rejected } from '../catalog.ts';
 import type { Log } from '../ports.ts';
-import type { EntrySeal, GatewayWord, ReadEntry } from '../ports/gateways.ts';
+import type { Result } from '../../core/result.ts';
+import type { EntrySeal, GatewayEntry, GatewayWord, ReadEntry } from '../ports/gateways.ts';
+import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
+import type { LocalKind, WordKind } from '../ports/words.ts';
 import type { Words } from '../words/words.ts';
 
 export interface RegisteredOptions {
   readonly words: Words;
   readonly readEntry: ReadEntry;
+  readonly readLocal: ReadLocal;
   readonly seal: EntrySeal;
   /** Told of each plan before anything is made of it: what of it is secret is masked from then on. */
   readonly learn: (plan: Plan) => void;
@@ -22,7 +29,7 @@ export class RegisteredGateways {
   constructor(options: RegisteredOptions) {
     this.#options = options;
     options.words.onChange((words) => {
-      if (words.some(({ kind }) => kind === 'gateway')) void this.#read();
+      if (words.some(({ kind }) => PLANNED.has(kind))) void this.#read();
     });
   }
 
@@ -67,6 +74,55 @@ export class RegisteredGateways {
       if (spec?.ok === true) servers.push(spec.value);
       else rejected.push({ name, cause: entry.ok ? 'its entry cannot be used' : entry.error });
     }
-    return { servers, rejected };
+    const local = await this.#local();
+    const spec = localSpec(local);
+    return {
+      servers: spec === undefined ? servers : [...servers, spec],
+      rejected: [...rejected, ...local.rejected],
+    };
+  }
+
+  /** What operators made themselves, in the order in which they did. */
+  async #local(): Promise<LocalPlan> {
+    const { readLocal } = this.#options;
+    const rejected: Rejected[] = [];
+    const tools = await this.#made('rest-tool', (name, entry) => readLocal.tool(name, entry), rejected);
+    const modules = await this.#made('function-module', (_, entry) => readLocal.module(entry), rejected);
+    return { tools, modules, rejected };
+  }
+
+  async #made<T>(
+    kind: LocalKind,
+    read: (name: string, entry: GatewayEntry) => Result<T, unknown>,
+    rejected: Rejected[],
+  ): Promise<readonly T[]> {
+    const { words, seal } = this.#options;
+    const kept = words.all(kind).map(({ body }) => body as LocalWord); // the desk of own tools wrote it
+    const made: T[] = [];
+    for (const { name, ...sealed } of kept.toSorted((one, other) => one.createdMs - other.createdMs)) {
+      const entry = await seal.open(sealNameOf(kind, name), sealed);
+      const spec = entry.ok ? read(name, entry.value) : undefined;
+      if (spec?.ok === true) made.push(spec.value);
+      else
+        rejected.push({
+          name: `${LOCAL_SOURCE}.${name}`,
+          cause: entry.ok ? 'its entry cannot be used' : entry.error,
+        });
+    }
+    return made;
   }
 }
+
+/** What an entry is sealed under, so that none opens in the place of another. */
+export function sealNameOf(kind: LocalKind, name: string): string {
+  return `${kind} ${name}`;
+}
+
+interface LocalPlan {
+  readonly tools: readonly RestToolSpec[];
+  readonly modules: readonly FunctionModuleSpec[];
+  readonly rejected: readonly Rejected[];
+}
+
+/** The words that a plan is made of. */
+const PLANNED: ReadonlySet<WordKind> = new Set(['gateway', 'rest-tool', 'function-module']);

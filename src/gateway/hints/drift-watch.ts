@@ -5,7 +5,7 @@ import { isSilent, type Drift, type ToolWord } from '../../core/hints/tool-word.
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
-import type { ServerSpec } from '../../core/server-spec.ts';
+import { isMade, type ServerSpec } from '../../core/server-spec.ts';
 import { digestOf } from '../definition-facts.ts';
 import type { Definition, Log } from '../ports.ts';
 import type { WordChange, WordStore } from '../ports/words.ts';
@@ -199,7 +199,7 @@ export class DriftWatch {
     const word = words.tool(id) ?? wordFor(spec, tool, id);
     const { drift: before, ...rest } = word;
     const atMs = nowMs();
-    const drift = driftOf(accepted, now, atMs);
+    const drift = driftOf(accepted, now, { nowMs: atMs, isMade: isMade(spec.transport) });
     const body = drift === undefined ? rest : { ...rest, drift };
     const kind = `${id} ${kindOf(drift)}`;
     const isTold = atMs - (this.#toldMs.get(kind) ?? -Infinity) >= TELL_EVERY_MS;

@@ -1,10 +1,11 @@
 import type { Claim } from '../../core/hints/claim.ts';
 import { HINTS } from '../../core/hints/hint.ts';
+import { inferFromMethod } from '../../core/hints/infer.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import { serverIdOf, toolIdOf } from '../../core/hints/tool-id.ts';
 import { isInForce, type ToolWord } from '../../core/hints/tool-word.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
-import type { ServerSpec } from '../../core/server-spec.ts';
+import { isMade, type ServerSpec } from '../../core/server-spec.ts';
 import type { MemberChange } from '../../protocol/definition.ts';
 import { declaredOf, digestOf } from '../definition-facts.ts';
 import type { Definition } from '../ports.ts';
@@ -30,7 +31,7 @@ export class ToolClaims {
   /** Words on tools, by server and then by what it calls them. */
   readonly #byServer = new Map<string, Map<string, ToolWord>>();
   readonly #places = new Map<string, ToolWord>();
-  readonly #said = new WeakMap<Definition, { readonly word: ToolWord; readonly said: Said | undefined }>();
+  readonly #said = new WeakMap<Definition, Known>();
   readonly #resolved = new WeakMap<Definition, Resolved>();
   readonly #listeners = new Set<() => void>();
 
@@ -52,11 +53,11 @@ export class ToolClaims {
   /** Undefined: nothing, and so the definition is shown as it is. Lists ask it for each tool that they show. */
   saidOf(spec: ServerSpec, definition: Definition): Said | undefined {
     const word = this.wordOn(spec, definition);
-    if (word === undefined) return undefined;
+    if (word === undefined && !isMade(spec.transport)) return undefined;
     const known = this.#said.get(definition);
-    if (known?.word === word) return known.said;
+    if (known !== undefined && known.word === word) return known.said;
     const members = this.#membersOf(spec, definition, word);
-    const isDisabled = word.isDisabled === true;
+    const isDisabled = word?.isDisabled === true;
     const fresh = isDisabled || members.length > 0 ? { isDisabled, members } : undefined;
     // Who said it, when and why changes no list.
     const said = JSON.stringify(fresh) === JSON.stringify(known?.said) ? known?.said : fresh;
@@ -73,7 +74,7 @@ export class ToolClaims {
     if (spec.trust !== undefined) return { value: spec.trust, origin: 'config file' };
     const said = this.#words?.server(idsOf(spec).serverId);
     return said === undefined
-      ? { value: false, origin: 'default' }
+      ? { value: isOwn(spec), origin: 'default' }
       : { value: said.trust, origin: 'operator' };
   }
 
@@ -84,14 +85,16 @@ export class ToolClaims {
     if (known !== undefined && known.word === word && known.isTrusted === isTrusted) return known.hints;
     const claims = [
       ...declaredClaims(spec, definition, { word, isTrusted }),
+      ...inferredClaims(spec, definition, isTrusted),
       ...overrideClaims(word, digestOf(definition)),
     ];
-    const hints = resolveHints(claims, digestOf(definition));
+    const hints = resolveHints(claims, digestOf(definition), { isMade: isMade(spec.transport) });
     this.#resolved.set(definition, { word, isTrusted, hints });
     return hints;
   }
 
-  #membersOf(spec: ServerSpec, definition: Definition, { title }: ToolWord): readonly MemberChange[] {
+  #membersOf(spec: ServerSpec, definition: Definition, word: ToolWord | undefined): readonly MemberChange[] {
+    const title = word?.title;
     const { hints } = declaredOf(definition);
     const resolved = this.resolvedOf(spec, definition);
     const changed = HINTS.flatMap((hint): readonly MemberChange[] => {
@@ -120,6 +123,11 @@ export class ToolClaims {
   }
 }
 
+interface Known {
+  readonly word: ToolWord | undefined;
+  readonly said: Said | undefined;
+}
+
 interface Resolved {
   readonly word: ToolWord | undefined;
   readonly isTrusted: boolean;
@@ -139,6 +147,29 @@ function declaredClaims(
     const claim = { hint, kind: 'declared', origin: name, atMs, digest, mayLower: isTrusted } as const;
     return value === undefined ? [] : [{ ...claim, value }];
   });
+}
+
+/** A document that an operator has at hand is his own; what stands at a URL was written by somebody else. */
+function isOwn({ transport }: ServerSpec): boolean {
+  return transport.kind === 'local' || (transport.kind === 'openapi' && !URL.canParse(transport.document));
+}
+
+/** What follows from the request that a tool makes. A server that says such a thing of itself is not asked. */
+function inferredClaims(spec: ServerSpec, definition: Definition, isTrusted: boolean): readonly Claim[] {
+  const method = isMade(spec.transport) ? declaredOf(definition).method : undefined;
+  const inference = method === undefined ? undefined : inferFromMethod(method);
+  if (inference === undefined) return [];
+  const { hints, reason, isSafe } = inference;
+  return HINTS.map((hint) => ({
+    hint,
+    value: hints[hint],
+    kind: 'inferred',
+    origin: spec.name,
+    reason,
+    atMs: 0,
+    digest: digestOf(definition),
+    mayLower: isTrusted || isSafe,
+  }));
 }
 
 function overrideClaims(word: ToolWord | undefined, digest: string): readonly Claim[] {

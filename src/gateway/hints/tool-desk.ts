@@ -19,6 +19,8 @@ export interface ToolDeskOptions {
   readonly words: Words;
   readonly claims: ToolClaims;
   readonly levels: LintLevels;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
   readonly nowMs: () => number;
 }
 
@@ -163,8 +165,8 @@ export class ToolDesk {
   }
 
   #view(entry: Entry): ToolView {
-    const { claims, levels } = this.#options;
-    return viewOf({ id: idOf(entry), entry, claims, levels });
+    const { claims, levels, mask } = this.#options;
+    return viewOf({ id: idOf(entry), entry, claims, levels, mask });
   }
 
   #isWanted(entry: Entry, { server, text, enabled, hints, lint, drift }: ToolFilter): boolean {

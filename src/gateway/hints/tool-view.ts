@@ -4,8 +4,11 @@ import { lint, type LintFinding, type LintLevels } from '../../core/hints/lint.t
 import type { Basis, Decided, ResolvedHint, ResolvedHints } from '../../core/hints/resolve.ts';
 import { gatewayIdOf } from '../../core/hints/tool-id.ts';
 import { isInForce, type Drift, type Override, type ToolWord } from '../../core/hints/tool-word.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import { definitionJson, declaredOf, digestOf } from '../definition-facts.ts';
 import type { Entry } from '../listing.ts';
+import { restFactsOf, type RestFacts } from '../local/rest-facts.ts';
 import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
 import type { ToolClaims, Trust } from './tool-claims.ts';
 
@@ -30,7 +33,7 @@ export interface ClaimView extends Omit<Claim, 'hint' | 'atMs'> {
 }
 
 /** A tool as the REST API shows it. */
-export interface ToolView {
+export interface ToolView extends Partial<RestFacts> {
   readonly id: string;
   /** As clients call it. */
   readonly name: string;
@@ -44,6 +47,8 @@ export interface ToolView {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly enabled: boolean;
+  /** What it is made of. */
+  readonly source: 'mcp' | 'rest' | 'openapi' | 'function';
   /** What clients get. */
   readonly annotations: Readonly<Record<string, unknown>>;
   readonly hints: Readonly<Record<Hint, HintView>>;
@@ -68,9 +73,11 @@ export interface Viewing {
   readonly entry: Entry;
   readonly claims: ToolClaims;
   readonly levels: LintLevels;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
 }
 
-export function viewOf({ id, entry, claims, levels }: Viewing): ToolView {
+export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
   const { server, definition, key, name } = entry;
   const { spec } = server;
   const word = claims.wordOn(spec, definition);
@@ -79,6 +86,8 @@ export function viewOf({ id, entry, claims, levels }: Viewing): ToolView {
   const declared = declaredOf(definition);
   const title = word?.title ?? declared.title;
   const digest = digestOf(definition);
+  const { transport } = spec;
+  const rest = transport.kind === 'local' ? transport.tools.find((tool) => tool.name === name) : undefined;
   return {
     id,
     name: key,
@@ -91,6 +100,8 @@ export function viewOf({ id, entry, claims, levels }: Viewing): ToolView {
     ...(title !== undefined && { title }),
     ...(declared.description !== undefined && { description: declared.description }),
     enabled: word?.isDisabled !== true,
+    source: sourceOf(spec, rest),
+    ...(rest && restFactsOf(rest, mask)),
     annotations: annotationsOf(entry, resolved, word?.title),
     hints: hintViews(resolved),
     trust: claims.trustOf(spec),
@@ -99,6 +110,12 @@ export function viewOf({ id, entry, claims, levels }: Viewing): ToolView {
     ...('inputSchema' in members && { inputSchema: members['inputSchema'] }),
     ...('outputSchema' in members && { outputSchema: members['outputSchema'] }),
   };
+}
+
+function sourceOf({ transport }: ServerSpec, rest: RestToolSpec | undefined): ToolView['source'] {
+  if (transport.kind === 'openapi') return 'openapi';
+  if (transport.kind !== 'local') return 'mcp';
+  return rest === undefined ? 'function' : 'rest';
 }
 
 /** What clients get: what its server says, without what they would reject, with what the operator says in its place. */
@@ -120,7 +137,7 @@ function annotationsOf(
 export function shownMembers(entry: Entry): Readonly<Record<string, unknown>> {
   const { definition, server, said } = entry;
   const title = said?.members.find(({ path }) => path[0] === 'title')?.value;
-  const annotations = annotationsOf(entry, server.hintsOf(definition), title);
+  const annotations = annotationsOf(entry, server.claims.resolvedOf(server.spec, definition), title);
   return {
     ...(title !== undefined && { title }),
     ...(Object.keys(annotations).length > 0 && { annotations }),

@@ -99,7 +99,7 @@ interface Described {
 
 function describe(entry: Entry): Described {
   const { description = '' } = declaredOf(entry.definition);
-  const resolved = entry.server.hintsOf(entry.definition);
+  const resolved = entry.server.claims.resolvedOf(entry.server.spec, entry.definition);
   const effective = HINTS.map((hint) => [hint, resolved[hint].effective.value]);
   const hints = Object.fromEntries(effective) as unknown as Hints; // every hint was visited
   return { entry, key: entry.key, description, hints };

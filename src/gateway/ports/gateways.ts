@@ -1,17 +1,10 @@
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
+import type { EntryFault } from '../../core/sources/entry-fault.ts';
 
 /** A server as `mcp.json` describes it: `url` or `command`, and all that may stand beside. */
 export type GatewayEntry = Readonly<Record<string, unknown>>;
-
-/** What is wrong with an entry. */
-export interface EntryFault {
-  /** Its member; empty: its name. */
-  readonly field: string;
-  /** A sentence. */
-  readonly reason: string;
-}
 
 /** Reads an entry as the config file is read, but for variables: nobody gets those of the process by asking for them. */
 export type ReadEntry = (name: string, entry: GatewayEntry) => Result<ServerSpec, readonly EntryFault[]>;

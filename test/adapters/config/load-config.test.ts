@@ -389,7 +389,7 @@ describe('an entry', () => {
   });
   it('that does not say how its server is reached, or says two ways, is a problem', async () => {
     await checkProblems(5, ['mcpServers.x: this is no object']);
-    await checkProblems({}, ['mcpServers.x: there is neither a "command" nor a "url"']);
+    await checkProblems({}, ['mcpServers.x: there is neither a "command" nor a "url" nor an "openapi"']);
     await checkProblems({ command: 'x', url: 'https://e.org' }, [
       'mcpServers.x: there are both a "command" and a "url"',
     ]);

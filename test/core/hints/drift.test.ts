@@ -7,10 +7,11 @@ function definition(value: unknown): { readonly digest: string; readonly text: s
   return { text, digest: digestOfDefinition(text) };
 }
 
+const SEEN = { nowMs: 5, isMade: false };
 const TOOL = { name: 't', description: 'Reads.', inputSchema: { type: 'object' } };
 
 function dangers(before: unknown, after: unknown): readonly string[] | undefined {
-  return driftOf(definition(before), definition(after), 5)?.dangers;
+  return driftOf(definition(before), definition(after), SEEN)?.dangers;
 }
 
 function annotated(annotations: unknown): unknown {
@@ -19,7 +20,11 @@ function annotated(annotations: unknown): unknown {
 
 describe('a definition that changed', () => {
   it('is told field by field, before and after, with the time', () => {
-    const drift = driftOf(definition(TOOL), definition({ ...TOOL, annotations: { openWorldHint: true } }), 5);
+    const drift = driftOf(
+      definition(TOOL),
+      definition({ ...TOOL, annotations: { openWorldHint: true } }),
+      SEEN,
+    );
     expect(drift).toEqual({
       digest: definition({ ...TOOL, annotations: { openWorldHint: true } }).digest,
       sinceMs: 5,
@@ -30,7 +35,7 @@ describe('a definition that changed', () => {
 
   it('is none where only whitespace or the order of members differs', () => {
     const text = '{ "inputSchema": {"type":"object"}, "description":"Reads.", "name":"t" }';
-    expect(driftOf(definition(TOOL), definition(text), 5)).toBeUndefined();
+    expect(driftOf(definition(TOOL), definition(text), SEEN)).toBeUndefined();
   });
 
   it.each([
@@ -98,7 +103,7 @@ describe('a definition that changed', () => {
     const drift = driftOf(
       definition(TOOL),
       definition({ ...TOOL, annotations: many, description: 'x'.repeat(1e6) }),
-      5,
+      SEEN,
     );
     expect(JSON.stringify(drift).length).toBeLessThan(20_000);
     expect(drift?.dangers).toEqual(['its description was rewritten']);

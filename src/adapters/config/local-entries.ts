@@ -1,0 +1,106 @@
+import { resolve } from 'node:path';
+import { getNodeValue, type Node } from 'jsonc-parser';
+import type { EntryFault } from '../../core/sources/entry-fault.ts';
+import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
+import { readFunctionModule } from '../../core/sources/read-function-module.ts';
+import { readRestTool } from '../../core/sources/read-rest-tool.ts';
+import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
+import type { Complaints, Place } from './complaints.ts';
+import { textAt, type Entry, type Here } from './entry-fields.ts';
+import { expandHome } from './expand.ts';
+import { membersOf } from './json-tree.ts';
+
+/** `tools` of a config: requests by their names. A bad one is told of and left out. */
+export function readTools(node: Node, here: Here, complaints: Complaints): readonly RestToolSpec[] {
+  return membersOf(node).flatMap(({ key, value }) => {
+    const place: Place = { node: value, path: ['tools', key] };
+    const entry = objectAt(place, { filled: FILLED_OF_TOOL, here, complaints });
+    if (entry === undefined) return [];
+    const read = readRestTool(key, entry);
+    if (read.ok) return [read.value];
+    tell(read.error, place, complaints);
+    return [];
+  });
+}
+
+/** `functions` of a config: modules, each by its path or with more said of it. */
+export function readFunctions(node: Node, here: Here, complaints: Complaints): readonly FunctionModuleSpec[] {
+  const absolute = (path: string): string => resolve(here.configDir, expandHome(path, here.home));
+  return (node.children ?? []).flatMap((value, index) => {
+    const place: Place = { node: value, path: ['functions', index] };
+    const text = value.type === 'string' ? textAt(entryAt(place, here, complaints), place) : undefined;
+    const entry =
+      value.type !== 'string'
+        ? objectAt(place, { filled: FILLED_OF_MODULE, here, complaints })
+        : text && { module: text };
+    if (entry === undefined || entry === '') return [];
+    const read = readFunctionModule(entry, absolute);
+    if (read.ok) return [read.value];
+    tell(read.error, place, complaints);
+    return [];
+  });
+}
+
+/** What may hold variables: where something is, and what is secret. In a schema a `${…}` is what it is. */
+const FILLED_OF_TOOL: ReadonlySet<string> = new Set(['url', 'headers', 'auth']);
+const FILLED_OF_MODULE: ReadonlySet<string> = new Set(['module', 'env', 'reads', 'writes']);
+
+interface Reading {
+  readonly filled: ReadonlySet<string>;
+  readonly here: Here;
+  readonly complaints: Complaints;
+}
+
+function objectAt(
+  place: Place,
+  { filled, here, complaints }: Reading,
+): Readonly<Record<string, unknown>> | undefined {
+  if (place.node.type !== 'object') {
+    complaints.problem(place, 'this is no object', 'Write it as an object in braces.');
+    return undefined;
+  }
+  const entry = entryAt(place, here, complaints);
+  const before = complaints.problems.length;
+  const members = membersOf(place.node).map(({ key, value }): readonly [string, unknown] => {
+    const at: Place = { node: value, path: [...place.path, key] };
+    return [key, filled.has(key) ? filledIn(entry, at) : plain(value)];
+  });
+  return complaints.problems.length > before ? undefined : Object.fromEntries(members);
+}
+
+/** With the variables in its texts filled in. */
+function filledIn(entry: Entry, { node, path }: Place): unknown {
+  if (node.type === 'string') return textAt(entry, { node, path });
+  if (node.type === 'array')
+    return (node.children ?? []).map((one, index) => filledIn(entry, { node: one, path: [...path, index] }));
+  if (node.type !== 'object') return plain(node);
+  return Object.fromEntries(
+    membersOf(node).map(({ key, value }) => [key, filledIn(entry, { node: value, path: [...path, key] })]),
+  );
+}
+
+function plain(node: Node): unknown {
+  return getNodeValue(node) as unknown; // the library says any
+}
+
+function entryAt({ node, path }: Place, here: Here, complaints: Complaints): Entry {
+  return { node, path: path.map(String), fields: new Map(), here, complaints };
+}
+
+function tell(faults: readonly EntryFault[], { node, path }: Place, complaints: Complaints): void {
+  for (const { field, reason } of faults) {
+    const at = placeOf(node, field.split('.'));
+    const [what = reason, remedy = ''] = reason.split(/(?<=\.) /, 2);
+    complaints.problem(
+      { node: at, path: field === '' ? path : [...path, ...field.split('.')] },
+      what.replace(/\.$/, '').replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase()),
+      remedy,
+    );
+  }
+}
+
+/** The deepest part of what is meant that is there. */
+function placeOf(node: Node, [key, ...deeper]: readonly string[]): Node {
+  const found = node.type === 'object' ? membersOf(node).find((member) => member.key === key) : undefined;
+  return found === undefined ? node : placeOf(found.value, deeper);
+}

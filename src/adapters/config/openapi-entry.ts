@@ -1,0 +1,126 @@
+import { resolve } from 'node:path';
+import type { Credential, Transport } from '../../core/server-spec.ts';
+import type { Place } from './complaints.ts';
+import { optionAt, placeAt, textAt, textsAt, type Entry, type Option } from './entry-fields.ts';
+import { expandHome } from './expand.ts';
+import { readHeaders } from './http-entry.ts';
+import { membersOf } from './json-tree.ts';
+
+export const OPENAPI_KEYS: readonly string[] = ['openapi', 'baseUrl', 'headers', 'credentials', 'maxBytes'];
+
+const DEFAULT_MAX_BYTES = 1_048_576;
+const MOST_BYTES = 52_428_800;
+
+/** An OpenAPI document by its path or URL. Undefined, after a complaint, where it has no usable one. */
+export function readOpenapi(entry: Entry): Transport | undefined {
+  const document = readDocument(entry);
+  const baseUrl = readBaseUrl(entry);
+  const headers = readHeaders(entry);
+  const credentials = readCredentials(entry);
+  const maxBytes = optionAt(entry, 'maxBytes', MAX_BYTES) ?? DEFAULT_MAX_BYTES;
+  if (document === undefined) return undefined;
+  return {
+    kind: 'openapi',
+    document,
+    ...(baseUrl !== undefined && { baseUrl }),
+    headers,
+    credentials,
+    maxBytes,
+  };
+}
+
+const MAX_BYTES: Option<number> = {
+  wanted: `a whole number of bytes from 1 to ${MOST_BYTES}`,
+  read: ({ value }) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_BYTES
+      ? value
+      : undefined,
+};
+
+/** An absolute path, or a URL. */
+function readDocument(entry: Entry): string | undefined {
+  const place = placeAt(entry, 'openapi');
+  if (place === undefined) {
+    entry.complaints.problem(
+      entry,
+      'the key "openapi" is missing',
+      'Write the path or the URL of an OpenAPI document.',
+    );
+    return undefined;
+  }
+  const written = textAt(entry, place);
+  if (written === undefined) return undefined;
+  if (/^https?:\/\//i.test(written)) return urlAt(entry, place, written)?.href;
+  if (written === '' || /^[a-z][a-z\d+.-]+:\/\//i.test(written)) {
+    entry.complaints.problem(
+      place,
+      'this is neither a path nor a http or https URL',
+      'Write the path or the URL of an OpenAPI document.',
+    );
+    return undefined;
+  }
+  return resolve(entry.here.configDir, expandHome(written, entry.here.home));
+}
+
+function readBaseUrl(entry: Entry): string | undefined {
+  const place = placeAt(entry, 'baseUrl');
+  const written = place && textAt(entry, place);
+  return place === undefined || written === undefined ? undefined : urlAt(entry, place, written)?.href;
+}
+
+function urlAt(entry: Entry, place: Place, written: string): URL | undefined {
+  const url = URL.parse(written);
+  // What was written is not repeated: it may hold a password or a key.
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    entry.complaints.problem(
+      place,
+      'this is no http or https URL',
+      'Write an address that starts with https://.',
+    );
+    return undefined;
+  }
+  if (url.username === '' && url.password === '') return url;
+  entry.complaints.problem(
+    place,
+    'there are credentials in the URL, which would show in lists and logs',
+    'Give them in "credentials" or "headers".',
+  );
+  return undefined;
+}
+
+/** `{"apiKey": "…", "basicAuth": {"username": "…", "password": "…"}}` */
+function readCredentials(entry: Entry): Readonly<Record<string, Credential>> {
+  const place = placeAt(entry, 'credentials');
+  if (place === undefined) return {};
+  const remedy =
+    'Write an object: the name of each security scheme, and its token, or {"username", "password"}.';
+  if (place.node.type !== 'object') {
+    entry.complaints.problem(place, 'this is no object', remedy);
+    return {};
+  }
+  const found = membersOf(place.node).flatMap(
+    ({ key, value }): readonly (readonly [string, Credential])[] => {
+      const at: Place = { node: value, path: [...place.path, key] };
+      if (value.type === 'string') return textCredential(entry, key, at);
+      const fields = new Map(membersOf(value).map((member) => [member.key, member.value]));
+      const inner: Entry = {
+        ...entry,
+        node: place.node,
+        path: [...entry.path, 'credentials'],
+        fields: new Map([[key, value]]),
+      };
+      const texts = new Map(textsAt(inner, key).map(({ name, text }) => [name, text]));
+      const [username, password] = [texts.get('username'), texts.get('password')];
+      if (username !== undefined && password !== undefined && fields.size === 2)
+        return [[key, { username, password }]];
+      entry.complaints.problem(at, 'this is no credential', remedy);
+      return [];
+    },
+  );
+  return Object.fromEntries(found);
+}
+
+function textCredential(entry: Entry, key: string, at: Place): readonly (readonly [string, string])[] {
+  const text = textAt(entry, at);
+  return text === undefined ? [] : [[key, text]];
+}

@@ -1,0 +1,65 @@
+import { err, ok } from '../../core/result.ts';
+import { passing } from '../../core/supervision.ts';
+import type { Connect, Log, Opening } from '../../gateway/ports.ts';
+import type { CompileSchema } from '../../gateway/ports/compile-schema.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { HttpPort } from './http/http-port.ts';
+import type { LocalSource, LocalTransport } from './local-source.ts';
+import { MadeLink } from './made-link.ts';
+import type { MadeSource } from './made-tool.ts';
+
+export interface MadeDeps {
+  readonly log: Log;
+  readonly compile: CompileSchema;
+  /** Sends the requests of all tools; opened when the first of them is. */
+  readonly openHttp: () => Promise<HttpPort>;
+  /** The program that runs modules of functions. */
+  readonly runner: string;
+}
+
+/** Opens links to tools that Assay makes itself. What a kind of source needs is loaded with the first one of it. */
+export function connectMade(deps: MadeDeps): Connect {
+  return async (spec, opening) => {
+    const { transport } = spec;
+    if (transport.kind !== 'local') throw new Error('Assay does not make these tools.');
+    const source = await openLocal(transport, deps);
+    return open(spec, opening, {
+      source,
+      compile: deps.compile,
+      adopt: ({ transport: next }) => {
+        if (next.kind === 'local') source.adopt(next);
+      },
+    });
+  };
+}
+
+interface Opened {
+  readonly source: MadeSource;
+  readonly compile: CompileSchema;
+  readonly adopt?: (spec: ServerSpec) => void;
+}
+
+async function open(
+  { name: server }: ServerSpec,
+  { events, signal }: Opening,
+  opened: Opened,
+): ReturnType<Connect> {
+  const first = await opened.source.read(signal);
+  if (first.ok) return ok(new MadeLink({ server, ...opened, first: first.value, events }));
+  await opened.source.close();
+  return err(passing(first.error));
+}
+
+async function openLocal(transport: LocalTransport, deps: MadeDeps): Promise<LocalSource> {
+  const [{ LocalSource: Source }, { restTool }, http] = await Promise.all([
+    import('./local-source.ts'),
+    import('./rest/rest-tool.ts'),
+    deps.openHttp(),
+  ]);
+  return new Source(transport, {
+    makeTool: (spec) => restTool(spec, { http }),
+    openModule: () => {
+      throw new Error('modules are not run yet');
+    },
+  });
+}

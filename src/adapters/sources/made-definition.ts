@@ -1,0 +1,25 @@
+import type { MadeTool } from './made-tool.ts';
+
+const TEXTS = new WeakMap<MadeTool, string>();
+
+/** JSON text of a definition, with its title in both places where clients look for one; made once. */
+export function definitionText(tool: MadeTool): string {
+  const known = TEXTS.get(tool);
+  if (known !== undefined) return known;
+  const { name, title = titleOf(name), description, annotations, ...rest } = tool.definition;
+  const text = JSON.stringify({
+    name,
+    title,
+    ...(description !== undefined && { description }),
+    ...rest,
+    annotations: { ...annotations, title },
+  });
+  TEXTS.set(tool, text);
+  return text;
+}
+
+/** `get-user_info`: Get user info. */
+function titleOf(name: string): string {
+  const words = name.replace(/[._/-]+/g, ' ').trim();
+  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,128 @@
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { CompileSchema } from '../../gateway/ports/compile-schema.ts';
+import type { Ask, Link, LinkEvents, Reply, Skipped } from '../../gateway/ports.ts';
+import { NEWEST_LEGACY_VERSION } from '../../protocol/eras.ts';
+import { readServerMessage } from '../../protocol/message.ts';
+import { memberOf, textOf } from '../../protocol/spans.ts';
+import { definitionText } from './made-definition.ts';
+import { MadeRun } from './made-run.ts';
+import type { MadeSource, MadeTool, MadeTools } from './made-tool.ts';
+
+export interface MadeLinkOptions {
+  readonly server: string;
+  readonly source: MadeSource;
+  /** What the source was read to have when the link was opened. */
+  readonly first: MadeTools;
+  readonly events: LinkEvents;
+  readonly compile: CompileSchema;
+  /** Lets the source follow another entry. */
+  readonly adopt?: ((spec: ServerSpec) => void) | undefined;
+}
+
+const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
+
+/** A link to tools that Assay makes itself: it answers as a server would. */
+export class MadeLink implements Link {
+  readonly era = 'legacy';
+  readonly version: string = NEWEST_LEGACY_VERSION;
+  readonly capabilities = { tools: { listChanged: true }, logging: {} };
+  readonly instructions = undefined;
+  readonly untakenBytes = 0;
+  readonly tiesQuestions = true;
+  readonly asksCallers = true;
+  readonly #options: MadeLinkOptions;
+  readonly #runs = new Set<MadeRun>();
+  readonly #endListening: () => void;
+  /** Given to the first list, so that nothing is read twice at a start. */
+  #unread: MadeTools | undefined;
+  #tools: ReadonlyMap<string, MadeTool>;
+  #skipped: readonly Skipped[];
+  #ending: string | undefined;
+
+  constructor(options: MadeLinkOptions) {
+    const { source, first, events } = options;
+    this.#options = options;
+    this.#unread = first;
+    this.#tools = byName(first);
+    this.#skipped = first.skipped;
+    this.#endListening = source.onChange(() => events.changed('tools'));
+  }
+
+  get skipped(): readonly Skipped[] {
+    return this.#skipped;
+  }
+
+  async ask(ask: Ask): Promise<Result<Reply, Refusal>> {
+    const { server } = this.#options;
+    if (ask.cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
+    if (this.#ending !== undefined) return err({ code: 'SERVER_ENDED', server, cause: this.#ending });
+    const { method } = ask.message;
+    if (method === 'tools/call') return this.#call(ask);
+    if (method === 'tools/list') return this.#list(ask);
+    if (method === 'ping' || method === 'logging/setLevel') return replyOf({ result: '{}' });
+    return errorOf(METHOD_NOT_FOUND, `${server} is no MCP server and has tools alone`);
+  }
+
+  adopt(spec: ServerSpec): void {
+    this.#options.adopt?.(spec);
+  }
+
+  /** Who cancels says so by the call's own cancellation; there is nothing else to be told. */
+  say(): void {}
+
+  async close(cause: string): Promise<void> {
+    this.#ending ??= cause;
+    this.#endListening();
+    for (const run of this.#runs) run.end({ code: 'SERVER_ENDED', server: this.#options.server, cause });
+    await this.#options.source.close();
+  }
+
+  async #list({ timeoutMs }: Ask): Promise<Result<Reply, Refusal>> {
+    const { source, server } = this.#options;
+    const unread = this.#unread;
+    this.#unread = undefined;
+    const limit = Number.isFinite(timeoutMs) ? AbortSignal.timeout(timeoutMs) : new AbortController().signal;
+    const read = unread === undefined ? await source.read(limit) : ok(unread);
+    if (!read.ok) return err({ code: 'SERVER_UNAVAILABLE', server, cause: read.error });
+    this.#tools = byName(read.value);
+    this.#skipped = read.value.skipped;
+    return replyOf({ result: `{"tools":[${[...this.#tools.values()].map(definitionText).join(',')}]}` });
+  }
+
+  async #call(ask: Ask): Promise<Result<Reply, Refusal>> {
+    const { server, compile } = this.#options;
+    const { bytes, params } = ask.message;
+    const name = ask.name ?? textOf(bytes, memberOf(params, 'name')) ?? '';
+    const tool = this.#tools.get(name);
+    if (tool === undefined)
+      return errorOf(INVALID_PARAMS, `there is no tool ${JSON.stringify(name)} any more`);
+    const run = new MadeRun({ server, tool, ask, compile });
+    this.#runs.add(run);
+    try {
+      const done = await run.done;
+      return done.ok ? replyOf({ result: done.value }) : done;
+    } finally {
+      this.#runs.delete(run);
+    }
+  }
+}
+
+/** The first of a name has it. */
+function byName({ tools }: MadeTools): ReadonlyMap<string, MadeTool> {
+  return new Map(tools.toReversed().map((tool) => [tool.definition.name, tool]));
+}
+
+function errorOf(code: number, message: string): Result<Reply, Refusal> {
+  return replyOf({ error: JSON.stringify({ code, message }) });
+}
+
+/** JSON text of the result or of the error. */
+function replyOf(outcome: { readonly result: string } | { readonly error: string }): Result<Reply, Refusal> {
+  const [member, text] = 'result' in outcome ? ['result', outcome.result] : ['error', outcome.error];
+  const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":0,"${member}":${text}}`));
+  if (message.kind !== 'response') throw new Error('what was just made is no response');
+  return ok({ message, era: 'legacy' });
+}

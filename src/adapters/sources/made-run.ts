@@ -1,0 +1,200 @@
+import { isSevereEnough } from '../../core/log-levels.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
+import type { Ask, QuestionAnswer } from '../../gateway/ports.ts';
+import { ownRequest, readServerMessage } from '../../protocol/message.ts';
+import { notificationText } from '../../protocol/reply.ts';
+import { scanObject } from '../../protocol/scan.ts';
+import { memberOf, planOf, rawOf, textOf, type Plan } from '../../protocol/spans.ts';
+import { progressTokenOf } from '../../protocol/translate.ts';
+import type { MadeArguments, MadeCall, MadeResult, MadeTool } from './made-tool.ts';
+
+export interface MadeRunOptions {
+  readonly server: string;
+  readonly tool: MadeTool;
+  readonly ask: Ask;
+  readonly compile: CompileSchema;
+}
+
+/** One call of a tool that Assay makes itself: its arguments, its time limit, its end. Only the first end counts. */
+export class MadeRun {
+  /** JSON text of the result. */
+  readonly done: Promise<Result<string, Refusal>>;
+  readonly #options: MadeRunOptions;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #ending = new AbortController();
+  #settle: (outcome: Result<string, Refusal>) => void = () => undefined;
+  #isOver = false;
+  /** Questions that its client has not answered. */
+  #asking = 0;
+
+  constructor(options: MadeRunOptions) {
+    this.#options = options;
+    const { ask, tool } = options;
+    const limitMs = Math.min(tool.timeoutMs ?? ask.timeoutMs, LONGEST_MS);
+    this.done = new Promise((resolve) => (this.#settle = resolve));
+    this.#timer = setTimeout(() => this.#late(limitMs), limitMs);
+    ask.cancellation?.listen(() => this.end({ code: 'CANCELLED' }));
+    void this.#run();
+  }
+
+  end(refusal: Refusal): void {
+    this.#end(err(refusal));
+  }
+
+  async #run(): Promise<void> {
+    const { tool, compile } = this.#options;
+    const args = argumentsOf(this.#options.ask);
+    const fault = checkOf(tool, compile)(args.values);
+    if (fault !== undefined) {
+      this.#end(ok(resultText(misfit(tool, fault))));
+      return;
+    }
+    try {
+      this.#end(ok(resultText(await tool.run(args, this.#call()))));
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : 'it failed in a way that cannot be told';
+      this.#end(err({ code: 'SERVER_UNAVAILABLE', server: this.#options.server, cause }));
+    }
+  }
+
+  #call(): MadeCall {
+    return {
+      signal: this.#ending.signal,
+      progress: (progress, total, message) => {
+        if (this.#isOver) return;
+        this.#timer?.refresh();
+        const token = progressTokenOf(this.#options.ask.message);
+        const said = JSON.stringify({ progress, total, message }).slice(1);
+        if (token !== undefined) this.#notify('notifications/progress', `{"progressToken":${token},${said}`);
+      },
+      log: (level, data) => {
+        const least = this.#logLevel;
+        if (least !== undefined && isSevereEnough(level, least))
+          this.#notify('notifications/message', JSON.stringify({ level, logger: this.#name, data }));
+      },
+      ask: (method, params) => this.#askClient(method, params),
+    };
+  }
+
+  get #name(): string {
+    return this.#options.tool.definition.name;
+  }
+
+  /** Undefined: the client wants to hear nothing. */
+  get #logLevel(): string | undefined {
+    const { message, logLevel } = this.#options.ask;
+    const meta = memberOf(message.params, '_meta')?.object;
+    return textOf(message.bytes, memberOf(meta, 'io.modelcontextprotocol/logLevel')) ?? logLevel;
+  }
+
+  #notify(method: string, params: string): void {
+    const note = readServerMessage(notificationText(method, params));
+    if (!this.#isOver && note.kind === 'notification') this.#options.ask.onNotification?.(note, note.bytes);
+  }
+
+  #askClient(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+  ): Promise<Result<Readonly<Record<string, unknown>>, string>> {
+    const { onQuestion } = this.#options.ask;
+    if (onQuestion === undefined || this.#isOver)
+      return Promise.resolve(err('Nobody can be asked: the client of this call answers no questions.'));
+    this.#asking += 1;
+    return new Promise((resolve) => {
+      const over = (answer: Result<Readonly<Record<string, unknown>>, string>): void => {
+        this.#asking -= 1;
+        this.#timer?.refresh();
+        resolve(answer);
+      };
+      let isAnswered = false;
+      onQuestion({
+        message: ownRequest(method, params),
+        answer: (answer) => {
+          if (!isAnswered) over(answerOf(answer));
+          isAnswered = true;
+        },
+        progress: () => this.#timer?.refresh(),
+        onWithdrawn: (listener) => {
+          if (listener !== undefined) this.#ending.signal.addEventListener('abort', listener, { once: true });
+        },
+      });
+    });
+  }
+
+  #late(limitMs: number): void {
+    if (this.#asking > 0) this.#timer?.refresh();
+    else this.end({ code: 'SERVER_TIMEOUT', server: this.#options.server, limitMs });
+  }
+
+  #end(outcome: Result<string, Refusal>): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#options.ask.cancellation?.listen(undefined);
+    this.#settle(outcome);
+    // Whatever still works for it, or asks, stops.
+    this.#ending.abort();
+  }
+}
+
+/** The longest wait that a timer of Node can hold. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+const ARGUMENTS: Plan = planOf({ arguments: {} });
+const NONE: MadeArguments = { values: {}, text: '{}' };
+
+function argumentsOf({ message: { bytes, params } }: Ask): MadeArguments {
+  if (params === undefined) return NONE;
+  const slice = bytes.subarray(params.start, params.end);
+  const scan = scanObject(slice, { plan: ARGUMENTS, strict: false });
+  const member = scan.ok ? memberOf(scan.value, 'arguments') : undefined;
+  if (member === undefined) return NONE;
+  const text = rawOf(slice, member);
+  try {
+    // What is no object, the schema refuses.
+    return { values: JSON.parse(text) as Readonly<Record<string, unknown>>, text };
+  } catch {
+    return NONE;
+  }
+}
+
+type Check = ReturnType<CompileSchema>;
+
+const CHECKS = new WeakMap<MadeTool, Check>();
+
+/** Compiled when a tool is first called: most never are. */
+function checkOf(tool: MadeTool, compile: CompileSchema): Check {
+  const known = CHECKS.get(tool);
+  if (known !== undefined) return known;
+  let check: Check;
+  try {
+    check = compile(tool.definition.inputSchema);
+  } catch {
+    // A schema that cannot be compiled says nothing of arguments; what is called judges them.
+    check = () => undefined;
+  }
+  CHECKS.set(tool, check);
+  return check;
+}
+
+/** For the model, which can do better with it. */
+function misfit({ definition }: MadeTool, { path, reason }: SchemaFault): MadeResult {
+  const place = path.length === 0 ? 'The arguments' : `The argument ${JSON.stringify(path.join('.'))}`;
+  const names = Object.keys((definition.inputSchema['properties'] ?? {}) as object);
+  const known = path.length > 0 || names.length === 0 ? '' : ` Its arguments: ${names.join(', ')}.`;
+  const text = `${place} of ${definition.name} cannot be used: ${reason}. Nothing was called.${known}`;
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+function resultText(result: MadeResult): string {
+  return JSON.stringify(result);
+}
+
+function answerOf({ kind, text }: QuestionAnswer): Result<Readonly<Record<string, unknown>>, string> {
+  const value = JSON.parse(text) as Readonly<Record<string, unknown>>; // the door has read it
+  if (kind === 'result') return ok(value);
+  const { message } = value;
+  return err(`The client did not answer: ${typeof message === 'string' ? message : 'it gave no reason'}`);
+}

@@ -1,0 +1,80 @@
+import { err, ok, type Result } from '../result.ts';
+import type { EntryFault } from './entry-fault.ts';
+import type { FunctionModuleSpec } from './function-module.ts';
+
+export type ModuleEntry = Readonly<Record<string, unknown>>;
+
+const DEFAULT_MEMORY_MB = 256;
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+const KNOWN: readonly string[] = ['module', 'env', 'reads', 'writes', 'memoryMb', 'timeoutMs'];
+
+/** Reads an entry of `functions`; `absolute` makes of a path as it is written an absolute one. */
+export function readFunctionModule(
+  entry: ModuleEntry,
+  absolute: (path: string) => string,
+): Result<FunctionModuleSpec, readonly EntryFault[]> {
+  const faults: EntryFault[] = [];
+  for (const field of Object.keys(entry))
+    if (!KNOWN.includes(field))
+      faults.push({ field, reason: `There is no such member; there are ${KNOWN.join(', ')}.` });
+  const { module, env = {}, reads = [], writes = [] } = entry;
+  if (!isText(module)) faults.push({ field: 'module', reason: 'Write the path of a .js, .mjs or .ts file.' });
+  else if (!/\.[cm]?[jt]s$/.test(module))
+    faults.push({ field: 'module', reason: 'A module of functions is a .js, .mjs, .ts or .mts file.' });
+  if (!isTexts(env)) faults.push({ field: 'env', reason: 'Write an object of strings.' });
+  for (const [field, paths] of Object.entries({ reads, writes }))
+    if (!Array.isArray(paths) || !paths.every(isText))
+      faults.push({ field, reason: 'Write an array of paths.' });
+  const memoryMb = wholeIn(entry, {
+    field: 'memoryMb',
+    least: 16,
+    most: 65_536,
+    otherwise: DEFAULT_MEMORY_MB,
+  });
+  const timeoutMs = wholeIn(entry, {
+    field: 'timeoutMs',
+    least: 1,
+    most: LONGEST_MS,
+    otherwise: DEFAULT_TIMEOUT_MS,
+  });
+  for (const given of [memoryMb, timeoutMs]) if (!given.ok) faults.push(given.error);
+  if (faults.length > 0 || !memoryMb.ok || !timeoutMs.ok) return err(faults);
+  return ok({
+    path: absolute(module as string), // checked above
+    env: env as Readonly<Record<string, string>>, // checked above
+    reads: (reads as readonly string[]).map(absolute),
+    writes: (writes as readonly string[]).map(absolute),
+    memoryMb: memoryMb.value,
+    timeoutMs: timeoutMs.value,
+  });
+}
+
+/** The longest wait that a timer of Node can hold. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+interface Whole {
+  readonly field: string;
+  readonly least: number;
+  readonly most: number;
+  readonly otherwise: number;
+}
+
+function wholeIn(entry: ModuleEntry, { field, least, most, otherwise }: Whole): Result<number, EntryFault> {
+  const value = entry[field] ?? otherwise;
+  const isFit = typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+  return isFit ? ok(value) : err({ field, reason: `It must be a whole number from ${least} to ${most}.` });
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((one) => typeof one === 'string')
+  );
+}

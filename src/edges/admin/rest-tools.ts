@@ -1,0 +1,153 @@
+import { z } from '@hono/zod-openapi';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import type { Failure } from './failure.ts';
+import { route, type Call, type Reply, type Route } from './route.ts';
+import { ofHints, TOOL } from './tool-schemas.ts';
+
+const TEXTS = z.record(z.string(), z.string());
+const SCHEMA = z.record(z.string(), z.unknown());
+
+const AUTH = z
+  .object({
+    type: z.string().openapi({ description: 'bearer, basic, header or query' }),
+    token: z.string().optional(),
+    username: z.string().optional(),
+    password: z.string().optional(),
+    name: z.string().optional(),
+    value: z.string().optional(),
+  })
+  .openapi({ description: 'Encrypted where it is kept, and never shown again.' });
+
+/** What may be said of the request that a tool makes. */
+export const REQUEST_FIELDS = {
+  url: z
+    .string()
+    .nullable()
+    .optional()
+    .openapi({ description: 'Absolute; `{argument}` in its path or query stands for an argument.' }),
+  method: z.string().nullable().optional(),
+  requestType: z.string().nullable().optional().openapi({ description: 'The same as `method`.' }),
+  description: z.string().nullable().optional(),
+  headers: TEXTS.nullable().optional(),
+  auth: AUTH.nullable().optional(),
+  inputSchema: SCHEMA.nullable().optional(),
+  outputSchema: SCHEMA.nullable().optional(),
+  queryMapping: TEXTS.nullable().optional(),
+  headerMapping: TEXTS.nullable().optional(),
+  bodyType: z.string().nullable().optional(),
+  filter: z.string().nullable().optional().openapi({ description: 'JMESPath' }),
+  timeoutMs: z.int().nullable().optional(),
+  maxBytes: z.int().nullable().optional(),
+};
+
+type RequestFields = { readonly [K in keyof typeof REQUEST_FIELDS]?: unknown };
+
+const TOOL_CREATE = z
+  .object({
+    name: z.string(),
+    title: z.string().optional(),
+    ...REQUEST_FIELDS,
+    integrationType: z.literal('REST').optional(),
+    annotations: z.object({ title: z.string().optional(), ...ofHints(z.boolean().optional()) }).optional(),
+  })
+  .openapi('ToolCreate');
+
+/** Tools that operators make of HTTP requests. */
+export function restToolRoutes(deps: AdminDeps): readonly Route[] {
+  return [createRoute(deps), deleteRoute(deps)];
+}
+
+function createRoute({ local }: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/tools',
+      id: 'createTool',
+      summary: 'Make a tool of an HTTP request',
+      about:
+        'The annotations that you give are what the tool declares; what you leave out follows from the method. Without a method it is POST, the answer says so (`methodOrigin`), and nothing follows, so that the tool counts as destructive.',
+      body: {
+        schema: TOOL_CREATE,
+        wrapper: 'tool',
+        examples: {
+          'read-only': {
+            name: 'file-reader',
+            url: 'http://example.com/api/read-file',
+            description: 'Safely reads file contents',
+            annotations: {
+              readOnlyHint: true,
+              destructiveHint: false,
+              idempotentHint: true,
+              openWorldHint: false,
+            },
+          },
+          'path-and-key': {
+            name: 'get-user',
+            url: 'https://api.example.com/users/{id}',
+            method: 'GET',
+            auth: { type: 'bearer', token: '…' },
+            filter: '{name: name, mail: contact.mail}',
+          },
+        },
+      },
+      answer: { status: 201, about: 'The tool.', schema: TOOL },
+      refusals: ['TOOL_TAKEN', 'TOOL_INVALID', 'KEY_UNUSABLE'],
+    },
+    async (call) => {
+      const { name, integrationType: _, ...fields } = call.body;
+      const created = await local.create(name, entryOf(fields), { subject: call.identity.subject });
+      return created.ok ? ok({ kind: 'one', body: created.value }) : blamed(call, created.error);
+    },
+  );
+}
+
+function deleteRoute({ local }: AdminDeps): Route {
+  return route(
+    {
+      method: 'delete',
+      path: '/tools/{id}',
+      id: 'deleteTool',
+      summary: 'Take a tool of your own away',
+      about: 'With all that was said of it. One of a gateway or of the config file goes where it came from.',
+      isConditional: true,
+      answer: { status: 204, about: 'It is gone.' },
+      refusals: ['TOOL_UNKNOWN', 'TOOL_FIXED'],
+    },
+    async (call) => {
+      const changer = {
+        subject: call.identity.subject,
+        objection: (view: unknown) => call.unmet(view),
+      };
+      const removed = await local.remove(call.param('id'), changer);
+      return removed.ok ? ok({ kind: 'none' }) : removed;
+    },
+  );
+}
+
+/** The members of an entry; absent where nothing of the request is to change. */
+export function requestIn(body: RequestFields): GatewayEntry | undefined {
+  const fields = Object.keys(REQUEST_FIELDS) as readonly (keyof RequestFields)[]; // its own keys
+  const given = Object.fromEntries(
+    fields.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
+  );
+  return Object.keys(given).length === 0 ? undefined : entryOf(given);
+}
+
+function entryOf({ requestType, ...fields }: RequestFields): GatewayEntry {
+  const method = fields.method ?? requestType;
+  const members = Object.entries({ ...fields, method });
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined));
+}
+
+/** What is wrong with an entry, each at its place in the body. */
+export function blamed(call: Call<unknown, unknown>, failure: Failure): Result<Reply, Failure> {
+  if (!('code' in failure) || failure.code !== 'TOOL_INVALID') return err(failure);
+  const misfits = failure.faults.map(({ field, reason }) => ({
+    at: call.pointerTo(...(field === '' ? 'name' : field).split('.')),
+    kind: 'invalid' as const,
+    reason: reason.replace(/\.$/, ''),
+  }));
+  return err({ code: 'BODY_INVALID', misfits });
+}

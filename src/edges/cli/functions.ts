@@ -1,0 +1,91 @@
+import { resolve } from 'node:path';
+import { counted } from '../../core/counted.ts';
+import { printable } from '../../core/printable.ts';
+import { ok } from '../../core/result.ts';
+import { LOCAL_SOURCE } from '../../core/server-spec.ts';
+import { LOCAL } from '../../core/subject.ts';
+import { complain } from './complain.ts';
+import { hintsPhrase } from './hints-phrase.ts';
+import { pairsIn } from './pairs.ts';
+import type { Runtime } from './runtime.ts';
+import { tableOf } from './table.ts';
+import { withOpened } from './with-opened.ts';
+import type { JsonOptions } from './with-toolsets.ts';
+
+export interface AddFunctionsOptions extends JsonOptions {
+  readonly env?: readonly string[];
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+  readonly memory?: number;
+}
+
+const MOST_TOOLS = 100_000;
+
+/** `assay function add`: from now on the tools are there, also for a server that runs. */
+export async function addFunctions(
+  runtime: Runtime,
+  file: string,
+  options: AddFunctionsOptions,
+): Promise<number> {
+  const env = pairsIn('--env', options.env ?? [], '=');
+  if (!env.ok) return complain(env.error);
+  const absolute = (path: string): string => resolve(process.cwd(), path);
+  const entry = {
+    module: absolute(file),
+    env: env.value,
+    reads: (options.read ?? []).map(absolute),
+    writes: (options.write ?? []).map(absolute),
+    ...(options.memory !== undefined && { memoryMb: options.memory }),
+  };
+  return withOpened(runtime.openDesks(options), async ({ modules, tools }) => {
+    const before = new Set(
+      (await tools.page({ server: LOCAL_SOURCE }, { limit: MOST_TOOLS })).tools.map(({ id }) => id),
+    );
+    const added = await modules.add(entry, LOCAL.subject);
+    if (!added.ok) return added;
+    const { tools: all } = await tools.page({ server: LOCAL_SOURCE }, { limit: MOST_TOOLS });
+    const fresh = all.filter(({ id, source }) => source === 'function' && !before.has(id));
+    if (options.json === true) console.log(JSON.stringify({ ...added.value, tools: fresh }, undefined, 2));
+    else {
+      console.log(`${printable(added.value.path)}: ${counted(fresh.length, 'tool')}.`);
+      if (fresh.length > 0)
+        console.log(
+          tableOf(
+            ['TOOL', 'HINTS'],
+            fresh.map((tool) => [tool.name, hintsPhrase(tool)]),
+          ),
+        );
+    }
+    for (const fault of added.value.faults) console.error(`warning: ${printable(fault)}`);
+    return added;
+  });
+}
+
+/** `assay function list` */
+export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<number> {
+  return withOpened(runtime.openDesks(options), async ({ modules, start }) => {
+    await start(LOCAL_SOURCE);
+    const all = modules.all();
+    if (options.json === true) console.log(JSON.stringify({ functions: all }, undefined, 2));
+    else
+      console.log(
+        tableOf(
+          ['MODULE', 'FROM', 'FAULTS'],
+          all.map(({ path, origin, faults }) => [path, origin, faults.join('; ')]),
+        ),
+      );
+    if (all.length === 0) console.error('There are none. `assay function add FILE` adds one.');
+    return ok(undefined);
+  });
+}
+
+/** `assay function remove` */
+export function removeFunctions(runtime: Runtime, file: string, options: JsonOptions): Promise<number> {
+  return withOpened(runtime.openDesks(options), async ({ modules }) => {
+    const path = resolve(process.cwd(), file);
+    const removed = await modules.remove(path, LOCAL.subject);
+    if (removed.ok)
+      console.log(options.json === true ? JSON.stringify({ removed: path }) : `Removed ${printable(path)}.`);
+    return removed;
+  });
+}

@@ -1,0 +1,118 @@
+import { basename, resolve } from 'node:path';
+import { counted } from '../../core/counted.ts';
+import { printable } from '../../core/printable.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { ok, type Result } from '../../core/result.ts';
+import { LOCAL } from '../../core/subject.ts';
+import type { GatewayView } from '../../gateway/gateways/gateway-view.ts';
+import type { ToolView } from '../../gateway/hints/tool-view.ts';
+import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
+import { complain } from './complain.ts';
+import { hintsPhrase } from './hints-phrase.ts';
+import { pairsIn } from './pairs.ts';
+import type { OpenDesks, Runtime } from './runtime.ts';
+import { tableOf } from './table.ts';
+import { withOpened } from './with-opened.ts';
+import type { JsonOptions } from './with-toolsets.ts';
+
+export interface OpenapiOptions extends JsonOptions {
+  readonly name?: string;
+  readonly baseUrl?: string;
+  readonly header?: readonly string[];
+  readonly credential?: readonly string[];
+  readonly trust?: boolean;
+  readonly remove?: boolean;
+}
+
+const MOST_TOOLS = 100_000;
+const SUBJECT = { subject: LOCAL.subject };
+
+/** `assay openapi`: makes tools of a document, or reads it anew where its source is there; tells what was made and what not. */
+export async function importOpenapi(
+  runtime: Runtime,
+  document: string,
+  options: OpenapiOptions,
+): Promise<number> {
+  if (options.remove === true) return removeOpenapi(runtime, document, options);
+  const entry = entryOf(document, options);
+  if (!entry.ok) return complain(entry.error);
+  const name = options.name ?? nameOf(document);
+  return withOpened(runtime.openDesks(options), async (desks) => {
+    const wish = { entry: entry.value, trust: options.trust };
+    const isThere = desks.gateways.find(name).ok;
+    const done = isThere
+      ? await desks.gateways.change(name, wish, SUBJECT)
+      : await desks.gateways.register(name, wish, SUBJECT);
+    if (!done.ok) return done;
+    const { reachable, cause = 'it does not stand yet' } = done.value;
+    if (!reachable) {
+      // What was never read is not kept: the next try need not say where it is any more.
+      if (!isThere) await desks.gateways.remove(name, SUBJECT);
+      return { ok: false, error: { code: 'SERVER_UNAVAILABLE', server: name, cause } };
+    }
+    const { tools } = await desks.tools.page({ server: name }, { limit: MOST_TOOLS });
+    tell(done.value, tools, options);
+    return done;
+  });
+}
+
+function tell(source: GatewayView, tools: readonly ToolView[], { json }: OpenapiOptions): void {
+  const { skipped = [] } = source;
+  if (json === true) {
+    console.log(JSON.stringify({ source, tools, skipped }, undefined, 2));
+    return;
+  }
+  if (tools.length > 0)
+    console.log(
+      tableOf(
+        ['TOOL', 'HINTS', 'TITLE'],
+        tools.map((tool) => [tool.name, hintsPhrase(tool), tool.title ?? '']),
+      ),
+    );
+  console.log(`${source.name}: ${counted(tools.length, 'tool')} made, ${skipped.length} skipped.`);
+  for (const { what, why } of skipped) console.error(`skipped ${printable(what)}: ${printable(why)}`);
+}
+
+async function removeOpenapi(runtime: Runtime, name: string, options: OpenapiOptions): Promise<number> {
+  return withOpened(runtime.openDesks(options), async ({ gateways }: OpenDesks) => {
+    const removed = await gateways.remove(name, SUBJECT);
+    if (removed.ok)
+      console.log(options.json === true ? JSON.stringify({ removed: name }) : `Removed ${printable(name)}.`);
+    return removed;
+  });
+}
+
+function entryOf(document: string, options: OpenapiOptions): Result<GatewayEntry, Refusal> {
+  const headers = pairsIn('--header', options.header ?? [], ':');
+  if (!headers.ok) return headers;
+  const credentials = pairsIn('--credential', options.credential ?? [], '=');
+  if (!credentials.ok) return credentials;
+  const isUrl = /^https?:\/\//i.test(document);
+  return ok({
+    openapi: isUrl ? document : resolve(process.cwd(), document),
+    ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
+    ...(options.header !== undefined && { headers: headers.value }),
+    ...(options.credential !== undefined && { credentials: withBasic(credentials.value) }),
+  });
+}
+
+/** `user:password` is one of basic authentication. */
+function withBasic(credentials: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(credentials).map(([scheme, value]) => {
+      const [, username, password] = /^([^:]+):(.+)$/s.exec(value) ?? [];
+      return [scheme, username === undefined ? value : { username, password }];
+    }),
+  );
+}
+
+/** `https://api.example.com/v1/petstore.json`: petstore. */
+function nameOf(document: string): string {
+  const path = URL.parse(document)?.pathname ?? document;
+  const [stem = ''] = basename(path).split('.');
+  const clean = stem
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+  return /^(?:openapi|swagger|api|spec|)$/.test(clean) ? (URL.parse(document)?.hostname ?? 'api') : clean;
+}

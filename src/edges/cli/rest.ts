@@ -1,0 +1,100 @@
+import { printable } from '../../core/printable.ts';
+import { ok, type Result } from '../../core/result.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { LOCAL_SOURCE } from '../../core/server-spec.ts';
+import { LOCAL } from '../../core/subject.ts';
+import type { ToolView } from '../../gateway/hints/tool-view.ts';
+import { complain } from './complain.ts';
+import { hintsPhrase } from './hints-phrase.ts';
+import { pairsIn } from './pairs.ts';
+import type { OpenDesks, Runtime } from './runtime.ts';
+import { tableOf } from './table.ts';
+import { withOpened } from './with-opened.ts';
+import type { JsonOptions } from './with-toolsets.ts';
+
+export interface AddRestOptions extends JsonOptions {
+  readonly method?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly header?: readonly string[];
+  readonly bearer?: string;
+  readonly entry?: Readonly<Record<string, unknown>>;
+}
+
+interface Adding {
+  readonly name: string;
+  readonly url: string;
+  readonly options: AddRestOptions;
+}
+
+/** `assay rest add`: from now on the tool is there, also for a server that runs. */
+export async function addRestTool(runtime: Runtime, { name, url, options }: Adding): Promise<number> {
+  const { method, title, description, bearer } = options;
+  const headers = pairsIn('--header', options.header ?? [], ':');
+  if (!headers.ok) return complain(headers.error);
+  const entry = {
+    ...options.entry,
+    url,
+    ...(method !== undefined && { method }),
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(options.header !== undefined && { headers: headers.value }),
+    ...(bearer !== undefined && { auth: { type: 'bearer', token: bearer } }),
+  };
+  return withOpened(runtime.openDesks(options), async ({ local }) => {
+    const created = await local.create(name, entry, { subject: LOCAL.subject });
+    if (!created.ok) return created;
+    if (options.json === true) console.log(JSON.stringify(created.value, undefined, 2));
+    else
+      console.log(
+        `${printable(created.value.name)}: ${requestOf(created.value)}. ${hintsPhrase(created.value)}`,
+      );
+    if (created.value.methodOrigin === 'default')
+      console.error(
+        'Nobody said its method, so it is POST and nothing follows from it: the tool counts as destructive. --method says it.',
+      );
+    return created;
+  });
+}
+
+/** `assay rest list` */
+export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<number> {
+  return withOpened(runtime.openDesks(options), async (desks) => {
+    const tools = await restTools(desks);
+    if (options.json === true) console.log(JSON.stringify({ tools }, undefined, 2));
+    else
+      console.log(
+        tableOf(
+          ['TOOL', 'REQUEST', 'HINTS'],
+          tools.map((tool) => [tool.name, requestOf(tool), hintsPhrase(tool)]),
+        ),
+      );
+    if (tools.length === 0) console.error('There are none. `assay rest add NAME URL` makes one.');
+    return ok(undefined);
+  });
+}
+
+/** `assay rest remove` */
+export function removeRestTool(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
+  return withOpened(runtime.openDesks(options), async (desks): Promise<Result<unknown, Refusal>> => {
+    const tools = await restTools(desks);
+    const found = tools.find((tool) => tool.name === name || tool.originalName === name);
+    if (found === undefined) return { ok: false, error: { code: 'TOOL_UNKNOWN', name } };
+    const removed = await desks.local.remove(found.id, { subject: LOCAL.subject });
+    if (removed.ok)
+      console.log(options.json === true ? JSON.stringify({ removed: name }) : `Removed ${printable(name)}.`);
+    return removed;
+  });
+}
+
+const MOST_TOOLS = 100_000;
+
+async function restTools({ tools, start }: OpenDesks): Promise<readonly ToolView[]> {
+  await start(LOCAL_SOURCE);
+  const { tools: all } = await tools.page({ server: LOCAL_SOURCE }, { limit: MOST_TOOLS });
+  return all.filter(({ source }) => source === 'rest');
+}
+
+function requestOf({ method = '', url = '' }: ToolView): string {
+  return printable(`${method} ${url}`);
+}

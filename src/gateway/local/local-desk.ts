@@ -1,0 +1,207 @@
+import type { Deed } from '../../core/deed.ts';
+import { shortHash } from '../../core/digest.ts';
+import { toolIdOf } from '../../core/hints/tool-id.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { originIdentityOf } from '../../core/server-identity.ts';
+import { LOCAL_SOURCE, type MadeTransport } from '../../core/server-spec.ts';
+import type { EntryFault } from '../../core/sources/entry-fault.ts';
+import { localSpec } from '../../core/sources/local-spec.ts';
+import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
+import type { Catalog } from '../catalog.ts';
+import { elsewhereFault } from '../gateways/elsewhere-fault.ts';
+import { sealNameOf, type RegisteredGateways } from '../gateways/registered.ts';
+import type { DriftWatch } from '../hints/drift-watch.ts';
+import type { Changer, ToolDesk } from '../hints/tool-desk.ts';
+import type { ToolView } from '../hints/tool-view.ts';
+import type { EntrySeal, GatewayEntry } from '../ports/gateways.ts';
+import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
+import type { Server } from '../server.ts';
+import type { Words } from '../words/words.ts';
+import { restFactsOf } from './rest-facts.ts';
+
+export interface LocalDeskOptions {
+  readonly catalog: Catalog;
+  readonly words: Words;
+  readonly drift: DriftWatch;
+  readonly registered: RegisteredGateways;
+  readonly readLocal: ReadLocal;
+  readonly seal: EntrySeal;
+  readonly tools: ToolDesk;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
+  readonly nowMs: () => number;
+}
+
+/** The requests that operators make tools of while Assay runs. */
+export class LocalDesk {
+  readonly #options: LocalDeskOptions;
+
+  constructor(options: LocalDeskOptions) {
+    this.#options = options;
+  }
+
+  /** TOOL_TAKEN, TOOL_INVALID, KEY_UNUSABLE */
+  async create(name: string, entry: GatewayEntry, { subject }: Changer): Promise<Result<ToolView, Refusal>> {
+    const { words, nowMs } = this.#options;
+    const made = await this.#made(name, entry);
+    if (!made.ok) return made;
+    if (this.#has(name)) return err({ code: 'TOOL_TAKEN', name });
+    const done = await words.change<undefined>({ kind: 'rest-tool', id: idOf(name) }, (before) => {
+      if (before !== undefined) return err({ code: 'TOOL_TAKEN', name });
+      const { sealed, spec } = made.value;
+      const body: LocalWord = { name, ...sealed, createdMs: nowMs(), author: subject };
+      return ok({ body, value: undefined, deed: this.#deed(subject, 'tool.create', { name, after: spec }) });
+    });
+    return done.ok ? this.#shown(name, subject) : done;
+  }
+
+  /** Changes members of a tool's entry; null takes one away. TOOL_UNKNOWN, TOOL_FIXED, TOOL_INVALID, or the changer's objection. */
+  async change(id: string, wished: GatewayEntry, changer: Changer): Promise<Result<ToolView, Refusal>> {
+    const found = await this.#own(id);
+    if (!found.ok) return found;
+    const name = found.value.originalName;
+    const done = await this.#options.words.change<undefined>(
+      { kind: 'rest-tool', id: idOf(name) },
+      async (body) => {
+        const word = body as LocalWord | undefined; // this desk wrote it
+        if (word === undefined) return err({ code: 'TOOL_UNKNOWN', name });
+        const now = await this.#options.tools.find(id);
+        const objection = now.ok ? changer.objection?.(now.value) : undefined;
+        if (objection !== undefined) return err(objection);
+        const opened = await this.#options.seal.open(sealNameOf('rest-tool', name), word);
+        const former = opened.ok ? opened.value : {};
+        const fault = elsewhereFault(former, wished);
+        if (fault !== undefined) return invalid(name, [fault]);
+        const members = Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null);
+        const entry = Object.fromEntries(members);
+        if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body, value: undefined });
+        const made = await this.#made(name, entry);
+        if (!made.ok) return made;
+        const before = this.#spec(name);
+        const deed = this.#deed(changer.subject, 'tool.change', { name, before, after: made.value.spec });
+        return ok({ body: { ...word, ...made.value.sealed }, value: undefined, deed });
+      },
+    );
+    return done.ok ? this.#shown(name, changer.subject) : done;
+  }
+
+  /** With all that was said of it. TOOL_UNKNOWN, TOOL_FIXED, or the changer's objection. */
+  async remove(id: string, changer: Changer): Promise<Result<undefined, Refusal>> {
+    const { words, registered } = this.#options;
+    const found = await this.#own(id);
+    if (!found.ok) return found;
+    const name = found.value.originalName;
+    const done = await words.change<undefined>({ kind: 'rest-tool', id: idOf(name) }, async (body) => {
+      if (body === undefined) return err({ code: 'TOOL_UNKNOWN', name });
+      const now = await this.#options.tools.find(id);
+      const objection = now.ok ? changer.objection?.(now.value) : undefined;
+      if (objection !== undefined) return err(objection);
+      const deed = this.#deed(changer.subject, 'tool.delete', { name, before: this.#spec(name) });
+      return ok({ body: undefined, value: undefined, deed });
+    });
+    if (!done.ok) return done;
+    // Another one that is made under its name later is another tool.
+    const silenced = await words.change<undefined>({ kind: 'tool', id }, () =>
+      ok({ body: undefined, value: undefined }),
+    );
+    if (!silenced.ok) return silenced;
+    await registered.settled();
+    await this.#server?.lists.readAgain();
+    return ok(undefined);
+  }
+
+  /** A tool that was made here; TOOL_FIXED says where another one comes from. */
+  async #own(id: string): Promise<Result<ToolView, Refusal>> {
+    const found = await this.#options.tools.find(id);
+    if (!found.ok) return found;
+    const { serverName, originalName } = found.value;
+    const isOwn = serverName === LOCAL_SOURCE && this.#has(originalName);
+    if (isOwn && this.#options.words.find('rest-tool', idOf(originalName))?.body !== undefined) return found;
+    return err({ code: 'TOOL_FIXED', tool: found.value.name, by: this.#makerOf(found.value) });
+  }
+
+  #makerOf({ serverName, originalName }: ToolView): string {
+    if (serverName !== LOCAL_SOURCE) return `the gateway ${JSON.stringify(serverName)}`;
+    return this.#spec(originalName) === undefined ? 'a module of functions' : 'the config file';
+  }
+
+  /** The tool as it is listed now. What its operator has just made of it, he has seen. */
+  async #shown(name: string, subject: string): Promise<Result<ToolView, Refusal>> {
+    const { registered, drift, tools } = this.#options;
+    await registered.settled();
+    const server = this.#server;
+    // A command starts what it asks about alone.
+    server?.start();
+    await server?.settled('tools');
+    await server?.lists.readAgain();
+    if (server !== undefined) await drift.settled(server.spec);
+    const id = toolIdIn(name);
+    const found = await tools.find(id);
+    return found.ok && found.value.drift !== undefined ? tools.review(id, { subject }) : found;
+  }
+
+  async #made(name: string, entry: GatewayEntry): Promise<Result<Made, Refusal>> {
+    const { readLocal, seal, registered } = this.#options;
+    const spec = readLocal.tool(name, entry);
+    if (!spec.ok) return invalid(name, spec.error);
+    const source = localSpec({ tools: [spec.value], modules: [] });
+    // Before anything is told of it.
+    if (source !== undefined) registered.learn(source);
+    const sealed = await seal.seal(sealNameOf('rest-tool', name), entry);
+    return sealed.ok ? ok({ spec: spec.value, sealed: sealed.value }) : sealed;
+  }
+
+  /** Whether the local source lists a tool of this name, or would. */
+  #has(name: string): boolean {
+    const isListed = this.#server?.inventory.tools.some(({ key }) => key === name) === true;
+    return isListed || this.#spec(name) !== undefined;
+  }
+
+  #spec(name: string): RestToolSpec | undefined {
+    return this.#transport?.tools.find((tool) => tool.name === name);
+  }
+
+  get #transport(): Extract<MadeTransport, { readonly kind: 'local' }> | undefined {
+    const transport = this.#server?.spec.transport;
+    return transport?.kind === 'local' ? transport : undefined;
+  }
+
+  get #server(): Server | undefined {
+    return this.#options.catalog.servers.find(({ spec }) => spec.transport.kind === 'local');
+  }
+
+  #deed(subject: string, action: string, { name, before, after }: Turn): Deed {
+    const { nowMs, mask } = this.#options;
+    const shown = (spec: RestToolSpec | undefined): unknown => spec && { name, ...restFactsOf(spec, mask) };
+    const target = { kind: 'tool', id: toolIdIn(name), name: `${LOCAL_SOURCE}.${name}` } as const;
+    return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
+  }
+}
+
+interface Made {
+  readonly spec: RestToolSpec;
+  readonly sealed: { readonly keyId: string; readonly sealed: string };
+}
+
+interface Turn {
+  readonly name: string;
+  readonly before?: RestToolSpec | undefined;
+  readonly after?: RestToolSpec | undefined;
+}
+
+const ID_DIGITS = 20;
+
+function idOf(name: string): string {
+  return `rest_${shortHash(name, ID_DIGITS)}`;
+}
+
+const LOCAL_IDENTITY = originIdentityOf({ transport: { kind: 'local', tools: [], modules: [] } });
+
+function toolIdIn(name: string): string {
+  return toolIdOf(LOCAL_SOURCE, LOCAL_IDENTITY, name);
+}
+
+function invalid(name: string, faults: readonly EntryFault[]): Result<never, Refusal> {
+  return err({ code: 'TOOL_INVALID', name, faults });
+}

@@ -1,0 +1,52 @@
+import { lintLevelsOf } from './core/hints/lint-levels.ts';
+import type { Refusal } from './core/refusal.ts';
+import { ok, type Result } from './core/result.ts';
+import type { CommonOptions, OpenDesks } from './edges/cli/runtime.ts';
+import { GatewayDesk } from './gateway/gateways/gateway-desk.ts';
+import { ToolDesk } from './gateway/hints/tool-desk.ts';
+import { LocalDesk } from './gateway/local/local-desk.ts';
+import { ModuleDesk } from './gateway/local/module-desk.ts';
+import { openGround, openHomeStore } from './ground.ts';
+import { openConfigured, type OpenedConfig } from './opening.ts';
+
+export type Desks = Pick<OpenDesks, 'tools' | 'gateways' | 'local' | 'modules'>;
+
+/** What operators see and change of sources and tools. */
+export function desksOf({ catalog, settings, said, ground }: OpenedConfig): Desks {
+  const { mask } = ground.telemetry;
+  const nowMs = (): number => Date.now();
+  const tools = new ToolDesk({ catalog, ...said, levels: lintLevelsOf(settings), mask, nowMs });
+  return {
+    tools,
+    gateways: new GatewayDesk({ catalog, ...said, mask, nowMs }),
+    local: new LocalDesk({ catalog, ...said, tools, mask, nowMs }),
+    modules: new ModuleDesk({ catalog, ...said, nowMs }),
+  };
+}
+
+/** The same for a command: no source is started but those that it asks about. */
+export async function openDesksForCommand(options: CommonOptions): Promise<Result<OpenDesks, Refusal>> {
+  const given = { ...options, isQuiet: true, transport: 'pipe' } as const;
+  const ground = await openGround(given);
+  if (!ground.ok) return ground;
+  const store = await openHomeStore(ground.value);
+  if (!store.ok) return store;
+  const opened = await openConfigured(given, ground.value, { store: store.value });
+  if (!opened.ok) {
+    await store.value.close();
+    return opened;
+  }
+  const { catalog, close } = opened.value;
+  return ok({
+    ...desksOf(opened.value),
+    start: async (name) => {
+      const server = catalog.servers.find(({ spec }) => spec.name === name);
+      server?.start();
+      await server?.settled();
+    },
+    close: async () => {
+      await close();
+      await store.value.close();
+    },
+  });
+}
