@@ -1,7 +1,7 @@
-import { lookup, type LookupAddress } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { Agent, fetch, type Response as Received } from 'undici';
 import { reachOf, type Reach } from './addresses.ts';
+import { checkedLookup, ForbiddenAddress } from './checked-lookup.ts';
 
 /** Where requests may go, and how much may come back. */
 export interface FetchRules {
@@ -74,31 +74,8 @@ function faultOf(url: URL, { reaches, allowsPlainLoopback }: FetchRules): string
   return undefined;
 }
 
-function checkedLookup(reaches: ReadonlySet<Reach>): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, found: readonly LookupAddress[]) => {
-      if (error !== null) return callback(error, []);
-      const allowed = found.filter(({ address }) => reaches.has(reachOf(address)));
-      const [first] = allowed;
-      if (first === undefined)
-        return callback(new ForbiddenAddress(found.map(({ address }) => reachOf(address))), []);
-      if (options.all === true) callback(null, [...allowed]);
-      else callback(null, first.address, first.family);
-    });
-  };
-}
-
-class ForbiddenAddress extends Error {
-  readonly code = 'FORBIDDEN_ADDRESS';
-
-  constructor(reaches: readonly Reach[]) {
-    super(forbidden(reaches));
-  }
-}
-
 function forbidden(reaches: readonly Reach[]): string {
-  const kinds = [...new Set(reaches)].join(' and ');
-  return `leads to a ${kinds} address, where the server of the config is not; nothing was sent there`;
+  return `leads to a ${reaches.join(' and ')} address, where the server of the config is not; nothing was sent there`;
 }
 
 /** The answer, read whole: a later reader waits for nothing. */
@@ -134,7 +111,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'did not answer in time';
   if (error instanceof Error && error.name === 'AbortError') return 'was not waited for any longer';
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (cause instanceof ForbiddenAddress) return cause.message;
+  if (cause instanceof ForbiddenAddress) return forbidden(cause.reaches);
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
   return code === 'ENOTFOUND' || code === 'EAI_AGAIN'
     ? `has a host name that is not known (${code})`

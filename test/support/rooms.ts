@@ -78,7 +78,7 @@ export const ROOMS: readonly Room[] = [
     otherwise: 'through an argument: platform knows Node alone',
   },
   adapter('adapters/downstream'),
-  adapter('adapters/sources', 'node:module', 'ajv', 'ajv-formats'),
+  adapter('adapters/sources', 'node:module', 'ajv', 'ajv-formats', '@jmespath-community/jmespath'),
   adapter('adapters/store', 'node:crypto', 'kysely', 'better-sqlite3', 'pg'),
   adapter('adapters/config', 'jsonc-parser', 'chokidar'),
   adapter('adapters/auth', 'node:crypto', 'rate-limiter-flexible', 'jose', '@modelcontextprotocol/client'),

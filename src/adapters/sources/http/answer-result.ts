@@ -1,0 +1,146 @@
+import { exactValue } from '../../../core/sources/exact-value.ts';
+import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
+import type { MadeResult } from '../made-tool.ts';
+import { refused, said } from '../text-result.ts';
+import { readBody, type AnswerBody } from './answer-body.ts';
+import type { Filter } from './filter.ts';
+import type { HttpAnswer } from './http-call.ts';
+import { quotedAnswer } from './quoted-answer.ts';
+import { redirectTarget } from './redirects.ts';
+
+export interface AnswerOptions {
+  readonly filter?: Filter | undefined;
+  readonly hasOutputSchema: boolean;
+  /** `GET https://host/path`, for sentences: without a query. */
+  readonly request: string;
+}
+
+/** What a model gets of an answer. Whether it fits an output schema is not looked at. */
+export function answerResult(answer: HttpAnswer, options: AnswerOptions): MadeResult {
+  const { status } = answer;
+  const body = readBody(answer);
+  const result = status < 300 ? successOf(answer, body, options) : failureOf(answer, body, options);
+  return { ...result, _meta: { [HTTP_FACTS]: { status } } };
+}
+
+function successOf(answer: HttpAnswer, body: AnswerBody, options: AnswerOptions): MadeResult {
+  const { status } = answer;
+  switch (body.kind) {
+    case 'empty':
+      return said(`Done: the server answered ${status} and no content.${headerLines(answer)}`);
+    case 'text':
+      return textResult(answer, body.text, options);
+    case 'image':
+    case 'audio':
+    case 'bytes':
+      return bytesResult(answer, body, options);
+  }
+}
+
+/** Headers that are an answer where there is no body. */
+const TELLING = ['location', 'content-type', 'content-length', 'last-modified', 'etag', 'allow'];
+
+function headerLines({ headers }: HttpAnswer): string {
+  const lines = TELLING.flatMap((name) => {
+    const value = headers[name];
+    return value === undefined || (name === 'content-length' && value === '0')
+      ? []
+      : [`\n${name}: ${String(value)}`];
+  });
+  return lines.join('');
+}
+
+function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): MadeResult {
+  const { filter, hasOutputSchema, request } = options;
+  const readsText = filter === undefined && !hasOutputSchema;
+  if (answer.isCut) {
+    const notice = cutNotice(answer);
+    if (readsText) return said(`${text}\n\n[${notice}]`);
+    const reader = filter === undefined ? 'output schema' : 'filter';
+    return refused(`The ${reader} needs the whole answer to ${request}, which was ${notice}`);
+  }
+  if (readsText) return said(text);
+  const value = exactValue(text);
+  if (filter === undefined) return isObject(value) ? { ...said(text), structuredContent: value } : said(text);
+  if (value === undefined)
+    return refused(`The filter works on JSON, which the answer to ${request} is not. ${quotedAnswer(text)}`);
+  const filtered = filter(value);
+  const shown = filtered.ok ? stringified(filtered.value) : undefined;
+  if (!filtered.ok)
+    return refused(
+      `The filter does not fit the answer to ${request}: ${filtered.error}. ${quotedAnswer(text)}`,
+    );
+  if (shown === undefined)
+    return refused(`The filter makes more of the answer to ${request} than can be given.`);
+  const isStructured = hasOutputSchema && isObject(filtered.value);
+  return isStructured ? { ...said(shown), structuredContent: filtered.value } : said(shown);
+}
+
+function bytesResult(
+  answer: HttpAnswer,
+  { kind, mediaType }: Extract<AnswerBody, { readonly mediaType: string }>,
+  { filter, request }: AnswerOptions,
+): MadeResult {
+  const what = `${answer.body.length} bytes of ${mediaType}`;
+  if (filter !== undefined)
+    return refused(`The filter works on JSON, and the answer to ${request} is ${what}.`);
+  if (answer.isCut)
+    return refused(
+      `The answer to ${request} is ${mediaType}, of which a part is of no use: it was ${cutNotice(answer)}`,
+    );
+  const data = answer.body.toString('base64');
+  if (kind !== 'bytes') return { content: [{ type: kind, data, mimeType: mediaType }] };
+  const resource = { uri: addressIn(request), mimeType: mediaType, blob: data };
+  return {
+    content: [
+      { type: 'text', text: `The answer is ${what}.` },
+      { type: 'resource', resource },
+    ],
+  };
+}
+
+function cutNotice({ body, headers }: HttpAnswer): string {
+  const length = headers['content-length'];
+  const isCoded = headers['content-encoding'] !== undefined;
+  const whole = typeof length === 'string' && !isCoded ? ` of ${length}` : '';
+  return `cut after ${body.length} bytes${whole}; raise "maxBytes", and set a "filter" where less of it is wanted.`;
+}
+
+function failureOf(answer: HttpAnswer, body: AnswerBody, { request }: AnswerOptions): MadeResult {
+  const { status } = answer;
+  const target = status < 400 ? redirectTarget(new URL(addressIn(request)), answer) : undefined;
+  if (target !== undefined)
+    return refused(
+      `${request}: the server answered ${status} and points to ${target.origin}${target.pathname}. ` +
+        'What may have an effect is not sent a second time, so nothing was sent there.',
+    );
+  const { 'retry-after': wait } = answer.headers;
+  const later = typeof wait === 'string' && wait.length < 50 ? ` It can be asked again after: ${wait}.` : '';
+  return refused(`${request}: the server answered ${status}.${later} ${shownBody(answer, body)}`.trimEnd());
+}
+
+function shownBody({ body: bytes }: HttpAnswer, body: AnswerBody): string {
+  if (body.kind === 'empty') return '';
+  return body.kind === 'text'
+    ? quotedAnswer(body.text)
+    : `With it came ${bytes.length} bytes of ${body.mediaType}.`;
+}
+
+function addressIn(request: string): string {
+  return request.slice(request.indexOf(' ') + 1);
+}
+
+/** Undefined where the text would be longer than any text can be. */
+function stringified(value: unknown): string | undefined {
+  try {
+    const text: unknown = JSON.stringify(value);
+    // An expression can reach what is no JSON, as the functions that each object has.
+    return typeof text === 'string' ? text : 'null';
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

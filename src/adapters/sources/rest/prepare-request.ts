@@ -1,0 +1,228 @@
+import { OWN_INFO } from '../../../core/identity.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { isHeaderValue } from '../../../core/sources/http-header.ts';
+import { isDotSegment, pathValue } from '../../../core/sources/path-value.ts';
+import type { RestAuth, RestToolSpec } from '../../../core/sources/rest-tool.ts';
+import { readUrlTemplate, type Pattern, type UrlTemplate } from '../../../core/sources/url-template.ts';
+import type { HttpCall } from '../http/http-call.ts';
+import type { MadeArguments } from '../made-tool.ts';
+import { writtenArguments, type WrittenArguments } from '../written-arguments.ts';
+
+export type PreparedRequest = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' | 'secretHeaders'>;
+
+/** Makes the request of a call. The error is a sentence that names the argument, and not its value. */
+export type PrepareRequest = (args: MadeArguments) => Result<PreparedRequest, string>;
+
+/** All of a request that depends on no argument, made once. The error is a sentence. */
+export function prepareRequest(spec: RestToolSpec): Result<PrepareRequest, string> {
+  const template = readUrlTemplate(spec.url);
+  if (!template.ok) return template;
+  const plan = planOf(spec, template.value);
+  return ok((args) => {
+    const written = writtenArguments(args);
+    const path = pathOf(plan, written);
+    if (!path.ok) return path;
+    const query = queryOf(plan, written, args.values);
+    if (!query.ok) return query;
+    const headers = headersOf(plan, written);
+    if (!headers.ok) return headers;
+    const body = bodyOf(plan, written, args.values);
+    if (!body.ok) return body;
+    const url = new URL(plan.template.origin + path.value + (query.value === '' ? '' : `?${query.value}`));
+    // Whatever a parser of URLs does in days to come: what it makes of a path is what was checked.
+    if (url.pathname !== path.value) return err('The arguments would lead to another path.');
+    const { method } = spec;
+    return ok({ method, url, headers: headers.value, body: body.value, secretHeaders: plan.secretHeaders });
+  });
+}
+
+interface Plan {
+  readonly spec: RestToolSpec;
+  readonly template: UrlTemplate;
+  readonly hasBody: boolean;
+  /** Arguments that are used up before the rest goes where it goes. */
+  readonly used: ReadonlySet<string>;
+  readonly queryMapping: readonly (readonly [argument: string, parameter: string])[];
+  readonly headerMapping: readonly (readonly [argument: string, header: string])[];
+  /** Names of query parameters that no other argument may set. */
+  readonly taken: ReadonlySet<string>;
+  /** Of the auth, encoded; empty: there is none. */
+  readonly lastQuery: string;
+  readonly headers: HttpCall['headers'];
+  readonly secretHeaders: readonly string[];
+}
+
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+function planOf(spec: RestToolSpec, template: UrlTemplate): Plan {
+  const queryMapping = Object.entries(spec.queryMapping);
+  const headerMapping = Object.entries(spec.headerMapping);
+  const { auth } = spec;
+  const isInQuery = auth?.kind === 'query';
+  const headers = fixedHeaders(spec);
+  return {
+    spec,
+    template,
+    hasBody: WITH_BODY.has(spec.method),
+    used: new Set([
+      ...template.pathArguments,
+      ...template.queryArguments,
+      ...[...queryMapping, ...headerMapping].map(([argument]) => argument),
+    ]),
+    queryMapping,
+    headerMapping,
+    taken: new Set([
+      ...template.query.map(({ name }) => name),
+      ...queryMapping.map(([, parameter]) => parameter),
+      ...(isInQuery ? [auth.name] : []),
+    ]),
+    lastQuery: isInQuery ? pair(auth.name, auth.value) : '',
+    headers,
+    secretHeaders: [...headers, ...headerMapping.map(([, name]) => [name] as const)]
+      .map(([name]) => name.toLowerCase())
+      .filter((name) => !HARMLESS.has(name)),
+  };
+}
+
+/** Any other header that an operator writes may be a key. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  ...['accept', 'accept-encoding', 'accept-language', 'cache-control', 'content-type', 'user-agent'],
+]);
+
+function fixedHeaders(spec: RestToolSpec): HttpCall['headers'] {
+  const given = Object.entries(spec.headers);
+  const names = new Set(given.map(([name]) => name.toLowerCase()));
+  const mapped = new Set(Object.values(spec.headerMapping).map((name) => name.toLowerCase()));
+  const type = spec.bodyType === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
+  const usual = [
+    ['accept', 'application/json, */*;q=0.8'],
+    ['user-agent', `${OWN_INFO.name}/${OWN_INFO.version}`],
+    ...(WITH_BODY.has(spec.method) ? [['content-type', type] as const] : []),
+  ] as const;
+  const missing = usual.filter(([name]) => !names.has(name) && !mapped.has(name));
+  return [...missing, ...given, ...authHeaders(spec.auth)];
+}
+
+function authHeaders(auth: RestAuth | undefined): HttpCall['headers'] {
+  switch (auth?.kind) {
+    case 'bearer':
+      return [['authorization', `Bearer ${auth.token}`]];
+    case 'basic':
+      // RFC 7617, section 2.1: in UTF-8.
+      return [
+        ['authorization', `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`],
+      ];
+    case 'header':
+      return [[auth.name, auth.value]];
+    case 'query':
+    case undefined:
+      return [];
+  }
+}
+
+function pathOf({ template }: Plan, written: WrittenArguments): Result<string, string> {
+  let path = '';
+  for (const { texts, names } of template.path) {
+    let segment = texts[0] ?? '';
+    for (const [index, name] of names.entries()) {
+      const text = written.textOf(name);
+      if (!text.ok) return err(faultOf(name, text.error));
+      if (text.value === undefined)
+        return err(faultOf(name, 'is missing, and a path has no empty place for it'));
+      const value = pathValue(text.value);
+      if (!value.ok) return err(faultOf(name, value.error));
+      segment += value.value + (texts[index + 1] ?? '');
+    }
+    if (names[0] !== undefined && isDotSegment(segment))
+      return err(faultOf(names[0], 'would lead to another path'));
+    path += `/${segment}`;
+  }
+  return ok(path);
+}
+
+function queryOf(
+  { template, hasBody, used, queryMapping, taken, lastQuery }: Plan,
+  written: WrittenArguments,
+  values: MadeArguments['values'],
+): Result<string, string> {
+  const pairs: string[] = [];
+  for (const { pattern } of template.query) {
+    const part = queryPart(pattern, written);
+    if (!part.ok) return part;
+    pairs.push(...part.value);
+  }
+  const rest = hasBody ? [] : Object.keys(values).filter((name) => !used.has(name));
+  const clash = rest.find((name) => taken.has(name));
+  if (clash !== undefined)
+    return err(faultOf(clash, 'would set a query parameter that this tool sets itself'));
+  for (const [name, parameter] of [...queryMapping, ...rest.map((name) => [name, name] as const)]) {
+    const texts = written.textsOf(name);
+    if (!texts.ok) return err(faultOf(name, texts.error));
+    if (!parameter.isWellFormed()) return err(faultOf(name, 'has a name that holds half of a character'));
+    for (const text of texts.value) pairs.push(pair(parameter, text));
+  }
+  if (lastQuery !== '') pairs.push(lastQuery);
+  return ok(pairs.join('&'));
+}
+
+/** None where an argument that is missing stands in it; more than one where it is a list. */
+function queryPart({ texts, names }: Pattern, written: WrittenArguments): Result<readonly string[], string> {
+  const [start = '', end = ''] = texts;
+  const [only, ...others] = names;
+  if (only === undefined) return ok([start]);
+  if (others.length === 0) {
+    const all = written.textsOf(only);
+    if (!all.ok) return err(faultOf(only, all.error));
+    return ok(all.value.map((text) => start + encodeURIComponent(text) + end));
+  }
+  let part = start;
+  for (const [index, name] of names.entries()) {
+    const text = written.textOf(name);
+    if (!text.ok) return err(faultOf(name, text.error));
+    if (text.value === undefined) return ok([]);
+    part += encodeURIComponent(text.value) + (texts[index + 1] ?? '');
+  }
+  return ok([part]);
+}
+
+function pair(name: string, text: string): string {
+  return `${encodeURIComponent(name)}=${encodeURIComponent(text)}`;
+}
+
+function headersOf(
+  { headers, headerMapping }: Plan,
+  written: WrittenArguments,
+): Result<HttpCall['headers'], string> {
+  if (headerMapping.length === 0) return ok(headers);
+  const all = [...headers];
+  for (const [name, header] of headerMapping) {
+    const text = written.textOf(name);
+    if (!text.ok) return err(faultOf(name, text.error));
+    if (text.value === undefined) continue;
+    if (!isHeaderValue(text.value))
+      return err(faultOf(name, 'holds a line break or a character that no header can hold'));
+    all.push([header, text.value]);
+  }
+  return ok(all);
+}
+
+function bodyOf(
+  { spec, hasBody, used }: Plan,
+  written: WrittenArguments,
+  values: MadeArguments['values'],
+): Result<string | undefined, string> {
+  if (!hasBody) return ok(undefined);
+  if (spec.bodyType === 'json') return ok(written.without(used));
+  const form = new URLSearchParams();
+  for (const name of Object.keys(values)) {
+    if (used.has(name)) continue;
+    const texts = written.textsOf(name);
+    if (!texts.ok) return err(faultOf(name, texts.error));
+    for (const text of texts.value) form.append(name, text);
+  }
+  return ok(form.toString());
+}
+
+function faultOf(name: string, phrase: string): string {
+  return `The argument ${JSON.stringify(name)} ${phrase}.`;
+}

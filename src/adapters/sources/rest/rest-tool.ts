@@ -1,0 +1,91 @@
+import { err, ok, type Result } from '../../../core/result.ts';
+import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
+import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
+import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
+import { answerResult } from '../http/answer-result.ts';
+import { compileFilter } from '../http/filter.ts';
+import type { HttpPort } from '../http/http-port.ts';
+import { quotedAnswer } from '../http/quoted-answer.ts';
+import type { MadeDefinition, MadeResult, MadeTool } from '../made-tool.ts';
+import { checkBy } from '../schema-check.ts';
+import { refused } from '../text-result.ts';
+import { prepareRequest } from './prepare-request.ts';
+
+/** Makes a tool of one HTTP request. The error is a sentence: which member of it is of no use, and why. */
+export function restTool(
+  spec: RestToolSpec,
+  { http }: { readonly http: HttpPort },
+): Result<MadeTool, string> {
+  const filter = spec.filter === undefined ? undefined : compileFilter(spec.filter);
+  if (filter?.ok === false) return err(`The filter is no JMESPath expression: ${filter.error}.`);
+  const input = checkBy(spec.inputSchema);
+  if (!input.ok) return err(`The inputSchema cannot be used: ${input.error}.`);
+  const output = spec.outputSchema === undefined ? undefined : checkBy(spec.outputSchema);
+  if (output?.ok === false) return err(`The outputSchema cannot be used: ${output.error}.`);
+  const prepare = prepareRequest(spec);
+  if (!prepare.ok) return err(`The url cannot be used: ${prepare.error}`);
+  const { maxBytes, timeoutMs, method } = spec;
+  const tool: MadeTool = {
+    definition: definitionOf(spec),
+    timeoutMs,
+    async run(args, { signal }) {
+      const prepared = prepare.value(args);
+      if (!prepared.ok) return refused(prepared.error);
+      const { url } = prepared.value;
+      const answer = await http.send({ ...prepared.value, maxBytes, signal });
+      // Where nobody waits any more there is nobody to read a result.
+      if (!answer.ok) signal.throwIfAborted();
+      if (!answer.ok) return refused(answer.error);
+      const request = `${method} ${url.origin}${url.pathname}`;
+      const hasOutputSchema = output !== undefined;
+      const result = answerResult(answer.value, { filter: filter?.value, hasOutputSchema, request });
+      return output === undefined ? result : checked(result, output.value, request);
+    },
+  };
+  return ok(tool);
+}
+
+function definitionOf(spec: RestToolSpec): MadeDefinition {
+  const { name, description, inputSchema, outputSchema, method } = spec;
+  const title = spec.title ?? humanised(name);
+  return {
+    name,
+    title,
+    ...(description !== undefined && { description }),
+    inputSchema,
+    ...(outputSchema !== undefined && { outputSchema }),
+    annotations: { title, ...spec.annotations },
+    ...(spec.isMethodGiven && { _meta: { [HTTP_FACTS]: { method } } }),
+  };
+}
+
+/** `get-userById` reads as "Get user by id". */
+function humanised(name: string): string {
+  const words = name
+    .replace(/([a-z0-9])([A-Z][a-z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`)
+    .replace(/[._/-]+/g, ' ')
+    .trim();
+  return words === '' ? name : `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+/** An answer that does not fit is no result of this tool (2025-11-25, server/tools#output-schema). */
+function checked(result: MadeResult, check: ReturnType<CompileSchema>, request: string): MadeResult {
+  if (result.isError === true) return result;
+  const { structuredContent: value } = result;
+  const fault = value === undefined ? { path: [], reason: 'it is no JSON object' } : faultIn(value, check);
+  if (fault === undefined) return result;
+  const place = fault.path.length === 0 ? '' : ` at ${JSON.stringify(fault.path.join('.'))}`;
+  const [first] = result.content;
+  const said = first?.['type'] === 'text' ? ` ${quotedAnswer(String(first['text']))}` : '';
+  return {
+    ...refused(
+      `${request} was carried out, but its answer does not fit the outputSchema${place}: ${fault.reason}.${said}`,
+    ),
+    _meta: result._meta,
+  };
+}
+
+/** A long integer is an object until it is written, and fits as the number that it stands for. */
+function faultIn(value: unknown, check: ReturnType<CompileSchema>): SchemaFault | undefined {
+  return check(value) && check(JSON.parse(JSON.stringify(value)));
+}

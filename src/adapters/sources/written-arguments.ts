@@ -1,0 +1,89 @@
+import { err, ok, type Result } from '../../core/result.ts';
+import { scanArray, scanObject } from '../../protocol/scan.ts';
+import { MAX_SERVER_DEPTH } from '../../protocol/scanner.ts';
+import { rawOf, type JsonObject } from '../../protocol/spans.ts';
+import type { MadeArguments } from './made-tool.ts';
+
+/** Arguments as text, numbers as the client wrote them. Errors are phrases to stand behind an argument's name. */
+export interface WrittenArguments {
+  /** Undefined where there is none, or null. */
+  textOf(name: string): Result<string | undefined, string>;
+  /** That of each element of a list; none where there is no argument, or null. */
+  textsOf(name: string): Result<readonly string[], string>;
+  /** The JSON text of an object of all arguments but these. */
+  without(names: ReadonlySet<string>): string;
+}
+
+export function writtenArguments({ values, text }: MadeArguments): WrittenArguments {
+  let read: Written | undefined;
+  const written = (): Written => (read ??= readWritten(text));
+  const valueOf = (name: string): unknown => (Object.hasOwn(values, name) ? values[name] : undefined);
+  return {
+    textOf(name) {
+      const value = valueOf(name);
+      return typeof value === 'number'
+        ? ok(written().values.get(name) ?? String(value))
+        : textOfScalar(value);
+    },
+    textsOf(name) {
+      const value = valueOf(name);
+      if (!Array.isArray(value)) {
+        const only = this.textOf(name);
+        return only.ok ? ok(only.value === undefined ? [] : [only.value]) : only;
+      }
+      return textsOfList(value, () => written().values.get(name));
+    },
+    without(names) {
+      const members = [...written().members].filter(([name]) => !names.has(name));
+      return `{${members.map(([, member]) => member).join(',')}}`;
+    },
+  };
+}
+
+/** By name; of a name that stands there twice the last one counts, as it does in `values`. */
+interface Written {
+  readonly values: ReadonlyMap<string, string>;
+  /** With their names. */
+  readonly members: ReadonlyMap<string, string>;
+}
+
+const NO_PLAN: ReadonlyMap<string, never> = new Map<string, never>();
+
+function readWritten(text: string): Written {
+  const bytes = Buffer.from(text);
+  const scan = scanObject(bytes, { plan: NO_PLAN, strict: false, maxDepth: MAX_SERVER_DEPTH });
+  const members: JsonObject['members'] = scan.ok ? scan.value.members : [];
+  return {
+    values: new Map(members.map((member) => [member.key, rawOf(bytes, member)])),
+    members: new Map(members.map(({ key, keyStart, end }) => [key, rawOf(bytes, { start: keyStart, end })])),
+  };
+}
+
+function textOfScalar(value: unknown): Result<string | undefined, string> {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed() ? ok(value) : err('holds half of a character');
+    case 'number':
+    case 'boolean':
+      return ok(String(value));
+    default:
+      if (value === undefined || value === null) return ok(undefined);
+      return err('is an object or a list, for which there is no place there');
+  }
+}
+
+function textsOfList(
+  list: readonly unknown[],
+  rawList: () => string | undefined,
+): Result<readonly string[], string> {
+  const bytes = list.some((item) => typeof item === 'number') ? Buffer.from(rawList() ?? '') : undefined;
+  const spans = bytes && scanArray(bytes, 0, false);
+  const texts: string[] = [];
+  for (const [index, item] of list.entries()) {
+    const span = typeof item === 'number' ? spans?.[index] : undefined;
+    const text = bytes !== undefined && span !== undefined ? ok(rawOf(bytes, span)) : textOfScalar(item);
+    if (!text.ok) return err('holds an object or a list, or what is no text');
+    if (text.value !== undefined) texts.push(text.value);
+  }
+  return ok(texts);
+}

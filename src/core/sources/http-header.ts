@@ -1,0 +1,42 @@
+/** RFC 9110, section 5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** RFC 9110, section 5.5: nothing that ends a line, and nothing beyond one byte. */
+
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** What belongs to the connection and not to who writes a request; `expect` the client here does not speak. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te', 'trailer'],
+  'expect',
+]);
+/** What says who asks: the operator's word, and no argument's. */
+const OF_THE_OPERATOR: ReadonlySet<string> = new Set(['authorization', 'cookie']);
+
+export function isHeaderValue(text: string): boolean {
+  return VALUE.test(text);
+}
+
+/** Why a header of that name cannot be set; a sentence. */
+export function headerNameFault(name: string): string | undefined {
+  const lower = name.toLowerCase();
+  if (!TOKEN.test(name)) return `${JSON.stringify(name)} is no name of a header.`;
+  if (OF_THE_CONNECTION.has(lower) || lower.startsWith('proxy-'))
+    return `The header ${JSON.stringify(name)} is set by the connection alone.`;
+  return undefined;
+}
+
+/** Why no argument may be put into a header of that name; a sentence. */
+export function mappedHeaderFault(name: string): string | undefined {
+  const fault = headerNameFault(name);
+  if (fault === undefined && OF_THE_OPERATOR.has(name.toLowerCase()))
+    return `The header ${JSON.stringify(name)} says who asks, so no argument may set it. Use "auth" or "headers".`;
+  return fault;
+}
+
+/** Why a header cannot have that value; a sentence, which does not repeat it. */
+export function headerValueFault(value: string): string | undefined {
+  if (!isHeaderValue(value)) return 'It holds a line break or a character that no header can hold.';
+  return value.trim() === value
+    ? undefined
+    : 'It begins or ends with white space, which no server would see.';
+}

@@ -1,0 +1,77 @@
+import { complainAt, fitTextAt, memberAt, membersAt, type Place } from '../json-place.ts';
+import { headerNameFault, headerValueFault } from './http-header.ts';
+import type { RestAuth } from './rest-tool.ts';
+
+/** The members that each type has beside `type`. */
+const MEMBERS: Readonly<Record<RestAuth['kind'], readonly string[]>> = {
+  bearer: ['token'],
+  basic: ['username', 'password'],
+  header: ['name', 'value'],
+  query: ['name', 'value'],
+};
+
+/** Undefined where it is none, of which the place knows then. No fault repeats a value. */
+export function readRestAuth(place: Place): RestAuth | undefined {
+  const members = membersAt(place);
+  const { value: type } = memberAt(place, 'type');
+  const at = (member: string): Place => memberAt(place, member);
+  if (!isKind(type)) {
+    complainAt(at('type'), `it must be one of ${Object.keys(MEMBERS).join(', ')}`);
+    return undefined;
+  }
+  for (const [name, member] of members)
+    if (name !== 'type' && !MEMBERS[type].includes(name))
+      complainAt(member, `it does not belong to ${type}, which has ${MEMBERS[type].join(' and ')}`);
+  switch (type) {
+    case 'bearer':
+      return { kind: type, token: fitTextAt(at('token'), tokenFault) };
+    case 'basic':
+      return {
+        kind: type,
+        username: fitTextAt(at('username'), usernameFault),
+        password: fitTextAt(at('password'), controlFault),
+      };
+    case 'header':
+      return {
+        kind: type,
+        name: fitTextAt(at('name'), headerNameFault),
+        value: fitTextAt(at('value'), filledFault),
+      };
+    case 'query':
+      return {
+        kind: type,
+        name: fitTextAt(at('name'), emptyFault),
+        value: fitTextAt(at('value'), textFault),
+      };
+  }
+}
+
+function isKind(type: unknown): type is RestAuth['kind'] {
+  return typeof type === 'string' && Object.hasOwn(MEMBERS, type);
+}
+
+function emptyFault(text: string): string | undefined {
+  if (text === '') return 'it is empty';
+  return text.isWellFormed() ? undefined : 'it holds half of a character';
+}
+
+function textFault(text: string): string | undefined {
+  return emptyFault(text) ?? controlFault(text);
+}
+
+function filledFault(text: string): string | undefined {
+  return emptyFault(text) ?? headerValueFault(text);
+}
+
+function tokenFault(text: string): string | undefined {
+  return /\s/.test(text) ? 'it holds white space' : filledFault(text);
+}
+
+/** RFC 7617, section 2. */
+function usernameFault(text: string): string | undefined {
+  return text.includes(':') ? 'it holds a ":", where the password would begin' : controlFault(text);
+}
+
+function controlFault(text: string): string | undefined {
+  return /\p{Cc}/u.test(text) ? 'it holds a control character' : undefined;
+}

@@ -1,0 +1,207 @@
+import { HINTS, isContradiction, saidHints, type SaidHints } from '../hints/hint.ts';
+import { complainAt, flagAt, fitTextAt, isGiven, memberAt, membersAt, textIfGiven } from '../json-place.ts';
+import type { Fault, Place } from '../json-place.ts';
+import { nearest } from '../nearest.ts';
+import { err, ok, type Result } from '../result.ts';
+import type { EntryFault } from './entry-fault.ts';
+import { headerNameFault, headerValueFault, mappedHeaderFault } from './http-header.ts';
+import { readRestAuth } from './read-rest-auth.ts';
+import { readInputSchema, readOutputSchema } from './rest-schemas.ts';
+import type { RestAuth, RestToolSpec } from './rest-tool.ts';
+import { readUrlTemplate, type UrlTemplate } from './url-template.ts';
+
+const KNOWN: readonly string[] = [
+  ...[
+    'url',
+    'method',
+    'headers',
+    'auth',
+    'title',
+    'description',
+    'inputSchema',
+    'outputSchema',
+    'annotations',
+  ],
+  ...['queryMapping', 'headerMapping', 'bodyType', 'filter', 'timeoutMs', 'maxBytes'],
+];
+const NAME = /^[a-zA-Z0-9_][a-zA-Z0-9._/-]{0,127}$/;
+const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+/** Beyond it the timers of Node know no time. */
+const MOST_MS = 2 ** 31 - 1;
+const DEFAULT_MS = 60_000;
+const MIB = 2 ** 20;
+const MOST_BYTES = 50 * MIB;
+const LONGEST_FILTER = 4_096;
+
+/** Reads one HTTP request of which an operator makes a tool. Whether its filter and schemas compile is not looked at. */
+export function readRestTool(
+  name: string,
+  entry: Readonly<Record<string, unknown>>,
+): Result<RestToolSpec, readonly EntryFault[]> {
+  const faults: Fault[] = [];
+  const place: Place = { value: entry, field: '', faults };
+  const at = (member: string): Place => memberAt(place, member);
+  const template = readUrl(at('url'));
+  const method = textIfGiven(at('method'))?.toUpperCase();
+  if (method !== undefined && !METHODS.includes(method))
+    complainAt(at('method'), `it must be one of ${METHODS.join(', ')}`);
+  const auth = isGiven(at('auth')) ? readRestAuth(at('auth')) : undefined;
+  const headers = readHeaders(at('headers'), auth);
+  const queryMapping = readMapping(at('queryMapping'), queryFaults(template, auth));
+  const headerMapping = readMapping(at('headerMapping'), headerFaults(headers, auth));
+  const mapped = [...Object.keys(queryMapping), ...Object.keys(headerMapping)];
+  const annotations = at('annotations');
+  const annotated = textIfGiven(memberAt(annotations, 'title'));
+  const spec: RestToolSpec = {
+    name,
+    title: textIfGiven(at('title')) ?? annotated,
+    description: textIfGiven(at('description')),
+    url: typeof entry['url'] === 'string' ? entry['url'] : '',
+    method: method ?? 'POST',
+    isMethodGiven: method !== undefined,
+    headers,
+    auth,
+    inputSchema: readInputSchema(at('inputSchema'), template, mapped),
+    outputSchema: readOutputSchema(at('outputSchema')),
+    annotations: readHints(annotations),
+    queryMapping,
+    headerMapping,
+    bodyType: readBodyType(at('bodyType')),
+    filter: isGiven(at('filter')) ? fitTextAt(at('filter'), filterFault) : undefined,
+    timeoutMs: readWhole(at('timeoutMs'), { most: MOST_MS, otherwise: DEFAULT_MS }),
+    maxBytes: readWhole(at('maxBytes'), { most: MOST_BYTES, otherwise: MIB }),
+  };
+  const found = [...nameFaults(name), ...unknownFaults(entry), ...faults.map(asSentence)];
+  return found.length === 0 ? ok(spec) : err(found);
+}
+
+function nameFaults(name: string): readonly EntryFault[] {
+  if (NAME.test(name)) return [];
+  const reason =
+    'A name has 1 to 128 letters, digits, "_", ".", "/" or "-", and begins with a letter, a digit or "_".';
+  return [{ field: '', reason }];
+}
+
+function unknownFaults(entry: Readonly<Record<string, unknown>>): readonly EntryFault[] {
+  const unknown = Object.keys(entry).filter((key) => !KNOWN.includes(key));
+  return unknown.map((field) => {
+    const meant = nearest(field, KNOWN);
+    const hint = meant === undefined ? '' : ` Did you mean ${JSON.stringify(meant)}?`;
+    return { field, reason: `A REST tool has no such member.${hint} Known are ${KNOWN.join(', ')}.` };
+  });
+}
+
+function asSentence({ field, reason }: Fault): EntryFault {
+  const end = reason.endsWith('.') ? '' : '.';
+  return { field, reason: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${end}` };
+}
+
+function readUrl(place: Place): UrlTemplate | undefined {
+  let template: UrlTemplate | undefined;
+  fitTextAt(place, (text) => {
+    const read = readUrlTemplate(text);
+    if (read.ok) template = read.value;
+    return read.ok ? undefined : read.error;
+  });
+  return template;
+}
+
+function readHeaders(place: Place, auth: RestAuth | undefined): Readonly<Record<string, string>> {
+  const isFirst = firstTimes();
+  return readTexts(place, (name, value) => {
+    const lower = name.toLowerCase();
+    if (!isFirst(lower)) return 'it stands there twice';
+    if (lower === authHeader(auth)) return 'it is set by "auth" as well';
+    return headerNameFault(name) ?? headerValueFault(value);
+  });
+}
+
+/** In lower case. */
+function authHeader(auth: RestAuth | undefined): string | undefined {
+  if (auth === undefined || auth.kind === 'query') return undefined;
+  return auth.kind === 'header' ? auth.name.toLowerCase() : 'authorization';
+}
+
+type MappingFault = (target: string) => string | undefined;
+
+function queryFaults(template: UrlTemplate | undefined, auth: RestAuth | undefined): MappingFault {
+  const fixed = new Set(template?.query.map(({ name }) => name));
+  const isFirst = firstTimes();
+  return (target) => {
+    if (!isFirst(target)) return TAKEN;
+    if (target === '') return 'a query parameter needs a name';
+    if (auth?.kind === 'query' && auth.name === target) return 'that query parameter is set by "auth"';
+    return fixed.has(target) ? 'that query parameter is set by "url"' : undefined;
+  };
+}
+
+function headerFaults(headers: Readonly<Record<string, string>>, auth: RestAuth | undefined): MappingFault {
+  const fixed = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  const isFirst = firstTimes();
+  return (target) => {
+    const lower = target.toLowerCase();
+    if (!isFirst(lower)) return TAKEN;
+    if (lower === authHeader(auth)) return 'that header is set by "auth"';
+    return fixed.has(lower) ? 'that header is set by "headers"' : mappedHeaderFault(target);
+  };
+}
+
+function readMapping(place: Place, fault: MappingFault): Readonly<Record<string, string>> {
+  return readTexts(place, (_, target) => fault(target));
+}
+
+const TAKEN = 'another argument goes there already';
+
+/** Tells of each text whether it comes for the first time. */
+function firstTimes(): (text: string) => boolean {
+  const seen = new Set<string>();
+  return (text) => seen.size < seen.add(text).size;
+}
+
+function readTexts(
+  place: Place,
+  fault: (name: string, text: string) => string | undefined,
+): Readonly<Record<string, string>> {
+  const members = isGiven(place) ? membersAt(place) : [];
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, fitTextAt(member, (text) => fault(name, text))]),
+  );
+}
+
+function readHints(place: Place): SaidHints {
+  if (!isGiven(place)) return {};
+  for (const [name, member] of membersAt(place)) {
+    if (HINTS.some((hint) => hint === name)) flagAt(member, false);
+    else if (name !== 'title')
+      complainAt(member, `it is no annotation; known are ${HINTS.join(', ')}, title`);
+  }
+  const members = Object.fromEntries(
+    membersAt({ ...place, faults: [] }).map(([name, { value }]) => [name, value]),
+  );
+  const said = saidHints(members);
+  if (isContradiction(said))
+    complainAt(place, 'what only reads destroys nothing: readOnlyHint and destructiveHint are both true');
+  return said;
+}
+
+function readBodyType(place: Place): RestToolSpec['bodyType'] {
+  if (place.value === 'form' || place.value === 'json') return place.value;
+  if (isGiven(place)) complainAt(place, 'it must be "json" or "form"');
+  return 'json';
+}
+
+function filterFault(text: string): string | undefined {
+  if (text === '') return 'it is empty; leave it out where the whole answer is wanted';
+  return text.length > LONGEST_FILTER ? `it is longer than ${LONGEST_FILTER} characters` : undefined;
+}
+
+function readWhole(
+  place: Place,
+  { most, otherwise }: { readonly most: number; readonly otherwise: number },
+): number {
+  const { value } = place;
+  if (!isGiven(place)) return otherwise;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value;
+  complainAt(place, `it must be a whole number from 1 to ${most}`);
+  return otherwise;
+}

@@ -1,0 +1,100 @@
+import { err, ok, type Result } from '../result.ts';
+import { isDotSegment } from './path-value.ts';
+
+/** A URL with places for arguments in its path and query. */
+export interface UrlTemplate {
+  readonly origin: string;
+  /** Segments, each one made of texts and arguments in turn: a text, an argument, a text, … */
+  readonly path: readonly Pattern[];
+  readonly query: readonly QueryPart[];
+  /** The names of its arguments. */
+  readonly pathArguments: ReadonlySet<string>;
+  readonly queryArguments: ReadonlySet<string>;
+}
+
+/** `texts` are encoded already, and one more than there are `names`. */
+export interface Pattern {
+  readonly texts: readonly string[];
+  readonly names: readonly string[];
+}
+
+export interface QueryPart {
+  /** Decoded. */
+  readonly name: string;
+  /** With its `=`, encoded. */
+  readonly pattern: Pattern;
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#]+)([^?#]*)(?:\?([^#]*))?(#.*)?$/i;
+const PLACE = /\{([^{}]*)\}/;
+
+/** The error is a sentence. */
+export function readUrlTemplate(text: string): Result<UrlTemplate, string> {
+  const [, authority, path = '', query = '', fragment] = ABSOLUTE.exec(text) ?? [];
+  // A parser of URLs steps over tabs and line breaks, and takes a backslash for a slash.
+  if (authority === undefined || /[\s\\]/.test(text) || !URL.canParse(text))
+    return err('It is no absolute URL that begins with "http://" or "https://".');
+  if (/[{}]/.test(authority))
+    return err('An argument may stand in the path or in the query, but not in the host.');
+  if (authority.includes('@')) return err('It holds a user or a password; use "auth".');
+  if (fragment !== undefined) return err('It holds a "#", behind which nothing is ever sent.');
+  const segments = (path === '' ? '/' : path).slice(1).split('/');
+  if (segments.some(isDotSegment)) return err('Its path holds "." or "..". Write the path that is meant.');
+  const parts = query.split('&').filter((part) => part !== '');
+  const patterns = [...segments, ...parts].map(readPattern);
+  if (patterns.some(isBroken))
+    return err('A "{" has no "}", or a "}" no "{", or there is no name between them.');
+  if (parts.some((part) => /[{}]/.test(part.split('=')[0] ?? '')))
+    return err('An argument may stand for the value of a query parameter, but not for its name.');
+  if (!parts.every(isDecodable)) return err('A name in its query is not percent-encoded as it must be.');
+  return ok(templateOf(new URL(text).origin, segments.map(readPattern), parts));
+}
+
+function templateOf(origin: string, segments: readonly Pattern[], parts: readonly string[]): UrlTemplate {
+  const path = segments.map((pattern) => ({ ...pattern, texts: pattern.texts.map(encodedPathText) }));
+  const query = parts.map((part) => {
+    const { texts, names } = readPattern(part);
+    return { name: queryName(part), pattern: { texts: texts.map(encodedQueryText), names } };
+  });
+  return {
+    origin,
+    path,
+    query,
+    pathArguments: new Set(path.flatMap(({ names }) => names)),
+    queryArguments: new Set(query.flatMap(({ pattern }) => pattern.names)),
+  };
+}
+
+function readPattern(text: string): Pattern {
+  // With the one group of the expression, texts and names come in turn.
+  const pieces = text.split(PLACE);
+  return {
+    texts: pieces.filter((_, index) => index % 2 === 0),
+    names: pieces.filter((_, index) => index % 2 === 1),
+  };
+}
+
+function isBroken({ texts, names }: Pattern): boolean {
+  return texts.some((text) => /[{}]/.test(text)) || names.includes('');
+}
+
+/** As URL writes it: letters on both sides keep it from being taken for a dot segment. */
+function encodedPathText(text: string): string {
+  return new URL(`http://a/x${text}x`).pathname.slice(2, -1);
+}
+
+function encodedQueryText(text: string): string {
+  return new URL(`http://a/?${text}`).search.slice(1);
+}
+
+function isDecodable(part: string): boolean {
+  try {
+    return queryName(part) !== '';
+  } catch {
+    return false;
+  }
+}
+
+function queryName(part: string): string {
+  return decodeURIComponent((part.split('=')[0] ?? '').replaceAll('+', ' '));
+}

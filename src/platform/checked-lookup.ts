@@ -1,0 +1,44 @@
+import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { reachOf, type Reach } from './addresses.ts';
+
+/** How names become addresses; that of the system where nothing else is given. */
+export type ResolveName = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, found: readonly LookupAddress[]) => void,
+) => void;
+
+/** A name all of whose addresses lead where nobody may go. */
+export class ForbiddenAddress extends Error {
+  readonly code = 'FORBIDDEN_ADDRESS';
+  readonly reaches: readonly Reach[];
+
+  constructor(reaches: readonly Reach[]) {
+    super(`leads to ${reaches.join(' and ')} addresses alone`);
+    this.reaches = reaches;
+  }
+}
+
+/**
+ * A look-up for the moment of a connection, which is made to the very addresses that were checked: no second answer of the
+ * DNS leads elsewhere. A literal address is connected to without a look-up, so it is to be checked before.
+ */
+export function checkedLookup(
+  reaches: ReadonlySet<Reach>,
+  resolve: ResolveName = (hostname, options, callback) => lookup(hostname, options, callback),
+): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      if (error !== null) return callback(error, []);
+      const allowed = found.filter(({ address }) => reaches.has(reachOf(address)));
+      const [first] = allowed;
+      if (first === undefined) {
+        const met = new Set(found.map(({ address }) => reachOf(address)));
+        return callback(new ForbiddenAddress([...met]), []);
+      }
+      if (options.all === true) callback(null, [...allowed]);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

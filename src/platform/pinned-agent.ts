@@ -1,0 +1,215 @@
+import { isIP } from 'node:net';
+import { Agent, type Dispatcher } from 'undici';
+import { reachOf, type Reach } from './addresses.ts';
+import { decodeWithin } from './bounded-decoding.ts';
+import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
+
+export interface PinnedRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: string | Buffer | undefined;
+  /** Most bytes of the answer that are read; the connection ends where there are more. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** `isCut`: there is more of the body. A `reason` is a phrase to stand behind the name of a host. */
+export type PinnedAnswer =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+      readonly body: Buffer;
+      readonly isCut: boolean;
+    }
+  | { readonly kind: 'forbidden'; readonly reaches: readonly Reach[] }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface PinnedAgent {
+  exchange(request: PinnedRequest): Promise<PinnedAnswer>;
+  close(): Promise<void>;
+}
+
+export interface PinnedAgentOptions {
+  /** Where connections may lead. */
+  readonly reaches: ReadonlySet<Reach>;
+  readonly resolve?: ResolveName | undefined;
+}
+
+const CONNECT_LIMIT_MS = 10_000;
+const MOST_CONNECTIONS = 256;
+
+/**
+ * Keep-alive connections to any origin whose addresses may be reached; each was checked when it was opened. No redirect is
+ * followed. undici's own limits of 300 s are off: how long a request may take is its signal's to say.
+ */
+export function openPinnedAgent({ reaches, resolve }: PinnedAgentOptions): PinnedAgent {
+  const agent = new Agent({
+    connect: { timeout: CONNECT_LIMIT_MS, lookup: checkedLookup(reaches, resolve) },
+    connections: MOST_CONNECTIONS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    pipelining: 1,
+    allowH2: false,
+  });
+  const literals = new LiteralReaches();
+  return {
+    async exchange(request) {
+      const { url } = request;
+      if (url.protocol !== 'https:' && url.protocol !== 'http:') return failed('is no http address');
+      if (url.username !== '' || url.password !== '') return failed('holds a user or a password');
+      const reach = literals.of(url.hostname);
+      if (reach !== undefined && !reaches.has(reach)) return { kind: 'forbidden', reaches: [reach] };
+      const answer = await dispatch(agent, request);
+      const codings = answer.kind === 'answered' ? answer.headers['content-encoding'] : undefined;
+      return codings === undefined ? answer : decoded(answer, String(codings), request.maxBytes);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+const MOST_LITERALS = 1_000;
+
+/** Where hosts that are addresses lead; a check of all lists costs as much as a tenth of a request. */
+class LiteralReaches {
+  readonly #known = new Map<string, Reach | undefined>();
+
+  /** Undefined: the host is a name. */
+  of(hostname: string): Reach | undefined {
+    if (this.#known.has(hostname)) return this.#known.get(hostname);
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    const reach = isIP(host) === 0 ? undefined : reachOf(host);
+    if (this.#known.size >= MOST_LITERALS) this.#known.clear();
+    this.#known.set(hostname, reach);
+    return reach;
+  }
+}
+
+function dispatch(agent: Agent, request: PinnedRequest): Promise<PinnedAnswer> {
+  return new Promise((resolve) => {
+    const { signal, url } = request;
+    const reader = new AnswerReader(request.maxBytes, (answer) => {
+      signal.removeEventListener('abort', abort);
+      resolve(answer);
+    });
+    const abort = (): void => reader.end(failed('was not waited for any longer'));
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort);
+    agent.dispatch(
+      {
+        origin: url.origin,
+        method: request.method,
+        path: `${url.pathname}${url.search}`,
+        headers: request.headers as string[],
+        body: request.body ?? null,
+      },
+      reader,
+    );
+  });
+}
+
+/** Takes one answer in. Whatever ends it first counts, and what is not wanted any more ends with its connection. */
+class AnswerReader implements Dispatcher.DispatchHandler {
+  readonly #maxBytes: number;
+  readonly #chunks: Buffer[] = [];
+  #give: ((answer: PinnedAnswer) => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #size = 0;
+  #status = 0;
+  #headers: Readonly<Record<string, string | string[] | undefined>> = {};
+
+  constructor(maxBytes: number, give: (answer: PinnedAnswer) => void) {
+    this.#maxBytes = maxBytes;
+    this.#give = give;
+  }
+
+  end(answer: PinnedAnswer): void {
+    this.#settle(answer);
+    this.#controller?.abort(new Error('aborted'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#give === undefined) controller.abort(new Error('aborted'));
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    const room = this.#maxBytes - this.#size;
+    this.#size += chunk.length;
+    this.#chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+    if (chunk.length > room) this.end(this.#answer(true));
+  }
+
+  onResponseEnd(): void {
+    this.#settle(this.#answer(false));
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#settle(
+      error instanceof ForbiddenAddress
+        ? { kind: 'forbidden', reaches: error.reaches }
+        : failed(reasonOf(error)),
+    );
+  }
+
+  #answer(isCut: boolean): PinnedAnswer {
+    const [only = EMPTY] = this.#chunks;
+    const body = this.#chunks.length < 2 ? only : Buffer.concat(this.#chunks);
+    return { kind: 'answered', status: this.#status, headers: this.#headers, body, isCut };
+  }
+
+  #settle(answer: PinnedAnswer): void {
+    const give = this.#give;
+    this.#give = undefined;
+    give?.(answer);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+async function decoded(answer: PinnedAnswer, codings: string, maxBytes: number): Promise<PinnedAnswer> {
+  if (answer.kind !== 'answered' || answer.body.length === 0) return answer;
+  const plain = await decodeWithin(answer.body, codings, maxBytes);
+  if (plain === undefined)
+    return failed(`answered in the coding ${JSON.stringify(codings.slice(0, 50))}, which cannot be read`);
+  return { ...answer, body: plain.body, isCut: answer.isCut || plain.isCut };
+}
+
+function failed(reason: string): PinnedAnswer {
+  return { kind: 'failed', reason };
+}
+
+/** Tells people what to look at. */
+function reasonOf(error: Error & { readonly code?: string }): string {
+  const { code = '' } = error;
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'refuses connections: nothing listens there (ECONNREFUSED)';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `has a host name that is not known (${code})`;
+    case 'ETIMEDOUT':
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return `took no connection within ${CONNECT_LIMIT_MS / 1_000} s`;
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'UND_ERR_SOCKET':
+      return 'closed the connection before its answer was whole';
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return 'answered with more headers than are read';
+  }
+  if (/CERT|SIGNATURE|ISSUER|^ERR_TLS/.test(code)) return `has a certificate that is not accepted (${code})`;
+  if (code.startsWith('HPE_')) return `answered with what is no HTTP (${code})`;
+  return `could not be asked (${code === '' ? error.name : code})`;
+}

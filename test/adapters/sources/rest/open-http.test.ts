@@ -1,0 +1,295 @@
+// Where requests of tools may go, and how much may come back.
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { HttpAnswer, HttpCall } from '../../../../src/adapters/sources/http/http-call.ts';
+import type { HttpPort } from '../../../../src/adapters/sources/http/http-port.ts';
+import { openHttp } from '../../../../src/adapters/sources/http/open-http.ts';
+import type { Result } from '../../../../src/core/result.ts';
+import type { Reach } from '../../../../src/platform/addresses.ts';
+import type { ResolveName } from '../../../../src/platform/checked-lookup.ts';
+import { freePort } from '../../../support/assay.ts';
+import { endLater } from '../../../support/endings.ts';
+import { serveWeb } from '../../../support/web-server.ts';
+
+const ALL: readonly Reach[] = ['public', 'private', 'loopback', 'link-local', 'metadata', 'reserved'];
+
+function open(reaches: readonly Reach[] = ['public', 'loopback'], resolve?: ResolveName): HttpPort {
+  const http = openHttp({
+    reaches: new Set(reaches),
+    forbidden: (met) => `See ${met.map((reach) => `http.allow-${reach}`).join(', ')}.`,
+    resolve,
+  });
+  endLater(() => http.close());
+  return http;
+}
+
+function send(
+  http: HttpPort,
+  url: string,
+  more: Partial<HttpCall> = {},
+): Promise<Result<HttpAnswer, string>> {
+  const signal = AbortSignal.timeout(10_000);
+  return http.send({ method: 'GET', url: new URL(url), headers: [], maxBytes: 1_000, signal, ...more });
+}
+
+async function textOf(answer: Promise<Result<HttpAnswer, string>>): Promise<string> {
+  const result = await answer;
+  return result.ok
+    ? `${result.value.status} ${result.value.body.toString()}${result.value.isCut ? ' (cut)' : ''}`
+    : result.error;
+}
+
+/** Feeds the answers one after the other; the last one stays. */
+function feeding(...answers: readonly string[]): ResolveName {
+  let asked = 0;
+  return (_name, _options, callback) => {
+    const address = answers[Math.min(asked, answers.length - 1)]!;
+    asked += 1;
+    setImmediate(() => callback(null, [{ address, family: address.includes(':') ? 6 : 4 }]));
+  };
+}
+
+describe('where a request goes', () => {
+  it('is where the operator lets it go', async () => {
+    const port = await serveWeb((request, response) => response.end(`${request.method} ${request.url}`));
+    expect(await textOf(send(open(), `http://127.0.0.1:${port}/a?b=1`))).toBe('200 GET /a?b=1');
+  });
+
+  it.each([
+    ['127.0.0.1', 'loopback'],
+    ['0x7f.1', 'loopback'],
+    ['2130706433', 'loopback'],
+    ['127.0.0.1.', 'loopback'],
+    ['[::1]', 'loopback'],
+    ['[::ffff:127.0.0.1]', 'loopback'],
+    ['10.0.0.1', 'private'],
+    ['[::ffff:a00:1]', 'private'],
+  ])('is not %s without a setting, which the sentence names', async (host, reach) => {
+    const said = await textOf(send(open(['public']), `http://${host}/a?secret=1`));
+    expect(said).toBe(
+      `"${new URL(`http://${host}`).origin}/a" leads to a ${reach} address, so nothing was sent there. See http.allow-${reach}.`,
+    );
+  });
+
+  it.each([
+    ['169.254.169.254', 'metadata'],
+    ['[fd00:ec2::254]', 'metadata'],
+    ['169.254.1.1', 'link-local'],
+    ['0.0.0.0', 'reserved'],
+    ['[64:ff9b::7f00:1]', 'reserved'],
+  ])('is never %s', async (host, reach) => {
+    expect(await textOf(send(open(ALL), `http://${host}/`))).toBe(
+      `"${new URL(`http://${host}`).href}" leads to a ${reach} address, so nothing was sent there. No setting allows that.`,
+    );
+  });
+
+  it('is no user, no password and no other scheme', async () => {
+    expect(await textOf(send(open(), 'http://a:b@127.0.0.1/'))).toBe(
+      '"http://127.0.0.1/" holds a user or a password.',
+    );
+    expect(await textOf(send(open(), 'ftp://127.0.0.1/'))).toContain('is no http address');
+  });
+
+  it('is checked for a name in the moment of each connection, so that a later answer of the DNS leads nowhere else', async () => {
+    let visits = 0;
+    const port = await serveWeb((_, response) => {
+      visits += 1;
+      response.writeHead(200, { connection: 'close' }).end('hello');
+    });
+    const url = `http://changing.example:${port}/`;
+    const http = open(['loopback'], feeding('127.0.0.1', '10.0.0.1', '169.254.169.254'));
+    expect(await textOf(send(http, url))).toBe('200 hello');
+    expect(await textOf(send(http, url))).toBe(
+      `"${url}" leads to a private address, so nothing was sent there. See http.allow-private.`,
+    );
+    expect(await textOf(send(http, url))).toBe(
+      `"${url}" leads to a metadata address, so nothing was sent there. No setting allows that.`,
+    );
+    expect(await textOf(send(open(['public'], feeding('127.0.0.1')), url))).toContain('a loopback address');
+    expect(visits).toBe(1);
+  });
+
+  it('is the allowed one of the addresses of a name', async () => {
+    const port = await serveWeb((_, response) => response.end('hello'));
+    const both: ResolveName = (_name, _options, callback) =>
+      callback(null, [
+        { address: '10.0.0.1', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ]);
+    expect(await textOf(send(open(['loopback'], both), `http://both.example:${port}/`))).toBe('200 hello');
+  });
+
+  it('is said without its query when nothing answers there', async () => {
+    const port = await freePort();
+    expect(await textOf(send(open(), `http://127.0.0.1:${port}/a?key=secret`))).toBe(
+      `"http://127.0.0.1:${port}/a" refuses connections: nothing listens there (ECONNREFUSED).`,
+    );
+    expect(await textOf(send(open(), 'http://nobody.invalid/'))).toContain(
+      'has a host name that is not known',
+    );
+  });
+});
+
+describe('a redirect', () => {
+  const to = (location: string, status = 302): Promise<number> =>
+    serveWeb((_, response) => response.writeHead(status, { location }).end('moved'));
+
+  it.each([301, 302, 303, 307, 308])('of status %i is followed by what only reads', async (status) => {
+    const port = await serveWeb((request, response) =>
+      request.url === '/end'
+        ? response.end(`${request.method} ${request.headers.authorization}`)
+        : response.writeHead(status, { location: '/end' }).end(),
+    );
+    const headers = [['Authorization', 'Bearer a']] as const;
+    expect(await textOf(send(open(), `http://127.0.0.1:${port}/`, { headers }))).toBe('200 GET Bearer a');
+  });
+
+  it('is not followed by a request that may have an effect', async () => {
+    const port = await to('/elsewhere', 307);
+    expect(await textOf(send(open(), `http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }))).toBe(
+      '307 moved',
+    );
+  });
+
+  it.each([
+    ['http://10.0.0.1/', 'leads to a private address, so nothing was sent there. See http.allow-private.'],
+    [
+      'http://169.254.169.254/latest/',
+      'leads to a metadata address, so nothing was sent there. No setting allows that.',
+    ],
+    [
+      'http://[::ffff:10.0.0.1]/',
+      'leads to a private address, so nothing was sent there. See http.allow-private.',
+    ],
+    ['ftp://127.0.0.1/', 'is no http address.'],
+  ])('to %s goes nowhere', async (location, end) => {
+    const port = await to(location);
+    const said = await textOf(send(open(), `http://127.0.0.1:${port}/a?b`));
+    expect(said).toBe(`"http://127.0.0.1:${port}/a", which redirects to ${new URL(location).origin}, ${end}`);
+  });
+
+  it('to another origin takes no credentials along, nor when it leads back', async () => {
+    const seen: unknown[] = [];
+    const first: number = await serveWeb((request, response) => {
+      seen.push([
+        request.url,
+        request.headers.authorization,
+        request.headers.cookie,
+        request.headers['x-key'],
+      ]);
+      if (request.url === '/back') response.end('back');
+      else response.writeHead(302, { location: `http://127.0.0.1:${second}/` }).end();
+    });
+    const second: number = await serveWeb((request, response) => {
+      const { authorization, cookie, 'x-key': key, accept } = request.headers;
+      seen.push([authorization, cookie, key, accept]);
+      response.writeHead(302, { location: `http://127.0.0.1:${first}/back` }).end();
+    });
+    const headers = [
+      ['AUTHORIZATION', 'Bearer a'],
+      ['cookie', 'b'],
+      ['X-Key', 'c'],
+      ['accept', 'd'],
+    ] as const;
+    const answer = send(open(), `http://127.0.0.1:${first}/`, { headers, secretHeaders: ['X-KEY'] });
+    expect(await textOf(answer)).toBe('200 back');
+    expect(seen).toEqual([
+      ['/', 'Bearer a', 'b', 'c'],
+      [undefined, undefined, undefined, 'd'],
+      ['/back', undefined, undefined, undefined],
+    ]);
+  });
+
+  it('is followed five times, and no sixth time', async () => {
+    const port = await serveWeb((request, response) => {
+      const left = Number(request.url!.slice(1));
+      if (left === 0) response.end('here');
+      else response.writeHead(302, { location: `/${left - 1}` }).end();
+    });
+    expect(await textOf(send(open(), `http://127.0.0.1:${port}/5`))).toBe('200 here');
+    expect(await textOf(send(open(), `http://127.0.0.1:${port}/6`))).toBe(
+      `"http://127.0.0.1:${port}/6" redirects more than 5 times, so nobody knows its answer.`,
+    );
+  });
+});
+
+describe('an answer', () => {
+  it('is read as far as it is wanted, and its connection ends there', async () => {
+    let sent = 0;
+    const chunk = Buffer.alloc(65_536, 'x');
+    const port = await serveWeb((_, response) => {
+      const go = (): void => {
+        while (sent < 2 ** 31 && !response.destroyed) {
+          sent += chunk.length;
+          if (!response.write(chunk)) return void response.once('drain', go);
+        }
+        response.end();
+      };
+      go();
+    });
+    const answer = await send(open(), `http://127.0.0.1:${port}/`, { maxBytes: 100_000 });
+    expect(answer).toMatchObject({ ok: true, value: { status: 200, isCut: true } });
+    expect(answer.ok && answer.value.body.length).toBe(100_000);
+    expect(sent).toBeLessThan(2 ** 25);
+  });
+
+  it('that has just as many bytes as are wanted is whole', async () => {
+    const port = await serveWeb((_, response) => response.end('x'.repeat(1_000)));
+    expect(await textOf(send(open(), `http://127.0.0.1:${port}/`))).toBe(`200 ${'x'.repeat(1_000)}`);
+  });
+
+  it('that comes drop by drop ends with the signal', async () => {
+    let isOver = false;
+    const port = await serveWeb((_, response) => {
+      const drip = setInterval(() => response.write('x'), 10);
+      response.on('close', () => {
+        clearInterval(drip);
+        isOver = true;
+      });
+    });
+    const beganMs = performance.now();
+    const answer = send(open(), `http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(150) });
+    expect(await textOf(answer)).toBe(`"http://127.0.0.1:${port}/" was not waited for any longer.`);
+    expect(performance.now() - beganMs).toBeLessThan(2_000);
+    await expect.poll(() => isOver).toBe(true);
+  });
+
+  it('is not asked for when nobody waits', async () => {
+    let visits = 0;
+    const port = await serveWeb((_, response) => response.end(String(++visits)));
+    const answer = send(open(), `http://127.0.0.1:${port}/`, { signal: AbortSignal.abort() });
+    expect(await textOf(answer)).toContain('was not waited for any longer');
+    expect(visits).toBe(0);
+  });
+
+  it('is asked for as it is, and decoded within the bound where it is encoded all the same', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000));
+    const port = await serveWeb((request, response) => {
+      expect(request.headers['accept-encoding']).toBe('identity');
+      const coded = request.url === '/bomb' ? bomb : gzipSync('hello');
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(coded);
+    });
+    expect(await textOf(send(open(), `http://127.0.0.1:${port}/`))).toBe('200 hello');
+    const answer = await send(open(), `http://127.0.0.1:${port}/bomb`, { maxBytes: 100_000 });
+    expect(answer.ok && [answer.value.body.length, answer.value.isCut]).toEqual([100_000, true]);
+  });
+
+  it('in a coding that nobody knows is none', async () => {
+    const port = await serveWeb((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'rot13' }).end('uryyb'),
+    );
+    expect(await textOf(send(open(), `http://127.0.0.1:${port}/`))).toBe(
+      `"http://127.0.0.1:${port}/" answered in the coding "rot13", which cannot be read.`,
+    );
+  });
+
+  it('that breaks off is none', async () => {
+    const port = await serveWeb((_, response) => {
+      response.writeHead(200, { 'content-length': '10' }).write('x');
+      setTimeout(() => response.destroy(), 20);
+    });
+    expect(await textOf(send(open(), `http://127.0.0.1:${port}/`))).toBe(
+      `"http://127.0.0.1:${port}/" closed the connection before its answer was whole.`,
+    );
+  });
+});
