@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { connectMade } from './adapters/sources/connect-made.ts';
 import type { HttpPort } from './adapters/sources/http/http-port.ts';
-import { compileSchema } from './adapters/sources/schema-check.ts';
 import { isMade } from './core/server-spec.ts';
 import type { Settings } from './core/settings.ts';
 import type { Connect, Log } from './gateway/ports.ts';
@@ -26,7 +25,7 @@ const RUNNER = join(import.meta.dirname, 'function-runner.js');
 export function connectAll({ downstream, log, settings }: Connecting): Connected {
   let opening: Promise<HttpPort> | undefined;
   const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(settings));
-  const made = connectMade({ log, compile: compileSchema, openHttp, runner: RUNNER });
+  const made = connectMade({ log, openHttp, runner: RUNNER });
   return {
     connect: (spec, asked) => (isMade(spec.transport) ? made(spec, asked) : downstream(spec, asked)),
     close: async () => {

@@ -1,7 +1,6 @@
 import { err, ok } from '../../core/result.ts';
 import { passing } from '../../core/supervision.ts';
 import type { Connect, Log, Opening } from '../../gateway/ports.ts';
-import type { CompileSchema } from '../../gateway/ports/compile-schema.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { HttpPort } from './http/http-port.ts';
 import type { LocalSource, LocalTransport } from './local-source.ts';
@@ -10,7 +9,6 @@ import type { MadeSource } from './made-tool.ts';
 
 export interface MadeDeps {
   readonly log: Log;
-  readonly compile: CompileSchema;
   /** Sends the requests of all tools; opened when the first of them is. */
   readonly openHttp: () => Promise<HttpPort>;
   /** The program that runs modules of functions. */
@@ -25,7 +23,6 @@ export function connectMade(deps: MadeDeps): Connect {
     const source = await openLocal(transport, deps);
     return open(spec, opening, {
       source,
-      compile: deps.compile,
       adopt: ({ transport: next }) => {
         if (next.kind === 'local') source.adopt(next);
       },
@@ -35,7 +32,6 @@ export function connectMade(deps: MadeDeps): Connect {
 
 interface Opened {
   readonly source: MadeSource;
-  readonly compile: CompileSchema;
   readonly adopt?: (spec: ServerSpec) => void;
 }
 

@@ -50,15 +50,16 @@ export class LocalSource implements MadeSource {
       if (made.ok) found.push(made.value);
       else skipped.push({ what: name, why: made.error });
     }
-    const read = await Promise.all(
-      modules.map((spec) => this.#modules.get(keyOf(spec))?.source.read(signal)),
-    );
-    for (const [place, given] of read.entries()) {
-      const what = modules[place]?.path ?? '';
-      if (given?.ok === false) skipped.push({ what, why: given.error });
-      if (given?.ok !== true) continue;
-      found.push(...given.value.tools);
-      skipped.push(...given.value.skipped);
+    const open = modules.flatMap((spec) => {
+      const module = this.#modules.get(keyOf(spec));
+      return module === undefined ? [] : [{ what: spec.path, read: module.source.read(signal) }];
+    });
+    for (const { what, read } of open) {
+      const given = await read;
+      if (given.ok) {
+        found.push(...given.value.tools);
+        skipped.push(...given.value.skipped);
+      } else skipped.push({ what, why: given.error });
     }
     return ok(withoutTwins(found, skipped));
   }

@@ -1,7 +1,6 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { CompileSchema } from '../../gateway/ports/compile-schema.ts';
 import type { Ask, Link, LinkEvents, Reply, Skipped } from '../../gateway/ports.ts';
 import { NEWEST_LEGACY_VERSION } from '../../protocol/eras.ts';
 import { readServerMessage } from '../../protocol/message.ts';
@@ -16,7 +15,6 @@ export interface MadeLinkOptions {
   /** What the source was read to have when the link was opened. */
   readonly first: MadeTools;
   readonly events: LinkEvents;
-  readonly compile: CompileSchema;
   /** Lets the source follow another entry. */
   readonly adopt?: ((spec: ServerSpec) => void) | undefined;
 }
@@ -70,8 +68,10 @@ export class MadeLink implements Link {
     this.#options.adopt?.(spec);
   }
 
-  /** Who cancels says so by the call's own cancellation; there is nothing else to be told. */
-  say(): void {}
+  /** What a client says beside its calls is nothing to tools; who cancels says so by the cancellation of the call. */
+  say(): void {
+    return;
+  }
 
   async close(cause: string): Promise<void> {
     this.#ending ??= cause;
@@ -93,13 +93,13 @@ export class MadeLink implements Link {
   }
 
   async #call(ask: Ask): Promise<Result<Reply, Refusal>> {
-    const { server, compile } = this.#options;
+    const { server } = this.#options;
     const { bytes, params } = ask.message;
     const name = ask.name ?? textOf(bytes, memberOf(params, 'name')) ?? '';
     const tool = this.#tools.get(name);
     if (tool === undefined)
       return errorOf(INVALID_PARAMS, `there is no tool ${JSON.stringify(name)} any more`);
-    const run = new MadeRun({ server, tool, ask, compile });
+    const run = new MadeRun({ server, tool, ask });
     this.#runs.add(run);
     try {
       const done = await run.done;

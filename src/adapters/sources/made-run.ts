@@ -8,13 +8,13 @@ import { notificationText } from '../../protocol/reply.ts';
 import { scanObject } from '../../protocol/scan.ts';
 import { memberOf, planOf, rawOf, textOf, type Plan } from '../../protocol/spans.ts';
 import { progressTokenOf } from '../../protocol/translate.ts';
+import { checkBy } from './schema-check.ts';
 import type { MadeArguments, MadeCall, MadeResult, MadeTool } from './made-tool.ts';
 
 export interface MadeRunOptions {
   readonly server: string;
   readonly tool: MadeTool;
   readonly ask: Ask;
-  readonly compile: CompileSchema;
 }
 
 /** One call of a tool that Assay makes itself: its arguments, its time limit, its end. Only the first end counts. */
@@ -44,9 +44,9 @@ export class MadeRun {
   }
 
   async #run(): Promise<void> {
-    const { tool, compile } = this.#options;
+    const { tool } = this.#options;
     const args = argumentsOf(this.#options.ask);
-    const fault = checkOf(tool, compile)(args.values);
+    const fault = checkOf(tool)(args.values);
     if (fault !== undefined) {
       this.#end(ok(resultText(misfit(tool, fault))));
       return;
@@ -165,16 +165,12 @@ type Check = ReturnType<CompileSchema>;
 const CHECKS = new WeakMap<MadeTool, Check>();
 
 /** Compiled when a tool is first called: most never are. */
-function checkOf(tool: MadeTool, compile: CompileSchema): Check {
+function checkOf(tool: MadeTool): Check {
   const known = CHECKS.get(tool);
   if (known !== undefined) return known;
-  let check: Check;
-  try {
-    check = compile(tool.definition.inputSchema);
-  } catch {
-    // A schema that cannot be compiled says nothing of arguments; what is called judges them.
-    check = () => undefined;
-  }
+  const compiled = checkBy(tool.definition.inputSchema);
+  // A schema that cannot be compiled says nothing of arguments; what is called judges them.
+  const check: Check = compiled.ok ? compiled.value : () => undefined;
   CHECKS.set(tool, check);
   return check;
 }
@@ -182,7 +178,7 @@ function checkOf(tool: MadeTool, compile: CompileSchema): Check {
 /** For the model, which can do better with it. */
 function misfit({ definition }: MadeTool, { path, reason }: SchemaFault): MadeResult {
   const place = path.length === 0 ? 'The arguments' : `The argument ${JSON.stringify(path.join('.'))}`;
-  const names = Object.keys((definition.inputSchema['properties'] ?? {}) as object);
+  const names = Object.keys(definition.inputSchema['properties'] ?? {});
   const known = path.length > 0 || names.length === 0 ? '' : ` Its arguments: ${names.join(', ')}.`;
   const text = `${place} of ${definition.name} cannot be used: ${reason}. Nothing was called.${known}`;
   return { content: [{ type: 'text', text }], isError: true };

@@ -12,6 +12,8 @@ export const compileSchema: CompileSchema = (schema) => {
     if (validate(value)) return undefined;
     const [first] = validate.errors ?? [];
     const path = (first?.instancePath ?? '').split('/').slice(1).map(unescaped);
+    const missing: unknown = first?.params['missingProperty'];
+    if (typeof missing === 'string') return { path: [...path, missing], reason: 'it is missing' };
     return { path, reason: reasonOf(first) };
   };
 };

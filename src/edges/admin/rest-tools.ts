@@ -20,8 +20,24 @@ const AUTH = z
   })
   .openapi({ description: 'Encrypted where it is kept, and never shown again.' });
 
+type RequestField =
+  | 'url'
+  | 'method'
+  | 'requestType'
+  | 'description'
+  | 'headers'
+  | 'auth'
+  | 'inputSchema'
+  | 'outputSchema'
+  | 'queryMapping'
+  | 'headerMapping'
+  | 'bodyType'
+  | 'filter'
+  | 'timeoutMs'
+  | 'maxBytes';
+
 /** What may be said of the request that a tool makes. */
-export const REQUEST_FIELDS = {
+export const REQUEST_FIELDS: Readonly<Record<RequestField, z.ZodType>> = {
   url: z
     .string()
     .nullable()
@@ -42,7 +58,7 @@ export const REQUEST_FIELDS = {
   maxBytes: z.int().nullable().optional(),
 };
 
-type RequestFields = { readonly [K in keyof typeof REQUEST_FIELDS]?: unknown };
+type RequestFields = Readonly<Partial<Record<RequestField, unknown>>>;
 
 const TOOL_CREATE = z
   .object({
@@ -128,7 +144,7 @@ function deleteRoute({ local }: AdminDeps): Route {
 
 /** The members of an entry; absent where nothing of the request is to change. */
 export function requestIn(body: RequestFields): GatewayEntry | undefined {
-  const fields = Object.keys(REQUEST_FIELDS) as readonly (keyof RequestFields)[]; // its own keys
+  const fields = Object.keys(REQUEST_FIELDS) as readonly RequestField[]; // its own keys
   const given = Object.fromEntries(
     fields.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
   );

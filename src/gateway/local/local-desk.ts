@@ -133,7 +133,7 @@ export class LocalDesk {
     const server = this.#server;
     // A command starts what it asks about alone.
     server?.start();
-    await server?.settled('tools');
+    await server?.settled();
     await server?.lists.readAgain();
     if (server !== undefined) await drift.settled(server.spec);
     const id = toolIdIn(name);

@@ -95,7 +95,7 @@ export class ModuleDesk {
     const server = this.#server;
     // A command starts what it asks about alone.
     server?.start();
-    await server?.settled('tools');
+    await server?.settled();
     await server?.lists.readAgain();
   }
 
