@@ -1,0 +1,125 @@
+import { relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Longest text of a fault. */
+const LIMIT = 16_000;
+const MAX_FRAMES = 10;
+const MAX_CAUSES = 3;
+
+/** The folder of the module, to which places in its files are told. */
+export interface Telling {
+  readonly folder: string;
+}
+
+/** What was thrown, whatever it is, with the lines of the module that it came through. Never throws. */
+export function faultText(thrown: unknown, telling: Telling): string {
+  const text = tryTo(() => described(thrown, telling, 0)) ?? 'It threw something that cannot be shown.';
+  return text.length > LIMIT ? `${text.slice(0, LIMIT)} …` : text;
+}
+
+/** Where in the module's files this was called from. */
+export function placeHere(telling: Telling): string | undefined {
+  const [first] = framesOf(new Error().stack ?? '', telling);
+  return first === undefined ? undefined : /\(?([^\s()]+:\d+:\d+)\)?$/.exec(first)?.[1];
+}
+
+/** The value, or undefined where something is thrown on the way to it. */
+export function tryTo<T>(get: () => T): T | undefined {
+  try {
+    return get();
+  } catch {
+    return undefined;
+  }
+}
+
+/** As text, whatever it is; undefined where it cannot be made one. */
+export function shown(get: () => unknown): string | undefined {
+  return tryTo(() => String(get()));
+}
+
+function described(thrown: unknown, telling: Telling, depth: number): string {
+  if (!(thrown instanceof Error)) return notAnError(thrown);
+  const stack = shown(() => thrown.stack) ?? '';
+  const frames = framesOf(stack, telling);
+  const lines = [
+    `${headOf(thrown, telling)}${placeOfSyntax(stack, telling)}`,
+    ...frames.map((frame) => `    ${frame}`),
+  ];
+  const cause = depth < MAX_CAUSES ? tryTo(() => thrown.cause) : undefined;
+  if (cause !== undefined) lines.push(`Caused by: ${described(cause, telling, depth + 1)}`);
+  return lines.join('\n');
+}
+
+function notAnError(thrown: unknown): string {
+  if (typeof thrown === 'string') return thrown === '' ? 'It threw an empty text.' : thrown;
+  if (thrown === undefined || thrown === null) return `It threw ${String(thrown)}.`;
+  const json = tryTo(() => JSON.stringify(thrown) as string | undefined); // undefined for a function or symbol
+  const text = json ?? shown(() => thrown);
+  return text === undefined ? 'It threw something that cannot be shown.' : `It threw ${text.slice(0, LIMIT)}`;
+}
+
+function headOf(error: Error, telling: Telling): string {
+  const code = tryTo(() => (error as { readonly code?: unknown }).code);
+  if (code === 'ERR_ACCESS_DENIED') return forbidden(error);
+  const name = shown(() => error.name) ?? 'Error';
+  const message = shown(() => error.message) ?? '';
+  const within = message.slice(0, LIMIT).replaceAll(telling.folder + sep, '');
+  if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
+    return `${within.replace(/\.?$/, '.')} Node strips types and generates no code: write what is left when types are taken away, such as a const object in place of an enum`;
+  const head = name === 'Error' || name === '' ? within : `${name}: ${within}`;
+  return head === '' ? 'It threw an Error without a message.' : head;
+}
+
+/** What a module may not do says Node in words for who starts it; here in words for who wrote it. */
+function forbidden(error: Error): string {
+  const { permission, resource } = error as { readonly permission?: unknown; readonly resource?: unknown };
+  const path = JSON.stringify(typeof resource === 'string' ? resource.slice(0, 500) : '');
+  switch (permission) {
+    case 'FileSystemRead':
+      return `It may not read ${path}: only its own folder, and what the settings of the module list under "reads"`;
+    case 'FileSystemWrite':
+      return `It may not write ${path}: only what the settings of the module list under "writes"`;
+    case 'ChildProcess':
+      return 'It may not start processes';
+    case 'WorkerThreads':
+      return 'It may not start threads';
+    default:
+      return `It may not use ${shown(() => permission) ?? 'this'}`;
+  }
+}
+
+/** Lines of the stack in files of the module, as `at run (tools.ts:5:11)`. */
+function framesOf(stack: string, telling: Telling): readonly string[] {
+  return stack
+    .slice(0, 100_000)
+    .split('\n')
+    .map((line) => /^ {4}(at .*?)\(?((?:file:\/\/)?\/[^()]*|[A-Za-z]:\\[^()]*):(\d+):(\d+)\)?$/.exec(line))
+    .flatMap((found) => {
+      const [, head = '', file = '', line = '', column = ''] = found ?? [];
+      const inside = insideOf(file, telling);
+      if (inside === undefined) return [];
+      const place = `${inside}:${line}:${column}`;
+      const caller = head.slice(3).trim();
+      return [caller === '' || caller === 'async' ? `at ${place}` : `at ${caller} (${place})`];
+    })
+    .slice(0, MAX_FRAMES);
+}
+
+/** A fault of syntax stands before the stack, as `file:///…:3`, the line, and a mark below it. */
+function placeOfSyntax(stack: string, telling: Telling): string {
+  const [first = '', ...rest] = stack.split('\n', 5);
+  const [, file = '', line = ''] = /^(file:\/\/.*|\/.*):(\d+)$/.exec(first) ?? [];
+  const inside = insideOf(file, telling);
+  if (inside === undefined) return '';
+  const marked = rest.find((one) => /^\s*\^+/.test(one));
+  const column = marked === undefined ? '' : `:${marked.indexOf('^') + 1}`;
+  return ` (${inside}:${line}${column})`;
+}
+
+/** Path below the folder of the module; undefined where it is not there. */
+function insideOf(file: string, { folder }: Telling): string | undefined {
+  if (file === '') return undefined;
+  const path = tryTo(() => (file.startsWith('file:') ? fileURLToPath(file) : file));
+  if (path?.startsWith(folder + sep) !== true) return undefined;
+  return relative(folder, path).split(sep).join('/');
+}
