@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 /** Longest text of a fault. */
 const LIMIT = 16_000;
 const MAX_FRAMES = 10;
+/** What the stack calls code that stands in no function. */
+const UNNAMED: ReadonlySet<string> = new Set(['', 'async', 'Object.<anonymous>']);
 const MAX_CAUSES = 3;
+const UNSHOWN = 'It threw something that cannot be shown.';
 
 /** The folder of the module, to which places in its files are told. */
 export interface Telling {
@@ -13,8 +16,7 @@ export interface Telling {
 
 /** What was thrown, whatever it is, with the lines of the module that it came through. Never throws. */
 export function faultText(thrown: unknown, telling: Telling): string {
-  const text = tryTo(() => described(thrown, telling, 0)) ?? 'It threw something that cannot be shown.';
-  return text.length > LIMIT ? `${text.slice(0, LIMIT)} …` : text;
+  return bounded(tryTo(() => described(thrown, telling, 0)) ?? UNSHOWN);
 }
 
 /** Where in the module's files this was called from. */
@@ -55,7 +57,7 @@ function notAnError(thrown: unknown): string {
   if (thrown === undefined || thrown === null) return `It threw ${String(thrown)}.`;
   const json = tryTo(() => JSON.stringify(thrown) as string | undefined); // undefined for a function or symbol
   const text = json ?? shown(() => thrown);
-  return text === undefined ? 'It threw something that cannot be shown.' : `It threw ${text.slice(0, LIMIT)}`;
+  return text === undefined ? UNSHOWN : `It threw ${bounded(text)}`;
 }
 
 function headOf(error: Error, telling: Telling): string {
@@ -63,7 +65,7 @@ function headOf(error: Error, telling: Telling): string {
   if (code === 'ERR_ACCESS_DENIED') return forbidden(error);
   const name = shown(() => error.name) ?? 'Error';
   const message = shown(() => error.message) ?? '';
-  const within = message.slice(0, LIMIT).replaceAll(telling.folder + sep, '');
+  const within = bounded(message).replaceAll(telling.folder + sep, '');
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
     return `${within.replace(/\.?$/, '.')} Node strips types and generates no code: write what is left when types are taken away, such as a const object in place of an enum`;
   const head = name === 'Error' || name === '' ? within : `${name}: ${within}`;
@@ -88,6 +90,10 @@ function forbidden(error: Error): string {
   }
 }
 
+function bounded(text: string): string {
+  return text.length > LIMIT ? `${text.slice(0, LIMIT)} …` : text;
+}
+
 /** Lines of the stack in files of the module, as `at run (tools.ts:5:11)`. */
 function framesOf(stack: string, telling: Telling): readonly string[] {
   return stack
@@ -100,7 +106,7 @@ function framesOf(stack: string, telling: Telling): readonly string[] {
       if (inside === undefined) return [];
       const place = `${inside}:${line}:${column}`;
       const caller = head.slice(3).trim();
-      return [caller === '' || caller === 'async' ? `at ${place}` : `at ${caller} (${place})`];
+      return [UNNAMED.has(caller) ? `at ${place}` : `at ${caller} (${place})`];
     })
     .slice(0, MAX_FRAMES);
 }

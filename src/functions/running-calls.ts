@@ -110,9 +110,10 @@ export class RunningCalls {
     if (!read.ok) return Promise.reject(new TypeError(`ctx.ask got a schema that ${read.error}`));
     if (!this.#running.has(call))
       return Promise.reject(new Error('The call has ended: nobody can be asked.'));
+    const { $schema: _, ...json } = read.value.json;
     const id = ++this.#lastAsk;
     const answered = new Promise<AskAnswer>((resolve) => this.#asks.set(id, resolve));
-    host.tell({ kind: 'ask', id, call, message: shown(() => message) ?? '', schema: read.value.json });
+    host.tell({ kind: 'ask', id, call, message: shown(() => message) ?? '', schema: json });
     return answered.then((answer) => {
       if (!answer.ok) throw new Error(answer.error);
       return answer.value as unknown as Answer; // `elicitation/create` has no other result
