@@ -21,8 +21,7 @@ export function faultText(thrown: unknown, telling: Telling): string {
 
 /** Where in the module's files this was called from. */
 export function placeHere(telling: Telling): string | undefined {
-  const [first] = framesOf(new Error().stack ?? '', telling);
-  return first === undefined ? undefined : /\(?([^\s()]+:\d+:\d+)\)?$/.exec(first)?.[1];
+  return framesOf(new Error().stack ?? '', telling)[0]?.place;
 }
 
 /** The value, or undefined where something is thrown on the way to it. */
@@ -45,7 +44,7 @@ function described(thrown: unknown, telling: Telling, depth: number): string {
   const frames = framesOf(stack, telling);
   const lines = [
     `${headOf(thrown, telling)}${placeOfSyntax(stack, telling)}`,
-    ...frames.map((frame) => `    ${frame}`),
+    ...frames.map(({ caller, place }) => (caller === '' ? `    at ${place}` : `    at ${caller} (${place})`)),
   ];
   const cause = depth < MAX_CAUSES ? tryTo(() => thrown.cause) : undefined;
   if (cause !== undefined) lines.push(`Caused by: ${described(cause, telling, depth + 1)}`);
@@ -94,19 +93,25 @@ function bounded(text: string): string {
   return text.length > LIMIT ? `${text.slice(0, LIMIT)} …` : text;
 }
 
-/** Lines of the stack in files of the module, as `at run (tools.ts:5:11)`. */
-function framesOf(stack: string, telling: Telling): readonly string[] {
+interface Frame {
+  /** Empty where code stands in no function. */
+  readonly caller: string;
+  /** `tools.ts:5:11` */
+  readonly place: string;
+}
+
+/** Lines of the stack in files of the module. */
+function framesOf(stack: string, telling: Telling): readonly Frame[] {
   return stack
     .slice(0, 100_000)
     .split('\n')
-    .map((line) => /^ {4}(at .*?)\(?((?:file:\/\/)?\/[^()]*|[A-Za-z]:\\[^()]*):(\d+):(\d+)\)?$/.exec(line))
+    .map((line) => /^ {4}(at .*?)\(?((?:file:\/\/)?\/.*|[A-Za-z]:\\.*):(\d+):(\d+)\)?$/.exec(line))
     .flatMap((found) => {
       const [, head = '', file = '', line = '', column = ''] = found ?? [];
       const inside = insideOf(file, telling);
       if (inside === undefined) return [];
-      const place = `${inside}:${line}:${column}`;
       const caller = head.slice(3).trim();
-      return [UNNAMED.has(caller) ? `at ${place}` : `at ${caller} (${place})`];
+      return [{ caller: UNNAMED.has(caller) ? '' : caller, place: `${inside}:${line}:${column}` }];
     })
     .slice(0, MAX_FRAMES);
 }

@@ -5,7 +5,7 @@ export type WatchFile = (path: string, onChange: () => void) => Promise<{ close(
 export class FileWatch {
   readonly #watch: WatchFile | undefined;
   readonly #onChange: () => void;
-  readonly #watched = new Map<string, ReturnType<WatchFile>>();
+  readonly #watched = new Map<string, Promise<Awaited<ReturnType<WatchFile>> | undefined>>();
   #isClosed = false;
 
   constructor(watch: WatchFile | undefined, onChange: () => void) {
@@ -15,15 +15,14 @@ export class FileWatch {
 
   add(path: string): void {
     if (this.#watch === undefined || this.#isClosed || this.#watched.has(path)) return;
-    this.#watched.set(
-      path,
-      this.#watch(path, () => this.#onChange()),
-    );
+    // A file that cannot be watched is seen with the next start.
+    const watching = this.#watch(path, () => this.#onChange()).catch(() => undefined);
+    this.#watched.set(path, watching);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const closing = [...this.#watched.values()].map(async (watching) => (await watching).close());
+    const closing = [...this.#watched.values()].map(async (watching) => (await watching)?.close());
     this.#watched.clear();
     await Promise.all(closing);
   }

@@ -40,8 +40,10 @@ export class ModuleProcess {
   #lastPing = 0;
   #cause: string | undefined;
   #isRetired = false;
+  #isGone = false;
   #ranOutOfHeap = false;
   #looking: NodeJS.Timeout | undefined;
+  #leaving: NodeJS.Timeout | undefined;
   #loaded: (loaded: Result<Manifest, string>) => void = () => undefined;
   /** The error is a phrase or the text of a fault in the module. */
   readonly loaded: Promise<Result<Manifest, string>>;
@@ -71,6 +73,12 @@ export class ModuleProcess {
     return this.#child.pid;
   }
 
+  /** Whether its end was wanted, as another takes its place. */
+  get isRetired(): boolean {
+    return this.#isRetired;
+  }
+
+  /** It takes no calls any more, and is gone or about to be. */
   get hasEnded(): boolean {
     return this.#cause !== undefined;
   }
@@ -95,6 +103,7 @@ export class ModuleProcess {
       this.#looking ??= setInterval(() => void this.#lookAtMemory(), LOOK_AT_MEMORY_MS).unref();
       if (signal.aborted) abort();
       else signal.addEventListener('abort', abort, { once: true });
+      if (this.#isGone) this.#endCalls();
     });
   }
 
@@ -132,8 +141,9 @@ export class ModuleProcess {
       case 'pong':
         return this.#pings.get(message.id)?.();
       case 'exit':
-        this.#cause ??= `called process.exit(${message.code})${message.at === undefined ? '' : ` (${message.at})`}`;
-        return;
+        return this.#leaves(
+          `called process.exit(${message.code})${message.at === undefined ? '' : ` (${message.at})`}`,
+        );
       case 'stray':
         return this.#parts.log.warn('function threw where nobody waits', {
           module: this.#parts.spec.path,
@@ -144,6 +154,12 @@ export class ModuleProcess {
       case 'ask':
         return this.#passOn(message);
     }
+  }
+
+  /** Its own listeners may keep it from ending. */
+  #leaves(cause: string): void {
+    this.#cause ??= cause;
+    this.#leaving ??= setTimeout(() => this.#child.signal('SIGKILL'), OVER_LIMIT_MS).unref();
   }
 
   #passOn(message: Extract<FromRunner, { kind: 'progress' | 'log' | 'ask' }>): void {
@@ -210,7 +226,9 @@ export class ModuleProcess {
   #end(cause: string): string {
     this.#cause ??= this.#ranOutOfHeap ? this.#memoryCause() : cause;
     clearInterval(this.#looking);
+    clearTimeout(this.#leaving);
     this.#output.end();
+    this.#isGone = true;
     this.#loaded(err(`its process ${this.#cause} while it was loaded`));
     this.#endCalls();
     return this.#cause;

@@ -124,9 +124,12 @@ class ModuleSource implements MadeSource {
       onFile: (path) => this.#watch.add(path),
     });
     this.#processes.add(process);
-    void process.ended.then((cause) => this.#gone(process, cause));
+    void process.ended.then(() => this.#processes.delete(process));
     const loaded = await process.loaded;
-    if (loaded.ok) return ok({ process, manifest: loaded.value });
+    if (loaded.ok) {
+      void process.ended.then((cause) => this.#gone(process, cause));
+      return ok({ process, manifest: loaded.value });
+    }
     await process.close('was ended, as its module cannot be loaded');
     return loaded;
   }
@@ -134,7 +137,7 @@ class ModuleSource implements MadeSource {
   #serve(serving: Serving): void {
     const before = this.#serving;
     this.#serving = serving;
-    before?.process.retire();
+    if (before?.process.hasEnded === false) before.process.retire();
     const isOther = JSON.stringify(this.#manifest) !== JSON.stringify(serving.manifest);
     const isFirst = this.#manifest === undefined;
     this.#manifest = serving.manifest;
@@ -142,9 +145,7 @@ class ModuleSource implements MadeSource {
   }
 
   #gone(process: ModuleProcess, cause: string): void {
-    this.#processes.delete(process);
-    if (this.#isClosed || this.#serving?.process !== process) return;
-    this.#crashed(cause);
+    if (!this.#isClosed && !process.isRetired) this.#crashed(cause);
   }
 
   #crashed(cause: string): void {

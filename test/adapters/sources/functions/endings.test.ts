@@ -22,6 +22,7 @@ const TOOLS = {
   heed: `(_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => { globalThis.heard = true; reject(signal.reason); }))`,
   heard: '() => globalThis.heard === true',
   exit: '() => process.exit(3)',
+  linger: `() => { process.on('exit', () => { for (;;); }); process.exit(4); }`,
   later: '() => { setTimeout(() => process.exit(), 10); return new Promise(() => {}); }',
   heap: '() => { const kept = []; for (;;) kept.push(new Array(10_000).fill(Math.random())); }',
   buffers:
@@ -88,6 +89,7 @@ describe('the process of a module', () => {
   it.each<[tool: string, cause: RegExp]>([
     ['exit', /called process\.exit\(3\) \(tools\.ts:\d+:\d+\)/],
     ['later', /called process\.exit\(0\) \(tools\.ts:\d+:\d+\)/],
+    ['linger', /called process\.exit\(4\) \(tools\.ts:\d+:\d+\)/],
     ['heap', /used more than 128 MB/],
     ['buffers', /used more than 128 MB/],
     ['stdout', /closed its stdout without ending/],

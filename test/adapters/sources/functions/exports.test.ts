@@ -146,6 +146,12 @@ describe('a module', () => {
     expect((await openedModule(files).fault()).replace(/^SyntaxError \[\w+\]/, 'SyntaxError')).toBe(fault);
   });
 
+  it('may lie in a folder with an odd name', async () => {
+    const run = "() => { throw new Error('here'); }";
+    const module = openedModule({ 'a (b)/ü #1%/to ols.ts': `export default { name: 'x', run: ${run} };` });
+    expect(await module.say('x')).toBe('! here\n    at Object.run (to ols.ts:1:48)');
+  });
+
   it('that is not there is named', async () => {
     const module = openedModule({ 'a.ts': '' }, { path: '/no/such.ts' });
     expect(await module.fault()).toBe('there is no file "/no/such.ts"');
