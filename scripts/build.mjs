@@ -1,6 +1,7 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
+import ts from 'typescript';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -14,6 +15,22 @@ await build({
   external: /^[^./]/,
   output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
 });
+
+// A process of its own, and what the modules that it runs import as "assay-mcp". Built apart: what it shared with the
+// program would be one file more at each start.
+await build({
+  cwd: ROOT,
+  input: { 'function-runner': 'src/functions/runner.ts', 'define-tool': 'src/functions/define-tool.ts' },
+  platform: 'node',
+  external: /^[^./]/,
+  output: { dir: 'dist', chunkFileNames: 'function-[name].js' },
+});
+
+// For the editors of those who write function modules. Each export says its type, so the file alone suffices.
+const declared = ts.transpileDeclaration(readFileSync(join(ROOT, 'src/functions/define-tool.ts'), 'utf8'), {
+  compilerOptions: { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2024 },
+});
+writeFileSync(join(ROOT, 'dist', 'define-tool.d.ts'), declared.outputText);
 
 // The page at /docs. As a dependency of the program its own dependency would report each installation to its maker.
 const SWAGGER_UI = join(ROOT, 'node_modules', 'swagger-ui-dist');

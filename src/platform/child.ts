@@ -8,6 +8,8 @@ export interface ChildOptions {
   readonly cwd: string;
   /** What the child gets beside the harmless part of our own environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** What that part is: where things are and who the user is, or language and time zone alone. Absent: `surroundings`. */
+  readonly inherits?: 'surroundings' | 'language';
 }
 
 /**
@@ -16,6 +18,8 @@ export interface ChildOptions {
  */
 const INHERITED =
   /^(?:PATH|PATHEXT|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TZ|TMPDIR|TMP|TEMP|XDG_\w+|(?:HTTPS?|ALL|NO)_PROXY|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_(?:FILE|DIR)|APPDATA|LOCALAPPDATA|SYSTEMROOT|SYSTEMDRIVE|USERPROFILE|USERNAME|PROGRAMFILES|COMSPEC|HOMEDRIVE|HOMEPATH|PROCESSOR_ARCHITECTURE)$/i;
+
+const LANGUAGE = /^(?:LANG|LC_\w+|TZ)$/;
 
 /** Waits in ms: for a child to end after its stdin closed, and again after SIGTERM. */
 const GRACE_MS = 2_000;
@@ -140,11 +144,11 @@ export class Child {
 }
 
 /** The process, or the error where the system refuses at once. */
-function start({ command, args, cwd, env }: ChildOptions): ChildProcess | Error {
+function start({ command, args, cwd, env, inherits }: ChildOptions): ChildProcess | Error {
   try {
     return spawn(command, args, {
       cwd,
-      env: { ...inheritedEnv(), ...env },
+      env: { ...inheritedEnv(inherits === 'language' ? LANGUAGE : INHERITED), ...env },
       detached: HAS_GROUPS,
       windowsHide: true,
     });
@@ -198,9 +202,9 @@ function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-function inheritedEnv(): Record<string, string> {
+function inheritedEnv(names: RegExp): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [key, value] of Object.entries(process.env))
-    if (value !== undefined && INHERITED.test(key)) env[key] = value;
+    if (value !== undefined && names.test(key)) env[key] = value;
   return env;
 }

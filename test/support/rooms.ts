@@ -145,6 +145,22 @@ export const ROOMS: readonly Room[] = [
     otherwise: BY_ROOF,
   },
   {
+    name: 'functions',
+    imports: ['core/result', 'core/sources/function-messages', 'platform/lines'],
+    uses: [
+      'node:async_hooks',
+      'node:buffer',
+      'node:fs',
+      'node:module',
+      'node:os',
+      'node:path',
+      'node:process',
+      'node:stream',
+      'node:url',
+    ],
+    otherwise: 'through a message to Assay, which runs it as a process of its own',
+  },
+  {
     name: 'web',
     imports: ['edges/admin/contract'],
     uses: ['react', 'react-dom', '@tanstack/*', '@mantine/*', 'lucide-react', '@rjsf/*'],

@@ -1,0 +1,69 @@
+import type { FunctionResult } from '../../../core/sources/function-messages.ts';
+import type { MadeCall, MadeResult } from '../made-tool.ts';
+
+export interface UnderWay {
+  readonly id: number;
+  readonly tool: string;
+  readonly call: MadeCall;
+  /** Nobody waits for its end any more, which has not come. */
+  isOver: boolean;
+  hasBegun: boolean;
+  readonly settle: (result: MadeResult) => void;
+}
+
+/** The calls that one process works on, and who of them blocks the others. */
+export class CallsUnderWay {
+  readonly #calls = new Map<number, UnderWay>();
+  #lastId = 0;
+  #lastBegun: UnderWay | undefined;
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  get(id: number): UnderWay | undefined {
+    return this.#calls.get(id);
+  }
+
+  add(entry: Omit<UnderWay, 'id' | 'isOver' | 'hasBegun'>): UnderWay {
+    const added = { ...entry, id: ++this.#lastId, isOver: false, hasBegun: false };
+    this.#calls.set(added.id, added);
+    return added;
+  }
+
+  begun(id: number): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    call.hasBegun = true;
+    this.#lastBegun = call;
+  }
+
+  done(id: number, result: FunctionResult): void {
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    call?.settle(result);
+  }
+
+  /** One that does not end and blocks nothing. */
+  forget(id: number): void {
+    this.#calls.delete(id);
+  }
+
+  /** The tool that began last and has not ended: whoever blocks a process mostly does so before it first waits. */
+  get blocker(): string | undefined {
+    const last = this.#lastBegun;
+    const begun = [...this.#calls.values()].filter(({ hasBegun }) => hasBegun);
+    return (last !== undefined && this.#calls.has(last.id) ? last : begun.at(-1))?.tool;
+  }
+
+  /** Nobody answers any more. */
+  endAll(textFor: (tool: string) => string): void {
+    const all = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const { tool, settle } of all) settle(errorResult(textFor(tool)));
+  }
+}
+
+export function errorResult(text: string): MadeResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}

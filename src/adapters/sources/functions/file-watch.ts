@@ -1,0 +1,29 @@
+/** Tells each time that a file may have changed. */
+export type WatchFile = (path: string, onChange: () => void) => Promise<{ close(): Promise<void> }>;
+
+/** The files of one module. */
+export class FileWatch {
+  readonly #watch: WatchFile | undefined;
+  readonly #onChange: () => void;
+  readonly #watched = new Map<string, Promise<Awaited<ReturnType<WatchFile>> | undefined>>();
+  #isClosed = false;
+
+  constructor(watch: WatchFile | undefined, onChange: () => void) {
+    this.#watch = watch;
+    this.#onChange = onChange;
+  }
+
+  add(path: string): void {
+    if (this.#watch === undefined || this.#isClosed || this.#watched.has(path)) return;
+    // A file that cannot be watched is seen with the next start.
+    const watching = this.#watch(path, () => this.#onChange()).catch(() => undefined);
+    this.#watched.set(path, watching);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const closing = [...this.#watched.values()].map(async (watching) => (await watching)?.close());
+    this.#watched.clear();
+    await Promise.all(closing);
+  }
+}

@@ -1,0 +1,244 @@
+import type { FromRunner, Manifest, ToRunner } from '../../../core/sources/function-messages.ts';
+import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { Log } from '../../../gateway/ports.ts';
+import { Child } from '../../../platform/child.ts';
+import { LineSplitter } from '../../../platform/lines.ts';
+import { residentBytes } from '../../../platform/resident-bytes.ts';
+import { atMost } from '../../../platform/waiting.ts';
+import type { MadeArguments, MadeCall, MadeResult } from '../made-tool.ts';
+import { CallsUnderWay } from './calls-under-way.ts';
+import { OutputLog } from './output-log.ts';
+import { nameOf, type RunnerCommand } from './runner-command.ts';
+
+/** The runner bounds its results to less. */
+const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
+const LOAD_LIMIT_MS = 10_000;
+/** How long a call may take to end after nobody waits for it any more, and then its process to answer, in ms. */
+const OVER_LIMIT_MS = 1_000;
+const PING_LIMIT_MS = 2_000;
+const LOOK_AT_MEMORY_MS = 200;
+/** What Node itself occupies, beside the heap that `memoryMb` bounds. */
+const OWN_MB = 128;
+
+export interface ProcessParts {
+  readonly spec: FunctionModuleSpec;
+  readonly command: RunnerCommand;
+  readonly log: Log;
+  /** Told of each file of the module that was read. */
+  onFile(path: string): void;
+}
+
+/** One process that serves one state of a module's files. */
+export class ModuleProcess {
+  readonly #parts: ProcessParts;
+  readonly #child: Child;
+  readonly #mark: string = `${crypto.randomUUID()} `;
+  readonly #calls = new CallsUnderWay();
+  readonly #output: OutputLog;
+  readonly #pings = new Map<number, () => void>();
+  #lastPing = 0;
+  #cause: string | undefined;
+  #isRetired = false;
+  #isGone = false;
+  #ranOutOfHeap = false;
+  #looking: NodeJS.Timeout | undefined;
+  #leaving: NodeJS.Timeout | undefined;
+  #loaded: (loaded: Result<Manifest, string>) => void = () => undefined;
+  /** The error is a phrase or the text of a fault in the module. */
+  readonly loaded: Promise<Result<Manifest, string>>;
+  /** Why, once it is gone: a phrase. */
+  readonly ended: Promise<string>;
+
+  constructor(parts: ProcessParts) {
+    this.#parts = parts;
+    this.#output = new OutputLog(parts.log, parts.spec.path);
+    const told = new Promise<Result<Manifest, string>>((resolve) => (this.#loaded = resolve));
+    this.#child = new Child(parts.command.options);
+    const lines = new LineSplitter(LINE_LIMIT_BYTES, {
+      line: (line) => this.#receive(line),
+      tooLong: () => this.#output.line(Buffer.from('(a line that is too long)')),
+    });
+    this.#child.onOutput((chunk) => lines.push(chunk));
+    this.#child.onErrorOutput((chunk) => {
+      this.#ranOutOfHeap ||= chunk.includes('JavaScript heap out of memory');
+      this.#output.push(chunk);
+    });
+    this.ended = this.#child.ended.then((cause) => this.#end(cause));
+    this.#tell({ ...parts.command.load, mark: this.#mark });
+    this.loaded = this.#withinLimit(told);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Whether its end was wanted, as another takes its place. */
+  get isRetired(): boolean {
+    return this.#isRetired;
+  }
+
+  /** It takes no calls any more, and is gone or about to be. */
+  get hasEnded(): boolean {
+    return this.#cause !== undefined;
+  }
+
+  /** As MadeTool.run has it. */
+  run(tool: string, args: MadeArguments, call: MadeCall): Promise<MadeResult> {
+    return new Promise((resolve, reject) => {
+      const { signal } = call;
+      const abort = (): void => {
+        underWay.isOver = true;
+        this.#tell({ kind: 'cancel', id: underWay.id });
+        setTimeout(() => void this.#askIfBlocked(underWay.id), OVER_LIMIT_MS).unref();
+        reject(signal.reason as Error); // what its owner says
+      };
+      const settle = (result: MadeResult): void => {
+        signal.removeEventListener('abort', abort);
+        resolve(result);
+        if (this.#isRetired && this.#calls.size === 0) void this.#child.end();
+      };
+      const underWay = this.#calls.add({ tool, call, settle });
+      this.#tell({ kind: 'call', id: underWay.id, tool, args: args.text });
+      this.#looking ??= setInterval(() => void this.#lookAtMemory(), LOOK_AT_MEMORY_MS).unref();
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort, { once: true });
+      if (this.#isGone) this.#endCalls();
+    });
+  }
+
+  /** Takes no more calls, and ends when those under way have ended. */
+  retire(): void {
+    this.#isRetired = true;
+    if (this.#calls.size === 0) void this.#child.end();
+  }
+
+  async close(cause: string): Promise<void> {
+    this.#cause ??= cause;
+    this.#endCalls();
+    await this.#child.end();
+  }
+
+  #receive(line: Buffer): void {
+    const mark = line.subarray(0, this.#mark.length).toString('latin1');
+    if (mark === this.#mark)
+      this.#hear(JSON.parse(line.subarray(mark.length).toString()) as FromRunner); // the mark is the runner's
+    else this.#output.line(line);
+  }
+
+  #hear(message: FromRunner): void {
+    switch (message.kind) {
+      case 'file':
+        return this.#parts.onFile(message.path);
+      case 'ready':
+        return this.#loaded(ok(message));
+      case 'broken':
+        return this.#loaded(err(message.fault));
+      case 'begun':
+        return this.#calls.begun(message.id);
+      case 'done':
+        return this.#calls.done(message.id, message.result);
+      case 'pong':
+        return this.#pings.get(message.id)?.();
+      case 'exit':
+        return this.#leaves(
+          `called process.exit(${message.code})${message.at === undefined ? '' : ` (${message.at})`}`,
+        );
+      case 'stray':
+        return this.#parts.log.warn('function threw where nobody waits', {
+          module: this.#parts.spec.path,
+          fault: message.fault,
+        });
+      case 'progress':
+      case 'log':
+      case 'ask':
+        return this.#passOn(message);
+    }
+  }
+
+  /** Its own listeners may keep it from ending. */
+  #leaves(cause: string): void {
+    this.#cause ??= cause;
+    this.#leaving ??= setTimeout(() => this.#child.signal('SIGKILL'), OVER_LIMIT_MS).unref();
+  }
+
+  #passOn(message: Extract<FromRunner, { kind: 'progress' | 'log' | 'ask' }>): void {
+    const underWay = this.#calls.get(message.kind === 'ask' ? message.call : message.id);
+    if (underWay === undefined || underWay.isOver) return;
+    const { call } = underWay;
+    if (message.kind === 'progress') call.progress(message.progress, message.total, message.message);
+    else if (message.kind === 'log') call.log(message.level, message.data);
+    else {
+      const params = { message: message.message, requestedSchema: message.schema };
+      const { id } = message;
+      void call.ask('elicitation/create', params).then(
+        (answer) => this.#tell({ kind: 'answer', id, answer }),
+        () =>
+          this.#tell({ kind: 'answer', id, answer: { ok: false, error: 'Nobody can be asked any more.' } }),
+      );
+    }
+  }
+
+  #tell(message: ToRunner): void {
+    this.#child.write([Buffer.from(`${JSON.stringify(message)}\n`)]);
+  }
+
+  async #withinLimit(told: Promise<Result<Manifest, string>>): Promise<Result<Manifest, string>> {
+    const loaded = await atMost(told, LOAD_LIMIT_MS);
+    if (loaded !== undefined) return loaded;
+    this.#kill(`did not load within ${LOAD_LIMIT_MS / 1000} s`);
+    return err(`it did not load within ${LOAD_LIMIT_MS / 1000} s`);
+  }
+
+  /** A call that is over and goes on only matters where it keeps the process from answering others. */
+  async #askIfBlocked(id: number): Promise<void> {
+    if (this.#calls.get(id) === undefined || this.hasEnded) return;
+    const ping = ++this.#lastPing;
+    const answered = new Promise<true>((resolve) => this.#pings.set(ping, () => resolve(true)));
+    this.#tell({ kind: 'ping', id: ping });
+    const isAnswering = await atMost(answered, PING_LIMIT_MS);
+    this.#pings.delete(ping);
+    if (isAnswering === true) {
+      this.#calls.forget(id);
+      if (this.#isRetired && this.#calls.size === 0) void this.#child.end();
+    } else {
+      const tool = JSON.stringify(this.#calls.blocker ?? this.#calls.get(id)?.tool);
+      this.#kill(`was blocked by its tool ${tool}, which never let others run, and was ended`);
+    }
+  }
+
+  async #lookAtMemory(): Promise<void> {
+    if (this.#calls.size === 0) return;
+    const { memoryMb } = this.#parts.spec;
+    const bytes = this.pid === undefined ? undefined : await residentBytes(this.pid);
+    if (bytes !== undefined && bytes > (memoryMb + OWN_MB) * 1024 * 1024) this.#kill(this.#memoryCause());
+  }
+
+  #memoryCause(): string {
+    return `used more than ${this.#parts.spec.memoryMb} MB`;
+  }
+
+  #kill(cause: string): void {
+    this.#cause ??= cause;
+    this.#child.signal('SIGKILL');
+  }
+
+  #end(cause: string): string {
+    this.#cause ??= this.#ranOutOfHeap ? this.#memoryCause() : cause;
+    clearInterval(this.#looking);
+    clearTimeout(this.#leaving);
+    this.#output.end();
+    this.#isGone = true;
+    this.#loaded(err(`its process ${this.#cause} while it was loaded`));
+    this.#endCalls();
+    return this.#cause;
+  }
+
+  #endCalls(): void {
+    const cause = this.#cause ?? 'ended';
+    const name = nameOf(this.#parts.spec);
+    this.#calls.endAll(
+      () => `The process of the functions in ${name} ${cause}. The next call starts it anew.`,
+    );
+  }
+}

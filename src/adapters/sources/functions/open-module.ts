@@ -1,0 +1,198 @@
+import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
+import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { Log } from '../../../gateway/ports.ts';
+import type { MadeArguments, MadeCall, MadeResult, MadeSource, MadeTool, MadeTools } from '../made-tool.ts';
+import { errorResult } from './calls-under-way.ts';
+import { NO_CRASHES, restingCause, withCrash, type CrashRecord } from './crash-record.ts';
+import { FileWatch, type WatchFile } from './file-watch.ts';
+import { ModuleProcess } from './module-process.ts';
+import { nameOf, runnerCommand } from './runner-command.ts';
+
+export interface ModuleDeps {
+  /** Path of the built `function-runner.js`. */
+  readonly runner: string;
+  readonly log: Log;
+  /** Absent: a changed file is seen when the process is started next. */
+  readonly watch?: WatchFile | undefined;
+}
+
+/** A source whose tools are the exports of one module, which runs in a process of its own from the first read on. */
+export function openModule(spec: FunctionModuleSpec, deps: ModuleDeps): MadeSource {
+  return new ModuleSource(spec, deps);
+}
+
+interface Serving {
+  readonly process: ModuleProcess;
+  readonly manifest: Manifest;
+}
+
+class ModuleSource implements MadeSource {
+  readonly #spec: FunctionModuleSpec;
+  readonly #deps: ModuleDeps;
+  readonly #watch: FileWatch;
+  readonly #listeners = new Set<() => void>();
+  /** All that have not ended. */
+  readonly #processes = new Set<ModuleProcess>();
+  #serving: Serving | undefined;
+  #starting: Promise<Result<Serving, string>> | undefined;
+  #manifest: Manifest | undefined;
+  #crashes: CrashRecord = NO_CRASHES;
+  #changes = 0;
+  #reloading: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(spec: FunctionModuleSpec, deps: ModuleDeps) {
+    this.#spec = spec;
+    this.#deps = deps;
+    this.#watch = new FileWatch(deps.watch, () => this.#changed());
+  }
+
+  async read(signal: AbortSignal): Promise<Result<MadeTools, string>> {
+    if (this.#manifest === undefined) {
+      const started = await orAborted(this.#ready(), signal);
+      if (!started.ok) return started;
+    }
+    const { tools = [], skipped = [] } = this.#manifest ?? {};
+    return ok({ tools: tools.map((facts) => this.#toolOf(facts)), skipped });
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    await Promise.all([this.#watch.close(), this.#closeAll()]);
+    await this.#starting;
+    await this.#reloading;
+    await this.#closeAll();
+  }
+
+  async #closeAll(): Promise<void> {
+    await Promise.all(
+      [...this.#processes].map((one) => one.close('was ended, as its module is no longer served')),
+    );
+  }
+
+  #toolOf({ timeoutMs, ...definition }: FunctionFacts): MadeTool {
+    return {
+      definition,
+      timeoutMs: timeoutMs ?? this.#spec.timeoutMs,
+      run: (args, call) => this.#run(definition.name, args, call),
+    };
+  }
+
+  async #run(tool: string, args: MadeArguments, call: MadeCall): Promise<MadeResult> {
+    const ready = await orAborted(this.#ready(), call.signal);
+    call.signal.throwIfAborted();
+    if (!ready.ok)
+      return errorResult(`The functions in ${nameOf(this.#spec)} cannot be called: ${ready.error}`);
+    return ready.value.process.run(tool, args, call);
+  }
+
+  /** The process that serves, started where there is none. */
+  async #ready(): Promise<Result<Serving, string>> {
+    if (this.#isClosed) return err('the module is no longer served');
+    if (this.#serving !== undefined && !this.#serving.process.hasEnded) return ok(this.#serving);
+    const resting = restingCause(this.#crashes, performance.now());
+    if (resting !== undefined) return err(resting);
+    this.#starting ??= this.#start().finally(() => (this.#starting = undefined));
+    return this.#starting;
+  }
+
+  async #start(): Promise<Result<Serving, string>> {
+    const started = await this.#startProcess();
+    if (started.ok) this.#serve(started.value);
+    else if (!this.#isClosed) this.#crashed(`could not be loaded: ${started.error}`);
+    return started;
+  }
+
+  async #startProcess(): Promise<Result<Serving, string>> {
+    const { log, runner } = this.#deps;
+    const spec = this.#spec;
+    this.#watch.add(spec.path);
+    const command = await runnerCommand(spec, runner);
+    if (!command.ok) return command;
+    if (this.#isClosed) return err('the module is no longer served');
+    const process = new ModuleProcess({
+      spec,
+      log,
+      command: command.value,
+      onFile: (path) => this.#watch.add(path),
+    });
+    this.#processes.add(process);
+    void process.ended.then(() => this.#processes.delete(process));
+    const loaded = await process.loaded;
+    if (loaded.ok) {
+      void process.ended.then((cause) => this.#gone(process, cause));
+      return ok({ process, manifest: loaded.value });
+    }
+    await process.close('was ended, as its module cannot be loaded');
+    return loaded;
+  }
+
+  #serve(serving: Serving): void {
+    const before = this.#serving;
+    this.#serving = serving;
+    if (before?.process.hasEnded === false) before.process.retire();
+    const isOther = JSON.stringify(this.#manifest) !== JSON.stringify(serving.manifest);
+    const isFirst = this.#manifest === undefined;
+    this.#manifest = serving.manifest;
+    if (isOther && (!isFirst || this.#changes > 0)) for (const listener of this.#listeners) listener();
+  }
+
+  #gone(process: ModuleProcess, cause: string): void {
+    if (!this.#isClosed && !process.isRetired) this.#crashed(cause);
+  }
+
+  #crashed(cause: string): void {
+    this.#crashes = withCrash(this.#crashes, cause, performance.now());
+    this.#deps.log.warn('process of a function module ended', { module: this.#spec.path, cause });
+  }
+
+  #changed(): void {
+    this.#changes += 1;
+    this.#crashes = NO_CRASHES;
+    this.#reloading ??= this.#reload().finally(() => (this.#reloading = undefined));
+  }
+
+  /** The changed module takes over only when it can be loaded; what changed meanwhile is seen afterwards. */
+  async #reload(): Promise<void> {
+    await this.#starting;
+    let seen: number;
+    do {
+      seen = this.#changes;
+      const started = await this.#startProcess();
+      if (this.#isClosed) return;
+      if (started.ok) this.#serve(started.value);
+      else this.#deps.log.warn(...this.#brokenEdit(started.error));
+    } while (seen !== this.#changes);
+  }
+
+  #brokenEdit(fault: string): readonly [string, Readonly<Record<string, unknown>>] {
+    const goesOn = this.#serving !== undefined && !this.#serving.process.hasEnded;
+    const message = goesOn
+      ? 'changed function module cannot be loaded; it serves as it was before'
+      : 'changed function module cannot be loaded';
+    return [message, { module: this.#spec.path, fault }];
+  }
+}
+
+/** The promise's value, or an error as soon as nobody waits. */
+async function orAborted<T>(
+  promise: Promise<Result<T, string>>,
+  signal: AbortSignal,
+): Promise<Result<T, string>> {
+  const aborted = new Promise<Result<T, string>>((resolve) => {
+    const abort = (): void => resolve(err('nobody waits for it any more'));
+    if (signal.aborted) abort();
+    else {
+      signal.addEventListener('abort', abort, { once: true });
+      void promise.finally(() => signal.removeEventListener('abort', abort));
+    }
+  });
+  return Promise.race([promise, aborted]);
+}

@@ -1,0 +1,136 @@
+import { relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Longest text of a fault. */
+const LIMIT = 16_000;
+const MAX_FRAMES = 10;
+/** What the stack calls code that stands in no function. */
+const UNNAMED: ReadonlySet<string> = new Set(['', 'async', 'Object.<anonymous>']);
+const MAX_CAUSES = 3;
+const UNSHOWN = 'It threw something that cannot be shown.';
+
+/** The folder of the module, to which places in its files are told. */
+export interface Telling {
+  readonly folder: string;
+}
+
+/** What was thrown, whatever it is, with the lines of the module that it came through. Never throws. */
+export function faultText(thrown: unknown, telling: Telling): string {
+  return bounded(tryTo(() => described(thrown, telling, 0)) ?? UNSHOWN);
+}
+
+/** Where in the module's files this was called from. */
+export function placeHere(telling: Telling): string | undefined {
+  return framesOf(new Error().stack ?? '', telling)[0]?.place;
+}
+
+/** The value, or undefined where something is thrown on the way to it. */
+export function tryTo<T>(get: () => T): T | undefined {
+  try {
+    return get();
+  } catch {
+    return undefined;
+  }
+}
+
+/** As text, whatever it is; undefined where it cannot be made one. */
+export function shown(get: () => unknown): string | undefined {
+  return tryTo(() => String(get()));
+}
+
+function described(thrown: unknown, telling: Telling, depth: number): string {
+  if (!(thrown instanceof Error)) return notAnError(thrown);
+  const stack = shown(() => thrown.stack) ?? '';
+  const frames = framesOf(stack, telling);
+  const lines = [
+    `${headOf(thrown, telling)}${placeOfSyntax(stack, telling)}`,
+    ...frames.map(({ caller, place }) => (caller === '' ? `    at ${place}` : `    at ${caller} (${place})`)),
+  ];
+  const cause = depth < MAX_CAUSES ? tryTo(() => thrown.cause) : undefined;
+  if (cause !== undefined) lines.push(`Caused by: ${described(cause, telling, depth + 1)}`);
+  return lines.join('\n');
+}
+
+function notAnError(thrown: unknown): string {
+  if (typeof thrown === 'string') return thrown === '' ? 'It threw an empty text.' : thrown;
+  if (thrown === undefined || thrown === null) return `It threw ${String(thrown)}.`;
+  const json = tryTo(() => JSON.stringify(thrown) as string | undefined); // undefined for a function or symbol
+  const text = json ?? shown(() => thrown);
+  return text === undefined ? UNSHOWN : `It threw ${bounded(text)}`;
+}
+
+function headOf(error: Error, telling: Telling): string {
+  const code = tryTo(() => (error as { readonly code?: unknown }).code);
+  if (code === 'ERR_ACCESS_DENIED') return forbidden(error);
+  const name = shown(() => error.name) ?? 'Error';
+  const message = shown(() => error.message) ?? '';
+  const within = bounded(message).replaceAll(telling.folder + sep, '');
+  if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
+    return `${within.replace(/\.?$/, '.')} Node strips types and generates no code: write what is left when types are taken away, such as a const object in place of an enum`;
+  const head = name === 'Error' || name === '' ? within : `${name}: ${within}`;
+  return head === '' ? 'It threw an Error without a message.' : head;
+}
+
+/** What a module may not do says Node in words for who starts it; here in words for who wrote it. */
+function forbidden(error: Error): string {
+  const { permission, resource } = error as { readonly permission?: unknown; readonly resource?: unknown };
+  const path = JSON.stringify(typeof resource === 'string' ? resource.slice(0, 500) : '');
+  switch (permission) {
+    case 'FileSystemRead':
+      return `It may not read ${path}: only its own folder, and what the settings of the module list under "reads"`;
+    case 'FileSystemWrite':
+      return `It may not write ${path}: only what the settings of the module list under "writes"`;
+    case 'ChildProcess':
+      return 'It may not start processes';
+    case 'WorkerThreads':
+      return 'It may not start threads';
+    default:
+      return `It may not use ${shown(() => permission) ?? 'this'}`;
+  }
+}
+
+function bounded(text: string): string {
+  return text.length > LIMIT ? `${text.slice(0, LIMIT)} …` : text;
+}
+
+interface Frame {
+  /** Empty where code stands in no function. */
+  readonly caller: string;
+  /** `tools.ts:5:11` */
+  readonly place: string;
+}
+
+/** Lines of the stack in files of the module. */
+function framesOf(stack: string, telling: Telling): readonly Frame[] {
+  return stack
+    .slice(0, 100_000)
+    .split('\n')
+    .map((line) => /^ {4}(at .*?)\(?((?:file:\/\/)?\/.*|[A-Za-z]:\\.*):(\d+):(\d+)\)?$/.exec(line))
+    .flatMap((found) => {
+      const [, head = '', file = '', line = '', column = ''] = found ?? [];
+      const inside = insideOf(file, telling);
+      if (inside === undefined) return [];
+      const caller = head.slice(3).trim();
+      return [{ caller: UNNAMED.has(caller) ? '' : caller, place: `${inside}:${line}:${column}` }];
+    })
+    .slice(0, MAX_FRAMES);
+}
+
+/** A fault of syntax stands before the stack, as `file:///…:3`, the line, and a mark below it. */
+function placeOfSyntax(stack: string, telling: Telling): string {
+  const [first = '', ...rest] = stack.split('\n', 5);
+  const [, file = '', line = ''] = /^(file:\/\/.*|\/.*):(\d+)$/.exec(first) ?? [];
+  const inside = insideOf(file, telling);
+  if (inside === undefined) return '';
+  const marked = rest.find((one) => /^\s*\^+/.test(one));
+  const column = marked === undefined ? '' : `:${marked.indexOf('^') + 1}`;
+  return ` (${inside}:${line}${column})`;
+}
+
+/** Path below the folder of the module; undefined where it is not there. */
+function insideOf(file: string, { folder }: Telling): string | undefined {
+  if (file === '') return undefined;
+  const path = tryTo(() => (file.startsWith('file:') ? fileURLToPath(file) : file));
+  if (path?.startsWith(folder + sep) !== true) return undefined;
+  return relative(folder, path).split(sep).join('/');
+}

@@ -1,0 +1,52 @@
+import { Buffer } from 'node:buffer';
+import { RESULT_LIMIT_BYTES } from '../core/sources/function-messages.ts';
+import { faultText, tryTo, type Telling } from './fault-text.ts';
+import { isRecord } from './schema-of.ts';
+
+/** JSON text of the result that a returned value stands for. Never throws, and is never longer than the limit. */
+export function resultText(returned: unknown, telling: Telling): string {
+  try {
+    const text = textOf(returned);
+    const bytes = Buffer.byteLength(text);
+    return bytes > RESULT_LIMIT_BYTES ? tooLarge(`${Math.ceil(bytes / 1_000_000)} MB of JSON`) : text;
+  } catch (error) {
+    // V8 makes no longer texts.
+    if (error instanceof RangeError && error.message === 'Invalid string length') return tooLarge('huge');
+    return errorText(`What the tool returned cannot be written as JSON: ${faultText(error, telling)}`);
+  }
+}
+
+/** JSON text of a result that tells a fault. */
+export function errorText(text: string): string {
+  return JSON.stringify({ content: [{ type: 'text', text }], isError: true });
+}
+
+/** Whether it has the shape of a result of MCP. */
+export function isResult(returned: unknown): boolean {
+  if (!isRecord(returned)) return false;
+  const content = tryTo(() => returned['content']);
+  return (
+    Array.isArray(content) && content.every((part) => isRecord(part) && typeof part['type'] === 'string')
+  );
+}
+
+function textOf(returned: unknown): string {
+  if (returned === undefined) return contentText('Done.');
+  if (typeof returned === 'string') return contentText(returned);
+  const json = JSON.stringify(returned) as string | undefined; // undefined for a function or symbol
+  if (json === undefined) throw new TypeError(`it is a ${typeof returned}`);
+  if (isResult(returned)) return json;
+  const structured = json.startsWith('{') ? `,"structuredContent":${json}` : '';
+  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}]${structured}}`;
+}
+
+function contentText(text: string): string {
+  return JSON.stringify({ content: [{ type: 'text', text }] });
+}
+
+function tooLarge(size: string): string {
+  const most = RESULT_LIMIT_BYTES / 1024 / 1024;
+  return errorText(
+    `What the tool returned is too large: it is ${size}, and at most ${most} MiB are passed on.`,
+  );
+}

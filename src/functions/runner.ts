@@ -1,0 +1,67 @@
+// The process of one function module. It is started by adapters/sources/functions, confined by flags of Node.
+import { dirname } from 'node:path';
+import process from 'node:process';
+import type { Loading, ToRunner } from '../core/sources/function-messages.ts';
+import type { ReadTools } from './exported-tools.ts';
+import { faultText, placeHere, shown, type Telling } from './fault-text.ts';
+import { openHost, type Host } from './host.ts';
+import { loadModule } from './load-module.ts';
+import { errorText } from './result-text.ts';
+import { RunningCalls } from './running-calls.ts';
+import { takeAway } from './take-away.ts';
+
+interface Serving {
+  readonly calls: RunningCalls;
+  readonly tools: ReadTools['tools'];
+}
+
+let serving: Serving | undefined;
+openHost((message, host) => {
+  if (message.kind === 'load') void load(message, host);
+  else answer(message, host);
+});
+
+async function load(loading: Loading, host: Host): Promise<void> {
+  const telling = { folder: dirname(loading.path) };
+  takeAway((code) => leave(code, host, telling));
+  process.on('uncaughtException', (thrown) => stray(thrown, host, telling));
+  process.on('unhandledRejection', (thrown) =>
+    host.tell({ kind: 'stray', fault: faultText(thrown, telling) }),
+  );
+  const loaded = await loadModule(loading, (path) => host.tell({ kind: 'file', path }));
+  if (!loaded.ok) {
+    host.tell({ kind: 'broken', fault: loaded.error });
+    return;
+  }
+  const { tools, skipped, writeZod } = loaded.value;
+  serving = { calls: new RunningCalls({ ...telling, host, writeZod }), tools };
+  host.tell({ kind: 'ready', tools: [...tools.values()].map(({ facts }) => facts), skipped });
+}
+
+function answer(message: Exclude<ToRunner, Loading>, host: Host): void {
+  switch (message.kind) {
+    case 'ping':
+      return host.tell({ kind: 'pong', id: message.id });
+    case 'cancel':
+      return serving?.calls.cancel(message.id);
+    case 'answer':
+      return serving?.calls.answer(message.id, message.answer);
+    case 'call': {
+      const tool = serving?.tools.get(message.tool);
+      if (serving === undefined || tool === undefined)
+        return host.tellDone(message.id, errorText('The module has no such tool any more.'));
+      void serving.calls.run(message.id, tool, message.args);
+    }
+  }
+}
+
+function leave(code: unknown, host: Host, telling: Telling): never {
+  const value = code ?? process.exitCode ?? 0;
+  host.tell({ kind: 'exit', code: shown(() => value) ?? '?', at: placeHere(telling) });
+  host.exit(typeof value === 'number' ? value : 0);
+}
+
+function stray(thrown: unknown, host: Host, telling: Telling): void {
+  if (serving?.calls.failCurrent(thrown) !== true)
+    host.tell({ kind: 'stray', fault: faultText(thrown, telling) });
+}

@@ -1,0 +1,137 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AskAnswer } from '../core/sources/function-messages.ts';
+import type { Answer, Question, ToolContext } from './define-tool.ts';
+import type { ReadTool } from './exported-tools.ts';
+import { faultText, shown, tryTo, type Telling } from './fault-text.ts';
+import type { Host } from './host.ts';
+import { errorText, isResult, resultText } from './result-text.ts';
+import { isRecord, readSchema, type WriteZod } from './schema-of.ts';
+
+const NOTE_LIMIT = 64 * 1024;
+
+export interface CallParts extends Telling {
+  readonly host: Host;
+  readonly writeZod: WriteZod | undefined;
+}
+
+interface Running {
+  readonly aborting: AbortController;
+  /** Ends the call with what was thrown outside of what it awaits. */
+  fail(thrown: unknown): void;
+}
+
+/** The calls that this process works on. */
+export class RunningCalls {
+  readonly #parts: CallParts;
+  readonly #running = new Map<number, Running>();
+  readonly #asks = new Map<number, (answer: AskAnswer) => void>();
+  readonly #current = new AsyncLocalStorage<number>();
+  #lastAsk = 0;
+
+  constructor(parts: CallParts) {
+    this.#parts = parts;
+  }
+
+  async run(id: number, tool: ReadTool, args: string): Promise<void> {
+    const { host } = this.#parts;
+    const aborting = new AbortController();
+    const failed = new Promise<never>((_, reject) => this.#running.set(id, { aborting, fail: reject }));
+    host.tell({ kind: 'begun', id });
+    const result = await Promise.race([
+      this.#current.run(id, () => this.#result(id, tool, args)),
+      failed,
+    ]).catch((thrown: unknown) => errorText(faultText(thrown, this.#parts)));
+    this.#running.delete(id);
+    host.tellDone(id, result);
+  }
+
+  cancel(id: number): void {
+    this.#running.get(id)?.aborting.abort();
+  }
+
+  answer(id: number, answer: AskAnswer): void {
+    this.#asks.get(id)?.(answer);
+    this.#asks.delete(id);
+  }
+
+  /** What was thrown where nobody catches it ends the call that it belongs to. False where there is none. */
+  failCurrent(thrown: unknown): boolean {
+    const id = this.#current.getStore();
+    const running = id === undefined ? undefined : this.#running.get(id);
+    running?.fail(thrown);
+    return running !== undefined;
+  }
+
+  async #result(id: number, tool: ReadTool, args: string): Promise<string> {
+    const given: unknown = JSON.parse(args);
+    const parsed = await tool.input.parse?.(given);
+    if (parsed?.ok === false) return errorText(parsed.error);
+    const { run } = tool.fields;
+    if (typeof run !== 'function') return errorText('The tool has no function "run" any more.');
+    const value = parsed === undefined ? given : parsed.value;
+    const returned: unknown = await (Reflect.apply(run, tool.fields, [
+      value,
+      this.#contextOf(id),
+    ]) as unknown);
+    const structured = structuredOf(returned);
+    if (tool.output === undefined || tryTo(() => isResult(returned) && isErrorResult(returned)) === true)
+      return resultText(returned, this.#parts);
+    if (structured === undefined)
+      return errorText(
+        'The tool says what its output looks like, and returned no object: it must return one.',
+      );
+    const fits = await tool.output.parse?.(structured);
+    if (fits?.ok === false)
+      return errorText(`What the tool returned is not what its output says.\n${fits.error}`);
+    return resultText(isResult(returned) || fits === undefined ? returned : fits.value, this.#parts);
+  }
+
+  #contextOf(id: number): ToolContext {
+    const { host } = this.#parts;
+    const signal = this.#running.get(id)?.aborting.signal ?? AbortSignal.abort();
+    const isRunning = (): boolean => this.#running.has(id);
+    return {
+      signal,
+      progress: (progress, total, message) => {
+        if (typeof progress !== 'number') throw new TypeError('ctx.progress wants a number first');
+        if (isRunning()) host.tell({ kind: 'progress', id, progress, total, message });
+      },
+      log: (level, data) => {
+        if (isRunning())
+          host.tell({ kind: 'log', id, level: shown(() => level) ?? 'info', data: bounded(data) });
+      },
+      ask: (question) => this.#ask(id, question),
+    };
+  }
+
+  #ask(call: number, { message, schema }: Question): Promise<Answer> {
+    const { host, writeZod } = this.#parts;
+    const read = readSchema(schema, { side: 'input', part: 'answer', writeZod });
+    if (!read.ok) return Promise.reject(new TypeError(`ctx.ask got a schema that ${read.error}`));
+    if (!this.#running.has(call))
+      return Promise.reject(new Error('The call has ended: nobody can be asked.'));
+    const { $schema: _, ...json } = read.value.json;
+    const id = ++this.#lastAsk;
+    const answered = new Promise<AskAnswer>((resolve) => this.#asks.set(id, resolve));
+    host.tell({ kind: 'ask', id, call, message: shown(() => message) ?? '', schema: json });
+    return answered.then((answer) => {
+      if (!answer.ok) throw new Error(answer.error);
+      return answer.value as unknown as Answer; // `elicitation/create` has no other result
+    });
+  }
+}
+
+function structuredOf(returned: unknown): unknown {
+  if (isResult(returned)) return (returned as { readonly structuredContent?: unknown }).structuredContent;
+  return isRecord(returned) ? returned : undefined;
+}
+
+function isErrorResult(returned: unknown): boolean {
+  return (returned as { readonly isError?: unknown }).isError === true;
+}
+
+function bounded(data: unknown): unknown {
+  const json = tryTo(() => JSON.stringify(data) as string | undefined); // undefined for a function or symbol
+  if (json === undefined) return 'something that cannot be written as JSON';
+  return json.length > NOTE_LIMIT ? `${json.slice(0, NOTE_LIMIT)} …` : data;
+}

@@ -1,0 +1,154 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { moduleOf, openedModule, pidOf } from '../../../support/function-modules.ts';
+import { tempDir } from '../../../support/place.ts';
+
+const HEAD = [
+  `import fs from 'node:fs'; import os, { setPriority } from 'node:os'; import { kill } from 'node:process';`,
+  `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`,
+].join(' ');
+const outside = tempDir();
+const readable = tempDir();
+const writable = tempDir();
+writeFileSync(join(readable, 'given.txt'), 'given');
+
+const module = openedModule(
+  {
+    ...moduleOf(
+      {
+        pid: '() => process.pid',
+        env: '() => process.env',
+        own: `() => fs.readFileSync('beside.txt', 'utf8')`,
+        given: `() => fs.readFileSync(${JSON.stringify(join(readable, 'given.txt'))}, 'utf8')`,
+        put: `() => fs.writeFileSync(${JSON.stringify(join(writable, 'a.txt'))}, 'put')`,
+        read: `() => fs.readFileSync('/etc/passwd', 'utf8')`,
+        write: `() => fs.writeFileSync('here.txt', 'x')`,
+        spawn: `() => require('node:child_process').spawnSync('true')`,
+        fork: `() => require('node:child_process').fork('tools.ts')`,
+        execve: `() => process.execve(process.execPath, ['node', '-e', '1'], {})`,
+        worker: `() => new (require('node:worker_threads').Worker)('1', { eval: true })`,
+        inspect: `() => require('node:inspector').open(0)`,
+        kill: '() => process.kill(process.ppid)',
+        named: '() => kill(process.ppid)',
+        under: '() => process._kill(process.ppid, 9)',
+        debug: '() => process._debugProcess(process.ppid)',
+        abort: '() => process.abort()',
+        priority: '() => setPriority(process.ppid, 19)',
+        os: '() => os.setPriority(process.ppid, 19)',
+        addon: `() => process.dlopen({ exports: {} }, '/x.node')`,
+        binding: `() => process.binding('fs')`,
+        sqlite: `async () => new (await import('node:sqlite')).DatabaseSync(${JSON.stringify(join(outside, 'a.db'))})`,
+        required: `() => require('node:sqlite')`,
+        builtin: `() => process.getBuiltinModule('node:sqlite')`,
+        heap: `() => require('node:v8').writeHeapSnapshot(${JSON.stringify(join(outside, 'heap'))})`,
+        report: `() => process.report.writeReport(${JSON.stringify(join(outside, 'report'))})`,
+      },
+      HEAD,
+    ),
+    'beside.txt': 'beside',
+  },
+  { env: { KEY: 'of the module' }, reads: [readable], writes: [writable] },
+);
+
+describe('the process of a module', () => {
+  it('has in its environment what its spec says, and of ours language and time zone alone', async () => {
+    const { structuredContent } = await module.call('env');
+    const names = Object.keys(structuredContent ?? {}).filter((name) => !/^(?:LANG|LC_\w+|TZ)$/.test(name));
+    expect(names).toEqual(['KEY']);
+  });
+
+  it('reads its own folder and what its spec lists, and writes what its spec lists', async () => {
+    expect(await module.say('own')).toBe('beside');
+    expect(await module.say('given')).toBe('given');
+    expect(await module.say('put')).toBe('Done.');
+    expect(readFileSync(join(writable, 'a.txt'), 'utf8')).toBe('put');
+  });
+
+  it.each<[tool: string, error: string]>([
+    [
+      'read',
+      'It may not read "/etc/passwd": only its own folder, and what the settings of the module list under "reads"',
+    ],
+    ['write', 'It may not write "here.txt": only what the settings of the module list under "writes"'],
+    ['spawn', 'It may not start processes'],
+    ['fork', 'It may not start processes'],
+    ['execve', 'A function may not use process.execve.'],
+    ['worker', 'It may not start threads'],
+    ['inspect', 'It may not use Inspector'],
+    ['kill', 'A function may not use process.kill.'],
+    ['named', 'A function may not use process.kill.'],
+    ['under', 'A function may not use process._kill.'],
+    ['debug', 'A function may not use process._debugProcess.'],
+    ['abort', 'A function may not use process.abort.'],
+    ['priority', 'A function may not use os.setPriority.'],
+    ['os', 'A function may not use os.setPriority.'],
+    ['addon', 'A function may not use process.dlopen.'],
+    ['binding', 'A function may not use process.binding.'],
+    ['sqlite', 'A function may not use node:sqlite, as it could write any file with it.'],
+    ['required', 'A function may not use node:sqlite, as it could write any file with it.'],
+    ['builtin', 'A function may not use node:sqlite, as it could write any file with it.'],
+    [
+      'heap',
+      `It may not write "${join(outside, 'heap')}": only what the settings of the module list under "writes"`,
+    ],
+    [
+      'report',
+      `It may not write "${join(outside, 'report')}": only what the settings of the module list under "writes"`,
+    ],
+  ])('is refused what would reach outside (%s), and goes on', async (tool, error) => {
+    const pid = await pidOf(module);
+    const [first, place] = (await module.say(tool)).split('\n');
+    expect(first).toBe(`! ${error}`);
+    expect(place).toMatch(/^ {4}at .*tools\.ts:\d+:\d+\)$/);
+    expect(await pidOf(module)).toBe(pid);
+  });
+
+  it('left nothing where it may not write', () => {
+    expect(['a.db', 'heap', 'report'].filter((name) => existsSync(join(outside, name)))).toEqual([]);
+    expect(existsSync(join(module.folder, 'here.txt'))).toBe(false);
+  });
+});
+
+describe('what a module prints', () => {
+  const printing = openedModule(
+    moduleOf(
+      {
+        pid: '() => process.pid',
+        print: `() => { console.log('one'); console.error('two'); process.stdout.write('three\\n'); return 'printed'; }`,
+        garble: `() => { fs.writeSync(1, '{"jsonrpc":"2.0"'); try { fs.writeSync(3, 'x'); } catch {} return 'garbled'; }`,
+        forge: `() => { fs.writeSync(1, '\\n{"kind":"done","id":1,"result":{}}\\n'); return 'not forged'; }`,
+        flood: `() => { for (let i = 0; i < 100_000; i++) console.log('a line of some length, again and again'); return 'flooded'; }`,
+        deluge: `() => { const line = 'y'.repeat(1e6); for (let i = 0; i < 30; i++) { process.stderr.write(line); } return 'deluged'; }`,
+        listen: `() => { process.stdin.on('data', () => {}); process.stdin.destroy(); return 'heard nothing'; }`,
+        stray: `() => { void Promise.reject(new Error('astray')); return 'returned'; }`,
+      },
+      `import fs from 'node:fs';`,
+    ),
+  );
+
+  it('goes to the log and never into what it tells Assay', async () => {
+    const pid = await pidOf(printing);
+    const said: string[] = [];
+    for (const tool of ['print', 'garble', 'forge', 'listen', 'print']) said.push(await printing.say(tool));
+    expect(said).toEqual(['printed', 'garbled', 'not forged', 'heard nothing', 'printed']);
+    for (const text of ['one', 'two', 'three', '{\\"jsonrpc\\":\\"2.0\\"'])
+      expect(printing.logged).toContain(`info function output {"text":"${text}"}`);
+    expect(await pidOf(printing)).toBe(pid);
+  });
+
+  it('that nobody caught is logged with its line, and ends nothing', async () => {
+    expect(await printing.say('stray')).toBe('returned');
+    expect(await printing.say('print')).toBe('printed');
+    expect(printing.logged.find((line) => line.includes('astray'))).toMatch(
+      /^warn function threw where nobody waits \{"fault":"astray\\n {4}at Object\.run \(tools\.ts:\d+:\d+\)"\}$/,
+    );
+  });
+
+  it('too much of is left out', async () => {
+    const before = printing.logged.length;
+    expect(await printing.say('flood')).toBe('flooded');
+    expect(await printing.say('deluge')).toBe('deluged');
+    expect(printing.logged.length - before).toBeLessThan(2_000);
+  });
+});

@@ -1,0 +1,178 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isAlive, kill, killLater, sleep, until } from '../../../support/endings.ts';
+import {
+  moduleOf,
+  openedModule,
+  pidOf,
+  RUNNER,
+  type OpenedModule,
+} from '../../../support/function-modules.ts';
+import { ROOT } from '../../../support/place.ts';
+
+const TOOLS = {
+  pid: '() => process.pid',
+  add: '({ a, b }) => a + b',
+  wait: '({ ms }) => new Promise((resolve) => setTimeout(() => resolve(`waited ${ms}`), ms))',
+  loop: '() => { for (;;); }',
+  loopLater: 'async () => { await new Promise((resolve) => setTimeout(resolve, 20)); for (;;); }',
+  never: '() => new Promise(() => {})',
+  heed: `(_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => { globalThis.heard = true; reject(signal.reason); }))`,
+  heard: '() => globalThis.heard === true',
+  exit: '() => process.exit(3)',
+  linger: `() => { process.on('exit', () => { for (;;); }); process.exit(4); }`,
+  later: '() => { setTimeout(() => process.exit(), 10); return new Promise(() => {}); }',
+  heap: '() => { const kept = []; for (;;) kept.push(new Array(10_000).fill(Math.random())); }',
+  buffers:
+    'async () => { const kept = []; for (;;) { kept.push(Buffer.alloc(20e6, 1)); await new Promise((resolve) => setTimeout(resolve, 2)); } }',
+  stdout: '() => { fs.closeSync(1); return new Promise(() => {}); }',
+  stay: `() => { process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); return process.pid; }`,
+};
+const open = (): OpenedModule => openedModule(moduleOf(TOOLS, `import fs from 'node:fs';`));
+
+const gone = (pid: number): Promise<true> => until(`${pid} is gone`, () => (isAlive(pid) ? undefined : true));
+const aborted = (afterMs: number): { readonly signal: AbortSignal } => {
+  const aborting = new AbortController();
+  setTimeout(() => aborting.abort(new Error('nobody waits')), afterMs);
+  return { signal: aborting.signal };
+};
+
+describe('calls', () => {
+  it('of several clients at once get their own answers', async () => {
+    const module = open();
+    const pid = await pidOf(module);
+    const sums = Array.from({ length: 50 }, (_, a) => module.say('add', { a, b: a }));
+    const waits = [30, 10, 20].map((ms) => module.say('wait', { ms }));
+    expect(await Promise.all(waits)).toEqual(['waited 30', 'waited 10', 'waited 20']);
+    expect(await Promise.all(sums)).toEqual(Array.from({ length: 50 }, (_, a) => String(a + a)));
+    expect(await pidOf(module)).toBe(pid);
+  });
+
+  it('that nobody waits for end at once for the client, and are told so in the module', async () => {
+    const module = open();
+    const pid = await pidOf(module);
+    await expect(module.call('heed', {}, aborted(20))).rejects.toThrow('nobody waits');
+    expect(await module.say('heard')).toBe('true');
+    await expect(module.call('never', {}, aborted(20))).rejects.toThrow('nobody waits');
+    const signal = AbortSignal.abort(new Error('too late'));
+    await expect(module.call('add', { a: 1, b: 2 }, { signal })).rejects.toThrow('too late');
+    await sleep(1_500);
+    expect(await pidOf(module)).toBe(pid);
+  });
+});
+
+describe('a tool that never lets others run', () => {
+  it.each(['loop', 'loopLater'])(
+    'is ended with its process, and others in it are told who it was (%s)',
+    async (tool) => {
+      const module = open();
+      const bystander = openedModule(moduleOf(TOOLS));
+      const pid = await pidOf(module);
+      await pidOf(bystander);
+      const looping = module.call(tool, {}, aborted(300));
+      await sleep(100);
+      const waiting = module.say('add', { a: 1, b: 2 });
+      expect(await bystander.say('add', { a: 1, b: 2 })).toBe('3');
+      await expect(looping).rejects.toThrow('nobody waits');
+      expect(await waiting).toBe(
+        `! The process of the functions in tools.ts was blocked by its tool "${tool}", which never let others run, and was ended. The next call starts it anew.`,
+      );
+      await gone(pid);
+      expect(await module.say('add', { a: 1, b: 2 })).toBe('3');
+    },
+  );
+});
+
+describe('the process of a module', () => {
+  it.each<[tool: string, cause: RegExp]>([
+    ['exit', /called process\.exit\(3\) \(tools\.ts:\d+:\d+\)/],
+    ['later', /called process\.exit\(0\) \(tools\.ts:\d+:\d+\)/],
+    ['linger', /called process\.exit\(4\) \(tools\.ts:\d+:\d+\)/],
+    ['heap', /used more than 128 MB/],
+    ['buffers', /used more than 128 MB/],
+    ['stdout', /closed its stdout without ending/],
+  ])(
+    'that ends in a call (%s) says why, to all calls in it, and the next call starts it anew',
+    async (tool, cause) => {
+      const module = open();
+      const pid = await pidOf(module);
+      const others = module.say('never');
+      const said = await module.say(tool);
+      expect(said).toMatch(
+        new RegExp(
+          `^! The process of the functions in tools\\.ts ${cause.source}\\. The next call starts it anew\\.$`,
+        ),
+      );
+      expect(await others).toBe(said);
+      await gone(pid);
+      expect(await module.say('add', { a: 1, b: 2 })).toBe('3');
+    },
+  );
+
+  it('that is killed from outside names the signal', async () => {
+    const module = open();
+    const pid = await pidOf(module);
+    const call = module.say('never');
+    kill(pid, 'SIGSEGV');
+    expect(await call).toMatch(/ was ended by SIGSEGV\. The next call starts it anew\.$/);
+  });
+
+  it('that keeps ending rests, and says the first cause meanwhile', async () => {
+    const module = open();
+    await module.say('exit');
+    await module.say('heap');
+    await module.say('exit');
+    expect(await module.say('add', { a: 1, b: 2 })).toMatch(
+      /^! The functions in tools\.ts cannot be called: its process keeps ending and is started again in 1 s at the earliest; the first time it called process\.exit\(3\) \(tools\.ts:\d+:\d+\)$/,
+    );
+    expect((await module.read()).tools).toHaveLength(Object.keys(TOOLS).length);
+    await sleep(1_100);
+    expect(await module.say('add', { a: 1, b: 2 })).toBe('3');
+  });
+
+  it.each(['pid', 'never', 'loop', 'stay'])(
+    'is gone once its module is closed, whatever runs in it (%s)',
+    async (tool) => {
+      const module = open();
+      const pid = await pidOf(module);
+      const call = module.say(tool);
+      await sleep(100);
+      await module.source.close();
+      expect(isAlive(pid)).toBe(false);
+      expect(await call).toMatch(/^\d+$|was ended, as its module is no longer served/);
+      expect(await module.say('add', { a: 1, b: 2 })).toBe(
+        '! The functions in tools.ts cannot be called: the module is no longer served',
+      );
+    },
+  );
+
+  it('that loads while its module is closed is gone as well', async () => {
+    const module = openedModule({ 'tools.ts': 'console.log(process.pid); for (;;);' });
+    const fault = module.fault();
+    const line = await until('a pid', () => module.logged.find((one) => one.includes('function output')));
+    const pid = Number(/\d+/.exec(line)?.[0]);
+    await module.source.close();
+    expect(isAlive(pid)).toBe(false);
+    expect(await fault).toMatch(/no longer served/);
+  });
+
+  it.each(['never', 'loop'])('is gone soon after Assay was killed (%s)', async (tool) => {
+    const { path } = open();
+    const assay = spawn(process.execPath, [
+      join(ROOT, 'test', 'fixtures', 'serves-module.ts'),
+      path,
+      RUNNER,
+      tool,
+    ]);
+    killLater(assay.pid);
+    const [first] = (await once(assay.stdout, 'data')) as [Buffer];
+    const pid = Number(first.toString());
+    killLater(pid);
+    expect(isAlive(pid)).toBe(true);
+    await sleep(200);
+    assay.kill('SIGKILL');
+    await gone(pid);
+  });
+});

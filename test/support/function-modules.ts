@@ -1,0 +1,115 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { watchFile } from '../../src/adapters/config/watch-file.ts';
+import { openModule } from '../../src/adapters/sources/functions/open-module.ts';
+import type { MadeCall, MadeResult, MadeSource, MadeTools } from '../../src/adapters/sources/made-tool.ts';
+import type { FunctionModuleSpec } from '../../src/core/sources/function-module.ts';
+import type { Log } from '../../src/gateway/ports.ts';
+import { endLater, killLater } from './endings.ts';
+import { ROOT, tempDir } from './place.ts';
+
+export const RUNNER: string = join(ROOT, 'dist', 'function-runner.js');
+
+export interface OpenedModule {
+  readonly source: MadeSource;
+  readonly folder: string;
+  readonly path: string;
+  /** What was logged, as `warn message {"field":1}`. */
+  readonly logged: readonly string[];
+  write(name: string, text: string): void;
+  /** Throws the phrase where it cannot be read. */
+  read(): Promise<MadeTools>;
+  /** The phrase why it cannot be read. */
+  fault(): Promise<string>;
+  call(tool: string, args?: object, call?: Partial<MadeCall>): Promise<MadeResult>;
+  /** The first text, behind `! ` where it is an error. */
+  say(tool: string, args?: object, call?: Partial<MadeCall>): Promise<string>;
+}
+
+/** The files of a module, the first of which is the module itself, in a folder of its own. */
+export function openedModule(
+  files: Readonly<Record<string, string>>,
+  more: Partial<FunctionModuleSpec> & { readonly isWatched?: boolean } = {},
+): OpenedModule {
+  const folder = tempDir();
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  };
+  for (const [name, text] of Object.entries(files)) write(name, text);
+  const path = join(folder, Object.keys(files)[0] ?? 'tools.ts');
+  const logged: string[] = [];
+  const { isWatched, ...given } = more;
+  const spec = { path, env: {}, reads: [], writes: [], memoryMb: 128, timeoutMs: 30_000, ...given };
+  const watch = isWatched === true ? watchFile : undefined;
+  const source = openModule(spec, { runner: RUNNER, log: logInto(logged), watch });
+  endLater(() => source.close());
+  const read = async (): Promise<MadeTools> => {
+    const found = await source.read(AbortSignal.timeout(15_000));
+    if (!found.ok) throw new Error(found.error);
+    return found.value;
+  };
+  const call = async (tool: string, args: object = {}, made: Partial<MadeCall> = {}): Promise<MadeResult> => {
+    const found = (await read()).tools.find(({ definition }) => definition.name === tool);
+    if (found === undefined) throw new Error(`no tool ${tool}`);
+    const text = JSON.stringify(args);
+    return found.run({ values: JSON.parse(text), text }, { ...SILENT, ...made });
+  };
+  return {
+    source,
+    folder,
+    path,
+    logged,
+    write,
+    read,
+    fault: async () => {
+      const found = await source.read(AbortSignal.timeout(15_000));
+      return found.ok ? 'none' : found.error;
+    },
+    call,
+    say: async (...asked) => {
+      const { content, isError } = await call(...asked);
+      return `${isError === true ? '! ' : ''}${String(content[0]?.['text'])}`;
+    },
+  };
+}
+
+/** A module whose tools are these functions. */
+export function moduleOf(
+  tools: Readonly<Record<string, string>>,
+  head = '',
+): Readonly<Record<string, string>> {
+  const lines = Object.entries(tools).map(([name, run]) => `tool('${name}', ${run}),`);
+  return {
+    'tools.ts': [
+      `import { defineTool } from 'assay-mcp'; ${head}`,
+      'const tool = (name, run) => defineTool({ name, run, input: { type: "object" } });',
+      'export default [',
+      ...lines,
+      '];',
+    ].join('\n'),
+  };
+}
+
+/** The process of the module; it must not outlive the test. */
+export async function pidOf(module: OpenedModule): Promise<number> {
+  const pid = Number(await module.say('pid'));
+  killLater(pid);
+  return pid;
+}
+
+const SILENT: MadeCall = {
+  signal: new AbortController().signal,
+  progress: () => undefined,
+  log: () => undefined,
+  ask: () => Promise.resolve({ ok: false, error: 'Nobody can be asked.' }),
+};
+
+function logInto(lines: string[]): Log {
+  const at =
+    (level: string) =>
+    (message: string, { module: _, ...fields }: Readonly<Record<string, unknown>> = {}): void => {
+      lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
