@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { connectMade } from './adapters/sources/connect-made.ts';
+import { watchFile } from './adapters/config/watch-file.ts';
 import type { HttpPort } from './adapters/sources/http/http-port.ts';
 import { isMade } from './core/server-spec.ts';
 import type { Settings } from './core/settings.ts';
@@ -25,7 +26,7 @@ const RUNNER = join(import.meta.dirname, 'function-runner.js');
 export function connectAll({ downstream, log, settings }: Connecting): Connected {
   let opening: Promise<HttpPort> | undefined;
   const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(settings));
-  const made = connectMade({ log, openHttp, runner: RUNNER });
+  const made = connectMade({ log, openHttp, runner: RUNNER, watch: watchFile });
   return {
     connect: (spec, asked) => (isMade(spec.transport) ? made(spec, asked) : downstream(spec, asked)),
     close: async () => {

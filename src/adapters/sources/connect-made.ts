@@ -3,6 +3,7 @@ import { passing } from '../../core/supervision.ts';
 import type { Connect, Log, Opening } from '../../gateway/ports.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { HttpPort } from './http/http-port.ts';
+import type { WatchFile } from './functions/file-watch.ts';
 import type { LocalSource, LocalTransport } from './local-source.ts';
 import { MadeLink } from './made-link.ts';
 import type { MadeSource } from './made-tool.ts';
@@ -13,6 +14,8 @@ export interface MadeDeps {
   readonly openHttp: () => Promise<HttpPort>;
   /** The program that runs modules of functions. */
   readonly runner: string;
+  /** Tells each time that a file may have changed. */
+  readonly watch: WatchFile;
 }
 
 /** Opens links to tools that Assay makes itself. What a kind of source needs is loaded with the first one of it. */
@@ -47,15 +50,15 @@ async function open(
 }
 
 async function openLocal(transport: LocalTransport, deps: MadeDeps): Promise<LocalSource> {
-  const [{ LocalSource: Source }, { restTool }, http] = await Promise.all([
+  const [{ LocalSource: Source }, { restTool }, { openModule }, http] = await Promise.all([
     import('./local-source.ts'),
     import('./rest/rest-tool.ts'),
+    import('./functions/open-module.ts'),
     deps.openHttp(),
   ]);
+  const { log, runner, watch } = deps;
   return new Source(transport, {
     makeTool: (spec) => restTool(spec, { http }),
-    openModule: () => {
-      throw new Error('modules are not run yet');
-    },
+    openModule: (spec) => openModule(spec, { runner, log, watch }),
   });
 }

@@ -23,6 +23,11 @@ export function readFunctionModule(
   else if (!/\.[cm]?[jt]s$/.test(module))
     faults.push({ field: 'module', reason: 'A module of functions is a .js, .mjs, .ts or .mts file.' });
   if (!isTexts(env)) faults.push({ field: 'env', reason: 'Write an object of strings.' });
+  else if ('NODE_OPTIONS' in env)
+    faults.push({
+      field: 'env.NODE_OPTIONS',
+      reason: 'It could loosen what confines the module. Take it out.',
+    });
   for (const [field, paths] of Object.entries({ reads, writes }))
     if (!Array.isArray(paths) || !paths.every(isText))
       faults.push({ field, reason: 'Write an array of paths.' });
