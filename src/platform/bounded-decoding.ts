@@ -31,7 +31,7 @@ export async function decodeWithin(
 
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
 
-const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', () => createGunzip({ finishFlush: Z_SYNC_FLUSH })],
   ['x-gzip', () => createGunzip({ finishFlush: Z_SYNC_FLUSH })],
   ['deflate', () => createInflate({ finishFlush: Z_SYNC_FLUSH })],
