@@ -10,16 +10,21 @@ interface Following {
   readonly log: Log;
   /** Told of each good config before anything is made of it. */
   readonly learn: (config: Config) => void;
+  /** Whether there is no such file yet. */
+  readonly isAbsent: boolean;
 }
 
 /** Lets the catalog follow the config file as it is edited. A file that cannot be used leaves all as it was. */
 export async function followConfig(
   path: string,
-  { around, catalog, log, learn }: Following,
+  { around, catalog, log, learn, isAbsent }: Following,
 ): Promise<Watching> {
   let reading: Promise<void> = Promise.resolve();
+  let isAwaited = isAbsent;
   const read = async (): Promise<void> => {
     const config = await loadConfig(path, around);
+    if (isAwaited && !config.ok && config.error.code === 'CONFIG_UNREADABLE') return;
+    isAwaited = false;
     const fault = config.ok ? undefined : sentenceOf(config.error);
     if (fault !== undefined && fault !== catalog.configFault)
       log.error(`config: ${fault} What it said before stays in force.`);

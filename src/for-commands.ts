@@ -41,6 +41,7 @@ export async function readSettings(options: CommonOptions): Promise<Result<Shown
   if (!store.ok) return store;
   const read = await readConfig(given, ground.value, { store: store.value });
   await store.value.close();
+  if (read.ok && read.value.absence !== undefined) return err(read.value.absence);
   return read.ok ? ok({ ...read.value, configPath: read.value.config.path }) : read;
 }
 

@@ -31,7 +31,7 @@ export async function openDesksForCommand(options: CommonOptions): Promise<Resul
   if (!ground.ok) return ground;
   const store = await openHomeStore(ground.value);
   if (!store.ok) return store;
-  const opened = await openConfigured(given, ground.value, { store: store.value });
+  const opened = await openConfigured(given, ground.value, { store: store.value, isForDesks: true });
   if (!opened.ok) {
     await store.value.close();
     return opened;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { attachedView, followServe, planOfServe, type Shown } from './attach.ts';
-import { loadConfig, type Config } from './adapters/config/load-config.ts';
+import { emptyConfig, loadConfig, type Config } from './adapters/config/load-config.ts';
 import { locateConfig } from './adapters/config/locate-config.ts';
 import type { Watching } from './adapters/config/watch-file.ts';
 import { downstream } from './adapters/downstream/connect.ts';
@@ -30,6 +30,7 @@ import { hasHomeStore, openGround, openHomeStore, type Ground, type GroundOption
 import type { Era } from './protocol/eras.ts';
 import { askingWith } from './sealing.ts';
 import { homeStore, type HomeStore } from './home-store.ts';
+import { isThere } from './platform/files.ts';
 import { openTaskIds } from './task-ids.ts';
 import { openWords, type OpenWords } from './open-words.ts';
 
@@ -68,6 +69,8 @@ export interface Before {
   readonly early?: EarlyStart | undefined;
   /** The only client that there will be, if there will be but one. */
   readonly sole?: SoleClient | undefined;
+  /** Sources are about to be added, so that there need be none yet. */
+  readonly isForDesks?: boolean;
 }
 
 /** The same on a ground that stands. */
@@ -79,10 +82,11 @@ export async function openConfigured(
   const { around, log } = ground;
   const configured = await readConfig(options, ground, before);
   if (!configured.ok) return configured;
-  const { config, settings, learn } = configured.value;
+  const { config, absence, settings, learn } = configured.value;
   const follow = options.isQuiet
     ? undefined
-    : (catalog: Catalog) => followConfig(config.path, { around, catalog, log, learn });
+    : (catalog: Catalog) =>
+        followConfig(config.path, { around, catalog, log, learn, isAbsent: absence !== undefined });
   const isRecorded = !options.isQuiet;
   const store = homeStore(ground, before.store);
   const said = await openWords(ground, store);
@@ -91,9 +95,10 @@ export async function openConfigured(
   const known = isAwaited ? await said.words.ready() : ok(undefined);
   if (!known.ok && options.isQuiet)
     log.error('what operators say is as it was last known', { cause: sentenceOf(known.error) });
-  const isEmpty =
-    options.isQuiet && before.store === undefined && config.servers.length === 0 && !hasSources(said);
-  const refusal = isEmpty ? absence(config.path) : known.ok || options.isQuiet ? undefined : known.error;
+  const isEmpty = config.servers.length === 0 && !hasSources(said) && before.isForDesks !== true;
+  const none = options.isQuiet ? ({ code: 'SERVERS_ABSENT', path: config.path } as const) : undefined;
+  const unknown = known.ok || options.isQuiet ? undefined : known.error;
+  const refusal = isEmpty ? (absence ?? none) : unknown;
   if (refusal !== undefined) {
     await said.close();
     await store.close();
@@ -115,10 +120,6 @@ function hasSources({ words }: OpenWords): boolean {
 }
 
 const SOURCES = ['gateway', 'rest-tool', 'function-module'] as const;
-
-function absence(path: string): Refusal {
-  return { code: 'SERVERS_ABSENT', path };
-}
 
 /** The servers of a running `serve` through it; where none runs, those of the config. */
 export async function openAttached(
@@ -159,6 +160,8 @@ export async function openAttached(
 
 export interface Configured extends Resolved {
   readonly config: Config;
+  /** Why there is no config file; an empty one stands in its place, as sources may be registered. */
+  readonly absence: Refusal | undefined;
   /** Told of each good config before anything is made of it: what of it is secret is masked from then on. */
   readonly learn: (plan: Plan) => void;
 }
@@ -170,7 +173,9 @@ export async function readConfig(
   { store, early }: Before = {},
 ): Promise<Result<Configured, Refusal>> {
   const { path } = locateConfig({ flag: options.config, ...around });
-  const config = early?.config ?? (await loadConfig(path, around));
+  const loaded = early?.config ?? (await loadConfig(path, around));
+  const absence = loaded.ok || (await isThere(path)) ? undefined : loaded.error;
+  const config = absence === undefined ? loaded : ok(emptyConfig(path));
   if (!config.ok) return config;
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
   learn(config.value);
@@ -183,7 +188,7 @@ export async function readConfig(
     // One that an older or newer Assay stored must not keep this one from starting.
     stored: new Map([...stored.value].filter(([key, value]) => isFitting(key, value))),
   });
-  return resolved.ok ? ok({ ...resolved.value, config: config.value, learn }) : resolved;
+  return resolved.ok ? ok({ ...resolved.value, config: config.value, absence, learn }) : resolved;
 }
 
 /** The watching of files begins so many ms after the start, which others need more. */

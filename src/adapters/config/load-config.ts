@@ -45,6 +45,11 @@ export async function loadConfig(path: string, around: ConfigSurroundings): Prom
   return configIn(file, text.value, around);
 }
 
+/** What a file says that is not there. */
+export function emptyConfig(path: string): Config {
+  return { path, servers: [], rejected: [], settings: new Map(), problems: [], warnings: [] };
+}
+
 /** The same of a text; `file` is where it stands. */
 export function configIn(file: string, text: string, around: ConfigSurroundings): Result<Config, Refusal> {
   const invalid = (offset: number, reason: string): Result<Config, Refusal> => {
