@@ -1,0 +1,120 @@
+import { dirname, isAbsolute, relative, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { realPath } from '../../../platform/files.ts';
+import type { HttpPort } from '../http/http-port.ts';
+
+/** Where documents are read from. */
+export interface TextOptions {
+  /** An absolute path, or a URL of http or https. */
+  readonly document: string;
+  /** Where requests go instead of the servers of the document. */
+  readonly baseUrl?: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly http: HttpPort;
+  readonly readFile: (path: string, maxBytes: number) => Promise<Result<string, string>>;
+}
+
+/** Reads the documents of one source. Errors are phrases to stand behind the name of the document. */
+export interface DocumentTexts {
+  /** URL of the document itself. */
+  readonly root: string;
+  read(url: string, limits: TextLimits): Promise<Result<string, string>>;
+}
+
+export interface TextLimits {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** The error is a phrase: why there can be no such document. */
+export function openDocumentTexts(options: TextOptions): Result<DocumentTexts, string> {
+  const root = rootOf(options.document);
+  if (root === undefined) return err('is neither an absolute path nor a URL of http or https');
+  return ok({
+    root: root.href,
+    read: (url, limits) => {
+      const target = new URL(url);
+      if (target.protocol === 'file:') return readLocal(target, root, { options, limits });
+      if (isWeb(target)) return fetchText(target, root, { options, limits });
+      return Promise.resolve(err(`is reached by ${target.protocol}, which is not read`));
+    },
+  });
+}
+
+interface Reading {
+  readonly options: TextOptions;
+  readonly limits: TextLimits;
+}
+
+function rootOf(document: string): URL | undefined {
+  if (isAbsolute(document)) return pathToFileURL(document);
+  const url = URL.canParse(document) ? new URL(document) : undefined;
+  if (url === undefined || !isWeb(url)) return undefined;
+  url.hash = '';
+  return url;
+}
+
+function isWeb(url: URL): boolean {
+  return url.protocol === 'https:' || url.protocol === 'http:';
+}
+
+async function readLocal(
+  target: URL,
+  root: URL,
+  { options, limits }: Reading,
+): Promise<Result<string, string>> {
+  if (root.protocol !== 'file:') return err('is a file, which only a document that is a file may name');
+  const path = pathOf(target);
+  if (path === undefined) return err('is no path of this machine');
+  if (target.href !== root.href && !(await isBeneath(path, dirname(fileURLToPath(root)))))
+    return err('lies outside of the folder of the document');
+  const text = await options.readFile(path, limits.maxBytes);
+  return text.ok ? ok(text.value.replace(/^\uFEFF/, '')) : text;
+}
+
+/** Undefined for a host, or for an encoded separator: then what is checked would not be what is read. */
+function pathOf(url: URL): string | undefined {
+  try {
+    return url.host === '' ? fileURLToPath(url) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Links are followed first: one may lead out of the folder. */
+async function isBeneath(path: string, folder: string): Promise<boolean> {
+  const way = relative(await realPath(folder), await realPath(path));
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+async function fetchText(
+  target: URL,
+  root: URL,
+  { options, limits }: Reading,
+): Promise<Result<string, string>> {
+  const headers = ownHeaders(target, root, options);
+  const answer = await options.http.send({
+    method: 'GET',
+    url: target,
+    headers: [['Accept', 'application/json, application/yaml, */*;q=0.8'], ...headers],
+    secretHeaders: headers.map(([name]) => name),
+    ...limits,
+  });
+  if (!answer.ok) return err(`cannot be fetched: ${answer.error}`);
+  const { status, body, isCut } = answer.value;
+  if (status !== 200) return err(`cannot be fetched: its server answers with status ${status}`);
+  if (isCut) return err(`is larger than ${limits.maxBytes} bytes`);
+  return ok(body.toString('utf8').replace(/^\uFEFF/, ''));
+}
+
+/**
+ * Headers that an operator gave for the API go along with the document only where both are surely at one place: a document
+ * from elsewhere must not cost the key of the API.
+ */
+function ownHeaders(target: URL, root: URL, options: TextOptions): readonly (readonly [string, string])[] {
+  const { baseUrl, headers } = options;
+  if (baseUrl === undefined || !URL.canParse(baseUrl)) return [];
+  const isHome = [target, root].every((url) => url.origin === new URL(baseUrl).origin);
+  return isHome ? Object.entries(headers) : [];
+}

@@ -1,0 +1,153 @@
+import { err, ok, type Result } from '../../../core/result.ts';
+import { planArguments, type ArgumentPlan } from './argument-plan.ts';
+import { asBase64 } from './base64-schema.ts';
+import { flatSchema, type FlatSchema } from './flat-schema.ts';
+import type { Parameter } from './parameters.ts';
+import type { RequestBody } from './request-body.ts';
+import type { Shortage } from './schema-closure.ts';
+import type { Draft } from './schema-definitions.ts';
+import type { SchemaDrafts } from './schema-drafts.ts';
+import type { JsonSchema, SchemaMembers } from './schema-fixes.ts';
+
+/** What the arguments of a tool look like, and where each goes. */
+export interface ToolInput {
+  readonly schema: SchemaMembers;
+  readonly plan: ArgumentPlan;
+  /** Members of a form that are given in Base64 and sent as bytes. */
+  readonly binaries: ReadonlySet<string>;
+}
+
+export interface InputParts {
+  readonly parameters: readonly Parameter[];
+  readonly body: RequestBody | undefined;
+}
+
+/** Conversions of the same document: in full, and without what only explains. */
+export interface InputDrafts {
+  readonly full: SchemaDrafts;
+  readonly bare: () => SchemaDrafts;
+}
+
+/** Longer ones leave a model no room to think. */
+const MAX_SIZE = 256 * 1024;
+
+/** The error is a phrase: why the operation cannot be called. */
+export function inputOf(parts: InputParts, drafts: InputDrafts): Result<ToolInput, string> {
+  const full = assemble(parts, drafts.full, true);
+  if (full.ok) return full;
+  if (full.error.kind === 'broken') return err(full.error.why);
+  const bare = assemble(parts, drafts.bare(), false);
+  if (bare.ok) return bare;
+  if (bare.error.kind === 'broken') return err(bare.error.why);
+  return err(`the schema of its arguments is longer than ${MAX_SIZE / 1024} kB`);
+}
+
+function assemble(parts: InputParts, drafts: SchemaDrafts, hasWords: boolean): Result<ToolInput, Shortage> {
+  const { parameters, body } = parts;
+  const given = body?.schema === undefined ? undefined : drafts.draft(body.schema);
+  const flat = body === undefined || given === undefined ? undefined : flatOf(body, given, drafts);
+  const plan = planArguments(parameters, body !== undefined, flat);
+  const properties = new Map<string, JsonSchema>();
+  const required: string[] = [];
+  let broken: string | undefined;
+  for (const { argument, parameter } of plan.slots) {
+    const draft: Draft = parameter.schema === undefined ? { schema: {} } : drafts.draft(parameter.schema);
+    broken ??= draft.broken;
+    properties.set(argument, hasWords ? explained(draft.schema, parameter) : asMembers(draft.schema));
+    if (parameter.isRequired) required.push(argument);
+  }
+  broken ??= given?.broken;
+  const base64 = addBody(parts, { plan, given, flat, hasWords, drafts }, { properties, required });
+  if (broken !== undefined) return err({ kind: 'broken', why: broken });
+  const others = plan.body.kind === 'members' && plan.body.takesOthers ? flat?.others : undefined;
+  const all = [...properties.values(), ...(others === undefined ? [] : [others])];
+  const definitions = drafts.definitionsOf(all, MAX_SIZE);
+  if (!definitions.ok) return definitions;
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    // An argument that goes nowhere is a slip that the model should hear of.
+    additionalProperties: others ?? false,
+    ...(Object.keys(definitions.value).length > 0 && { $defs: definitions.value }),
+  };
+  return ok({ schema, plan, binaries: base64 });
+}
+
+/** Text is one argument, whatever its schema says. */
+function flatOf(body: RequestBody, given: Draft, drafts: SchemaDrafts): FlatSchema | undefined {
+  return body.kind === 'text' ? undefined : flatSchema(given.schema, drafts);
+}
+
+interface BodyInput {
+  readonly plan: ArgumentPlan;
+  readonly given: Draft | undefined;
+  readonly flat: FlatSchema | undefined;
+  readonly hasWords: boolean;
+  readonly drafts: SchemaDrafts;
+}
+
+interface Growing {
+  readonly properties: Map<string, JsonSchema>;
+  readonly required: string[];
+}
+
+/** Adds what the body needs; gives the names of members that are Base64. */
+function addBody(
+  { body }: InputParts,
+  input: BodyInput,
+  { properties, required }: Growing,
+): ReadonlySet<string> {
+  const binaries = new Set<string>();
+  const { plan, given, flat, hasWords, drafts } = input;
+  const isMultipart = body?.kind === 'multipart';
+  if (body === undefined || plan.body.kind === 'none') return binaries;
+  const asPart = (name: string, schema: JsonSchema): JsonSchema => {
+    const base64 = isMultipart ? asBase64(drafts.resolve(schema).schema) : undefined;
+    if (base64 !== undefined) binaries.add(name);
+    return base64 ?? schema;
+  };
+  if (plan.body.kind === 'members') {
+    for (const { argument, property } of plan.body.members) {
+      properties.set(argument, asMembers(asPart(property, flat?.properties.get(property) ?? {})));
+      if (body.isRequired && flat?.required.has(property) === true) required.push(argument);
+    }
+    return binaries;
+  }
+  let schema = asMembers(given?.schema ?? fallback(body));
+  const { properties: inner } = isMultipart ? asMembers(drafts.resolve(schema).schema) : {};
+  if (typeof inner === 'object' && inner !== null) {
+    const parts = Object.entries(inner as Readonly<Record<string, JsonSchema>>); // as converted
+    const whole = asMembers(drafts.resolve(schema).schema);
+    const adapted = Object.fromEntries(parts.map(([name, part]) => [name, asPart(name, part)]));
+    if (binaries.size > 0) schema = { ...whole, properties: adapted };
+  }
+  const { description } = body;
+  const says = hasWords && description !== undefined && schema['description'] === undefined;
+  properties.set(plan.body.argument, says ? { ...schema, description } : schema);
+  if (body.isRequired) required.push(plan.body.argument);
+  return binaries;
+}
+
+function fallback({ kind }: RequestBody): JsonSchema {
+  if (kind === 'json') return {};
+  return kind === 'text' ? { type: 'string' } : { type: 'object' };
+}
+
+/** Some clients know no schema that is `true`. */
+function asMembers(schema: JsonSchema): SchemaMembers {
+  if (typeof schema === 'object') return schema;
+  return schema ? {} : { not: {} };
+}
+
+/** What a parameter says of itself is closer to it than what its schema says. */
+function explained(schema: JsonSchema, parameter: Parameter): SchemaMembers {
+  const { description, isDeprecated, example } = parameter;
+  const members = asMembers(schema);
+  return {
+    ...members,
+    ...(description !== undefined && { description }),
+    ...(isDeprecated && { deprecated: true }),
+    ...(example !== undefined && members['examples'] === undefined && { examples: [example] }),
+  };
+}

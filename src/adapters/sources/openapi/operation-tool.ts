@@ -1,0 +1,98 @@
+import type { Result } from '../../../core/result.ts';
+import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
+import { answerResult } from '../http/answer-result.ts';
+import type { HttpPort } from '../http/http-port.ts';
+import type { MadeArguments, MadeCall, MadeDefinition, MadeResult, MadeTool } from '../made-tool.ts';
+import { checkBy } from '../schema-check.ts';
+import { refused } from '../text-result.ts';
+import { buildRequest, type RequestPlan } from './build-request.ts';
+import type { OperationWords } from './operation-words.ts';
+import type { Operation } from './operations.ts';
+import type { Secret } from './security.ts';
+
+/** An operation of which a tool can be made. */
+export interface Making {
+  readonly operation: Operation;
+  readonly words: OperationWords;
+  readonly schemas: Pick<MadeDefinition, 'inputSchema' | 'outputSchema'>;
+  readonly plan: Omit<RequestPlan, 'secrets'>;
+  /** The error is a sentence: why no call can be made. */
+  readonly secrets: Result<readonly Secret[], string>;
+}
+
+export interface CallOptions {
+  readonly timeoutMs: number;
+  /** Most bytes of an answer. */
+  readonly maxBytes: number;
+  readonly http: HttpPort;
+}
+
+export function operationTool(making: Making, name: string, options: CallOptions): MadeTool {
+  const { operation, words, schemas } = making;
+  const { title, description, annotations } = words;
+  const check = checkOfAnswers(schemas.outputSchema);
+  return {
+    definition: {
+      name,
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
+      ...schemas,
+      ...(annotations !== undefined && { annotations }),
+      _meta: { [HTTP_FACTS]: { method: operation.method, path: operation.path } },
+    },
+    timeoutMs: options.timeoutMs,
+    run: async (args, call) => check(await run(making, options, { args, call })),
+  };
+}
+
+interface Calling {
+  readonly args: MadeArguments;
+  readonly call: MadeCall;
+}
+
+async function run(making: Making, options: CallOptions, { args, call }: Calling): Promise<MadeResult> {
+  const { plan, secrets, schemas } = making;
+  if (!secrets.ok) return refused(secrets.error);
+  const request = buildRequest({ ...plan, secrets: secrets.value }, args.text);
+  if (!request.ok) return refused(request.error);
+  const { maxBytes, http } = options;
+  const answer = await http.send({ ...request.value, maxBytes, signal: call.signal });
+  // Where nobody waits any more there is nobody to read a result.
+  if (!answer.ok) call.signal.throwIfAborted();
+  if (!answer.ok) return refused(answer.error);
+  const { method, url } = request.value;
+  return answerResult(answer.value, {
+    hasOutputSchema: schemas.outputSchema !== undefined,
+    request: `${method} ${url.origin}${url.pathname}`,
+  });
+}
+
+/**
+ * Clients throw away a success that does not fit its schema, and all that it says. Many a document promises more than its
+ * server keeps: such an answer is given as it came, as one that went wrong.
+ */
+function checkOfAnswers(schema: MadeDefinition['outputSchema']): (result: MadeResult) => MadeResult {
+  if (schema === undefined) return (result) => result;
+  let compiled: ReturnType<typeof checkBy> | undefined;
+  return (result) => {
+    if (result.isError === true) return result;
+    compiled ??= checkBy(schema);
+    const { structuredContent, ...bare } = result;
+    // A long integer is an object until it is written.
+    const value: unknown = structuredContent && JSON.parse(JSON.stringify(structuredContent));
+    const fault = faultOf(value, compiled);
+    if (fault === undefined) return result;
+    const text = `The request was carried out, but its answer is not as the document promises: ${fault}.`;
+    return { ...bare, content: [...result.content, { type: 'text', text }], isError: true };
+  };
+}
+
+/** A phrase. */
+function faultOf(value: unknown, check: ReturnType<typeof checkBy>): string | undefined {
+  if (value === undefined) return 'it is no JSON object';
+  if (!check.ok) return undefined;
+  const fault = check.value(value);
+  if (fault === undefined) return undefined;
+  const place = fault.path.length === 0 ? '' : `at ${JSON.stringify(fault.path.join('.').slice(0, 200))} `;
+  return `${place}${fault.reason}`;
+}

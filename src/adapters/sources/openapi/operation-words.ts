@@ -1,0 +1,65 @@
+import { isMembers } from '../../../core/canonical-json.ts';
+import { HINTS } from '../../../core/hints/hint.ts';
+import type { Documents } from './documents.ts';
+import type { Operation } from './operations.ts';
+
+/** What a document says of an operation to people and models. */
+export interface OperationWords {
+  readonly name?: string | undefined;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+  readonly isEnabled: boolean;
+}
+
+const LONGEST_DESCRIPTION = 4_096;
+const LONGEST_TITLE = 200;
+
+/** `x-mcp` of an operation counts before that of its path, and that before that of the document. */
+export function operationWords(operation: Operation, documents: Documents): OperationWords {
+  const { root } = documents;
+  const general = [isMembers(root.value) ? root.value['x-mcp'] : undefined, operation.item.value['x-mcp']];
+  const own = extensionOf(operation.members['x-mcp']);
+  const layers = [...general.map(extensionOf), own];
+  const { summary, description, deprecated } = operation.members;
+  const title = textOf(own['title']) ?? textOf(summary) ?? textOf(operation.item.value['summary']);
+  const told = textOf(own['description']) ?? textOf(description) ?? textOf(summary);
+  const words = deprecated === true ? `Deprecated. ${told ?? ''}`.trim() : told;
+  const shownTitle = title === undefined ? undefined : shortened(title, LONGEST_TITLE);
+  const annotations = {
+    ...Object.fromEntries(layers.flatMap(({ annotations: said }) => hintsIn(said))),
+    ...(shownTitle !== undefined && { title: shownTitle }),
+  };
+  return {
+    name: textOf(own['name']),
+    title: shownTitle,
+    description: words === undefined ? undefined : shortened(words, LONGEST_DESCRIPTION),
+    annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
+    isEnabled: layers.findLast(({ enabled }) => typeof enabled === 'boolean')?.['enabled'] !== false,
+  };
+}
+
+/** `x-mcp: false` is short for `{enabled: false}`. */
+function extensionOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value === 'boolean') return { enabled: value };
+  return isMembers(value) ? value : {};
+}
+
+/** Clients refuse a whole list for the sake of one hint that is no boolean. */
+function hintsIn(annotations: unknown): readonly (readonly [string, boolean])[] {
+  if (!isMembers(annotations)) return [];
+  return HINTS.flatMap((hint) => {
+    const value = annotations[hint];
+    return typeof value === 'boolean' ? [[hint, value] as const] : [];
+  });
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+/** Never cut within a character. */
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

@@ -1,0 +1,132 @@
+import { isMembers } from '../../../core/canonical-json.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { mappedHeaderFault } from '../../../core/sources/http-header.ts';
+import { memberAt, type Documents, type Located } from './documents.ts';
+import type { Operation } from './operations.ts';
+
+export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie';
+
+/** One parameter of an operation (OpenAPI 3.1.1, section 4.8.12). */
+export interface Parameter {
+  readonly name: string;
+  readonly place: ParameterPlace;
+  readonly isRequired: boolean;
+  readonly form: ParameterForm;
+  readonly schema: Located | undefined;
+  readonly description?: string | undefined;
+  readonly isDeprecated: boolean;
+  readonly example?: unknown;
+}
+
+/** How a value is written. */
+export interface ParameterForm {
+  readonly style: ParameterStyle | 'json';
+  readonly explode: boolean;
+  readonly allowReserved: boolean;
+}
+
+export type ParameterStyle =
+  'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
+
+const STYLES: Readonly<Record<ParameterPlace, readonly ParameterStyle[]>> = {
+  path: ['simple', 'label', 'matrix'],
+  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+  header: ['simple'],
+  cookie: ['form'],
+};
+
+/** Beside Authorization these are said by others (3.1.1, section 4.8.12.2.1). */
+const SAID_ELSEWHERE = new Set(['accept', 'content-type']);
+
+/** Parameters of an operation and of its path. The error is a phrase: why the operation cannot be called. */
+export function parametersOf(
+  operation: Operation,
+  documents: Documents,
+): Result<readonly Parameter[], string> {
+  const byPlace = new Map<string, Parameter>();
+  for (const owner of [operation.item, operation.located]) {
+    const list = memberAt(owner, 'parameters')?.value;
+    if (list !== undefined && !Array.isArray(list)) return err('its parameters are no list');
+    for (const value of (list ?? []) as readonly unknown[]) {
+      const read = readParameter({ value, at: owner.at }, documents);
+      if (!read.ok) return read;
+      byPlace.set(`${read.value.place} ${read.value.name}`, read.value);
+    }
+  }
+  const inPath = placeholdersOf(operation.path);
+  const declared = [...byPlace.values()].filter(({ name, place }) => {
+    if (place === 'path') return inPath.includes(name);
+    return place !== 'header' || !(SAID_ELSEWHERE.has(name.toLowerCase()) || mappedHeaderFault(name));
+  });
+  const missing = inPath.filter((name) => !byPlace.has(`path ${name}`));
+  return ok([...missing.map((name) => undeclared(name, operation)), ...declared]);
+}
+
+/** Names in braces, each once. */
+export function placeholdersOf(path: string): readonly string[] {
+  return [...new Set([...path.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name))];
+}
+
+/** The error is a phrase. */
+function readParameter(located: Located, documents: Documents): Result<Parameter, string> {
+  const end = documents.follow(located);
+  if (!end.ok) return end;
+  const { value } = end.value;
+  if (!isMembers(value) || typeof value['name'] !== 'string') return err('one of its parameters has no name');
+  const { name, in: place, required, description, deprecated, example } = value;
+  const named = `its parameter ${JSON.stringify(name)}`;
+  if (!isPlace(place)) return err(`${named} is in ${shownPlace(place)}, which is not supported`);
+  const form = formOf(value, place);
+  if (form === undefined)
+    return err(`${named} has the style ${JSON.stringify(value['style'])}, which a ${place} has not`);
+  return ok({
+    name,
+    place,
+    isRequired: place === 'path' || required === true,
+    form,
+    schema: form.style === 'json' ? contentSchema(end.value) : memberAt(end.value, 'schema'),
+    description: typeof description === 'string' && description.trim() !== '' ? description : undefined,
+    isDeprecated: deprecated === true,
+    example,
+  });
+}
+
+/** A document may forget to declare what its path needs. */
+function undeclared(name: string, { located }: Operation): Parameter {
+  return {
+    name,
+    place: 'path',
+    isRequired: true,
+    form: { style: 'simple', explode: false, allowReserved: false },
+    schema: { value: { type: 'string' }, at: located.at },
+    isDeprecated: false,
+  };
+}
+
+function shownPlace(place: unknown): string {
+  return typeof place === 'string' ? JSON.stringify(place.slice(0, 40)) : 'no place';
+}
+
+function isPlace(place: unknown): place is ParameterPlace {
+  return typeof place === 'string' && Object.hasOwn(STYLES, place);
+}
+
+/** Undefined for a style that the place has not. */
+function formOf(value: Readonly<Record<string, unknown>>, place: ParameterPlace): ParameterForm | undefined {
+  const [usual = 'simple'] = STYLES[place];
+  const style = value['style'] === undefined ? usual : STYLES[place].find((one) => one === value['style']);
+  if (style === undefined) return undefined;
+  const { explode, allowReserved, content } = value;
+  return {
+    style: isMembers(content) ? 'json' : style,
+    explode: typeof explode === 'boolean' ? explode : style === 'form',
+    allowReserved: allowReserved === true && place === 'query',
+  };
+}
+
+function contentSchema(parameter: Located): Located | undefined {
+  const content = memberAt(parameter, 'content');
+  const [first] = isMembers(content?.value) ? Object.keys(content.value) : [];
+  const media = content !== undefined && first !== undefined ? memberAt(content, first) : undefined;
+  return media === undefined ? undefined : memberAt(media, 'schema');
+}

@@ -1,0 +1,161 @@
+import { isMembers } from '../../../core/canonical-json.ts';
+import { refOf, type Documents, type Located, type Target } from './documents.ts';
+import { hiddenNames, isHidden, type Direction } from './hidden-properties.ts';
+import { openInPlaceReach, type InPlaceReach } from './in-place-reach.ts';
+import { asDraft2020, type JsonSchema, type SchemaMembers } from './schema-fixes.ts';
+import { IN_PLACE, isPattern, KEYWORDS, WORDS } from './schema-keywords.ts';
+
+export interface ConversionOptions {
+  readonly documents: Documents;
+  readonly direction: Direction;
+  /** Whether what only explains is kept: a large schema does without. */
+  readonly hasWords: boolean;
+  /** OpenAPI 3.0 ignores what stands beside a `$ref`, but for words. */
+  readonly ignoresSiblings: boolean;
+}
+
+/** What one conversion needs of the definitions, and what it finds. */
+export interface Conversion {
+  /** Gives the schema of a reference, mostly `{$ref: '#/$defs/…'}`. */
+  reference(target: Target): JsonSchema;
+  /** Told of what cannot be converted, by a phrase. */
+  broken(why: string): void;
+}
+
+/** A schema of the document as JSON Schema 2020-12. `within` is the key of the definition that it is. */
+export type ConvertSchema = (
+  located: Located,
+  within: string | undefined,
+  conversion: Conversion,
+) => JsonSchema;
+
+export function openConversion(options: ConversionOptions): ConvertSchema {
+  const reach = openInPlaceReach(options.documents);
+  return (located, within, conversion) => {
+    const context: Context = { options, reach, conversion, writtenOutLeft: MOST_WRITTEN_OUT };
+    return convert(located, { within: within === undefined ? [] : [within], hidden: NONE }, context) ?? true;
+  };
+}
+
+/** Definitions that refer to each other for the same value are written out into each other, within these bounds. */
+const MOST_WITHIN = 6;
+const MOST_WRITTEN_OUT = 200;
+
+const NONE: ReadonlySet<string> = new Set();
+
+interface Context {
+  readonly options: ConversionOptions;
+  readonly reach: InPlaceReach;
+  readonly conversion: Conversion;
+  writtenOutLeft: number;
+}
+
+/** Where a schema stands. */
+interface Place {
+  /** Keys of definitions that hold for the same value. */
+  readonly within: readonly string[];
+  /** Properties that are hidden by a schema that holds for the same value. */
+  readonly hidden: ReadonlySet<string>;
+}
+
+/** Undefined where it says nothing that is not said of the value already. */
+function convert(located: Located, place: Place, context: Context): JsonSchema | undefined {
+  const { value } = located;
+  if (typeof value === 'boolean') return value;
+  if (!isMembers(value)) return {};
+  const reference = refOf(value);
+  if (reference === undefined) return convertMembers(located, value, { place, context });
+  const { documents, ignoresSiblings } = context.options;
+  const found = documents.find(reference, located.at);
+  const end = found.ok ? documents.follow(found.value) : found;
+  if (!found.ok || !end.ok) {
+    context.conversion.broken(end.ok ? 'a $ref of it leads nowhere' : end.error);
+    return {};
+  }
+  const referred = convertReference(found.value, place, context);
+  if (referred === undefined) return undefined;
+  const siblings = Object.entries(value).filter(
+    ([key]) => key !== '$ref' && (!ignoresSiblings || WORDS.has(key)),
+  );
+  const beside = convertMembers(located, Object.fromEntries(siblings), { place, context });
+  return joined(referred, beside, value['nullable'] === true);
+}
+
+function convertReference(target: Target, place: Place, context: Context): JsonSchema | undefined {
+  const { within } = place;
+  if (within.includes(target.key)) return undefined;
+  if (within.length === 0 || !context.reach(target, within)) return context.conversion.reference(target);
+  context.writtenOutLeft -= 1;
+  if (within.length >= MOST_WITHIN || context.writtenOutLeft < 0) return undefined;
+  return convert(target, { ...place, within: [...within, target.key] }, context);
+}
+
+/** People write `nullable` beside a `$ref`, too, and mean it. */
+function joined(referred: JsonSchema, beside: SchemaMembers, isNullable: boolean): JsonSchema {
+  const keys = Object.keys(beside);
+  if (isNullable) return { ...beside, anyOf: [referred, { type: 'null' }] };
+  if (keys.length === 0) return referred;
+  if (typeof referred === 'object' && keys.every((key) => WORDS.has(key))) return { ...referred, ...beside };
+  return { ...beside, allOf: [referred] };
+}
+
+interface Inside {
+  readonly place: Place;
+  readonly context: Context;
+}
+
+function convertMembers(located: Located, value: SchemaMembers, { place, context }: Inside): SchemaMembers {
+  const { documents, direction, hasWords } = context.options;
+  const mayHide = 'properties' in value || 'allOf' in value;
+  const names = mayHide ? hiddenNames({ value, at: located.at }, documents, direction) : [];
+  const hidden = names.length === 0 ? place.hidden : new Set([...place.hidden, ...names]);
+  const here = { place: { ...place, hidden }, context };
+  const converted = Object.entries(value).flatMap(([key, member]) => {
+    const keyword = KEYWORDS.get(key);
+    if (keyword === undefined || (!hasWords && WORDS.has(key) && key !== 'default')) return [];
+    const at = { value: member, at: located.at };
+    if (keyword.kind === 'value')
+      return keyword.fits(member) ? [[key, kept(key, member, hidden)] as const] : [];
+    const schemas = convertKeyword(key, at, here);
+    return schemas === undefined ? [] : [[key, schemas] as const];
+  });
+  const members = asDraft2020(value, Object.fromEntries(converted.filter(([, one]) => one !== undefined)));
+  if (hasWords || members['examples'] === undefined) return members;
+  const { examples: _, ...bare } = members;
+  return bare;
+}
+
+/** `required` without what is hidden, each name once. */
+function kept(key: string, value: unknown, hidden: ReadonlySet<string>): unknown {
+  if (key !== 'required' || !Array.isArray(value)) return value;
+  const names = value.filter((name) => typeof name === 'string' && !hidden.has(name));
+  return names.length === 0 ? undefined : [...new Set(names)];
+}
+
+/** The value of a keyword that holds schemas. Undefined where the keyword says nothing. */
+function convertKeyword(key: string, member: Located, here: Inside): unknown {
+  const { place, context } = here;
+  const inside: Place = IN_PLACE.has(key)
+    ? { within: place.within, hidden: key === 'allOf' ? place.hidden : NONE }
+    : { within: [], hidden: NONE };
+  const part = (value: unknown): JsonSchema | undefined => convert({ value, at: member.at }, inside, context);
+  const { value } = member;
+  const kind = KEYWORDS.get(key)?.kind;
+  if (kind === 'schemas') return Array.isArray(value) ? listed(key, value.map(part)) : undefined;
+  if (kind === 'schema') return isMembers(value) || typeof value === 'boolean' ? part(value) : undefined;
+  if (!isMembers(value)) return undefined;
+  const { documents, direction } = context.options;
+  const entries = Object.entries(value).filter(([name, one]) =>
+    kind === 'patternMap'
+      ? isPattern(name)
+      : key !== 'properties' || !isHidden({ value: one, at: member.at }, documents, direction),
+  );
+  return Object.fromEntries(entries.map(([name, one]) => [name, part(one) ?? true]));
+}
+
+/** What holds already is true: of all it is left out, and one of any makes any true. */
+function listed(key: string, parts: readonly (JsonSchema | undefined)[]): readonly JsonSchema[] | undefined {
+  const known = parts.filter((part) => part !== undefined);
+  const isMoot = key !== 'allOf' && key !== 'prefixItems' && known.length < parts.length;
+  return known.length === 0 || isMoot ? undefined : known;
+}

@@ -1,0 +1,92 @@
+import { shortHash } from '../../../core/digest.ts';
+import type { Target } from './documents.ts';
+import type { Conversion, ConvertSchema } from './schema-conversion.ts';
+import type { JsonSchema } from './schema-fixes.ts';
+import { measureOf } from './schema-measure.ts';
+
+export const DEFINITION_REF = '#/$defs/';
+
+/** A converted schema; its `$ref`s lead to definitions. */
+export interface Draft {
+  readonly schema: JsonSchema;
+  /** A phrase: what of it could not be converted. */
+  readonly broken?: string | undefined;
+}
+
+/** What the `$ref`s of one document lead to, each converted once however often it is used. */
+export interface Definitions {
+  /** Runs a conversion, then those of all that it referred to. */
+  run(conversion: (conversion: Conversion) => JsonSchema): Draft;
+  named(name: string): Draft | undefined;
+}
+
+/** A definition that refers to nothing and is no longer than this in JSON stands wherever it is used: easier to read. */
+const SMALL = 1_000;
+/** Definitions are made while another one is, so deep; the others wait. */
+const DEEPEST = 40;
+
+interface Definition {
+  readonly name: string;
+  readonly target: Target;
+  made?: Draft;
+}
+
+/** `folder` is the URL of what the document lies in. */
+export function openDefinitions(convert: ConvertSchema, folder: string): Definitions {
+  const byKey = new Map<string, Definition>();
+  const byName = new Map<string, Definition>();
+  const waiting: Definition[] = [];
+  const making = new Set<Definition>();
+  const define = (target: Target): Definition => {
+    const definition = { name: freeName(target.key, folder, byName), target };
+    byKey.set(target.key, definition);
+    byName.set(definition.name, definition);
+    waiting.push(definition);
+    return definition;
+  };
+  const make = (definition: Definition): void => {
+    if (definition.made !== undefined || making.has(definition)) return;
+    making.add(definition);
+    const { target } = definition;
+    definition.made = collected((conversion) => convert(target, target.key, conversion));
+    making.delete(definition);
+  };
+  const reference = (target: Target): JsonSchema => {
+    const definition = byKey.get(target.key) ?? define(target);
+    if (making.size < DEEPEST) make(definition);
+    const { made, name } = definition;
+    return made !== undefined && isSmallLeaf(made) ? made.schema : { $ref: DEFINITION_REF + name };
+  };
+  const collected = (conversion: (conversion: Conversion) => JsonSchema): Draft => {
+    let broken: string | undefined;
+    const schema = conversion({ reference, broken: (why) => (broken ??= why) });
+    return { schema, broken };
+  };
+  return {
+    run: (conversion) => {
+      const draft = collected(conversion);
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) make(next);
+      return draft;
+    },
+    named: (name) => byName.get(name)?.made,
+  };
+}
+
+function isSmallLeaf({ schema, broken }: Draft): boolean {
+  const { size, references } = measureOf(schema);
+  return broken === undefined && size <= SMALL && references.length === 0;
+}
+
+const NAME_LENGTH = 60;
+
+/** The last part of where it stands; what another has already is told apart by where it stands. */
+function freeName(key: string, folder: string, taken: ReadonlyMap<string, unknown>): string {
+  const [url = '', pointer = ''] = key.split(/#(.*)/s);
+  const last = (pointer === '' ? url.replace(/\.\w+$/, '') : pointer).split('/').at(-1) ?? '';
+  const clean = last.replace(/[^A-Za-z0-9_.-]+/g, '_').slice(0, NAME_LENGTH);
+  const name = clean === '' ? 'schema' : clean;
+  if (!taken.has(name)) return name;
+  // Where the document lies on this machine says nothing about it.
+  const place = key.startsWith(folder) ? key.slice(folder.length) : key;
+  return `${name}_${shortHash(place, 8)}`;
+}

@@ -1,0 +1,127 @@
+import { isMembers } from '../../../core/canonical-json.ts';
+
+/** What stands behind a keyword of JSON Schema: schemas, or a value that is kept as it is where it passes the check. */
+export type Keyword =
+  | { readonly kind: 'schema' | 'schemas' | 'schemaMap' | 'patternMap' }
+  | { readonly kind: 'value'; fits(value: unknown): boolean };
+
+const SCHEMA: Keyword = { kind: 'schema' };
+const SCHEMAS: Keyword = { kind: 'schemas' };
+const SCHEMA_MAP: Keyword = { kind: 'schemaMap' };
+const TEXT: Keyword = { kind: 'value', fits: (value) => typeof value === 'string' };
+const FLAG: Keyword = { kind: 'value', fits: (value) => typeof value === 'boolean' };
+const NUMBER: Keyword = { kind: 'value', fits: Number.isFinite };
+const COUNT: Keyword = { kind: 'value', fits: (value) => Number.isSafeInteger(value) && Number(value) >= 0 };
+const ANYTHING: Keyword = { kind: 'value', fits: (value) => value !== undefined };
+
+/** Keywords that say nothing about what is valid. */
+export const WORDS: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+]);
+
+/**
+ * Keywords of JSON Schema 2020-12 that are kept. Documents out there hold much that is none, or whose value makes the whole
+ * schema invalid; a model is better served by the rest of the schema than by nothing.
+ */
+export const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
+  ['type', { kind: 'value', fits: (value) => typeof value === 'string' || Array.isArray(value) }],
+  ['title', TEXT],
+  ['description', TEXT],
+  ['format', TEXT],
+  ['contentEncoding', TEXT],
+  ['contentMediaType', TEXT],
+  ['pattern', { kind: 'value', fits: isPattern }],
+  ['default', ANYTHING],
+  ['const', ANYTHING],
+  ['examples', { kind: 'value', fits: Array.isArray }],
+  ['enum', { kind: 'value', fits: (value) => Array.isArray(value) && value.length > 0 }],
+  ['deprecated', FLAG],
+  ['uniqueItems', FLAG],
+  ['minimum', NUMBER],
+  ['maximum', NUMBER],
+  ['exclusiveMinimum', NUMBER],
+  ['exclusiveMaximum', NUMBER],
+  ['multipleOf', { kind: 'value', fits: (value) => Number.isFinite(value) && Number(value) > 0 }],
+  ['minLength', COUNT],
+  ['maxLength', COUNT],
+  ['minItems', COUNT],
+  ['maxItems', COUNT],
+  ['minContains', COUNT],
+  ['maxContains', COUNT],
+  ['minProperties', COUNT],
+  ['maxProperties', COUNT],
+  ['required', { kind: 'value', fits: Array.isArray }],
+  [
+    'dependentRequired',
+    { kind: 'value', fits: (value) => isMembers(value) && Object.values(value).every(isNames) },
+  ],
+  ['items', SCHEMA],
+  ['contains', SCHEMA],
+  ['not', SCHEMA],
+  ['if', SCHEMA],
+  ['then', SCHEMA],
+  ['else', SCHEMA],
+  ['propertyNames', SCHEMA],
+  ['additionalProperties', SCHEMA],
+  ['unevaluatedItems', SCHEMA],
+  ['unevaluatedProperties', SCHEMA],
+  ['allOf', SCHEMAS],
+  ['anyOf', SCHEMAS],
+  ['oneOf', SCHEMAS],
+  ['prefixItems', SCHEMAS],
+  ['properties', SCHEMA_MAP],
+  ['dependentSchemas', SCHEMA_MAP],
+  ['patternProperties', { kind: 'patternMap' }],
+]);
+
+/** Keywords whose schemas are about the value itself, not about what is in it. */
+export const IN_PLACE: ReadonlySet<string> = new Set([
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentSchemas',
+]);
+
+const TYPES: ReadonlySet<unknown> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'object',
+  'array',
+  'null',
+]);
+
+/** The types that JSON Schema knows; `file` is what Swagger called one. Undefined where none is left. */
+export function typeOf(type: unknown): string | readonly string[] | undefined {
+  const all = (Array.isArray(type) ? type : [type]).map((one: unknown) => (one === 'file' ? 'string' : one));
+  const known = [...new Set(all)].filter((one): one is string => TYPES.has(one));
+  return known.length > 1 ? known : known[0];
+}
+
+/** Validators read patterns in the Unicode mode, in which many that people write are none. */
+export function isPattern(value: unknown): value is string {
+  if (typeof value !== 'string') return false;
+  try {
+    new RegExp(value, 'u');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isNames(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every((name) => typeof name === 'string') &&
+    new Set(value).size === value.length
+  );
+}

@@ -1,0 +1,109 @@
+import { isMembers } from '../../../core/canonical-json.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { memberAt, type Documents } from './documents.ts';
+import type { Operation } from './operations.ts';
+
+/** The secret that an operator gave for one security scheme of a document. */
+export type Credential = string | { readonly username: string; readonly password: string };
+
+/** Where a secret goes in a request. */
+export interface Secret {
+  readonly place: 'header' | 'query' | 'cookie';
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface SecurityOptions {
+  readonly documents: Documents;
+  readonly credentials: Readonly<Record<string, Credential>>;
+  /** Headers that the operator gave for all requests: what they hold already needs no credential. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Secrets of the first alternative of an operation for which all are there; none where it needs none. The error is a
+ * sentence that names what is missing and where to give it.
+ */
+export function secretsOf(operation: Operation, options: SecurityOptions): Result<readonly Secret[], string> {
+  const { root } = options.documents;
+  const general = isMembers(root.value) ? root.value['security'] : undefined;
+  const security = operation.members['security'] ?? general;
+  // One alternative without the list around it is a common slip, and no reason to call without a secret.
+  const alternatives = (Array.isArray(security) ? security : [security]).filter(isMembers);
+  if (alternatives.length === 0) return ok([]);
+  const lacks: string[] = [];
+  for (const alternative of alternatives) {
+    const parts = Object.keys(alternative).map((scheme) => secretsFor(scheme, options));
+    const missing = parts.flatMap((part) => (part.ok ? [] : [part.error]));
+    if (missing.length === 0) return ok(parts.flatMap((part) => (part.ok ? part.value : [])));
+    lacks.push(missing.join(' and '));
+  }
+  return err(
+    `The call was not made: it needs ${[...new Set(lacks)].join(', or ')}. An operator gives it in "credentials" of this source.`,
+  );
+}
+
+/** The error is a phrase that names the scheme. */
+function secretsFor(name: string, options: SecurityOptions): Result<readonly Secret[], string> {
+  const { documents, credentials, headers } = options;
+  const scheme = schemeNamed(name, documents);
+  const shown = JSON.stringify(name);
+  if (scheme === undefined) return err(`the scheme ${shown}, of which the document does not tell what it is`);
+  const credential = Object.hasOwn(credentials, name) ? credentials[name] : undefined;
+  const given = Object.keys(headers).map((header) => header.toLowerCase());
+  const made = secretOf(scheme, credential);
+  if (made.kind === 'unknown') return err(`the scheme ${shown} (${made.what}), which is not supported`);
+  if (made.kind === 'secret' && credential !== undefined) return ok([made.secret]);
+  if (made.header !== undefined && given.includes(made.header.toLowerCase())) return ok([]);
+  return err(`${made.kind === 'missing' ? made.what : 'a credential'} for the scheme ${shown}`);
+}
+
+function schemeNamed(name: string, documents: Documents): Readonly<Record<string, unknown>> | undefined {
+  const components = memberAt(documents.root, 'components');
+  const schemes = components && memberAt(components, 'securitySchemes');
+  const scheme = schemes && memberAt(schemes, name);
+  const end = scheme && documents.follow(scheme);
+  return end?.ok === true && isMembers(end.value.value) ? end.value.value : undefined;
+}
+
+type Made =
+  | { readonly kind: 'secret'; readonly secret: Secret; readonly header?: string | undefined }
+  | { readonly kind: 'missing'; readonly what: string; readonly header?: string | undefined }
+  | { readonly kind: 'unknown'; readonly what: string };
+
+function secretOf(scheme: Readonly<Record<string, unknown>>, credential: Credential | undefined): Made {
+  const { type, name, in: place } = scheme;
+  if (type === 'apiKey' && typeof name === 'string' && isPlace(place)) {
+    const header = place === 'header' ? name : undefined;
+    if (typeof credential !== 'string') return { kind: 'missing', what: 'a key', header };
+    return { kind: 'secret', secret: { place, name, value: credential.trim() }, header };
+  }
+  const kind = type === 'http' ? String(scheme['scheme']).toLowerCase() : type;
+  if (kind === 'basic') return basic(credential);
+  if (kind === 'bearer' || kind === 'oauth2' || kind === 'openIdConnect') return bearer(credential);
+  return {
+    kind: 'unknown',
+    what: [type, scheme['scheme']].filter((one) => typeof one === 'string').join(' '),
+  };
+}
+
+function basic(credential: Credential | undefined): Made {
+  const header = 'Authorization';
+  if (credential === undefined) return { kind: 'missing', what: 'a username and a password', header };
+  const pair =
+    typeof credential === 'string' ? credential.trim() : `${credential.username}:${credential.password}`;
+  const value = `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`;
+  return { kind: 'secret', secret: { place: 'header', name: header, value }, header };
+}
+
+/** People paste a token with or without the word in front. */
+function bearer(credential: Credential | undefined): Made {
+  const header = 'Authorization';
+  if (typeof credential !== 'string') return { kind: 'missing', what: 'a token', header };
+  const value = `Bearer ${credential.trim().replace(/^bearer\s+/i, '')}`;
+  return { kind: 'secret', secret: { place: 'header', name: header, value }, header };
+}
+
+function isPlace(place: unknown): place is Secret['place'] {
+  return place === 'header' || place === 'query' || place === 'cookie';
+}

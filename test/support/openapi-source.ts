@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { err, ok } from '../../src/core/result.ts';
+import { openHttp } from '../../src/adapters/sources/http/open-http.ts';
+import type { MadeResult, MadeSource, MadeTool, MadeTools } from '../../src/adapters/sources/made-tool.ts';
+import { openOpenapi, type OpenapiOptions } from '../../src/adapters/sources/openapi/open-openapi.ts';
+import { endLater } from './endings.ts';
+import { writeText } from './place.ts';
+
+/** A source of a document that is a file, or whatever the options say; it is closed when the test file is done. */
+export function openSource(document: string, more: Partial<OpenapiOptions> = {}): MadeSource {
+  const http = openHttp({ reaches: new Set(['loopback']), forbidden: () => 'Loopback alone.' });
+  const source = openOpenapi({
+    document,
+    headers: {},
+    credentials: {},
+    timeoutMs: 20_000,
+    maxBytes: 1024 * 1024,
+    isTrusted: false,
+    http,
+    readFile: readBounded,
+    ...more,
+  });
+  endLater(async () => {
+    await source.close();
+    await http.close();
+  });
+  return source;
+}
+
+/** What a source has now; fails where it cannot tell. */
+export async function toolsOf(source: MadeSource): Promise<MadeTools> {
+  const read = await source.read(AbortSignal.timeout(20_000));
+  if (!read.ok) throw new Error(read.error);
+  return read.value;
+}
+
+/** Tools of a document that stands in a file of its own. */
+export async function toolsIn(document: unknown, more: Partial<OpenapiOptions> = {}): Promise<MadeTools> {
+  const text = typeof document === 'string' ? document : JSON.stringify(document);
+  return toolsOf(openSource(writeText(text, 'api.json'), more));
+}
+
+/** Calls a tool with arguments in JSON, as the gateway does. */
+export function callTool(tool: MadeTool, args: unknown): Promise<MadeResult> {
+  const text = typeof args === 'string' ? args : JSON.stringify(args);
+  const call = {
+    signal: AbortSignal.timeout(10_000),
+    progress: () => {},
+    log: () => {},
+    ask: () => Promise.resolve(err('Nobody is there to ask.')),
+  };
+  return tool.run({ values: JSON.parse(text) as Readonly<Record<string, unknown>>, text }, call);
+}
+
+/** The text of a result, and whether it is an error. */
+export function textIn(result: MadeResult): string {
+  const text = result.content.map((block) => String(block['text'])).join('\n');
+  return result.isError === true ? `ERROR ${text}` : text;
+}
+
+export const readBounded: OpenapiOptions['readFile'] = async (path, maxBytes) => {
+  try {
+    const bytes = await readFile(path);
+    return bytes.length > maxBytes ? err('is too large') : ok(bytes.toString('utf8'));
+  } catch {
+    return err('there is no such file');
+  }
+};
