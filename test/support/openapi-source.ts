@@ -15,7 +15,6 @@ export function openSource(document: string, more: Partial<OpenapiOptions> = {})
     credentials: {},
     timeoutMs: 20_000,
     maxBytes: 1024 * 1024,
-    isTrusted: false,
     http,
     readFile: readBounded,
     ...more,

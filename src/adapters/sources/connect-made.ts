@@ -2,6 +2,7 @@ import { err, ok } from '../../core/result.ts';
 import { passing } from '../../core/supervision.ts';
 import type { Connect, Log, Opening } from '../../gateway/ports.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
+import { readTextWithin } from '../../platform/bounded-file.ts';
 import type { HttpPort } from './http/http-port.ts';
 import type { WatchFile } from './functions/file-watch.ts';
 import type { LocalSource, LocalTransport } from './local-source.ts';
@@ -22,6 +23,14 @@ export interface MadeDeps {
 export function connectMade(deps: MadeDeps): Connect {
   return async (spec, opening) => {
     const { transport } = spec;
+    if (transport.kind === 'openapi') {
+      const { openOpenapi } = await import('./openapi/open-openapi.ts');
+      const { timeoutMs } = spec;
+      const http = await deps.openHttp();
+      return open(spec, opening, {
+        source: openOpenapi({ ...transport, timeoutMs, http, readFile: readTextWithin }),
+      });
+    }
     if (transport.kind !== 'local') throw new Error('Assay does not make these tools.');
     const source = await openLocal(transport, deps);
     return open(spec, opening, {

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
-import type { MadeTools, Skipped } from '../made-tool.ts';
+import type { Skipped } from '../../../gateway/ports.ts';
+import type { MadeTools } from '../made-tool.ts';
 import type { Documents } from './documents.ts';
 import { inputOf, type InputDrafts } from './input-schema.ts';
 import { operationTool, type CallOptions, type Making } from './operation-tool.ts';

@@ -6,8 +6,6 @@ import { makeTools, type MakingOptions } from './make-tools.ts';
 import { lookAtFile, watchDocuments, type WatchFile } from './watch-documents.ts';
 
 export interface OpenapiOptions extends TextOptions, Omit<MakingOptions, 'documents'> {
-  /** Whether the operator takes the document's word; nothing is made in another way for that. */
-  readonly isTrusted: boolean;
   /** How a document that is a file is watched; absent: it is looked at every now and then. */
   readonly watch?: WatchFile | undefined;
 }

@@ -1,6 +1,6 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { Skipped } from '../made-tool.ts';
+import type { Skipped } from '../../../gateway/ports.ts';
 import type { Documents, Located } from './documents.ts';
 
 /** One operation of a document, with what its path says for all of its own. */

@@ -16,24 +16,29 @@ const files = globSync('3.[01]/{json,yaml}/**/*.{json,yaml}', { cwd: FOLDER }).s
 const PARTS: readonly string[] = [];
 
 describe('a document that others wrote', () => {
-  it.each(files.filter((file) => !PARTS.includes(file)))('%s: each operation is a tool or says why not', async (file) => {
-    const path = join(FOLDER, file);
-    const { tools, skipped } = await toolsOf(openSource(path, { baseUrl: 'http://127.0.0.1:1/' }));
-    expect(tools.length + skipped.length).toBe(await operationsIn(path));
-    expect(new Set(tools.map(({ definition }) => definition.name)).size).toBe(tools.length);
-    const ajv = new Ajv2020({ strict: false, logger: false });
-    for (const { definition } of tools) {
-      expect(definition.name).toMatch(/^[A-Za-z0-9_-]{1,61}$/);
-      ajv.compile(definition.inputSchema);
-      if (definition.outputSchema !== undefined) ajv.compile(definition.outputSchema);
-    }
-    if (skipped.length > 0) console.log(file, tools.length, skipped);
-  });
+  it.each(files.filter((file) => !PARTS.includes(file)))(
+    '%s: each operation is a tool or says why not',
+    async (file) => {
+      const path = join(FOLDER, file);
+      const { tools, skipped } = await toolsOf(openSource(path, { baseUrl: 'http://127.0.0.1:1/' }));
+      expect(tools.length + skipped.length).toBe(await operationsIn(path));
+      expect(new Set(tools.map(({ definition }) => definition.name)).size).toBe(tools.length);
+      const ajv = new Ajv2020({ strict: false, logger: false });
+      for (const { definition } of tools) {
+        expect(definition.name).toMatch(/^[A-Za-z0-9_-]{1,61}$/);
+        ajv.compile(definition.inputSchema);
+        if (definition.outputSchema !== undefined) ajv.compile(definition.outputSchema);
+      }
+      if (skipped.length > 0) console.log(file, tools.length, skipped);
+    },
+  );
 });
 
 async function operationsIn(path: string): Promise<number> {
   const parsed = await parseDocument(readFileSync(path, 'utf8'), 'file:///x');
   if (!parsed.ok) throw new Error(parsed.error);
   const paths = at(parsed.value as Json, 'paths') ?? {};
-  return Object.values(paths).flatMap((item: Json) => METHODS.filter((method) => at(item, method) !== undefined)).length;
+  return Object.values(paths).flatMap((item: Json) =>
+    METHODS.filter((method) => at(item, method) !== undefined),
+  ).length;
 }
