@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const EXTRAS = ['start', 'list', 'idle', 'growth', 'lock', 'toolsets', 'hints'] as const;
+export const EXTRAS = ['start', 'list', 'idle', 'growth', 'lock', 'toolsets', 'hints', 'sources'] as const;
 
 export type Extra = (typeof EXTRAS)[number];
 

@@ -14,6 +14,7 @@ import {
 } from './results.ts';
 import type { LockRound } from './lock.ts';
 import type { StartRound } from './start.ts';
+import { callsRatio } from './call-pairs.ts';
 import { median } from './statistics.ts';
 import { drawBox, drawMarkdown, type Table } from './table.ts';
 import { verdictsOf } from './verdicts.ts';
@@ -79,7 +80,7 @@ function matrixOf(results: Results, title: string, at: (target: string, workload
 }
 
 function notesOf(results: Results): readonly string[] {
-  const { targets, samples, start, list, idle, growth, lock, toolsets, hints } = results;
+  const { targets, samples, start, list, idle, growth, lock, toolsets, hints, sources } = results;
   const absences = targets.flatMap(({ name, absence }) =>
     absence === undefined ? [] : [`${name} was not measured: ${absence}`],
   );
@@ -122,6 +123,11 @@ function notesOf(results: Results): readonly string[] {
       const pages = `a page of 50 of ${wholeNumber(found.tools)} tools ${twoDigits(found.pageP50Ms)} ms (p50), ${twoDigits(found.pageP99Ms)} ms (p99), by effective hints ${twoDigits(found.filteredP50Ms)} ms (p50)`;
       const refresh = `a refresh of ${wholeNumber(found.refreshedTools)} tools ${twoDigits(found.refreshP50Ms)} ms (p50)`;
       return `${pages}; ${refresh}; overrides on ${wholeNumber(found.overrides)} tools`;
+    }),
+    told('sources', sources, (found) => {
+      const ceiling = `a plain reverse proxy reaches ${twoDigits(callsRatio(found.ceiling) ?? NaN)} of a direct call`;
+      const imported = `${wholeNumber(found.operations)} operations imported in ${wholeNumber(found.importP50Ms)} ms (p50), the start of the command included`;
+      return `${ceiling}; ${imported}`;
     }),
   ];
 }

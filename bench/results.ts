@@ -6,6 +6,7 @@ import type { Growth, Idle } from './memory.ts';
 import type { Start } from './start.ts';
 import { median } from './statistics.ts';
 import type { HintCost } from './hints.ts';
+import type { SourceCost } from './sources.ts';
 import type { ToolsetCost } from './toolsets.ts';
 
 /** What was found, or why it was not. */
@@ -37,6 +38,7 @@ export interface Results {
   readonly lock: Finding<Lock>;
   readonly toolsets: Finding<ToolsetCost>;
   readonly hints: Finding<HintCost>;
+  readonly sources: Finding<SourceCost>;
 }
 
 export type Measure = (sample: Sample) => number | undefined;

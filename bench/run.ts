@@ -14,6 +14,7 @@ import { forMarkdown, forTerminal } from './report.ts';
 import type { Finding, Results } from './results.ts';
 import { measureStart } from './start.ts';
 import { measureHints } from './hints.ts';
+import { measureSources } from './sources.ts';
 import { measureToolsets } from './toolsets.ts';
 import { Place, ROOT, startTarget, type Target, TARGETS } from './targets.ts';
 
@@ -105,6 +106,7 @@ async function measureExtras(
     lock: await ifWanted('lock', () => measureLock(place, { load, roundCount: plan.lockRounds })),
     toolsets: await ifWanted('toolsets', () => measureToolsets(place, { load, plan })),
     hints: await ifWanted('hints', () => measureHints(place, { load, plan })),
+    sources: await ifWanted('sources', () => measureSources(place, { load, plan })),
     list: await ifWanted('list', async () => {
       const name = 'assay-http-10k';
       const running = bench.contenders.find(({ target }) => target.name === name);

@@ -86,7 +86,7 @@ function goalsOf(results: Results): readonly Goal[] {
   ];
 }
 
-function otherGoals({ start, list, idle, growth, lock, toolsets, hints }: Results): readonly Goal[] {
+function otherGoals({ start, list, idle, growth, lock, toolsets, hints, sources }: Results): readonly Goal[] {
   const calls = growth.kind === 'found' ? growth.value : undefined;
   const stretch =
     calls === undefined ? '' : ` between call ${thousands(calls.fromCall)} and ${thousands(calls.toCall)}`;
@@ -167,6 +167,20 @@ function otherGoals({ start, list, idle, growth, lock, toolsets, hints }: Result
       bound: 0.95,
       unit: '×',
       cell: cellOfFinding(hints, ({ rounds }) => callsRatio(rounds)),
+    },
+    {
+      what: 'calls/s of a REST tool, of a direct HTTP call (100 B, c=64)',
+      sign: '≥',
+      bound: 0.6,
+      unit: '×',
+      cell: cellOfFinding(sources, ({ rest }) => callsRatio(rest)),
+    },
+    {
+      what: 'import of an OpenAPI document of 1,000 operations: p50',
+      sign: '≤',
+      bound: 3_000,
+      unit: ' ms',
+      cell: cellOfFinding(sources, (found) => found.importP50Ms),
     },
   ];
 }

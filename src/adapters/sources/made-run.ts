@@ -134,10 +134,13 @@ export class MadeRun {
     clearTimeout(this.#timer);
     this.#options.ask.cancellation?.listen(undefined);
     this.#settle(outcome);
-    // Whatever still works for it, or asks, stops.
-    this.#ending.abort();
+    // Whatever still works for it, or asks, stops. A tool that is done has nothing left to stop.
+    if (!outcome.ok || this.#asking > 0) this.#ending.abort(OVER);
   }
 }
+
+/** Made once: to make one costs as much as much of a call. */
+const OVER: Error = new DOMException('nobody waits for the result any more', 'AbortError');
 
 /** The longest wait that a timer of Node can hold. */
 const LONGEST_MS = 2 ** 31 - 1;
