@@ -21,7 +21,7 @@ export async function decodeWithin(
   // The coding that was applied last is named last.
   for (const name of names.reverse()) {
     if (name === '' || name === 'identity') continue;
-    const decoder = DECODERS[name]?.();
+    const decoder = DECODERS.get(name)?.();
     const step = decoder && (await decodeStep(decoded.body, decoder, maxBytes));
     if (step === undefined) return undefined;
     decoded = { body: step.body, isCut: decoded.isCut || step.isCut };
@@ -31,12 +31,12 @@ export async function decodeWithin(
 
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
 
-const DECODERS: Readonly<Record<string, (() => Transform) | undefined>> = {
-  gzip: () => createGunzip({ finishFlush: Z_SYNC_FLUSH }),
-  'x-gzip': () => createGunzip({ finishFlush: Z_SYNC_FLUSH }),
-  deflate: () => createInflate({ finishFlush: Z_SYNC_FLUSH }),
-  br: () => createBrotliDecompress({ finishFlush: BROTLI_OPERATION_FLUSH }),
-};
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', () => createGunzip({ finishFlush: Z_SYNC_FLUSH })],
+  ['x-gzip', () => createGunzip({ finishFlush: Z_SYNC_FLUSH })],
+  ['deflate', () => createInflate({ finishFlush: Z_SYNC_FLUSH })],
+  ['br', () => createBrotliDecompress({ finishFlush: BROTLI_OPERATION_FLUSH })],
+]);
 
 function decodeStep(body: Buffer, decoder: Transform, maxBytes: number): Promise<Decoded | undefined> {
   return new Promise((resolve) => {

@@ -12,7 +12,9 @@ const MEMBERS: Readonly<Record<RestAuth['kind'], readonly string[]>> = {
 
 /** Undefined where it is none, of which the place knows then. No fault repeats a value. */
 export function readRestAuth(place: Place): RestAuth | undefined {
+  const before = place.faults.length;
   const members = membersAt(place);
+  if (place.faults.length > before) return undefined;
   const { value: type } = memberAt(place, 'type');
   const at = (member: string): Place => memberAt(place, member);
   if (!isKind(type)) {

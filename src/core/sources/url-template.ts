@@ -31,11 +31,11 @@ const PLACE = /\{([^{}]*)\}/;
 /** The error is a sentence. */
 export function readUrlTemplate(text: string): Result<UrlTemplate, string> {
   const [, authority, path = '', query = '', fragment] = ABSOLUTE.exec(text) ?? [];
+  const isHostFixed = authority === undefined || !/[{}]/.test(authority);
+  if (!isHostFixed) return err('An argument may stand in the path or in the query, but not in the host.');
   // A parser of URLs steps over tabs and line breaks, and takes a backslash for a slash.
   if (authority === undefined || /[\s\\]/.test(text) || !URL.canParse(text))
     return err('It is no absolute URL that begins with "http://" or "https://".');
-  if (/[{}]/.test(authority))
-    return err('An argument may stand in the path or in the query, but not in the host.');
   if (authority.includes('@')) return err('It holds a user or a password; use "auth".');
   if (fragment !== undefined) return err('It holds a "#", behind which nothing is ever sent.');
   const segments = (path === '' ? '/' : path).slice(1).split('/');

@@ -55,9 +55,9 @@ function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): M
   const readsText = filter === undefined && !hasOutputSchema;
   if (answer.isCut) {
     const notice = cutNotice(answer);
-    if (readsText) return said(`${text}\n\n[${notice}]`);
+    if (readsText) return said(`${text}\n\n[${notice}, and set a "filter" where less of it is wanted.]`);
     const reader = filter === undefined ? 'output schema' : 'filter';
-    return refused(`The ${reader} needs the whole answer to ${request}, which was ${notice}`);
+    return refused(`The ${reader} needs the whole answer to ${request}, which was ${notice}.`);
   }
   if (readsText) return said(text);
   const value = exactValue(text);
@@ -86,7 +86,7 @@ function bytesResult(
     return refused(`The filter works on JSON, and the answer to ${request} is ${what}.`);
   if (answer.isCut)
     return refused(
-      `The answer to ${request} is ${mediaType}, of which a part is of no use: it was ${cutNotice(answer)}`,
+      `The answer to ${request} is ${mediaType}, of which a part is of no use: it was ${cutNotice(answer)}.`,
     );
   const data = answer.body.toString('base64');
   if (kind !== 'bytes') return { content: [{ type: kind, data, mimeType: mediaType }] };
@@ -103,7 +103,7 @@ function cutNotice({ body, headers }: HttpAnswer): string {
   const length = headers['content-length'];
   const isCoded = headers['content-encoding'] !== undefined;
   const whole = typeof length === 'string' && !isCoded ? ` of ${length}` : '';
-  return `cut after ${body.length} bytes${whole}; raise "maxBytes", and set a "filter" where less of it is wanted.`;
+  return `cut after ${body.length} bytes${whole}; raise "maxBytes"`;
 }
 
 function failureOf(answer: HttpAnswer, body: AnswerBody, { request }: AnswerOptions): MadeResult {

@@ -62,7 +62,7 @@ function definitionOf(spec: RestToolSpec): MadeDefinition {
 /** `get-userById` reads as "Get user by id". */
 function humanised(name: string): string {
   const words = name
-    .replace(/([a-z0-9])([A-Z][a-z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`)
+    .replace(/(?<=[a-z0-9])[A-Z](?=[a-z])/g, (start) => ` ${start.toLowerCase()}`)
     .replace(/[._/-]+/g, ' ')
     .trim();
   return words === '' ? name : `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -1,0 +1,200 @@
+// What a model gets of the answer to an HTTP request.
+import { describe, expect, it } from 'vitest';
+import { call, serveTool, shown, type Echo } from './serve-tool.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+function answering(status: number, headers: Headers, body: string | Buffer = ''): Promise<Echo> {
+  const length = body.length === 0 ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  return serveTool((_, response) => response.writeHead(status, { ...length, ...headers }).end(body));
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const meta = (status: number): unknown => ({ 'assay/http': { status } });
+
+describe('an answer', () => {
+  it('of JSON is given as it came', async () => {
+    const body = '{"big": 12345678901234567890, "f": 2.50}\n';
+    const echo = await answering(200, JSON_TYPE, body);
+    expect(await call(echo.tool({}), '{}')).toEqual({
+      content: [{ type: 'text', text: body }],
+      _meta: meta(200),
+    });
+  });
+
+  it.each([
+    [204, {}, 'Done: the server answered 204 and no content.'],
+    [
+      201,
+      { location: '/pets/1', etag: '"a"' },
+      'Done: the server answered 201 and no content.\nlocation: /pets/1\netag: "a"',
+    ],
+  ])('of status %i without content says what its headers tell', async (status, headers, text) => {
+    const echo = await answering(status, headers);
+    expect(await call(echo.tool({}), '{}')).toEqual({
+      content: [{ type: 'text', text }],
+      _meta: meta(status),
+    });
+  });
+
+  it.each<readonly [string, Headers, Buffer, string]>([
+    ['no type', {}, Buffer.from('grüezi'), 'grüezi'],
+    ['plain text', { 'content-type': 'text/plain' }, Buffer.from('\ufeffgrüezi'), 'grüezi'],
+    [
+      'a charset',
+      { 'content-type': 'text/plain; charset="ISO-8859-1"' },
+      Buffer.from('grüezi', 'latin1'),
+      'grüezi',
+    ],
+    ['an unknown charset', { 'content-type': 'text/plain;charset=x' }, Buffer.from('grüezi'), 'grüezi'],
+    ['a type of its own', { 'content-type': 'application/vnd.a+json' }, Buffer.from('[1.0]'), '[1.0]'],
+    ['text by its bytes', { 'content-type': 'application/octet-stream' }, Buffer.from('a,b\n'), 'a,b\n'],
+    ['an SVG', { 'content-type': 'image/svg+xml' }, Buffer.from('<svg/>'), '<svg/>'],
+  ])('with %s is text', async (_what, headers, body, text) => {
+    const echo = await answering(200, headers, body);
+    expect(shown(await call(echo.tool({}), '{}'))).toBe(text);
+  });
+
+  it.each(['image', 'audio'])('of %s is given as such', async (type) => {
+    const mimeType = `${type}/x-test`;
+    const echo = await answering(200, { 'content-type': mimeType }, Buffer.from([0, 1, 2]));
+    expect((await call(echo.tool({}), '{}')).content).toEqual([{ type, data: 'AAEC', mimeType }]);
+  });
+
+  it('of other bytes is a resource', async () => {
+    const echo = await answering(200, { 'content-type': 'application/pdf' }, Buffer.from([0x25, 0, 0xff]));
+    const resource = { uri: `${echo.origin}/a`, mimeType: 'application/pdf', blob: 'JQD/' };
+    expect((await call(echo.tool({ url: '/a?key=1' }), '{}')).content).toEqual([
+      { type: 'text', text: 'The answer is 3 bytes of application/pdf.' },
+      { type: 'resource', resource },
+    ]);
+  });
+
+  it('that is cut says so, and where', async () => {
+    const echo = await answering(200, { ...JSON_TYPE, 'content-length': '8' }, '"äöü"');
+    expect(shown(await call(echo.tool({ maxBytes: 4 }), '{}'))).toBe(
+      '"ä\n\n[cut after 4 bytes of 8; raise "maxBytes", and set a "filter" where less of it is wanted.]',
+    );
+    const image = await answering(200, { 'content-type': 'image/png' }, Buffer.alloc(10));
+    expect(shown(await call(image.tool({ maxBytes: 4 }), '{}'))).toBe(
+      `error: The answer to POST ${image.origin}/ is image/png, of which a part is of no use: it was cut after 4 bytes of 10; raise "maxBytes".`,
+    );
+  });
+
+  it('of a failure is an error with what the server said', async () => {
+    const echo = await answering(404, JSON_TYPE, '{"message":"no such pet"}');
+    expect(await call(echo.tool({ url: '/pets?key=1', filter: 'a' }), '{}')).toEqual({
+      content: [
+        {
+          type: 'text',
+          text: `POST ${echo.origin}/pets: the server answered 404. It said:\n\n{"message":"no such pet"}`,
+        },
+      ],
+      isError: true,
+      _meta: meta(404),
+    });
+    const empty = await answering(503, { 'retry-after': '120' });
+    expect(shown(await call(empty.tool({}), '{}'))).toBe(
+      `error: POST ${empty.origin}/: the server answered 503. It can be asked again after: 120.`,
+    );
+    const long = await answering(500, {}, 'x'.repeat(20_000));
+    expect(shown(await call(long.tool({}), '{}'))).toBe(
+      `error: POST ${long.origin}/: the server answered 500. It said:\n\n${'x'.repeat(10_000)}\n\n[cut after 10000 of 20000 characters]`,
+    );
+  });
+
+  it('that points elsewhere is an error where a second request could do harm', async () => {
+    const echo = await answering(307, { location: 'https://other.example/a?token=1' });
+    expect(shown(await call(echo.tool({}), '{}'))).toBe(
+      `error: POST ${echo.origin}/: the server answered 307 and points to https://other.example/a. What may have an effect is not sent a second time, so nothing was sent there.`,
+    );
+    const nowhere = await answering(304, {});
+    expect(shown(await call(nowhere.tool({ method: 'GET' }), '{}'))).toBe(
+      `error: GET ${nowhere.origin}/: the server answered 304.`,
+    );
+  });
+});
+
+describe('a filter', () => {
+  it('makes of the answer what is wanted', async () => {
+    const echo = await answering(
+      200,
+      JSON_TYPE,
+      '{"pets": [{"id": 12345678901234567890, "age": 2}, {"id": 1, "age": 9}]}',
+    );
+    expect(shown(await call(echo.tool({ filter: 'pets[?age < `5`].id' }), '{}'))).toBe(
+      '[12345678901234567890]',
+    );
+    expect(shown(await call(echo.tool({ filter: 'nothing' }), '{}'))).toBe('null');
+    expect(shown(await call(echo.tool({ filter: 'constructor' }), '{}'))).toBe('null');
+  });
+
+  it('that does not fit says why', async () => {
+    const echo = await answering(200, JSON_TYPE, '{"a":"b"}');
+    expect(shown(await call(echo.tool({ filter: 'sum(a)' }), '{}'))).toMatch(
+      /^error: The filter does not fit the answer to POST .*\/: .*sum\(\).*\. It said:\n\n\{"a":"b"\}$/,
+    );
+  });
+
+  it('works on whole JSON alone', async () => {
+    const page = await answering(200, { 'content-type': 'text/html' }, '<html>');
+    expect(shown(await call(page.tool({ filter: 'a' }), '{}'))).toBe(
+      `error: The filter works on JSON, which the answer to POST ${page.origin}/ is not. It said:\n\n<html>`,
+    );
+    const image = await answering(200, { 'content-type': 'image/png' }, Buffer.from([0]));
+    expect(shown(await call(image.tool({ filter: 'a' }), '{}'))).toBe(
+      `error: The filter works on JSON, and the answer to POST ${image.origin}/ is 1 bytes of image/png.`,
+    );
+    const long = await answering(200, JSON_TYPE, '[1,2,3]');
+    expect(shown(await call(long.tool({ filter: 'a', maxBytes: 3 }), '{}'))).toBe(
+      `error: The filter needs the whole answer to POST ${long.origin}/, which was cut after 3 bytes of 7; raise "maxBytes".`,
+    );
+  });
+});
+
+describe('an output schema', () => {
+  const outputSchema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] };
+
+  it('makes the answer structured, with long integers as they are', async () => {
+    const echo = await answering(200, JSON_TYPE, '{"id":12345678901234567890}');
+    const result = await call(echo.tool({ outputSchema }), '{}');
+    expect(JSON.stringify(result)).toBe(
+      '{"content":[{"type":"text","text":"{\\"id\\":12345678901234567890}"}],"structuredContent":{"id":12345678901234567890},"_meta":{"assay/http":{"status":200}}}',
+    );
+  });
+
+  it('counts for what a filter makes', async () => {
+    const echo = await answering(200, JSON_TYPE, '{"pet":{"id":1}}');
+    expect(await call(echo.tool({ outputSchema, filter: 'pet' }), '{}')).toEqual({
+      content: [{ type: 'text', text: '{"id":1}' }],
+      structuredContent: { id: 1 },
+      _meta: meta(200),
+    });
+  });
+
+  it.each([
+    ['{"id":"a"}', ' at "id": it must be integer'],
+    ['{}', ": it must have required property 'id'"],
+    ['[1]', ': it is no JSON object'],
+    ['hello', ': it is no JSON object'],
+  ])('that %s does not fit makes it an error', async (body, fault) => {
+    const echo = await answering(200, JSON_TYPE, body);
+    expect(await call(echo.tool({ outputSchema }), '{}')).toEqual({
+      content: [
+        {
+          type: 'text',
+          text: `POST ${echo.origin}/ was carried out, but its answer does not fit the outputSchema${fault}. It said:\n\n${body}`,
+        },
+      ],
+      isError: true,
+      _meta: meta(200),
+    });
+  });
+
+  it('leaves an error what it is', async () => {
+    const echo = await answering(400, JSON_TYPE, '[]');
+    expect(shown(await call(echo.tool({ outputSchema }), '{}'))).toBe(
+      `error: POST ${echo.origin}/: the server answered 400. It said:\n\n[]`,
+    );
+  });
+});

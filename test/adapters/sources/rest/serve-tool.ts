@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { openHttp } from '../../../../src/adapters/sources/http/open-http.ts';
+import type { HttpPort } from '../../../../src/adapters/sources/http/http-port.ts';
+import type { MadeResult, MadeTool } from '../../../../src/adapters/sources/made-tool.ts';
+import { restTool } from '../../../../src/adapters/sources/rest/rest-tool.ts';
+import { readRestTool } from '../../../../src/core/sources/read-rest-tool.ts';
+import { endLater } from '../../../support/endings.ts';
+import { bodyOf, serveWeb } from '../../../support/web-server.ts';
+
+export interface Seen {
+  readonly line: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export interface Echo {
+  readonly origin: string;
+  /** All requests so far. */
+  readonly seen: readonly Seen[];
+  /** A tool of which the entry is given; `url` is what follows the origin. */
+  tool(entry: Readonly<Record<string, unknown>>): MadeTool;
+}
+
+/** A server that keeps what it is sent, and the tools that send it. */
+export async function serveTool(
+  answer: (request: IncomingMessage, response: ServerResponse) => void = (_, response) => response.end('{}'),
+): Promise<Echo> {
+  const seen: Seen[] = [];
+  const port = await serveWeb((request, response) => {
+    void bodyOf(request).then((body) => {
+      seen.push({ line: `${request.method} ${request.url}`, headers: request.headers, body });
+      answer(request, response);
+    });
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  const http = loopbackHttp();
+  const tool = (entry: Readonly<Record<string, unknown>>): MadeTool =>
+    made({ ...entry, url: origin + String(entry['url'] ?? '/') }, http);
+  return { origin, seen, tool };
+}
+
+export function loopbackHttp(): HttpPort {
+  const http = openHttp({ reaches: new Set(['loopback']), forbidden: () => 'See the settings.' });
+  endLater(() => http.close());
+  return http;
+}
+
+/** Throws where the entry is no tool. */
+export function made(entry: Readonly<Record<string, unknown>>, http: HttpPort): MadeTool {
+  const spec = readRestTool('tool', entry);
+  if (!spec.ok) throw new Error(JSON.stringify(spec.error));
+  const tool = restTool(spec.value, { http });
+  if (!tool.ok) throw new Error(tool.error);
+  return tool.value;
+}
+
+/** Calls with arguments as a client wrote them. */
+export function call(tool: MadeTool, text: string, signal?: AbortSignal): Promise<MadeResult> {
+  const values = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  return tool.run(
+    { values, text },
+    {
+      signal: signal ?? AbortSignal.timeout(10_000),
+      progress: () => {},
+      log: () => {},
+      ask: async () => ({ ok: false, error: 'Nobody answers.' }),
+    },
+  );
+}
+
+/** What went wrong, or the text. */
+export function shown({ content, isError }: MadeResult): string {
+  return `${isError === true ? 'error: ' : ''}${content.map((block) => String(block['text'])).join('|')}`;
+}

@@ -1,0 +1,36 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { decodeWithin } from '../../src/platform/bounded-decoding.ts';
+
+const text = Buffer.from('hello hello hello hello');
+
+it.each([
+  ['gzip', gzipSync(text)],
+  ['X-GZIP', gzipSync(text)],
+  ['deflate', deflateSync(text)],
+  ['br', brotliCompressSync(text)],
+  ['identity', text],
+  ['', text],
+  ['br, gzip', gzipSync(brotliCompressSync(text))],
+])('reads the coding %s', async (coding, body) => {
+  expect(await decodeWithin(body, coding, 100)).toEqual({ body: text, isCut: false });
+});
+
+it('makes no more of a body than is wanted, whatever was packed into it', async () => {
+  const bomb = gzipSync(gzipSync(Buffer.alloc(100_000_000)));
+  const { body, isCut } = (await decodeWithin(bomb, 'gzip, gzip', 1_000_000))!;
+  expect([body.length, isCut]).toEqual([1_000_000, true]);
+  expect(await decodeWithin(gzipSync(text), 'gzip', text.length)).toEqual({ body: text, isCut: false });
+});
+
+it('reads the beginning of a body whose end is missing', async () => {
+  const packed = gzipSync(Buffer.from('x'.repeat(100_000)));
+  const { body } = (await decodeWithin(packed.subarray(0, packed.length - 20), 'gzip', 1_000_000))!;
+  expect(body.toString()).toMatch(/^x{1000,}$/);
+});
+
+it('reads neither an unknown coding nor what is none', async () => {
+  expect(await decodeWithin(text, 'rot13', 100)).toBeUndefined();
+  expect(await decodeWithin(text, 'constructor', 100)).toBeUndefined();
+  expect(await decodeWithin(text, 'gzip', 100)).toBeUndefined();
+});
