@@ -180,7 +180,7 @@ describe('arguments', () => {
     const schema = {
       type: 'object',
       properties: {
-        a: { ...text, format: 'binary', description: 'A.' },
+        a: { ...text, format: 'binary', description: 'A ' },
         b: { type: 'array', items: { ...text, format: 'binary' } },
       },
     };
