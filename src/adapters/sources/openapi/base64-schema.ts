@@ -21,6 +21,11 @@ export function asBase64(schema: JsonSchema): SchemaMembers | undefined {
     ...rest,
     type: 'string',
     contentEncoding: 'base64',
-    description: typeof description === 'string' ? `${description} ${HOW}` : HOW,
+    description: typeof description === 'string' ? `${sentence(description)} ${HOW}` : HOW,
   };
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trimEnd();
+  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }

@@ -117,7 +117,7 @@ function bodyOf(plan: RequestPlan, given: ExactArguments): Result<WrittenBody | 
   if (body === undefined) return ok(undefined);
   const value = bodyValue(plan.arguments, given);
   if (value === undefined && !body.isRequired) return ok(undefined);
-  return writeBody(value ?? {}, { body, binaries });
+  return writeBody(value === undefined ? {} : value, { body, binaries });
 }
 
 /** Undefined where no argument is for the body. */

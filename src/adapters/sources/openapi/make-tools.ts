@@ -14,6 +14,7 @@ import { openSchemaDrafts, type SchemaDrafts } from './schema-drafts.ts';
 import { secretsOf, type Credential, type Secret } from './security.ts';
 import { serverOf, type NoServer } from './servers.ts';
 import { toolNames } from './tool-names.ts';
+import { withheldSecrets } from './withheld-secrets.ts';
 
 export interface MakingOptions extends CallOptions {
   readonly documents: Documents;
@@ -71,7 +72,7 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<Ma
     if (!parameters.ok) return parameters;
     const body = requestBodyOf(operation, documents);
     if (!body.ok) return body;
-    const secrets = secretsOf(operation, options);
+    const secrets = withheldSecrets(secretsOf(operation, options), server.value, options);
     const open = parameters.value.filter((parameter) => !isSettled(parameter, headers, secrets));
     const input = inputOf({ parameters: open, body: body.value }, drafts);
     if (!input.ok) return input;
@@ -84,7 +85,7 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<Ma
       schemas: { inputSchema: schema, ...(answers.schema !== undefined && { outputSchema: answers.schema }) },
       plan: {
         method: operation.method,
-        server: server.value,
+        server: server.value.url,
         path: operation.path,
         arguments: plan,
         body: body.value,

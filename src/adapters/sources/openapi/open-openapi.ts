@@ -27,7 +27,8 @@ export function openOpenapi(options: OpenapiOptions): MadeSource {
         const read = await readTools(texts.value, options, { kept, signal: within });
         if (!read.ok) return err(within.aborted && !signal.aborted ? tooSlow(options) : read.error);
         kept = read.value;
-        watching.follow([...kept.texts.keys()]);
+        // What may not be read is not watched either.
+        watching.follow([...kept.texts].flatMap(([url, text]) => (text === undefined ? [] : [url])));
         return ok(kept.tools);
       } catch (error) {
         // A document that somebody else wrote must not stop the program, whatever of it was not thought of.

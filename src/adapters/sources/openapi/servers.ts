@@ -15,21 +15,30 @@ export interface ServerOptions {
   readonly baseUrl?: string | undefined;
 }
 
+/** Where requests go, and where that stands: the URL of a document; undefined: the operator said it. */
+export interface ServerPlace {
+  readonly url: URL;
+  readonly at: string | undefined;
+}
+
 /** Where requests of an operation go: its own servers count before those of its path, and those before the document's. */
-export function serverOf(operation: Operation, { documents, baseUrl }: ServerOptions): Result<URL, NoServer> {
+export function serverOf(
+  operation: Operation,
+  { documents, baseUrl }: ServerOptions,
+): Result<ServerPlace, NoServer> {
   const { root } = documents;
   if (baseUrl !== undefined) {
     const base = webUrl(baseUrl);
     return base === undefined
       ? err({ lacksBase: false, why: 'baseUrl is no URL of http or https' })
-      : ok(base);
+      : ok({ url: base, at: undefined });
   }
   const owners: readonly Located[] = [operation.located, operation.item, root];
   const servers = owners.map(serversAt).find((some) => some.length > 0) ?? [{ url: '/', at: root.at }];
   let first: NoServer | undefined;
   for (const server of servers) {
     const url = urlOf(server);
-    if (url.ok) return url;
+    if (url.ok) return ok({ url: url.value, at: server.at });
     first ??= url.error;
   }
   return err(first ?? { lacksBase: true, why: 'it has no server' });

@@ -4,41 +4,93 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from '../../../../src/adapters/sources/openapi/parse-document.ts';
-import { at, type Json } from '../../../support/json.ts';
+import { at, type Json, type JsonObject } from '../../../support/json.ts';
+import { documentOf } from '../../../support/openapi-document.ts';
 import { openSource, toolsOf } from '../../../support/openapi-source.ts';
-import { ROOT } from '../../../support/place.ts';
+import { ROOT, writeText } from '../../../support/place.ts';
 
 const FOLDER = join(ROOT, 'node_modules', '@readme', 'oas-examples');
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 const files = globSync('3.[01]/{json,yaml}/**/*.{json,yaml}', { cwd: FOLDER }).sort();
 
-/** Files there that are parts of documents. */
-const PARTS: readonly string[] = [];
-
-describe('a document that others wrote', () => {
-  it.each(files.filter((file) => !PARTS.includes(file)))(
-    '%s: each operation is a tool or says why not',
-    async (file) => {
-      const path = join(FOLDER, file);
-      const { tools, skipped } = await toolsOf(openSource(path, { baseUrl: 'http://127.0.0.1:1/' }));
-      expect(tools.length + skipped.length).toBe(await operationsIn(path));
-      expect(new Set(tools.map(({ definition }) => definition.name)).size).toBe(tools.length);
-      const ajv = new Ajv2020({ strict: false, logger: false });
-      for (const { definition } of tools) {
-        expect(definition.name).toMatch(/^[A-Za-z0-9_-]{1,61}$/);
-        ajv.compile(definition.inputSchema);
-        if (definition.outputSchema !== undefined) ajv.compile(definition.outputSchema);
-      }
-      if (skipped.length > 0) console.log(file, tools.length, skipped);
+/** So many operations that share large schemas; each schema refers to the next ones. */
+function largeDocument(operations: number, schemas: number): Json {
+  const text = 'What this member is, told at some length. '.repeat(5);
+  const member = (index: number): Json =>
+    index % 3 === 0
+      ? { $ref: `#/components/schemas/S${(index + 1) % schemas}` }
+      : { type: 'string', description: text, maxLength: index };
+  const schema = (index: number): Json => ({
+    type: 'object',
+    description: text,
+    required: ['m1'],
+    properties: Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`m${at}`, member(index + at)])),
+  });
+  const body = (index: number): Json => ({
+    content: { 'application/json': { schema: { $ref: `#/components/schemas/S${index % schemas}` } } },
+  });
+  return documentOf(
+    Object.fromEntries(
+      Array.from({ length: operations }, (_, index) => [
+        `/things/${index}/{id}`,
+        {
+          post: {
+            operationId: `make_${index}`,
+            parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+            requestBody: body(index),
+            responses: { '200': { description: 'Fine.', ...(body(index + 1) as JsonObject) } },
+          },
+        },
+      ]),
+    ),
+    {
+      components: {
+        schemas: Object.fromEntries(Array.from({ length: schemas }, (_, at) => [`S${at}`, schema(at)])),
+      },
     },
   );
+}
+
+describe('a document that others wrote', () => {
+  it.each(files)('%s: each operation is a tool or says why not', async (file) => {
+    const path = join(FOLDER, file);
+    const { tools, skipped } = await toolsOf(openSource(path, { baseUrl: 'http://127.0.0.1:1/' }));
+    expect(tools.length + skipped.length).toBe(await operationsIn(path));
+    expect(
+      skipped.map(({ why }) => why).filter((why) => !/its body is (image|application\/octet)/.test(why)),
+    ).toEqual([]);
+    expect(new Set(tools.map(({ definition }) => definition.name)).size).toBe(tools.length);
+    const ajv = new Ajv2020({ strict: false, logger: false });
+    for (const { definition } of tools) {
+      expect(definition.name).toMatch(/^[A-Za-z0-9_-]{1,61}$/);
+      ajv.compile(definition.inputSchema);
+      if (definition.outputSchema !== undefined) ajv.compile(definition.outputSchema);
+    }
+  });
+});
+
+describe('a large document', () => {
+  it('of a thousand operations is read whole, and not once more while its text is the same', async () => {
+    const text = JSON.stringify(largeDocument(1_000, 40));
+    const source = openSource(writeText(text, 'api.json'));
+    const { tools, skipped } = await toolsOf(source);
+    expect([tools.length, skipped]).toEqual([1_000, []]);
+    const { inputSchema } = tools[7]!.definition;
+    expect(Object.keys(inputSchema['$defs'] as object).length).toBeGreaterThan(10);
+    expect(Object.keys(inputSchema['properties'] as object)).toHaveLength(21);
+    expect((await toolsOf(source)).tools).toBe(tools);
+  });
 });
 
 async function operationsIn(path: string): Promise<number> {
   const parsed = await parseDocument(readFileSync(path, 'utf8'), 'file:///x');
   if (!parsed.ok) throw new Error(parsed.error);
   const paths = at(parsed.value as Json, 'paths') ?? {};
-  return Object.values(paths).flatMap((item: Json) =>
-    METHODS.filter((method) => at(item, method) !== undefined),
-  ).length;
+  return Object.values(paths).reduce<number>((sum, item: Json) => {
+    const reference = at(item, '$ref');
+    const name =
+      typeof reference === 'string' ? reference.replace('#/paths/', '').replaceAll('~1', '/') : undefined;
+    const meant = name === undefined ? item : at(paths, name);
+    return sum + METHODS.filter((method) => at(meant, method) !== undefined).length;
+  }, 0);
 }

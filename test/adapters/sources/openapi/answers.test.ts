@@ -1,0 +1,71 @@
+// What a model gets of the answers of a tool of an OpenAPI document.
+import { describe, expect, it } from 'vitest';
+import type { MadeResult } from '../../../../src/adapters/sources/made-tool.ts';
+import { echoWeb } from '../../../support/echo-web.ts';
+import type { Json, JsonObject } from '../../../support/json.ts';
+import { operationOf } from '../../../support/openapi-document.ts';
+import { callTool, textIn, toolsIn } from '../../../support/openapi-source.ts';
+
+async function answered(answer: Json, schema?: JsonObject, status = 200): Promise<MadeResult> {
+  const web = await echoWeb(answer, status);
+  const responses =
+    schema === undefined ? {} : { '200': { description: '', content: { 'application/json': { schema } } } };
+  const { tools } = await toolsIn(operationOf({ responses }, { servers: [{ url: web.url }] }));
+  return callTool(tools[0]!, {});
+}
+
+const schema = { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } };
+
+describe('an answer', () => {
+  it('is structured where the document tells how', async () => {
+    const result = await answered({ a: 1, b: [2] }, schema);
+    expect([result.structuredContent, textIn(result)]).toEqual([{ a: 1, b: [2] }, '{"a":1,"b":[2]}']);
+  });
+
+  it('is text where it does not', async () => {
+    const result = await answered([1]);
+    expect([result.structuredContent, textIn(result)]).toEqual([undefined, '[1]']);
+  });
+
+  it.each<[answer: Json, status: number, says: RegExp]>([
+    [
+      { a: 'x' },
+      200,
+      /^ERROR \{"a":"x"\}\nThe request was carried out, but .* promises: at "a" it must be integer\.$/,
+    ],
+    [[1], 200, /^ERROR \[1\]\nThe request was carried out, .* it is no JSON object\.$/],
+    [null, 204, /^ERROR Done: .*204[^]*\nThe request was carried out, .* it is no JSON object\.$/],
+    [
+      { code: 7 },
+      422,
+      /^ERROR GET http:\/\/127\.0\.0\.1:\d+\/x: the server answered 422\.[\s\S]*\{"code":7\}$/,
+    ],
+  ])('%j with %i, which the document does not promise, is shown as it came', async (answer, status, says) => {
+    const result = await answered(answer, schema, status);
+    expect(textIn(result)).toMatch(says);
+    expect(result.structuredContent).toBeUndefined();
+  });
+
+  it('that does not come is an error that names no secret', async () => {
+    const components = { securitySchemes: { k: { type: 'apiKey', in: 'query', name: 'key' } } };
+    const { tools } = await toolsIn(operationOf({ security: [{ k: [] }] }, { components }), {
+      credentials: { k: 'secret' },
+    });
+    const text = textIn(await callTool(tools[0]!, {}));
+    expect(text).toMatch(/^ERROR "http:\/\/127\.0\.0\.1:1\/x" /);
+    expect(text).not.toContain('secret');
+  });
+
+  it('that nobody waits for is none', async () => {
+    const web = await echoWeb({});
+    const { tools } = await toolsIn(operationOf({}, { servers: [{ url: web.url }] }));
+    const call = {
+      signal: AbortSignal.abort(new Error('gone')),
+      progress: () => {},
+      log: () => {},
+      ask: () => Promise.reject(new Error()),
+    };
+    await expect(tools[0]!.run({ values: {}, text: '{}' }, call)).rejects.toThrow('gone');
+    expect(web.taken()).toEqual([]);
+  });
+});

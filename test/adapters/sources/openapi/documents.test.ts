@@ -1,0 +1,292 @@
+// How an OpenAPI document and all that it refers to is read.
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { MadeSource } from '../../../../src/adapters/sources/made-tool.ts';
+import type { OpenapiOptions } from '../../../../src/adapters/sources/openapi/open-openapi.ts';
+import { until } from '../../../support/endings.ts';
+import type { Json, JsonObject } from '../../../support/json.ts';
+import { documentOf, operationOf } from '../../../support/openapi-document.ts';
+import { openSource, readBounded, toolsIn, toolsOf } from '../../../support/openapi-source.ts';
+import { tempDir, writeText } from '../../../support/place.ts';
+import { serveWeb } from '../../../support/web-server.ts';
+
+async function failureOf(source: MadeSource): Promise<string> {
+  const read = await source.read(AbortSignal.timeout(20_000));
+  return read.ok ? `${read.value.tools.length} tools` : read.error;
+}
+
+const failureIn = (text: string): Promise<string> => failureOf(openSource(writeText(text, 'api.yaml')));
+
+interface Asked {
+  readonly url: string;
+  readonly key: string | undefined;
+}
+
+/** A web server of documents by their paths; whatever is no text is JSON. */
+async function documentsAt(
+  documents: Readonly<Record<string, Json>>,
+): Promise<{ url: string; asked: Asked[] }> {
+  const asked: Asked[] = [];
+  const port = await serveWeb((request, response) => {
+    const { url = '' } = request;
+    asked.push({ url, key: request.headers['x-key'] as string | undefined });
+    const document = Object.hasOwn(documents, url) ? documents[url] : undefined;
+    response.writeHead(document === undefined ? 404 : 200);
+    response.end(typeof document === 'string' ? document : JSON.stringify(document));
+  });
+  return { url: `http://127.0.0.1:${port}`, asked };
+}
+
+const referring = (reference: string, more: JsonObject = {}): JsonObject => {
+  const parameters = [{ name: 'a', in: 'query', schema: { $ref: reference } }];
+  return documentOf(
+    { '/bad': { get: { operationId: 'bad', parameters } }, '/good': { get: { operationId: 'good' } } },
+    more,
+  );
+};
+
+describe('a document', () => {
+  it.each<[what: string, text: string, error: string]>([
+    ['is empty', '', 'is no OpenAPI document: it is no object'],
+    ['is a text', 'hello', 'is no OpenAPI document: it is no object'],
+    ['is a list', '[]', 'is no OpenAPI document: it is no object'],
+    ['is something else', '{"a":1}', 'is no OpenAPI document: it has no member "openapi"'],
+    ['is Swagger', 'swagger: "2.0"', 'is of Swagger 2.0, which is not read: convert it to OpenAPI 3 first'],
+    ['is of another version', 'openapi: 4.0.0', 'is of OpenAPI 4.0.0; 3.0 and 3.1 are read'],
+    ['has no paths that are any', '{"openapi":"3.1.0","paths":[]}', 'has "paths" that are no object'],
+    ['has no paths', '{"openapi":"3.1.0"}', '0 tools'],
+    [
+      'is nested for ever',
+      `{"openapi":"3.1.0","x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
+      'is nested over 200 levels',
+    ],
+  ])('that %s says so', async (_, text, error) => {
+    expect(await failureIn(text)).toBe(error);
+  });
+
+  it('that is broken says where', async () => {
+    expect(await failureIn('openapi: "3.1')).toMatch(/^is neither JSON nor YAML: .*\(1:\d+\)/);
+    expect(await failureIn('{"openapi": }{')).toMatch(/^is neither JSON nor YAML: /);
+  });
+
+  it('that is not there, or too large, says so', async () => {
+    expect(await failureOf(openSource(join(tempDir(), 'none.json')))).toBe('there is no such file');
+    expect(await failureOf(openSource('relative.json'))).toBe(
+      'is neither an absolute path nor a URL of http or https',
+    );
+    expect(await failureOf(openSource('ftp://a.example/b'))).toBe(
+      'is neither an absolute path nor a URL of http or https',
+    );
+    const small: OpenapiOptions['readFile'] = (path, maxBytes) =>
+      readBounded(path, maxBytes / 1024 / 1024 / 4);
+    const path = writeText(JSON.stringify(operationOf({})), 'api.json');
+    expect(await failureOf(openSource(path, { readFile: small }))).toBe('is too large');
+  });
+
+  it('is YAML too, with its numbers, merges and aliases, and may begin with a byte order mark', async () => {
+    const text = `\uFEFFopenapi: 3.0
+servers: [{ url: 'http://127.0.0.1:1' }]
+x-common: &common { responses: { 200: { description: Fine } }, summary: Common }
+x-more: &more { <<: *common, tags: [a] }
+paths:
+  /a: { get: { <<: *more, operationId: a } }
+  /b: { get: { <<: [*common, { summary: Other, deprecated: true }], operationId: b, summary: Own } }
+`;
+    const { tools } = await toolsOf(openSource(writeText(text, 'api.yaml')));
+    expect(tools.map(({ definition: { name, title, description } }) => [name, title, description])).toEqual([
+      ['a', 'Common', 'Common'],
+      ['b', 'Own', 'Deprecated. Own'],
+    ]);
+  });
+
+  it('whose aliases multiply, or hold themselves, is refused at once', async () => {
+    const levels = Array.from(
+      { length: 12 },
+      (_, level) => `x${level}: &x${level} [${`*x${level - 1}, `.repeat(9)}]`,
+    );
+    const laughs = ['openapi: 3.1.0', 'x0: &x0 [lol]', ...levels.slice(1)].join('\n');
+    const startMs = performance.now();
+    expect(await failureIn(laughs)).toBe('holds too many values, perhaps by its aliases');
+    expect(await failureIn('openapi: 3.1.0\nx: &x\n  y: *x\n')).toBe('is nested over 200 levels');
+    expect(performance.now() - startMs).toBeLessThan(3_000);
+  });
+
+  it('that has one bad operation has all the others', async () => {
+    const paths = {
+      '/a': { get: 5 },
+      '/b': 5,
+      '/c': { $ref: '#/none' },
+      'x-d': {},
+      '/e': { get: { operationId: 'e' } },
+    };
+    const { tools, skipped } = await toolsIn(documentOf(paths));
+    expect([tools.map(({ definition }) => definition.name), skipped]).toEqual([
+      ['e'],
+      [
+        { what: 'GET /a', why: 'it is no object' },
+        { what: '/b', why: 'its path is no object' },
+        { what: '/c', why: 'its $ref "#/none" leads nowhere' },
+      ],
+    ]);
+  });
+});
+
+describe('a document that is a file', () => {
+  const folderWith = (files: Readonly<Record<string, Json>>): string => {
+    const folder = tempDir();
+    mkdirSync(join(folder, 'api', 'parts'), { recursive: true });
+    for (const [name, content] of Object.entries(files))
+      writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
+    return folder;
+  };
+
+  it('refers to files beneath its folder, and they to each other', async () => {
+    const folder = folderWith({
+      'api/api.json': documentOf({ '/a': { $ref: 'parts/path.yaml' } }),
+      'api/parts/path.yaml': `get:
+  operationId: a
+  parameters: [{ name: q, in: query, schema: { $ref: 'schemas.json#/Thing' } }]
+  requestBody: { $ref: '../api.json#/none' }
+`,
+      'api/parts/schemas.json': { Thing: { type: 'object', properties: { more: { $ref: '#/Thing' } } } },
+    });
+    const { tools } = await toolsOf(openSource(join(folder, 'api', 'api.json')));
+    expect(tools.map(({ definition }) => [definition.name, definition.inputSchema['$defs']])).toEqual([
+      ['a', { Thing: { type: 'object', properties: { more: { $ref: '#/$defs/Thing' } } } }],
+    ]);
+  });
+
+  it.each<[reference: string, why: RegExp]>([
+    ['../secret.json', /"\.\.\/secret\.json" cannot be read: lies outside/],
+    ['parts/link.json', /cannot be read: lies outside/],
+    ['parts/../../secret.json#/a', /cannot be read: lies outside/],
+    ['file:///etc/passwd', /cannot be read: lies outside/],
+    ['file://host/etc/passwd', /cannot be read: is no path of this machine/],
+    ['data:application/json,{}', /cannot be read: is reached by data:, which is not read/],
+    ['none.json', /cannot be read: there is no such file/],
+    ['parts/bad.json', /cannot be read: is neither JSON nor YAML/],
+  ])('never refers to %s, which costs its operation alone', async (reference, why) => {
+    const folder = folderWith({
+      'secret.json': {},
+      'api/api.json': referring(reference),
+      'api/parts/bad.json': '{"',
+    });
+    symlinkSync(join(folder, 'secret.json'), join(folder, 'api', 'parts', 'link.json'));
+    const { tools, skipped } = await toolsOf(openSource(join(folder, 'api', 'api.json')));
+    expect(tools.map(({ definition }) => definition.name)).toEqual(['good']);
+    expect(skipped).toEqual([{ what: 'GET /bad', why: expect.stringMatching(why) }]);
+  });
+
+  it('is told of when it changes, or what it refers to; the same text brings the same tools', async () => {
+    const folder = folderWith({
+      'api/api.json': referring('parts/a.json'),
+      'api/parts/a.json': { type: 'string' },
+    });
+    const source = openSource(join(folder, 'api', 'api.json'));
+    let changes = 0;
+    const end = source.onChange(() => (changes += 1));
+    const { tools } = await toolsOf(source);
+    expect((await toolsOf(source)).tools).toBe(tools);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    writeFileSync(join(folder, 'api', 'parts', 'a.json'), '{"type":"integer"}');
+    await until('it is told', () => changes > 0);
+    const changed = await toolsOf(source);
+    expect(changed.tools[0]?.definition.inputSchema['properties']).toEqual({ a: { type: 'integer' } });
+    end();
+  });
+
+  it('is watched only while somebody listens, by what it was given for that', async () => {
+    const watched = new Map<string, () => void>();
+    const path = writeText(JSON.stringify(operationOf({})), 'api.json');
+    const source = openSource(path, {
+      watch: (file, listener) => {
+        watched.set(file, listener);
+        return () => watched.delete(file);
+      },
+    });
+    await toolsOf(source);
+    expect([...watched.keys()]).toEqual([]);
+    let changes = 0;
+    const ends = [source.onChange(() => (changes += 1)), source.onChange(() => (changes += 1))];
+    watched.get(path)?.();
+    expect([[...watched.keys()], changes]).toEqual([[path], 2]);
+    for (const end of ends) end();
+    expect([...watched.keys()]).toEqual([]);
+  });
+});
+
+describe('a document at a URL', () => {
+  it('has its servers and references beside it, and is fetched anew each time', async () => {
+    const documents: Record<string, Json> = {
+      '/v1/api.json': referring('parts/a.json', { servers: [{ url: '../v2' }] }),
+      '/v1/parts/a.json': { type: 'string' },
+    };
+    const { url, asked } = await documentsAt(documents);
+    const source = openSource(`${url}/v1/api.json#part`);
+    const { tools } = await toolsOf(source);
+    expect(tools.map(({ definition }) => definition.name)).toEqual(['bad', 'good']);
+    expect((await toolsOf(source)).tools).toBe(tools);
+    documents['/v1/parts/a.json'] = { type: 'integer' };
+    expect((await toolsOf(source)).tools[0]?.definition.inputSchema['properties']).toEqual({
+      a: { type: 'integer' },
+    });
+    expect(new Set(asked.map((one) => one.url))).toEqual(new Set(['/v1/api.json', '/v1/parts/a.json']));
+  });
+
+  it('never reads a file of this machine', async () => {
+    const secret = writeText('{"type":"string"}', 'secret.json');
+    const { url } = await documentsAt({ '/api.json': referring(`file://${secret}`) });
+    const { skipped } = await toolsOf(openSource(`${url}/api.json`));
+    expect(skipped[0]?.why).toMatch(/is a file, which only a document that is a file may name$/);
+  });
+
+  it('gets the headers of the API only where it lies with the API', async () => {
+    const [one, other] = [
+      await documentsAt({ '/api.json': operationOf({}) }),
+      await documentsAt({ '/part.json': { type: 'string' } }),
+    ];
+    const here = await documentsAt({ '/api.json': referring(`${other.url}/part.json`) });
+    const headers = { 'X-Key': 'k' };
+    await toolsOf(openSource(`${one.url}/api.json`, { headers }));
+    await toolsOf(openSource(`${one.url}/api.json`, { headers, baseUrl: other.url }));
+    await toolsOf(openSource(`${here.url}/api.json`, { headers, baseUrl: here.url }));
+    const keys = [one, here, other].map(({ asked }) => asked.map(({ key }) => key));
+    expect(keys).toEqual([[undefined, undefined], ['k'], [undefined]]);
+  });
+
+  it('refers to a hundred others and no more', async () => {
+    const names = Array.from({ length: 150 }, (_, index) => `/p${index}.json`);
+    const parameters = names.map((name) => ({
+      name: name.slice(1, -5),
+      in: 'query',
+      schema: { $ref: name },
+    }));
+    const paths = {
+      '/many': { get: { operationId: 'many', parameters } },
+      '/few': { get: { operationId: 'few' } },
+    };
+    const { url, asked } = await documentsAt({
+      '/api.json': documentOf(paths),
+      ...Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+    });
+    const { tools, skipped } = await toolsOf(openSource(`${url}/api.json`));
+    expect(tools.map(({ definition }) => definition.name)).toEqual(['few']);
+    expect(skipped[0]?.why).toMatch(/cannot be read: it is one of more than 100 others$/);
+    expect(asked.length).toBeLessThanOrEqual(101);
+  });
+
+  it('that does not come is no source of tools, and says why', async () => {
+    const { url } = await documentsAt({});
+    expect(await failureOf(openSource(`${url}/api.json`))).toBe(
+      'cannot be fetched: its server answers with status 404',
+    );
+    expect(await failureOf(openSource('http://10.0.0.1/api.json'))).toMatch(
+      /^cannot be fetched: .*Loopback alone\.$/,
+    );
+    const port = await serveWeb(() => {});
+    expect(await failureOf(openSource(`http://127.0.0.1:${port}/`, { timeoutMs: 200 }))).toBe(
+      'was not read within 200 ms',
+    );
+  });
+});

@@ -1,0 +1,115 @@
+// What tools of an OpenAPI document are called, and what they say of themselves.
+import { describe, expect, it } from 'vitest';
+import type { MadeDefinition } from '../../../../src/adapters/sources/made-tool.ts';
+import { shortHash } from '../../../../src/core/digest.ts';
+import type { JsonObject } from '../../../support/json.ts';
+import { documentOf, operationOf } from '../../../support/openapi-document.ts';
+import { toolsIn } from '../../../support/openapi-source.ts';
+
+async function definitionOf(operation: JsonObject, more: JsonObject = {}): Promise<MadeDefinition> {
+  const { tools, skipped } = await toolsIn(operationOf(operation, more));
+  expect(skipped).toEqual([]);
+  return tools[0]!.definition;
+}
+
+async function namesOf(paths: JsonObject): Promise<readonly string[]> {
+  return (await toolsIn(documentOf(paths))).tools.map(({ definition }) => definition.name);
+}
+
+describe('a name', () => {
+  const long = 'a'.repeat(61);
+  it.each<[operation: JsonObject, name: string]>([
+    [{ operationId: 'listPets' }, 'listPets'],
+    [{ operationId: 'list-pets_v2' }, 'list-pets_v2'],
+    [{ operationId: 'pets.list / all' }, 'pets_list_all'],
+    [{ operationId: 'Übersicht_für_Café' }, 'Ubersicht_fur_Cafe'],
+    [{ operationId: '🐶 dog 🐶🐱 cat 🐱' }, 'dog_cat'],
+    [{ operationId: 'read__item__get' }, 'read__item__get'],
+    [{ operationId: '🐶' }, 'get_x'],
+    [{ operationId: '' }, 'get_x'],
+    [{ operationId: 5 }, 'get_x'],
+    [
+      { operationId: undefined as never, path: '/Pets/{petId}/toys.json', method: 'put' },
+      'put_pets_petid_toys_json',
+    ],
+    [{ operationId: undefined as never, path: '/' }, 'get'],
+    [{ operationId: 'a'.repeat(60) }, 'a'.repeat(60)],
+    [{ operationId: long }, `${'a'.repeat(52)}_${shortHash(long, 8)}`],
+    [{ 'x-mcp': { name: 'find it' } }, 'find_it'],
+    [{ 'x-mcp': { name: '' } }, 'op'],
+  ])('of %j is %s', async (operation, name) => {
+    expect((await definitionOf(operation)).name).toBe(name);
+  });
+
+  it('that two operations want is had by none of them', async () => {
+    const get = { operationId: 'same' };
+    const hashed = (what: string): string => `same_${shortHash(what, 8)}`;
+    expect(
+      await namesOf({
+        '/a': { get, put: { operationId: 'sa me' } },
+        '/b': { get, put: { operationId: 'other' } },
+      }),
+    ).toEqual([hashed('GET /a'), 'sa_me', hashed('GET /b'), 'other']);
+    expect(await namesOf({ '/b': { get }, '/a': { get } })).toEqual([hashed('GET /b'), hashed('GET /a')]);
+  });
+
+  it('that was cut is another for each', async () => {
+    const names = await namesOf({
+      '/a': { get: { operationId: `${long}b` } },
+      '/b': { get: { operationId: `${long}c` } },
+    });
+    expect(new Set(names).size).toBe(2);
+  });
+});
+
+describe('words', () => {
+  const facts = { 'assay/http': { method: 'GET', path: '/x' } };
+  const bare = {
+    name: 'op',
+    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    _meta: facts,
+  };
+
+  it.each<[operation: JsonObject, more: JsonObject, words: JsonObject]>([
+    [{}, {}, {}],
+    [{ summary: 'S', description: 'D' }, {}, { title: 'S', description: 'D', annotations: { title: 'S' } }],
+    [{ summary: 'S' }, {}, { title: 'S', description: 'S', annotations: { title: 'S' } }],
+    [{ description: ' D ' }, {}, { description: 'D' }],
+    [{ description: 'D', deprecated: true }, {}, { description: 'Deprecated. D' }],
+    [{ deprecated: true }, {}, { description: 'Deprecated.' }],
+    [{ description: 'd'.repeat(5_000) }, {}, { description: `${'d'.repeat(4_095)}…` }],
+    [
+      { summary: 'S', 'x-mcp': { title: 'T', description: 'D', annotations: { readOnlyHint: true } } },
+      {},
+      { title: 'T', description: 'D', annotations: { title: 'T', readOnlyHint: true } },
+    ],
+    [
+      { 'x-mcp': { annotations: { readOnlyHint: false, idempotentHint: 'yes', mood: 'calm' } } },
+      { 'x-mcp': { name: 'no', annotations: { readOnlyHint: true, openWorldHint: false } } },
+      { annotations: { readOnlyHint: false, openWorldHint: false } },
+    ],
+    [{ 'x-mcp': 'nonsense' }, { 'x-mcp': [] }, {}],
+    [{ 'x-mcp': true }, { 'x-mcp': false }, {}],
+    [{ 'x-mcp': { enabled: true } }, { 'x-mcp': { enabled: false } }, {}],
+  ])('of %j in %j are %j', async (operation, more, words) => {
+    expect(await definitionOf(operation, more)).toEqual({ ...bare, ...words });
+  });
+
+  it.each<[operation: JsonObject, more: JsonObject]>([
+    [{ 'x-mcp': false }, {}],
+    [{ 'x-mcp': { enabled: false } }, {}],
+    [{}, { 'x-mcp': { enabled: false } }],
+  ])('of %j in %j skip the operation', async (operation, more) => {
+    const { tools, skipped } = await toolsIn(operationOf(operation, more));
+    expect([tools, skipped]).toEqual([
+      [],
+      [{ what: 'GET /x', why: 'its x-mcp says that it is not enabled' }],
+    ]);
+  });
+
+  it('say which request is made', async () => {
+    expect((await definitionOf({ path: '/a/{b}', method: 'delete' }))._meta).toEqual({
+      'assay/http': { method: 'DELETE', path: '/a/{b}' },
+    });
+  });
+});
