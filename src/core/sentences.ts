@@ -1,6 +1,7 @@
 import { counted } from './counted.ts';
 import { printable } from './printable.ts';
 import type { Misfit, Refusal, RefusalCode } from './refusal.ts';
+import { LOCAL_SOURCE } from './server-spec.ts';
 import { LOCAL } from './subject.ts';
 
 /** One sentence or two: what happened, why, what to do. Never a secret, never text of a peer unescaped. */
@@ -162,7 +163,9 @@ const SENTENCES: Sentences = {
     `There is a gateway ${quote(r.name)} already. Choose another name, or change or delete that one.`,
   GATEWAY_INVALID: (r) => `The gateway ${quote(r.name)} cannot be made: ${faultsText(r.faults)}`,
   GATEWAY_FIXED: (r) =>
-    `The config file has the gateway ${quote(r.name)}${r.field === '' ? '' : ` and its ${quote(r.field)}`}. Change it there.`,
+    r.name === LOCAL_SOURCE
+      ? 'The gateway "local" holds what you made yourself: DELETE /tools/{id} and DELETE /functions take these away, PATCH /tools/{id} changes a tool.'
+      : `The config file has the gateway ${quote(r.name)}${r.field === '' ? '' : ` and its ${quote(r.field)}`}. Change it there.`,
   TOOL_TAKEN: (r) =>
     `There is a tool ${quote(r.name)} of your own already. Choose another name, or change or delete that one.`,
   TOOL_INVALID: (r) => `The tool ${quote(r.name)} cannot be made: ${faultsText(r.faults)}`,
