@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestOfJson, sha256, shortHash } from '../../src/core/digest.ts';
+import { digestOfDefinition, digestOfJson, sha256, shortHash } from '../../src/core/digest.ts';
 
 it('a short hash is the beginning of the SHA-256', () => {
   expect(shortHash('abc', 8)).toBe('ba7816bf');
@@ -37,5 +37,15 @@ describe('the digest of a definition', () => {
 
   it('is none of a text that is no JSON', () => {
     expect(digestOfJson('{"a":')).toBeUndefined();
+  });
+});
+
+describe('the digest of a definition in which a key stands twice', () => {
+  it('is that of its bytes, as nobody knows which of the two a reader takes', () => {
+    const twice = '{"name":"t","annotations":{"readOnlyHint":true,"readOnlyHint":false}}';
+    expect(digestOfDefinition(twice)).toBe(sha256(twice));
+    expect(digestOfDefinition(twice)).not.toBe(digestOfDefinition(`${twice} `));
+    const once = '{"name":"t","description":"\\"a\\":1,\\"a\\":2"}';
+    expect(digestOfDefinition(once)).toBe(digestOfDefinition(` ${once}`));
   });
 });

@@ -108,4 +108,22 @@ describe('a definition that changed', () => {
     expect(JSON.stringify(drift).length).toBeLessThan(20_000);
     expect(drift?.dangers).toEqual(['its description was rewritten']);
   });
+
+  it('is dangerous by a request that looks safer, where Assay makes the tool itself and nowhere else', () => {
+    const sending = (method: string): unknown => ({ ...TOOL, _meta: { 'assay/http': { method } } });
+    const [deletes, reads] = [definition(sending('DELETE')), definition(sending('GET'))];
+    expect(driftOf(deletes, reads, { nowMs: 5, isMade: true })?.dangers).toEqual([
+      'it looks safer: readOnlyHint is true now',
+      'it looks safer: destructiveHint is false now',
+    ]);
+    expect(driftOf(reads, deletes, { nowMs: 5, isMade: true })?.dangers).toEqual([]);
+    expect(driftOf(deletes, reads, SEEN)?.dangers).toEqual([]);
+  });
+
+  it('of a server that names a request of its own counts by what it declares', () => {
+    const meta = { 'assay/http': { method: 'GET' } };
+    const before = definition({ ...TOOL, _meta: meta });
+    const after = definition({ ...TOOL, _meta: meta, annotations: { readOnlyHint: true } });
+    expect(driftOf(before, after, SEEN)?.dangers).toContain('it looks safer: readOnlyHint is true now');
+  });
 });

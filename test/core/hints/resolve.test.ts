@@ -255,3 +255,20 @@ describe('whatever is claimed', () => {
     );
   });
 });
+
+describe('hints of a tool that Assay makes itself', () => {
+  const emitted = (claims: readonly Claim[]): unknown =>
+    HINTS.map((hint) => resolveHints(claims, NOW, { isMade: true })[hint].emitted);
+
+  it('are all in lists: what follows, or else the defaults', () => {
+    expect(emitted([])).toEqual([false, true, false, true]);
+    const read = [
+      claim('inferred', 'readOnlyHint', true),
+      claim('inferred', 'destructiveHint', false),
+      claim('inferred', 'idempotentHint', true),
+      claim('inferred', 'openWorldHint', true),
+    ];
+    expect(emitted(read)).toEqual([true, false, true, true]);
+    expect(emitted([...read, claim('declared', 'destructiveHint', true)])).toEqual([false, true, true, true]);
+  });
+});
