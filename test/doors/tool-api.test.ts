@@ -350,6 +350,15 @@ describe('a save', () => {
     await tool.patch({ enabled: true });
   });
 
+  it('by a server that contradicts itself is no hindrance to take own words back', async () => {
+    const tool = await takeTool('both');
+    expect(verdictOf(await tool.patch(annotations({ idempotentHint: true })))).toBe('200');
+    expect(verdictOf(await tool.patch(annotations({ idempotentHint: null })))).toBe('200');
+    expect(verdictOf(await tool.put(annotations({ openWorldHint: false })))).toBe('200');
+    expect(verdictOf(await tool.put(annotations({})))).toBe('200');
+    expect(verdictOf(await tool.patch(annotations({ readOnlyHint: true })))).toBe('422 HINTS_CONTRADICT');
+  });
+
   it('that changes nothing leaves the tag, records nothing and tells nobody', async () => {
     const tool = await takeTool('writes');
     const body = { annotations: { readOnlyHint: true, title: 'T' }, enabled: true, reason: 'so' };
@@ -560,5 +569,26 @@ describe('the list of tools', () => {
     } while (cursor !== undefined);
     expect([paged, pages]).toEqual([whole, Math.ceil(whole.length / 33)]);
     expect(verdictOf(await admin.get('/tools?cursor=bm9uZQ'))).toMatch(/^4\d\d CURSOR_INVALID$/);
+  });
+
+  it('go on behind a tool that fits the query no more', async () => {
+    const tool = await takeTool('nothing');
+    const query = 'server=api&readOnlyHint=false&limit=1';
+    const pageTo = async (name: string): Promise<string> => {
+      let cursor = '';
+      for (;;) {
+        const page = (await admin.get(`/tools?${query}${cursor}`)).json();
+        const next = at(page, 'nextCursor');
+        if (typeof next !== 'string') throw new Error(`there is no ${name}`);
+        cursor = `&cursor=${next}`;
+        if (textAt(listAt(page, 'tools')[0], 'name') === name) return cursor;
+      }
+    };
+    const cursor = await pageTo(tool.name);
+    const behind = (await admin.get(`/tools?${query}${cursor}`)).json();
+    await tool.patch(annotations({ readOnlyHint: true }));
+    expect(listAt((await admin.get(`/tools?${query}${cursor}`)).json(), 'tools')).toEqual(
+      listAt(behind, 'tools'),
+    );
   });
 });
