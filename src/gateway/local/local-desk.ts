@@ -28,6 +28,8 @@ export interface LocalDeskOptions {
   readonly readLocal: ReadLocal;
   readonly seal: EntrySeal;
   readonly tools: ToolDesk;
+  /** What of a request cannot be made use of. */
+  readonly faultsOf: (spec: RestToolSpec) => Promise<readonly EntryFault[]>;
   /** Takes out of a text what is secret. */
   readonly mask: (text: string) => string;
   readonly nowMs: () => number;
@@ -142,9 +144,11 @@ export class LocalDesk {
   }
 
   async #made(name: string, entry: GatewayEntry): Promise<Result<Made, Refusal>> {
-    const { readLocal, seal, registered } = this.#options;
+    const { readLocal, seal, registered, faultsOf } = this.#options;
     const spec = readLocal.tool(name, entry);
     if (!spec.ok) return invalid(name, spec.error);
+    const faults = await faultsOf(spec.value);
+    if (faults.length > 0) return invalid(name, faults);
     const source = localSpec({ tools: [spec.value], modules: [] });
     // Before anything is told of it.
     if (source !== undefined) registered.learn(source);
