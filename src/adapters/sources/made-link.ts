@@ -110,9 +110,11 @@ export class MadeLink implements Link {
   }
 }
 
-/** The first of a name has it. */
+/** In the order of their source; the first of a name has it. */
 function byName({ tools }: MadeTools): ReadonlyMap<string, MadeTool> {
-  return new Map(tools.toReversed().map((tool) => [tool.definition.name, tool]));
+  const named = new Map<string, MadeTool>();
+  for (const tool of tools) if (!named.has(tool.definition.name)) named.set(tool.definition.name, tool);
+  return named;
 }
 
 function errorOf(code: number, message: string): Result<Reply, Refusal> {
