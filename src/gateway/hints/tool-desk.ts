@@ -99,11 +99,11 @@ export class ToolDesk {
     });
   }
 
-  /** Why it would be refused: TOOL_UNKNOWN, HINTS_CONTRADICT. For who changes something else as well, or nothing. */
+  /** HINTS_CONTRADICT, where what is wished would be refused for it. For who changes something else before. */
   async objectionTo(id: string, wish: ToolWish): Promise<Refusal | undefined> {
     await this.#listed();
     const entry = this.#entry(id);
-    if (!entry.ok) return entry.error;
+    if (!entry.ok) return undefined;
     const { server, definition } = entry.value;
     const word = this.#options.words.tool(id) ?? wordFor(server.spec, definition, id);
     const changed = this.#withWish(word, entry.value, { wish, subject: '' });
