@@ -72,11 +72,11 @@ describe('a method', () => {
       ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'].map((hint) =>
         at(tool, 'hints', hint, member),
       );
-    const signs = [...hints].map((sign) => sign === '+');
+    const signs = Array.from(hints).map((sign) => sign === '+');
     expect([decided('effective'), decided('decision'), decided('emitted')]).toEqual([signs, signs, signs]);
     expect(decided('decidedBy')).toEqual(Array(4).fill(method === undefined ? 'default' : 'inferred'));
     expect(claimsIn(tool['hints'])).toEqual(
-      method === undefined ? ['', '', '', ''] : [...hints].map((sign) => `i${sign}`),
+      method === undefined ? ['', '', '', ''] : Array.from(hints).map((sign) => `i${sign}`),
     );
     expect([at(tool, 'method'), at(tool, 'methodOrigin')]).toEqual([
       method ?? 'POST',
