@@ -1,6 +1,8 @@
 import { lintLevelsOf } from './core/hints/lint-levels.ts';
 import type { Refusal } from './core/refusal.ts';
 import { ok, type Result } from './core/result.ts';
+import type { EntryFault } from './core/sources/entry-fault.ts';
+import type { RestToolSpec } from './core/sources/rest-tool.ts';
 import type { CommonOptions, OpenDesks } from './edges/cli/runtime.ts';
 import { GatewayDesk } from './gateway/gateways/gateway-desk.ts';
 import { ToolDesk } from './gateway/hints/tool-desk.ts';
@@ -19,9 +21,15 @@ export function desksOf({ catalog, settings, said, ground }: OpenedConfig): Desk
   return {
     tools,
     gateways: new GatewayDesk({ catalog, ...said, mask, nowMs }),
-    local: new LocalDesk({ catalog, ...said, tools, mask, nowMs }),
+    local: new LocalDesk({ catalog, ...said, tools, faultsOf, mask, nowMs }),
     modules: new ModuleDesk({ catalog, ...said, nowMs }),
   };
+}
+
+/** What reads filters and schemas is loaded when there is something to read. */
+async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {
+  const { faultsOfRest } = await import('./adapters/sources/made-faults.ts');
+  return faultsOfRest(spec);
 }
 
 /** The same for a command: no source is started but those that it asks about. */

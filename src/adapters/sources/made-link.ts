@@ -110,7 +110,7 @@ export class MadeLink implements Link {
   }
 }
 
-/** The first of a name has it. */
+/** In the order of their source; the first of a name has it. */
 function byName({ tools }: MadeTools): ReadonlyMap<string, MadeTool> {
   const named = new Map<string, MadeTool>();
   for (const tool of tools) if (!named.has(tool.definition.name)) named.set(tool.definition.name, tool);

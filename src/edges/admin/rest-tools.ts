@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import type { Failure } from './failure.ts';
+import { misfit, type Failure } from './failure.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
 import { ofHints, TOOL } from './tool-schemas.ts';
 
@@ -113,6 +113,8 @@ function createRoute({ local }: AdminDeps): Route {
     },
     async (call) => {
       const { name, integrationType: _, ...fields } = call.body;
+      const fault = methodFault(call);
+      if (fault !== undefined) return err(fault);
       const created = await local.create(name, entryOf(fields), { subject: call.identity.subject });
       return created.ok ? ok({ kind: 'one', body: created.value }) : blamed(call, created.error);
     },
@@ -152,16 +154,29 @@ export function requestIn(body: RequestFields): GatewayEntry | undefined {
 }
 
 function entryOf({ requestType, ...fields }: RequestFields): GatewayEntry {
-  const method = fields.method ?? requestType;
+  const method = fields.method === undefined ? requestType : fields.method;
   const members = Object.entries({ ...fields, method });
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }
 
+type RequestCall = Call<unknown, RequestFields>;
+
+/** Which of two methods is meant, nobody knows. */
+export function methodFault({ body, pointerTo }: RequestCall): Failure | undefined {
+  const { method, requestType } = body;
+  if (method === undefined || requestType === undefined || method === requestType) return undefined;
+  return misfit(pointerTo('requestType'), 'it is another one than method; give one of the two');
+}
+
 /** What is wrong with an entry, each at its place in the body. */
-export function blamed(call: Call<unknown, unknown>, failure: Failure): Result<Reply, Failure> {
+export function blamed(call: RequestCall, failure: Failure): Result<Reply, Failure> {
   if (!('code' in failure) || failure.code !== 'TOOL_INVALID') return err(failure);
+  const placeOf = (field: string): string => {
+    if (field === '') return 'name';
+    return field === 'method' && call.body.method === undefined ? 'requestType' : field;
+  };
   const misfits = failure.faults.map(({ field, reason }) => ({
-    at: call.pointerTo(...(field === '' ? 'name' : field).split('.')),
+    at: call.pointerTo(...placeOf(field).split('.')),
     kind: 'invalid' as const,
     reason: reason.replace(/\.$/, ''),
   }));

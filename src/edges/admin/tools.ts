@@ -9,7 +9,7 @@ import type { ToolView } from '../../gateway/hints/tool-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { misfit, type Failure } from './failure.ts';
 import { cursorOf, readCursor } from './paging.ts';
-import { blamed, REQUEST_FIELDS, requestIn } from './rest-tools.ts';
+import { blamed, methodFault, REQUEST_FIELDS, requestIn } from './rest-tools.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
 import { HINTS_SCHEMA, ofHints, TOOL } from './tool-schemas.ts';
 
@@ -157,16 +157,21 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       if (!wish.ok) return wish;
       const id = call.param('id');
       const request = requestIn(call.body);
+      const fault = methodFault(call) ?? (request && (await tools.objectionTo(id, wish.value)));
+      if (fault !== undefined) return err(atHints(call, fault));
       const made = request && (await local.change(id, request, changerOf(call)));
       if (made?.ok === false) return blamed(call, made.error);
       // What he saw has been compared where the request was changed.
       const by = made === undefined ? changerOf(call) : { subject: call.identity.subject };
       const changed = await tools.change(id, wish.value, by);
-      if (!changed.ok && changed.error.code === 'HINTS_CONTRADICT')
-        return err({ refusal: changed.error, pointer: call.pointerTo('annotations') });
-      return oneOf(changed);
+      return changed.ok ? oneOf(changed) : err(atHints(call, changed.error));
     },
   );
+}
+
+function atHints(call: WishCall, failure: Failure): Failure {
+  const isOfHints = 'code' in failure && failure.code === 'HINTS_CONTRADICT';
+  return isOfHints ? { refusal: failure, pointer: call.pointerTo('annotations') } : failure;
 }
 
 function wishOf(call: WishCall, replaces: boolean): Result<ToolWish, Failure> {

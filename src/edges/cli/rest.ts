@@ -1,5 +1,5 @@
 import { printable } from '../../core/printable.ts';
-import { ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { LOCAL_SOURCE } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
@@ -79,8 +79,10 @@ export function removeRestTool(runtime: Runtime, name: string, options: JsonOpti
   return withOpened(runtime.openDesks(options), async (desks): Promise<Result<unknown, Refusal>> => {
     const tools = await restTools(desks);
     const found = tools.find((tool) => tool.name === name || tool.originalName === name);
-    if (found === undefined) return { ok: false, error: { code: 'TOOL_UNKNOWN', name } };
-    const removed = await desks.local.remove(found.id, { subject: LOCAL.subject });
+    // One that cannot be used now is not listed, and can be removed all the same.
+    const id = found?.id ?? desks.local.idOf(name);
+    const removed = await desks.local.remove(id, { subject: LOCAL.subject });
+    if (!removed.ok && removed.error.code === 'TOOL_UNKNOWN') return err({ code: 'TOOL_UNKNOWN', name });
     if (removed.ok)
       console.log(options.json === true ? JSON.stringify({ removed: name }) : `Removed ${printable(name)}.`);
     return removed;

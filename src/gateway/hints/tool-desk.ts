@@ -93,13 +93,31 @@ export class ToolDesk {
   /** TOOL_UNKNOWN, HINTS_CONTRADICT, or the changer's objection. */
   change(id: string, wish: ToolWish, changer: Changer): Promise<Result<ToolView, Refusal>> {
     return this.#edit(id, changer, (word, entry) => {
-      const { nowMs } = this.#options;
-      const declared = declaredOf(entry.definition).hints;
-      const digest = digestOf(entry.definition);
-      const changed = withWish(word, { wish, author: changer.subject, nowMs: nowMs(), digest, declared });
+      const changed = this.#withWish(word, entry, { wish, subject: changer.subject });
       if (!changed.ok) return changed;
       return ok({ word: changed.value, action: 'tool.update', reason: wish.reason });
     });
+  }
+
+  /** HINTS_CONTRADICT, where what is wished would be refused for it. For who changes something else before. */
+  async objectionTo(id: string, wish: ToolWish): Promise<Refusal | undefined> {
+    await this.#listed();
+    const entry = this.#entry(id);
+    if (!entry.ok) return undefined;
+    const { server, definition } = entry.value;
+    const word = this.#options.words.tool(id) ?? wordFor(server.spec, definition, id);
+    const changed = this.#withWish(word, entry.value, { wish, subject: '' });
+    return changed.ok ? undefined : changed.error;
+  }
+
+  #withWish(
+    word: ToolWord,
+    { definition }: Entry,
+    { wish, subject }: { readonly wish: ToolWish; readonly subject: string },
+  ): Result<ToolWord, Refusal> {
+    const { hints: declared } = declaredOf(definition);
+    const nowMs = this.#options.nowMs();
+    return withWish(word, { wish, author: subject, nowMs, digest: digestOf(definition), declared });
   }
 
   /** Accepts the definition as it is now: all that was said before counts for it. */

@@ -28,6 +28,8 @@ export interface LocalDeskOptions {
   readonly readLocal: ReadLocal;
   readonly seal: EntrySeal;
   readonly tools: ToolDesk;
+  /** What of a request cannot be made use of. */
+  readonly faultsOf: (spec: RestToolSpec) => Promise<readonly EntryFault[]>;
   /** Takes out of a text what is secret. */
   readonly mask: (text: string) => string;
   readonly nowMs: () => number;
@@ -60,14 +62,14 @@ export class LocalDesk {
   async change(id: string, wished: GatewayEntry, changer: Changer): Promise<Result<ToolView, Refusal>> {
     const found = await this.#own(id);
     if (!found.ok) return found;
-    const name = found.value.originalName;
+    const name = found.value;
+    if (this.#isShadowed(name)) return fixed(name, CONFIG_FILE);
     const done = await this.#options.words.change<undefined>(
       { kind: 'rest-tool', id: idOf(name) },
       async (body) => {
         const word = body as LocalWord | undefined; // this desk wrote it
         if (word === undefined) return err({ code: 'TOOL_UNKNOWN', name });
-        const now = await this.#options.tools.find(id);
-        const objection = now.ok ? changer.objection?.(now.value) : undefined;
+        const objection = await this.#objectionOf(changer, id);
         if (objection !== undefined) return err(objection);
         const opened = await this.#options.seal.open(sealNameOf('rest-tool', name), word);
         const former = opened.ok ? opened.value : {};
@@ -86,55 +88,83 @@ export class LocalDesk {
     return done.ok ? this.#shown(name, changer.subject) : done;
   }
 
-  /** With all that was said of it. TOOL_UNKNOWN, TOOL_FIXED, or the changer's objection. */
+  /**
+   * With all that was said of it, unless that is said of one of the config file, before which it goes unseen. TOOL_UNKNOWN,
+   * TOOL_FIXED, or the changer's objection.
+   */
   async remove(id: string, changer: Changer): Promise<Result<undefined, Refusal>> {
-    const { words, registered } = this.#options;
+    const { words } = this.#options;
     const found = await this.#own(id);
     if (!found.ok) return found;
-    const name = found.value.originalName;
+    const name = found.value;
+    const isShadowed = this.#isShadowed(name);
     const done = await words.change<undefined>({ kind: 'rest-tool', id: idOf(name) }, async (body) => {
       if (body === undefined) return err({ code: 'TOOL_UNKNOWN', name });
-      const now = await this.#options.tools.find(id);
-      const objection = now.ok ? changer.objection?.(now.value) : undefined;
+      const objection = await this.#objectionOf(changer, id);
       if (objection !== undefined) return err(objection);
-      const deed = this.#deed(changer.subject, 'tool.delete', { name, before: this.#spec(name) });
+      const before = isShadowed ? undefined : this.#spec(name);
+      const deed = this.#deed(changer.subject, 'tool.delete', { name, before });
       return ok({ body: undefined, value: undefined, deed });
     });
     if (!done.ok) return done;
     // Another one that is made under its name later is another tool.
-    const silenced = await words.change<undefined>({ kind: 'tool', id }, () =>
-      ok({ body: undefined, value: undefined }),
-    );
-    if (!silenced.ok) return silenced;
-    await registered.settled();
-    await this.#server?.lists.readAgain();
-    return ok(undefined);
+    const silenced = isShadowed
+      ? done
+      : await words.change<undefined>({ kind: 'tool', id }, () => ok({ body: undefined, value: undefined }));
+    if (silenced.ok) await this.#followed();
+    return silenced;
   }
 
-  /** A tool that was made here; TOOL_FIXED says where another one comes from. */
-  async #own(id: string): Promise<Result<ToolView, Refusal>> {
-    const found = await this.#options.tools.find(id);
-    if (!found.ok) return found;
-    const { serverName, originalName } = found.value;
-    const isOwn = serverName === LOCAL_SOURCE && this.#has(originalName);
-    if (isOwn && this.#options.words.find('rest-tool', idOf(originalName))?.body !== undefined) return found;
-    return err({ code: 'TOOL_FIXED', tool: found.value.name, by: this.#makerOf(found.value) });
+  /** The id of a tool of that name, whether there is one or not. */
+  idOf(name: string): string {
+    return toolIdIn(name);
+  }
+
+  /** The name of a tool that was made here, also where it cannot be used now; TOOL_FIXED says where another one comes from. */
+  async #own(id: string): Promise<Result<string, Refusal>> {
+    const { words, tools } = this.#options;
+    const ready = await words.ready();
+    if (!ready.ok) return ready;
+    const kept = words.all('rest-tool').map(({ body }) => body as LocalWord); // this desk wrote them
+    const own = kept.find(({ name }) => toolIdIn(name) === id);
+    if (own !== undefined) return ok(own.name);
+    const found = await tools.find(id);
+    return found.ok ? fixed(found.value.name, this.#makerOf(found.value)) : found;
   }
 
   #makerOf({ serverName, originalName }: ToolView): string {
     if (serverName !== LOCAL_SOURCE) return `the gateway ${JSON.stringify(serverName)}`;
-    return this.#spec(originalName) === undefined ? 'a module of functions' : 'the config file';
+    return this.#spec(originalName) === undefined ? 'a module of functions' : CONFIG_FILE;
   }
 
-  /** The tool as it is listed now. What its operator has just made of it, he has seen. */
-  async #shown(name: string, subject: string): Promise<Result<ToolView, Refusal>> {
-    const { registered, drift, tools } = this.#options;
-    await registered.settled();
+  /** Whether the config file has another one of its name. */
+  #isShadowed(name: string): boolean {
+    const { rejected } = this.#options.catalog;
+    return this.#spec(name) !== undefined && rejected.some((one) => one.name === `${LOCAL_SOURCE}.${name}`);
+  }
+
+  /** Measured at what is there now, and not at what was listed before somebody else changed it. */
+  async #objectionOf({ objection }: Changer, id: string): Promise<Refusal | undefined> {
+    if (objection === undefined) return undefined;
+    await this.#followed();
+    const now = await this.#options.tools.find(id);
+    return now.ok ? objection(now.value) : undefined;
+  }
+
+  async #followed(): Promise<void> {
+    await this.#options.registered.settled();
     const server = this.#server;
     // A command starts what it asks about alone.
     server?.start();
     await server?.settled();
     await server?.lists.readAgain();
+  }
+
+  /** The tool as it is listed now. What its operator has just made of it, he has seen. */
+  async #shown(name: string, subject: string): Promise<Result<ToolView, Refusal>> {
+    const { drift, tools } = this.#options;
+    await this.#followed();
+    const server = this.#server;
     if (server !== undefined) await drift.settled(server.spec);
     const id = toolIdIn(name);
     const found = await tools.find(id);
@@ -142,9 +172,11 @@ export class LocalDesk {
   }
 
   async #made(name: string, entry: GatewayEntry): Promise<Result<Made, Refusal>> {
-    const { readLocal, seal, registered } = this.#options;
+    const { readLocal, seal, registered, faultsOf } = this.#options;
     const spec = readLocal.tool(name, entry);
     if (!spec.ok) return invalid(name, spec.error);
+    const faults = await faultsOf(spec.value);
+    if (faults.length > 0) return invalid(name, faults);
     const source = localSpec({ tools: [spec.value], modules: [] });
     // Before anything is told of it.
     if (source !== undefined) registered.learn(source);
@@ -200,6 +232,12 @@ const LOCAL_IDENTITY = originIdentityOf({ transport: { kind: 'local', tools: [],
 
 function toolIdIn(name: string): string {
   return toolIdOf(LOCAL_SOURCE, LOCAL_IDENTITY, name);
+}
+
+const CONFIG_FILE = 'the config file';
+
+function fixed(tool: string, by: string): Result<never, Refusal> {
+  return err({ code: 'TOOL_FIXED', tool, by });
 }
 
 function invalid(name: string, faults: readonly EntryFault[]): Result<never, Refusal> {

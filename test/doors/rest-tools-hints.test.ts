@@ -1,0 +1,169 @@
+// What follows from the method of a request, as official clients read it, and who may say otherwise.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { verdictOf } from '../support/admin.ts';
+import { connectClient, connectFirst } from '../support/clients.ts';
+import { claimsIn, short, toolIn, toolsOf } from '../support/hints.ts';
+import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { listedTool, openRestWorld, serveApi, type RestWorld, type WebApi } from '../support/rest-tools.ts';
+
+let world: RestWorld;
+let api: WebApi;
+beforeAll(async () => {
+  api = await serveApi();
+  world = await openRestWorld();
+});
+
+async function make(name: string, entry: JsonObject = {}): Promise<Json> {
+  const made = await world.admin.post('/tools', { name, url: `${api.url}/${name}`, ...entry });
+  if (made.status !== 201) throw new Error(made.text);
+  return made.json();
+}
+
+interface Listed {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Official clients of all kinds. */
+const CLIENTS: readonly (readonly [label: string, list: () => Promise<readonly Listed[]>])[] = [
+  ['1.x', async () => (await (await connectFirst(world.assay)).listTools()).tools],
+  ...(['legacy', 'modern', 'auto'] as const).map(
+    (mode) =>
+      [
+        `2.x ${mode}`,
+        async (): Promise<readonly Listed[]> =>
+          (await (await connectClient(world.assay, mode)).listTools()).tools,
+      ] as const,
+  ),
+];
+
+/** readOnly, destructive, idempotent, openWorld: what the specification has clients assume stands in the last row. */
+const TABLE: readonly (readonly [method: string | undefined, hints: string])[] = [
+  ['GET', '+-++'],
+  ['HEAD', '+-++'],
+  ['OPTIONS', '+-++'],
+  ['POST', '---+'],
+  ['PUT', '--++'],
+  ['PATCH', '---+'],
+  ['DELETE', '-+++'],
+  [undefined, '-+-+'],
+];
+const nameFor = (method: string | undefined): string => `by-${(method ?? 'nobody').toLowerCase()}`;
+
+describe('a method', () => {
+  beforeAll(async () => {
+    for (const [method] of TABLE) await make(nameFor(method), method === undefined ? {} : { method });
+  });
+
+  it.each(CLIENTS)('says all four hints and the title in both places to the client %s', async (_, list) => {
+    const tools = new Map((await list()).map((tool) => [tool.name, tool]));
+    const shown = TABLE.map(([method]) => {
+      const { title, annotations = {} } = tools.get(nameFor(method)) ?? {};
+      return [method, short((hint) => annotations[hint] as Json | undefined), title, annotations['title']];
+    });
+    const title = (method: string | undefined): string => `By ${(method ?? 'nobody').toLowerCase()}`;
+    expect(shown).toEqual(TABLE.map(([method, hints]) => [method, hints, title(method), title(method)]));
+  });
+
+  it.each(TABLE)('%s is inferred with its reason, and none is no claim at all', async (method, hints) => {
+    const tool = await toolIn(world.admin, 'local', nameFor(method));
+    const decided = (member: string): readonly (Json | undefined)[] =>
+      ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'].map((hint) =>
+        at(tool, 'hints', hint, member),
+      );
+    const signs = Array.from(hints).map((sign) => sign === '+');
+    expect([decided('effective'), decided('decision'), decided('emitted')]).toEqual([signs, signs, signs]);
+    expect(decided('decidedBy')).toEqual(Array(4).fill(method === undefined ? 'default' : 'inferred'));
+    expect(claimsIn(tool['hints'])).toEqual(
+      method === undefined ? ['', '', '', ''] : Array.from(hints).map((sign) => `i${sign}`),
+    );
+    expect([at(tool, 'method'), at(tool, 'methodOrigin')]).toEqual([
+      method ?? 'POST',
+      method === undefined ? 'default' : 'given',
+    ]);
+    if (method !== undefined)
+      expect(at(tool, 'hints', 'readOnlyHint', 'reason')).toBe(`inferred: ${method} request`);
+  });
+
+  it('of nobody is POST all the same, and counts as destructive until somebody says otherwise', async () => {
+    const { id } = await toolIn(world.admin, 'local', nameFor(undefined));
+    const found = await toolsOf(world.admin, 'server=local&destructiveHint=true');
+    expect([...found.keys()].filter((name) => name.startsWith('by-'))).toEqual(['by-delete', 'by-nobody']);
+    const said = await world.admin.put(`/tools/${String(id)}`, { annotations: { destructiveHint: false } });
+    expect(at(said.json(), 'hints', 'destructiveHint', 'decidedBy')).toBe('override');
+    expect(at(await listedTool(world.assay.url, 'by-nobody'), 'annotations', 'destructiveHint')).toBe(false);
+    await world.admin.put(`/tools/${String(id)}`, { annotations: {} });
+  });
+});
+
+describe('annotations that are given when a tool is made', () => {
+  it.each<[what: string, entry: JsonObject, claims: readonly string[], shown: string]>([
+    [
+      'count before its method',
+      { method: 'GET', annotations: { openWorldHint: false } },
+      ['i+', 'i-', 'i+', 'd- i+'],
+      '+-+-',
+    ],
+    ['count alone without one', { annotations: { readOnlyHint: true } }, ['d+', '', '', ''], '+-++'],
+    [
+      'may warn of a method that reads',
+      { method: 'GET', annotations: { destructiveHint: true } },
+      ['i+', 'd+ i-', 'i+', 'i+'],
+      '-+++',
+    ],
+    [
+      'may clear a method that destroys',
+      { method: 'DELETE', annotations: { destructiveHint: false } },
+      ['i-', 'd- i+', 'i+', 'i+'],
+      '--++',
+    ],
+  ])('%s', async (what, entry, claims, shown) => {
+    const name = what.replaceAll(' ', '-');
+    const tool = await make(name, entry);
+    expect(claimsIn(at(tool, 'hints'))).toEqual(claims);
+    const listed = await listedTool(world.assay.url, name);
+    expect(short((hint) => at(listed, 'annotations', hint))).toBe(shown);
+  });
+
+  it('stay beneath what is said later, and come back when that is taken back', async () => {
+    const id = textAt(await make('said', { method: 'GET', annotations: { idempotentHint: false } }), 'id');
+    const said = await world.admin.put(`/tools/${id}`, { annotations: { idempotentHint: true } });
+    expect(claimsIn(at(said.json(), 'hints'))[2]).toBe('o+ d- i+');
+    const back = await world.admin.put(`/tools/${id}`, { annotations: {} });
+    expect(claimsIn(at(back.json(), 'hints'))[2]).toBe('d- i+');
+  });
+});
+
+describe('another method', () => {
+  it('that its operator gives brings other hints at once, and waits for no review of what he did himself', async () => {
+    const id = textAt(await make('turned', { method: 'GET' }), 'id');
+    const client = await connectClient(world.assay, 'legacy');
+    await client.listTools();
+    const turned = await world.admin.ask('PATCH', `/tools/${id}`, { body: { method: 'DELETE' } });
+    expect([verdictOf(turned), at(turned.json(), 'id'), at(turned.json(), 'drift')]).toEqual([
+      '200',
+      id,
+      undefined,
+    ]);
+    expect(short((hint) => at(turned.json(), 'annotations', hint))).toBe('-+++');
+    const { tools } = await client.listTools();
+    const shown = tools.find(({ name }) => name === 'turned')?.annotations;
+    expect(short((hint) => shown?.[hint])).toBe('-+++');
+  });
+
+  it('null takes it back, and with it all that followed', async () => {
+    const id = textAt(await make('taken-back', { method: 'GET' }), 'id');
+    const back = await world.admin.put(`/tools/${id}`, { method: null });
+    expect([at(back.json(), 'method'), at(back.json(), 'methodOrigin')]).toEqual(['POST', 'default']);
+    expect(short((hint) => at(back.json(), 'annotations', hint))).toBe('-+-+');
+  });
+
+  it('leaves standing what was said of the tool by hand', async () => {
+    const id = textAt(await make('kept', { method: 'POST' }), 'id');
+    await world.admin.put(`/tools/${id}`, { annotations: { openWorldHint: false }, title: 'Kept' });
+    const turned = (await world.admin.put(`/tools/${id}`, { method: 'PUT' })).json();
+    expect(short((hint) => at(turned, 'annotations', hint))).toBe('--+-');
+    expect(at(turned, 'title')).toBe('Kept');
+  });
+});

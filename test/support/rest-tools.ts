@@ -1,0 +1,93 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { adminClient, type AdminClient } from './admin.ts';
+import { startAssay, type Assay, type AssayOptions } from './assay.ts';
+import { at, listAt, textAt, type Json, type JsonObject } from './json.ts';
+import { modernAsk } from './modern.ts';
+import { tempDir } from './place.ts';
+import { keepToken } from './tokens.ts';
+import { bodyOf, serveWeb } from './web-server.ts';
+
+/** One request as a web API got it. */
+export interface Seen {
+  readonly method: string;
+  /** Path and query, as they came. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A web API on loopback that keeps what it is asked. */
+export interface WebApi {
+  readonly url: string;
+  readonly seen: Seen[];
+  /** Connections that ended before they were answered. */
+  readonly left: Seen[];
+}
+
+/** Answers each request by what it is, or with `{"ok":true}` where `answer` is left out. */
+export async function serveApi(
+  answer: (seen: Seen, response: ServerResponse) => void = (_, response) => sayJson(response, { ok: true }),
+): Promise<WebApi> {
+  const seen: Seen[] = [];
+  const left: Seen[] = [];
+  const port = await serveWeb((request, response) => {
+    void bodyOf(request)
+      .catch(() => '')
+      .then((body) => {
+        const one = {
+          method: request.method ?? '',
+          target: request.url ?? '',
+          headers: request.headers,
+          body,
+        };
+        seen.push(one);
+        response.on('close', () => {
+          if (!response.writableFinished) left.push(one);
+        });
+        answer(one, response);
+      });
+  });
+  return { url: `http://127.0.0.1:${port}`, seen, left };
+}
+
+export function sayJson(response: ServerResponse, value: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+/** An Assay whose requests may go to this machine, with who administers it. */
+export interface RestWorld {
+  readonly assay: Assay;
+  readonly admin: AdminClient;
+  readonly home: string;
+}
+
+export async function openRestWorld(options: AssayOptions = {}): Promise<RestWorld> {
+  const home = options.home ?? tempDir();
+  const token = await keepToken(home, `boss-${Date.now()}`, {
+    scopes: ['admin'],
+    databaseUrl: options.env?.['ASSAY_DATABASE_URL'],
+  });
+  const env = { ASSAY_HTTP_ALLOW_LOOPBACK: 'true', ...options.env };
+  const assay = await startAssay({ ...options, home, env });
+  await assay.settled();
+  return { assay, admin: adminClient(assay, token), home };
+}
+
+/** What a call gave: its first text, with `error: ` before it where the tool says that it failed. */
+export async function callText(
+  { url }: Pick<Assay, 'url'>,
+  name: string,
+  args: JsonObject = {},
+): Promise<string> {
+  const answer = await modernAsk(url, 'tools/call', { params: { name, arguments: args } });
+  const refused = at(answer, 'error', 'message');
+  if (refused !== undefined) return `refused: ${String(refused)}`;
+  const text = textAt(answer, 'result', 'content', 0, 'text');
+  return at(answer, 'result', 'isError') === true ? `error: ${text}` : text;
+}
+
+/** A tool as a client is shown it. */
+export async function listedTool(url: string, name: string): Promise<Json | undefined> {
+  const tools = listAt(await modernAsk(url, 'tools/list'), 'result', 'tools');
+  return tools.find((tool) => at(tool, 'name') === name);
+}
