@@ -21,6 +21,12 @@ export interface ListRead {
   readonly isNews: boolean;
 }
 
+/** Reads of one list that went wrong, one after the other. */
+interface Failure {
+  readonly times: number;
+  readonly cause: string;
+}
+
 /** Bursts of `list_changed` within this many ms are read once. */
 const REREAD_AFTER_MS = 50;
 
@@ -31,7 +37,7 @@ export class ServerLists {
   /** The lists that were read, or remembered. */
   readonly #known: Set<ListKind>;
   readonly #stale = new Set<ListKind>();
-  readonly #failures = new Map<ListKind, number>();
+  readonly #failures = new Map<ListKind, Failure>();
   readonly #retries = new Map<ListKind, NodeJS.Timeout>();
   #link: Link | undefined;
   #soon: NodeJS.Timeout | undefined;
@@ -49,6 +55,12 @@ export class ServerLists {
   /** Whether nothing is missing of what the server has. */
   get isComplete(): boolean {
     return this.#failures.size === 0 && LIST_KINDS.every((kind) => this.#known.has(kind));
+  }
+
+  /** A phrase: why one of the lists is still as it was read before; undefined where none is. */
+  get fault(): string | undefined {
+    const [failure] = this.#failures.values();
+    return failure?.cause;
   }
 
   /** Reads all lists of a link at a time. One that cannot be read costs none of the others, and stays as it was. */
@@ -118,9 +130,9 @@ export class ServerLists {
   }
 
   #failed(kind: ListKind, cause: string): void {
-    const failures = (this.#failures.get(kind) ?? 0) + 1;
-    this.#failures.set(kind, failures);
-    const retryMs = listRetryMs(failures);
+    const times = (this.#failures.get(kind)?.times ?? 0) + 1;
+    this.#failures.set(kind, { times, cause });
+    const retryMs = listRetryMs(times);
     this.#options.onFailed(kind, cause, retryMs);
     this.#retries.set(kind, setTimeout(() => this.changed(kind), retryMs).unref());
   }

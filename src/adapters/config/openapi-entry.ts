@@ -51,7 +51,8 @@ function readDocument(entry: Entry): string | undefined {
   const written = textAt(entry, place);
   if (written === undefined) return undefined;
   if (/^https?:\/\//i.test(written)) return urlAt(entry, place, written)?.href;
-  if (written === '' || /^[a-z][a-z\d+.-]+:\/\//i.test(written)) {
+  // What begins like a URL is no path, so that nobody who may name a URL alone names a file: `http:/../secrets.json`.
+  if (written === '' || /^[a-z][a-z\d+.-]+:/i.test(written)) {
     entry.complaints.problem(
       place,
       'this is neither a path nor a http or https URL',

@@ -42,7 +42,7 @@ export function entryIn({ transport, ...fields }: Fields): GatewayEntry {
 /** Whether it takes more than the right to administer: a process is started by it, or a file read. */
 export function runsCommand({ command, args, env, cwd, transport, openapi }: Fields): boolean {
   // A path is one of this machine, whose files are not everybody's to read.
-  const readsFile = typeof openapi === 'string' && !/^https?:/i.test(openapi);
+  const readsFile = typeof openapi === 'string' && !/^https?:\/\//i.test(openapi);
   return (
     readsFile ||
     [command, args, env, cwd].some((field) => field !== undefined && field !== null) ||

@@ -22,7 +22,10 @@ export const GATEWAY: z.ZodObject = z
     isolation: z.enum(['session', 'shared']).optional(),
     reachable: z.boolean(),
     state: z.string(),
-    cause: z.string().optional().openapi({ description: 'Why it is down.' }),
+    cause: z
+      .string()
+      .optional()
+      .openapi({ description: 'Why it is down, or why its tools are those of an earlier reading.' }),
     era: z.string().optional(),
     revision: z.string().optional(),
     trust: z

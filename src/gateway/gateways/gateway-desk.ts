@@ -179,9 +179,9 @@ export class GatewayDesk {
       await Promise.race([server.tryNow(), sleep(STAND_WAIT_MS, undefined, { ref: false })]);
     else await server.lists.readAgain();
     if (server.link !== undefined && server.lists.isComplete) return ok(undefined);
-    const { life } = server;
-    const cause = 'cause' in life ? life.cause : 'its lists could not be read; the log says why';
-    return err({ code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: cause ?? 'it is starting' });
+    const { life, lists, spec } = server;
+    const cause = lists.fault ?? ('cause' in life ? life.cause : undefined) ?? 'it is starting';
+    return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: this.#options.mask(cause) });
   }
 
   async #changeEntry(

@@ -16,7 +16,7 @@ export interface GatewayView extends Way {
   readonly origin: 'config file' | 'registered';
   readonly reachable: boolean;
   readonly state: Condition['state'];
-  /** Why it is down. */
+  /** Why it is down, or why its tools are those of an earlier reading. */
   readonly cause?: string | undefined;
   readonly era?: string | undefined;
   readonly revision?: string | undefined;
@@ -71,10 +71,11 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
   );
   const seen = new Set<string>();
   return conditionsOf(catalog, nowMs()).flatMap((condition) => {
-    const { name, state, cause, era, revision } = condition;
+    const { name, state, era, revision } = condition;
     if (seen.has(name)) return [];
     seen.add(name);
     const spec = servers.get(name)?.spec;
+    const cause = condition.cause ?? servers.get(name)?.lists.fault;
     const skipped = servers.get(name)?.link?.skipped ?? [];
     const isFixed = catalog.isFromConfig(name);
     const word = isFixed ? undefined : registered.get(name);

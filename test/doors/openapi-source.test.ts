@@ -1,0 +1,404 @@
+// A document of an API through all doors: what becomes of its operations, of its changes, and of what operators say of them.
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { OFFICIAL } from '../support/clients.ts';
+import {
+  documentedApi,
+  LOOPBACK,
+  PETS,
+  type DocumentedApi,
+  type Operations,
+} from '../support/documented-api.ts';
+import { until } from '../support/endings.ts';
+import { claimsIn, short, toolIn, toolsOf } from '../support/hints.ts';
+import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { tempDir, writeConfig } from '../support/place.ts';
+import { keepToken } from '../support/tokens.ts';
+import { equip, meet, overHttp, type Model } from '../support/toolsets.ts';
+
+const SECRET = 'k3y-of-the-pets-0123456789abcdef';
+const NAMES = ['pets_list_pets', 'pets_add_pet', 'pets_drop_pet'];
+
+interface World {
+  readonly assay: Assay;
+  readonly home: string;
+  readonly admin: AdminClient;
+  /** May administer, and neither run a command nor read a file. */
+  readonly limited: AdminClient;
+  meet(era?: 'legacy' | 'modern'): Promise<Omit<Model, 'home'>>;
+}
+
+async function openWorld(
+  servers: JsonObject = {},
+  { home = tempDir(), env = LOOPBACK }: { home?: string; env?: Readonly<Record<string, string>> } = {},
+): Promise<World> {
+  const token = await keepToken(home, `boss-${Date.now()}`, { scopes: ['admin', 'execute'] });
+  const less = await keepToken(home, `limited-${Date.now()}`, { scopes: ['admin'] });
+  const assay = await startAssay({ servers, home, env });
+  await assay.settled();
+  return {
+    assay,
+    home,
+    admin: adminClient(assay, token),
+    limited: adminClient(assay, less),
+    meet: (era = 'modern') => meet({ url: assay.url }, era),
+  };
+}
+
+const gatewayIn = async ({ admin }: Pick<World, 'admin'>, name = 'pets'): Promise<Json> =>
+  (await admin.get(`/gateways/${name}`)).json();
+
+/** What counts for decisions, and what clients are shown, of each tool. */
+async function hintsIn({ admin }: Pick<World, 'admin'>, name = 'pets'): Promise<Record<string, string>> {
+  const tools = await toolsOf(admin, `server=${name}`);
+  return Object.fromEntries(
+    [...tools].map(([tool, view]) => [
+      tool,
+      `${short((hint) => at(view, 'hints', hint, 'decision'))} ${short((hint) => at(view, 'annotations', hint))}`,
+    ]),
+  );
+}
+
+describe('a document in the config file', () => {
+  let api: DocumentedApi;
+  let world: World;
+  beforeAll(async () => {
+    api = await documentedApi(PETS, {
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+      security: [{ key: [] }],
+    });
+    world = await openWorld({
+      pets: { openapi: api.path, credentials: { key: SECRET } },
+      far: { openapi: api.url, credentials: { key: SECRET } },
+      own: { openapi: api.url, trust: true },
+      bare: { openapi: api.path, prefix: false },
+    });
+  });
+
+  it.each(OFFICIAL)('gives each official client its operations as tools: $label', async ({ connect }) => {
+    const client = await connect({ url: world.assay.url });
+    const names = await client.tools();
+    expect(names.filter((name) => name.startsWith('pets_'))).toEqual(NAMES);
+    expect(names).toContain('list_pets');
+    expect(JSON.parse(await client.call('pets_list_pets', { limit: 2 }))).toEqual({
+      did: 'GET /pets?limit=2',
+    });
+    await client.call('pets_add_pet', { name: 'Rex' });
+    await client.call('pets_drop_pet', { id: 'a/b' });
+    expect(api.seen.slice(-3)).toEqual([
+      { line: 'GET /pets?limit=2', key: `Bearer ${SECRET}`, body: null },
+      { line: 'POST /pets', key: `Bearer ${SECRET}`, body: { name: 'Rex' } },
+      { line: 'DELETE /pets/a%2Fb', key: `Bearer ${SECRET}`, body: null },
+    ]);
+  });
+
+  it('shows all four hints of each tool, and its title in both places', async () => {
+    const { client } = await world.meet();
+    const tools = (await client.listTools()).tools.filter(({ name }) => NAMES.includes(name));
+    expect(tools.map(({ title, annotations }) => ({ title, annotations }))).toEqual([
+      {
+        title: 'List the pets',
+        annotations: {
+          title: 'List the pets',
+          readOnlyHint: true,
+          destructiveHint: false,
+          idempotentHint: true,
+          openWorldHint: true,
+        },
+      },
+      {
+        title: 'Add a pet',
+        annotations: {
+          title: 'Add a pet',
+          readOnlyHint: false,
+          destructiveHint: false,
+          idempotentHint: false,
+          openWorldHint: true,
+        },
+      },
+      {
+        title: 'Drop a pet',
+        annotations: {
+          title: 'Drop a pet',
+          readOnlyHint: false,
+          destructiveHint: true,
+          idempotentHint: true,
+          openWorldHint: true,
+        },
+      },
+    ]);
+  });
+
+  it('lowers caution by all methods where it is a file, by safe ones alone where it is a URL, until that is trusted', async () => {
+    expect(await hintsIn(world, 'pets')).toEqual({
+      list_pets: '+-++ +-++',
+      add_pet: '---+ ---+',
+      drop_pet: '-+++ -+++',
+    });
+    expect(await hintsIn(world, 'far')).toEqual({
+      list_pets: '+-++ +-++',
+      add_pet: '-+-+ ---+',
+      drop_pet: '-+-+ -+++',
+    });
+    expect(await hintsIn(world, 'own')).toEqual(await hintsIn(world, 'pets'));
+  });
+
+  it('is told of with what was skipped and why, and with no secret', async () => {
+    const told = await gatewayIn(world);
+    expect(told).toMatchObject({
+      origin: 'config file',
+      transport: 'openapi',
+      openapi: api.path,
+      credentials: ['key'],
+      reachable: true,
+      toolCount: 3,
+      skipped: [{ what: 'TRACE /pets', why: 'TRACE sends back what came, secrets included' }],
+    });
+    const texts = [JSON.stringify(told), (await world.admin.get('/tools')).text, world.assay.stderr()];
+    expect(texts.filter((text) => text.includes(SECRET))).toEqual([]);
+  });
+
+  it('is a source like any other: its tools have a toolset and a note', async () => {
+    const model = await overHttp({ servers: { pets: { openapi: api.path } }, env: LOOPBACK }, 'modern');
+    await equip(model, 'care', ['pets.list_pets', 'pets.drop_pet']);
+    await model.call('enter-configuration-mode');
+    const noted = await model.call('add-tool-annotation', {
+      toolRef: { namespacedName: 'pets.list_pets' },
+      notes: [{ name: 'limit', note: 'Ask for ten at a time.' }],
+    });
+    expect([noted.isError, noted.text]).toEqual([false, expect.any(String)]);
+    await model.call('exit-configuration-mode');
+    await until('the tools of the toolset are listed', async () =>
+      (await model.tools()).includes('pets_list_pets') ? true : undefined,
+    );
+    expect((await model.tools()).filter((name) => name.startsWith('pets_'))).toEqual([
+      'pets_list_pets',
+      'pets_drop_pet',
+    ]);
+    expect(await model.describe('pets_list_pets')).toContain('Ask for ten at a time.');
+  });
+
+  it('may be named from the folder of the config, and one that is wrong costs no other source', async () => {
+    const config = writeConfig({
+      pets: { openapi: './pets.json' },
+      gone: { openapi: './gone.json' },
+      odd: { openapi: 7 },
+      old: { openapi: './swagger.json' },
+    });
+    api.have(PETS);
+    const folder = dirname(config);
+    writeFileSync(join(folder, 'swagger.json'), '{"swagger":"2.0","paths":{}}');
+    copyFileSync(api.path, join(folder, 'pets.json'));
+    const assay = await startAssay({ config, env: LOOPBACK });
+    const health = await assay.settled();
+    const states = listAt(health, 'servers').map(
+      (one) => `${textAt(one, 'name')} ${textAt(one, 'state')} ${String(at(one, 'cause') ?? '')}`,
+    );
+    expect(states).toEqual([
+      'pets up ',
+      expect.stringMatching(/^gone \w+ .*there is no such file/),
+      expect.stringMatching(/^old \w+ .*(?:2\.0|OpenAPI 3)/),
+      expect.stringMatching(/^odd refused/),
+    ]);
+  });
+});
+
+const STALE = 30_000;
+
+describe.each(['legacy', 'modern'] as const)('a document that is edited, before a %s client', (era) => {
+  it('has its changes told, and the tools that are listed are those that it has now', async () => {
+    const api = await documentedApi(PETS);
+    const world = await openWorld({ pets: { openapi: api.path } });
+    const model = await world.meet(era);
+    expect(await model.tools()).toEqual(NAMES);
+    const before = model.changes();
+    api.have({ 'GET /pets': PETS['GET /pets']!, 'GET /pets/{id}': { operationId: 'show_pet' } });
+    await until('the client is told', () => (model.changes() > before ? true : undefined), 3_500);
+    expect(await model.tools()).toEqual(['pets_list_pets', 'pets_show_pet']);
+    expect(await model.call('pets_show_pet', {})).toMatchObject({ isError: true });
+  });
+});
+
+describe('a document that is read again', () => {
+  it('at a URL has what changed counted by a refresh, and is not asked for by calls', async () => {
+    const api = await documentedApi(PETS);
+    const world = await openWorld({ pets: { openapi: api.url } });
+    const { call } = await world.meet();
+    const before = api.fetches();
+    await call('pets_list_pets');
+    expect(api.fetches()).toBe(before);
+    api.have({
+      'GET /pets': { ...PETS['GET /pets'], description: 'Lists them.' },
+      'GET /toys': { operationId: 'list_toys' },
+    });
+    expect((await world.admin.post('/gateways/pets/refresh')).json()).toMatchObject({
+      success: true,
+      toolsAdded: ['list_toys'],
+      toolsUpdated: ['list_pets'],
+      toolsRemoved: ['add_pet', 'drop_pet'],
+    });
+  });
+
+  it.each<[says: string, before: string, after: string, isDangerous: boolean, suspends: readonly string[]]>([
+    ['a GET that becomes a DELETE', 'GET', 'DELETE', false, []],
+    ['a POST that becomes a GET', 'POST', 'GET', true, ['readOnlyHint', 'openWorldHint']],
+  ])('shows %s as drift', async (_, before, after, isDangerous, suspends) => {
+    const api = await documentedApi(operationBy(before));
+    const world = await openWorld({ pets: { openapi: api.url } });
+    const { admin } = world;
+    const path = `/tools/${textAt(await toolIn(admin, 'pets', 'act'), 'id')}`;
+    await admin.post('/gateways/pets/refresh');
+    const said = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
+    expect(verdictOf(await admin.put(path, { annotations: said }))).toBe('200');
+    api.have(operationBy(after));
+    await admin.post('/gateways/pets/refresh');
+    const tool = (await admin.get(path)).json();
+    expect(at(tool, 'drift')).toMatchObject({
+      isDangerous,
+      changes: [{ before: `"${before}"`, after: `"${after}"` }],
+    });
+    expect(listAt(tool, 'drift', 'suspends')).toEqual(expect.arrayContaining([...suspends]));
+    if (!isDangerous) return;
+    expect(claimsIn(at(tool, 'hints')).map((claims) => claims.includes('!'))).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
+    expect(verdictOf(await admin.post(`${path}/review`))).toBe('200');
+    const now = (await admin.get(path)).json();
+    expect([at(now, 'drift'), short((hint) => at(now, 'annotations', hint))]).toEqual([undefined, '+-+-']);
+  });
+
+  it('leaves what operators said of its tools, also of one that was gone for a while', async () => {
+    const api = await documentedApi(PETS);
+    const world = await openWorld({ pets: { openapi: api.path } });
+    const { admin } = world;
+    const path = `/tools/${textAt(await toolIn(admin, 'pets', 'drop_pet'), 'id')}`;
+    await admin.put(path, { annotations: { idempotentHint: false }, title: 'Off it goes' });
+    const { 'DELETE /pets/{id}': dropped, ...others } = PETS;
+    api.have(others);
+    await admin.post('/gateways/pets/refresh');
+    expect(verdictOf(await admin.get(path))).toBe('404 TOOL_UNKNOWN');
+    api.have({ ...others, 'DELETE /pets/{id}': dropped!, 'GET /a': { operationId: 'a' } });
+    await admin.post('/gateways/pets/refresh');
+    const tool = (await admin.get(path)).json();
+    expect([at(tool, 'title'), short((hint) => at(tool, 'annotations', hint))]).toEqual([
+      'Off it goes',
+      '-+-+',
+    ]);
+  });
+
+  it.each<[says: string, harm: (api: DocumentedApi) => void, cause: RegExp]>([
+    ['is gone', (api) => rmSync(api.path), /there is no such file/],
+    ['is no JSON any more', (api) => api.write('{"openapi": "3.1.0", "paths": {'), /./],
+    ['is of another version', (api) => api.write('{"swagger":"2.0","paths":{}}'), /2\.0|OpenAPI 3/],
+    ['has no paths', (api) => api.write('[]'), /./],
+  ])(
+    'and %s leaves its tools as they were, and says why',
+    async (_, harm, cause) => {
+      const api = await documentedApi(PETS);
+      const world = await openWorld({ pets: { openapi: api.path } });
+      const model = await world.meet();
+      harm(api);
+      const refused = await world.admin.post('/gateways/pets/refresh');
+      expect(verdictOf(refused)).toBe('502 SERVER_UNAVAILABLE');
+      expect(refused.text).toMatch(cause);
+      expect(refused.text).not.toContain('the log says why');
+      expect(await model.tools()).toEqual(NAMES);
+      expect(await model.call('pets_list_pets')).toMatchObject({ isError: false });
+      const told = await gatewayIn(world);
+      expect(told).toMatchObject({
+        reachable: true,
+        toolCount: 3,
+        cause: expect.stringMatching(cause) as string,
+      });
+      api.have({ 'GET /pets': PETS['GET /pets']! });
+      expect(verdictOf(await world.admin.post('/gateways/pets/refresh'))).toBe('200');
+      expect(at(await gatewayIn(world), 'cause')).toBeUndefined();
+      expect(await model.tools()).toEqual(['pets_list_pets']);
+    },
+    STALE,
+  );
+
+  it('at a URL that answers no more leaves its tools, also after a start', async () => {
+    const api = await documentedApi(PETS);
+    const servers = { pets: { openapi: api.url } };
+    const first = await openWorld(servers);
+    await first.assay.stop();
+    api.answerWith(503);
+    const world = await openWorld(servers, { home: first.home });
+    const model = await world.meet();
+    expect(await model.tools()).toEqual(NAMES);
+    expect(await gatewayIn(world)).toMatchObject({
+      reachable: false,
+      cause: expect.stringContaining('status 503') as string,
+    });
+    api.answerWith(200);
+    expect(verdictOf(await world.admin.post('/gateways/pets/refresh'))).toBe('200');
+    expect(await model.call('pets_list_pets')).toMatchObject({ isError: false });
+  });
+});
+
+function operationBy(method: string): Operations {
+  return { [`${method} /act`]: { operationId: 'act', summary: 'Act' } };
+}
+
+describe('x-mcp of a document', () => {
+  const SAID: Operations = {
+    'POST /search': {
+      operationId: 'search',
+      'x-mcp': { annotations: { readOnlyHint: true, destructiveHint: false }, title: 'Search' },
+    },
+    'GET /off': { operationId: 'off', 'x-mcp': false },
+  };
+
+  it('counts before its methods, and where it came from a URL it is shown and lowers no caution until that is trusted', async () => {
+    const api = await documentedApi(SAID);
+    const world = await openWorld({ pets: { openapi: api.path }, far: { openapi: api.url } });
+    expect(await hintsIn(world)).toEqual({ search: '+--+ +--+' });
+    expect(await hintsIn(world, 'far')).toEqual({ search: '-+-+ +--+' });
+    await world.admin.ask('PATCH', '/gateways/far', { body: { trust: true } });
+    expect(await hintsIn(world, 'far')).toEqual(await hintsIn(world));
+    expect(await gatewayIn(world)).toMatchObject({
+      skipped: [{ what: 'GET /off', why: expect.stringContaining('not enabled') as string }],
+    });
+  });
+
+  it('is beaten by an operator', async () => {
+    const api = await documentedApi(SAID);
+    const world = await openWorld({ pets: { openapi: api.path } });
+    const path = `/tools/${textAt(await toolIn(world.admin, 'pets', 'search'), 'id')}`;
+    const answer = await world.admin.put(path, { annotations: { readOnlyHint: false } });
+    expect(claimsIn(at(answer.json(), 'hints'))).toEqual(['o- d+ i-', 'd- i-', 'i-', 'i+']);
+  });
+});
+
+describe('a document at an address of this machine', () => {
+  it('is refused with the setting that lets it in, and nothing is sent there', async () => {
+    const api = await documentedApi(PETS);
+    const world = await openWorld({ pets: { openapi: api.url } }, { env: {} });
+    const told = await gatewayIn(world);
+    expect(textAt(told, 'cause')).toContain('http.allowLoopback (ASSAY_HTTP_ALLOW_LOOPBACK=true)');
+    const made = await world.limited.post('/gateways', { name: 'again', openapi: api.url });
+    expect([made.status, at(made.json(), 'cause')]).toEqual([
+      201,
+      expect.stringContaining('ASSAY_HTTP_ALLOW_LOOPBACK'),
+    ]);
+    expect(api.fetches()).toBe(0);
+  });
+
+  it('is refused for calls too, where the document is a file', async () => {
+    const api = await documentedApi(PETS);
+    const world = await openWorld({ pets: { openapi: api.path } }, { env: {} });
+    const told = await (await world.meet()).call('pets_list_pets');
+    expect(told).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('ASSAY_HTTP_ALLOW_LOOPBACK') as string,
+    });
+    expect(api.seen).toEqual([]);
+  });
+});
