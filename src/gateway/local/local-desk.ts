@@ -47,7 +47,7 @@ export class LocalDesk {
     const made = await this.#made(name, entry);
     if (!made.ok) return made;
     if (this.#has(name)) return err({ code: 'TOOL_TAKEN', name });
-    const done = await words.change<undefined>({ kind: 'rest-tool', id: idOf(name) }, (before) => {
+    const done = await words.change<undefined>({ kind: 'rest-tool', id: restToolIdOf(name) }, (before) => {
       if (before !== undefined) return err({ code: 'TOOL_TAKEN', name });
       const { sealed, spec } = made.value;
       const body: LocalWord = { name, ...sealed, createdMs: nowMs(), author: subject };
@@ -62,7 +62,7 @@ export class LocalDesk {
     if (!found.ok) return found;
     const name = found.value.originalName;
     const done = await this.#options.words.change<undefined>(
-      { kind: 'rest-tool', id: idOf(name) },
+      { kind: 'rest-tool', id: restToolIdOf(name) },
       async (body) => {
         const word = body as LocalWord | undefined; // this desk wrote it
         if (word === undefined) return err({ code: 'TOOL_UNKNOWN', name });
@@ -92,14 +92,17 @@ export class LocalDesk {
     const found = await this.#own(id);
     if (!found.ok) return found;
     const name = found.value.originalName;
-    const done = await words.change<undefined>({ kind: 'rest-tool', id: idOf(name) }, async (body) => {
-      if (body === undefined) return err({ code: 'TOOL_UNKNOWN', name });
-      const now = await this.#options.tools.find(id);
-      const objection = now.ok ? changer.objection?.(now.value) : undefined;
-      if (objection !== undefined) return err(objection);
-      const deed = this.#deed(changer.subject, 'tool.delete', { name, before: this.#spec(name) });
-      return ok({ body: undefined, value: undefined, deed });
-    });
+    const done = await words.change<undefined>(
+      { kind: 'rest-tool', id: restToolIdOf(name) },
+      async (body) => {
+        if (body === undefined) return err({ code: 'TOOL_UNKNOWN', name });
+        const now = await this.#options.tools.find(id);
+        const objection = now.ok ? changer.objection?.(now.value) : undefined;
+        if (objection !== undefined) return err(objection);
+        const deed = this.#deed(changer.subject, 'tool.delete', { name, before: this.#spec(name) });
+        return ok({ body: undefined, value: undefined, deed });
+      },
+    );
     if (!done.ok) return done;
     // Another one that is made under its name later is another tool.
     const silenced = await words.change<undefined>({ kind: 'tool', id }, () =>
@@ -117,7 +120,7 @@ export class LocalDesk {
     if (!found.ok) return found;
     const { serverName, originalName } = found.value;
     const isOwn = serverName === LOCAL_SOURCE && this.#has(originalName);
-    if (isOwn && this.#options.words.find('rest-tool', idOf(originalName))?.body !== undefined) return found;
+    if (isOwn && this.#options.words.find('rest-tool', restToolIdOf(originalName))?.body !== undefined) return found;
     return err({ code: 'TOOL_FIXED', tool: found.value.name, by: this.#makerOf(found.value) });
   }
 
@@ -192,7 +195,8 @@ interface Turn {
 
 const ID_DIGITS = 20;
 
-function idOf(name: string): string {
+/** The id of the word of a request. */
+export function restToolIdOf(name: string): string {
   return `rest_${shortHash(name, ID_DIGITS)}`;
 }
 
