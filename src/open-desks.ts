@@ -9,6 +9,7 @@ import { ToolDesk } from './gateway/hints/tool-desk.ts';
 import { LocalDesk } from './gateway/local/local-desk.ts';
 import { ModuleDesk } from './gateway/local/module-desk.ts';
 import { openGround, openHomeStore } from './ground.ts';
+import { openBundles } from './open-bundles.ts';
 import { openConfigured, type OpenedConfig } from './opening.ts';
 
 export type Desks = Pick<OpenDesks, 'tools' | 'gateways' | 'local' | 'modules'>;
@@ -45,8 +46,10 @@ export async function openDesksForCommand(options: CommonOptions): Promise<Resul
     return opened;
   }
   const { catalog, close } = opened.value;
+  const desks = desksOf(opened.value);
   return ok({
-    ...desksOf(opened.value),
+    ...desks,
+    bundles: openBundles(opened.value, { gateways: desks.gateways }),
     start: async (name) => {
       const server = catalog.servers.find(({ spec }) => spec.name === name);
       server?.start();

@@ -4,6 +4,7 @@ import { VERSION } from './core/identity.ts';
 import type { AdminDeps } from './edges/admin/admin-deps.ts';
 import type { Admin } from './edges/admin/open-admin.ts';
 import type { OtherPaths } from './edges/mcp/other-paths.ts';
+import { openBundles } from './open-bundles.ts';
 import { desksOf } from './open-desks.ts';
 import type { OpenedConfig } from './opening.ts';
 import { readText } from './platform/files.ts';
@@ -35,13 +36,15 @@ export function openRest(around: RestSurroundings): OtherPaths {
 function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending'> {
   const { catalog, settings, fileSettings, ground } = opened;
   const { log, around } = ground;
+  const desks = desksOf(opened);
   return {
     ...given,
     version: VERSION,
     log,
     mint: mintToken,
     catalog,
-    ...desksOf(opened),
+    ...desks,
+    bundles: openBundles(opened, { gateways: desks.gateways, toolsets: given.toolsets }),
     preferences: { env: around.env, file: fileSettings, running: settings },
     nowMs: () => Date.now(),
     asset,

@@ -128,6 +128,8 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   MODULE_INVALID: { rpc: INVALID_PARAMS, http: 422, exit: EXIT.usage },
   MODULE_UNKNOWN: { rpc: INVALID_PARAMS, http: 404, exit: EXIT.usage },
   MODULE_FIXED: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },
+  BUNDLE_INVALID: { rpc: INVALID_PARAMS, http: 422, exit: EXIT.usage },
+  BUNDLE_LOCKED: { rpc: INVALID_PARAMS, http: 422, exit: EXIT.usage },
   TOOL_DISABLED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   HINTS_CONTRADICT: { rpc: INVALID_PARAMS, http: 422, exit: EXIT.usage },
   NOTE_UNKNOWN: { rpc: INVALID_PARAMS, http: 404, exit: EXIT.usage },

@@ -4,18 +4,25 @@ export interface Place {
   readonly value: unknown;
   /** `toolsets.0.name`; empty: the document. */
   readonly field: string;
+  /** The same as a JSON pointer (RFC 6901); undefined where nobody asks for those. */
+  readonly pointer?: string | undefined;
   /** What is wrong, in the order in which it was met; readers add to it and go on with a stand-in. */
   readonly faults: Fault[];
 }
 
 export interface Fault {
   readonly field: string;
+  readonly pointer?: string;
   /** The end of a sentence. */
   readonly reason: string;
 }
 
-export function complainAt({ field, faults }: Place, reason: string): void {
-  faults.push({ field: field === '' ? 'the document' : field, reason });
+export function complainAt({ field, pointer, faults }: Place, reason: string): void {
+  faults.push({
+    field: field === '' ? 'the document' : field,
+    ...(pointer !== undefined && { pointer }),
+    reason,
+  });
 }
 
 export function isGiven({ value }: Place): boolean {
@@ -27,7 +34,7 @@ export function memberAt(place: Place, name: string): Place {
   return {
     ...place,
     value: Object.hasOwn(members, name) ? members[name] : undefined,
-    field: join(place, name),
+    ...stepTo(place, name),
   };
 }
 
@@ -35,14 +42,14 @@ export function memberAt(place: Place, name: string): Place {
 export function membersAt(place: Place): readonly (readonly [name: string, member: Place])[] {
   if (!isObject(place.value)) complainAt(place, 'it must be an object');
   const entries = isObject(place.value) ? Object.entries(place.value) : [];
-  return entries.map(([name, value]) => [name, { ...place, value, field: join(place, name) }]);
+  return entries.map(([name, value]) => [name, { ...place, value, ...stepTo(place, name) }]);
 }
 
 export function itemsAt(place: Place): readonly Place[] {
   if (!Array.isArray(place.value))
     complainAt(place, place.value === undefined ? MISSING : 'it must be a list');
   const items: readonly unknown[] = Array.isArray(place.value) ? place.value : [];
-  return items.map((value, index) => ({ ...place, value, field: join(place, String(index)) }));
+  return items.map((value, index) => ({ ...place, value, ...stepTo(place, String(index)) }));
 }
 
 export function textAt(place: Place): string {
@@ -81,8 +88,16 @@ export function timeMsAt(place: Place, otherwise: number): number {
 
 const MISSING = 'it is missing';
 
-function join({ field }: Place, name: string): string {
-  return field === '' ? name : `${field}.${name}`;
+function stepTo({ field, pointer }: Place, name: string): Pick<Place, 'field' | 'pointer'> {
+  return {
+    field: field === '' ? name : `${field}.${name}`,
+    pointer: pointer === undefined ? undefined : `${pointer}${pointerStep(name)}`,
+  };
+}
+
+/** One step of a JSON pointer (RFC 6901, section 3). */
+export function pointerStep(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

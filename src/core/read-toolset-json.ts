@@ -73,7 +73,7 @@ function parsed(text: string): unknown {
   }
 }
 
-interface ToolsetPlace {
+export interface ToolsetPlace {
   readonly place: Place;
   readonly name: Place;
 }
@@ -97,12 +97,16 @@ function equippedIn(file: Place): string | undefined {
   return textIfGiven(memberAt(file, 'equipped')) ?? (last.value === null ? undefined : textIfGiven(last));
 }
 
-interface Reader {
+export interface ToolsetReader {
   readonly nowMs: number;
   readonly leftOut: LeftOut[];
 }
 
-function readToolset({ place, name: namePlace }: ToolsetPlace, { nowMs, leftOut }: Reader): Toolset {
+/** One toolset, wherever it stands; what is wrong is told to its place. */
+export function readToolset(
+  { place, name: namePlace }: ToolsetPlace,
+  { nowMs, leftOut }: ToolsetReader,
+): Toolset {
   const name = fitTextAt(namePlace, toolsetNameFault);
   const version = memberAt(place, 'version');
   if (isGiven(version)) fitTextAt(version, versionFault);

@@ -151,6 +151,9 @@ export type Refusal =
   | { readonly code: 'MODULE_UNKNOWN'; readonly path: string; readonly known: readonly string[] }
   | { readonly code: 'MODULE_FIXED'; readonly path: string }
   | { readonly code: 'TOOL_DISABLED'; readonly tool: string }
+  /** `at`: JSON pointers into the bundle. */
+  | { readonly code: 'BUNDLE_INVALID'; readonly misfits: readonly Misfit[] }
+  | { readonly code: 'BUNDLE_LOCKED' }
   | { readonly code: 'HINTS_CONTRADICT'; readonly tool: string }
   | { readonly code: 'REF_UNKNOWN'; readonly ref: string; readonly nearest?: string }
   | { readonly code: 'REF_AMBIGUOUS'; readonly ref: string; readonly servers: readonly string[] }

@@ -177,6 +177,9 @@ const SENTENCES: Sentences = {
     `There is no module ${quote(r.path)}.` +
     (r.known.length === 0 ? ' There are none.' : ` There are: ${r.known.map(quote).join(', ')}.`),
   MODULE_FIXED: (r) => `The config file has the module ${quote(r.path)}. Take it out there.`,
+  BUNDLE_INVALID: (r) => `The bundle is not valid, and nothing of it was imported: ${misfitsIn(r.misfits)}.`,
+  BUNDLE_LOCKED: () =>
+    'The passphrase does not open the secrets of the bundle, or they were changed. Nothing was imported; without a passphrase it is imported without its secrets.',
   TOOL_DISABLED: (r) =>
     `The tool ${quote(r.tool)} is disabled by an operator, who can enable it again: PATCH /tools/{id} with {"enabled": true}.`,
   HINTS_CONTRADICT: (r) =>

@@ -304,3 +304,7 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
       'Longest time in ms that requests under way have to be answered when Assay ends; then they are refused.',
   },
 };
+
+export function isSettingKey(key: string): key is SettingKey {
+  return Object.hasOwn(SETTINGS, key);
+}

@@ -103,6 +103,8 @@ const REFUSALS: Examples = {
   MODULE_INVALID: ['-32602 422 2', { faults: [{ field: 'module', reason: 'It is missing.' }] }],
   MODULE_UNKNOWN: ['-32602 404 2', { path: HOSTILE, known: [HOSTILE] }],
   MODULE_FIXED: ['-32602 409 2', { path: HOSTILE }],
+  BUNDLE_INVALID: ['-32602 422 2', { misfits: [{ at: HOSTILE, kind: 'invalid', reason: 'it is no list' }] }],
+  BUNDLE_LOCKED: ['-32602 422 2', {}],
   TOOL_DISABLED: ['-32602 200 2', { tool: HOSTILE }],
   HINTS_CONTRADICT: ['-32602 422 2', { tool: HOSTILE }],
   TOOL_CHANGED: ['-32602 200 2', { tool: HOSTILE, toolset: 'triage' }],

@@ -22,6 +22,8 @@ export interface Dialect {
   announce(trx: Trx, part: StorePart): Promise<void>;
   /** One transaction that sees one state. */
   read<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
-  /** One transaction, with which no other one that writes this part runs at a time. Durable when it resolves. */
-  write<T>(what: Writable, work: (trx: Trx) => Promise<T>): Promise<T>;
+  /**
+   * One transaction, with which no other one that writes any of these parts runs at a time. Durable when it resolves.
+   */
+  write<T>(what: readonly Writable[], work: (trx: Trx) => Promise<T>): Promise<T>;
 }

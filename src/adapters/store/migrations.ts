@@ -13,7 +13,7 @@ export async function migrate(db: Db, dialect: Dialect): Promise<Result<undefine
     const found = await versionOf(db, dialect);
     const next = MIGRATIONS[found];
     if (next === undefined) return ok(undefined);
-    await dialect.write('schema', async (trx) => {
+    await dialect.write(['schema'], async (trx) => {
       // Another process may have done it while this one waited for its turn.
       if ((await versionOf(trx, dialect)) !== found) return;
       await next(trx, dialect);

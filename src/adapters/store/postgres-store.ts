@@ -155,7 +155,9 @@ function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
       db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
     write: (what, work) =>
       db.transaction().execute(async (trx) => {
-        await sql`select pg_advisory_xact_lock(${LOCK_SPACE}, ${LOCKS[what]})`.execute(trx);
+        // All who take several take them in the same order.
+        for (const lock of what.map((part) => LOCKS[part]).sort((one, other) => one - other))
+          await sql`select pg_advisory_xact_lock(${LOCK_SPACE}, ${lock})`.execute(trx);
         return work(trx);
       }),
   };

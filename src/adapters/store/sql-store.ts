@@ -2,6 +2,7 @@ import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
+import type { ChangesTogether, Snapshot } from '../../gateway/ports/bundles.ts';
 import type {
   CredentialKey,
   Leased,
@@ -23,12 +24,14 @@ import type {
   WordNews,
 } from '../../gateway/ports/words.ts';
 import { readAccepted, readAcceptedDigests, writeFirstAccepted } from './accepted-rows.ts';
+import { readSnapshot, writeTogether } from './bundle-rows.ts';
 import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
 import { readDeeds, writeDeeds } from './deed-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { readKeys, writeKey } from './key-rows.ts';
 import { readServer, readServers, writeServer } from './server-rows.ts';
+import { readSettings, writeSetting } from './setting-rows.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
 import { deleteToolset, markEquipped, readToolsets, writeToolset } from './toolset-rows.ts';
 import { readWords, writeWords } from './word-rows.ts';
@@ -149,14 +152,15 @@ export class SqlStore implements StoreCalls {
   }
 
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>> {
-    return this.#read(async (trx) => {
-      const rows = await trx.selectFrom('assay_settings').selectAll().orderBy('key').execute();
-      return new Map(rows.map((row) => [row.key, JSON.parse(row.value_json) as unknown]));
-    });
+    return this.#read(readSettings);
   }
 
   saveSetting(key: string, value: unknown, deed?: Deed): Promise<Result<undefined, Refusal>> {
-    return this.#write('settings', (trx) => writeSetting(trx, key, value), always(deed));
+    const write = async (trx: Trx): Promise<Result<undefined, Refusal>> => {
+      await writeSetting(trx, key, value);
+      return DONE;
+    };
+    return this.#write('settings', write, always(deed));
   }
 
   words(since: number): Promise<Result<WordNews, Refusal>> {
@@ -194,6 +198,18 @@ export class SqlStore implements StoreCalls {
     return this.#read((trx) => readDeeds(trx, query));
   }
 
+  snapshot(): Promise<Result<Snapshot, Refusal>> {
+    return this.#read(readSnapshot);
+  }
+
+  saveTogether(changes: ChangesTogether): Promise<Result<boolean, Refusal>> {
+    return this.#write(
+      ['words', 'toolsets', 'settings'],
+      async (trx) => ok(await writeTogether(trx, changes)),
+      (isDone) => (isDone ? changes.deeds : []),
+    );
+  }
+
   /** Resolves when all writes that were asked for are done. */
   async settled(): Promise<void> {
     await this.#lastWrite;
@@ -206,20 +222,21 @@ export class SqlStore implements StoreCalls {
 
   /** With the deeds that are to be told of what was done; a deed and what it tells of are there together, or neither is. */
   #write<T>(
-    part: StorePart,
+    what: StorePart | readonly StorePart[],
     work: (trx: Trx) => Promise<Result<T, Refusal>>,
     deedsOf: DeedsOf<T> = always(undefined),
   ): Promise<Result<T, Refusal>> {
     const done = this.#lastWrite.then(() =>
       expecting(async () => {
         const parts: StorePart[] = [];
-        const result = await this.#dialect.write(part, async (trx) => {
+        const written = [what].flat();
+        const result = await this.#dialect.write(written, async (trx) => {
           const worked = await work(trx);
           if (!worked.ok) return worked;
           const deeds = deedsOf(worked.value);
           if (deeds.length > 0) await writeDeeds(trx, deeds);
-          parts.push(part, ...(deeds.length > 0 ? (['deeds'] as const) : []));
-          for (const written of parts) await this.#dialect.announce(trx, written);
+          parts.push(...written, ...(deeds.length > 0 ? (['deeds'] as const) : []));
+          for (const part of parts) await this.#dialect.announce(trx, part);
           return worked;
         });
         if (result.ok) await this.#onWrite(parts);
@@ -254,18 +271,4 @@ async function expecting<T>(work: () => Promise<Result<T, Refusal>>): Promise<Re
     if (refusal === undefined) throw error;
     return err(refusal);
   }
-}
-
-async function writeSetting(trx: Trx, key: string, value: unknown): Promise<Result<undefined, Refusal>> {
-  if (value === undefined) {
-    await trx.deleteFrom('assay_settings').where('key', '=', key).execute();
-    return DONE;
-  }
-  const value_json = JSON.stringify(value);
-  await trx
-    .insertInto('assay_settings')
-    .values({ key, value_json })
-    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value_json }))
-    .execute();
-  return DONE;
 }

@@ -3,6 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Log } from '../../gateway/ports.ts';
+import type { ChangesTogether, Snapshot } from '../../gateway/ports/bundles.ts';
 import type {
   CredentialKey,
   Leased,
@@ -163,6 +164,14 @@ export class SqliteStore implements Store {
 
   deeds(query: DeedQuery): Promise<Result<readonly StoredDeed[], Refusal>> {
     return this.#call('deeds', query);
+  }
+
+  snapshot(): Promise<Result<Snapshot, Refusal>> {
+    return this.#call('snapshot');
+  }
+
+  saveTogether(changes: ChangesTogether): Promise<Result<boolean, Refusal>> {
+    return this.#call('saveTogether', changes);
   }
 
   onChange(listener: (parts: readonly StorePart[]) => void): () => void {

@@ -25,6 +25,8 @@ export function callsOf(store: SqlStore): StoreCalls {
     acceptFirst: (definitions) => store.acceptFirst(definitions),
     accepted: (id) => store.accepted(id),
     deeds: (query) => store.deeds(query),
+    snapshot: () => store.snapshot(),
+    saveTogether: (changes) => store.saveTogether(changes),
     settings: () => store.settings(),
     saveSetting: (key, value, deed) => store.saveSetting(key, value, deed),
   };

@@ -1,6 +1,7 @@
 import type { ProtectedResource } from '../../core/protected-resource.ts';
 import type { SettingSources } from '../../core/resolve-settings.ts';
 import type { Settings } from '../../core/settings.ts';
+import type { BundleDesk } from '../../gateway/bundle/bundle-desk.ts';
 import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
 import type { LocalDesk } from '../../gateway/local/local-desk.ts';
 import type { ModuleDesk } from '../../gateway/local/module-desk.ts';
@@ -22,6 +23,7 @@ export interface AdminDeps {
   readonly gateways: GatewayDesk;
   readonly local: LocalDesk;
   readonly modules: ModuleDesk;
+  readonly bundles: BundleDesk;
   readonly toolsets: Toolsets;
   readonly preferences: PreferenceSources;
   readonly gate: Pick<Gate, 'isHolder'>;

@@ -40,7 +40,7 @@ async function readBodyOf(
   body: NonNullable<RouteSpec<z.ZodType, z.ZodType>['body']>,
   request: Request,
 ): Promise<Result<ReadBody<unknown>, Refusal>> {
-  const json = await readJson(request);
+  const json = await readJson(request, body.limits);
   return json.ok ? readFields(json.value, body) : json;
 }
 

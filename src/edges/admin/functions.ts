@@ -1,9 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import type { Refusal } from '../../core/refusal.ts';
 import { err, ok } from '../../core/result.ts';
-import { allows } from '../../core/subject.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { route, type Call, type Route } from './route.ts';
+import { executeRefusal } from './execute-refusal.ts';
+import { route, type Route } from './route.ts';
 
 const MODULE = z
   .object({
@@ -99,12 +98,4 @@ function removeRoute(deps: AdminDeps): Route {
       return removed.ok ? ok({ kind: 'none' }) : removed;
     },
   );
-}
-
-function executeRefusal(
-  { mayExecute }: AdminDeps,
-  { identity }: Pick<Call<unknown, unknown>, 'identity'>,
-): Refusal | undefined {
-  if (!allows(identity, 'execute')) return { code: 'SCOPE_MISSING', scope: 'execute' };
-  return mayExecute ? undefined : { code: 'EXECUTE_OFF' };
 }

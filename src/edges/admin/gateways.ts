@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { allows } from '../../core/subject.ts';
 import type { GatewayChanger, GatewayWish } from '../../gateway/gateways/gateway-desk.ts';
 import type { GatewayView } from '../../gateway/gateways/gateway-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
+import { executeRefusal } from './execute-refusal.ts';
 import type { Failure } from './failure.ts';
 import { ENTRY_FIELDS, entryIn, runsCommand, TRANSPORT } from './gateway-entry.ts';
 import { GATEWAY, REFRESHED } from './gateway-schemas.ts';
@@ -114,7 +114,7 @@ function registerRoute(deps: AdminDeps): Route {
     },
     async (call) => {
       const { name, trust, ...fields } = call.body;
-      const denied = executeRefusal(deps, call, runsCommand(fields));
+      const denied = runsCommand(fields) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
       const wish = { entry: entryIn(fields), trust };
       const { subject } = call.identity;
@@ -147,7 +147,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       const entry = entryIn(fields);
       const found = gateways.find(call.param('id'));
       const isCommand = found.ok && found.value.transport === 'stdio' && Object.keys(entry).length > 0;
-      const denied = executeRefusal(deps, call, isCommand || runsCommand(fields));
+      const denied = isCommand || runsCommand(fields) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
       const wish: GatewayWish = { entry, trust };
       return blamed(call, oneOf(await gateways.change(call.param('id'), wish, changerOf(call))));
@@ -190,16 +190,6 @@ function refreshRoute({ gateways }: AdminDeps): Route {
       return refreshed.ok ? ok({ kind: 'one', body: refreshed.value }) : refreshed;
     },
   );
-}
-
-function executeRefusal(
-  { mayExecute }: AdminDeps,
-  { identity }: Call<unknown, unknown>,
-  isCommand: boolean,
-): Refusal | undefined {
-  if (!isCommand) return undefined;
-  if (!allows(identity, 'execute')) return { code: 'SCOPE_MISSING', scope: 'execute' };
-  return mayExecute ? undefined : { code: 'EXECUTE_OFF' };
 }
 
 function changerOf({ identity, unmet }: Call<unknown, unknown>): GatewayChanger {

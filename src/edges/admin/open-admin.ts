@@ -11,6 +11,7 @@ import { activityRoutes } from './activity.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { answerRoute } from './answer-route.ts';
 import { describeCommon, describeRoute } from './describe-route.ts';
+import { bundleRoutes } from './bundles.ts';
 import { docsPage, PAGE_HEADERS } from './docs-pages.ts';
 import { eventRoutes } from './events.ts';
 import { problemResponse, type Failure } from './failure.ts';
@@ -35,6 +36,7 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...toolsetRoutes(deps),
     ...tokenRoutes(deps),
     ...preferenceRoutes(deps),
+    ...bundleRoutes(deps),
     ...activityRoutes(deps),
     ...eventRoutes(deps),
   ];

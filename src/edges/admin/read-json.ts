@@ -1,33 +1,38 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { BodyLimits } from './route.ts';
 
-/** Largest body that is read, in bytes. */
-const LIMIT_BYTES = 1024 * 1024;
-/** What is nested deeper no reader of the answer could be sure to take. */
-const DEEPEST = 64;
+/** The largest body that is read; and what is nested deeper no reader of the answer could be sure to take. */
+const LIMITS: BodyLimits = { bytes: 1024 * 1024, depth: 64 };
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /** The JSON value of a body. MEDIA_TYPE_UNKNOWN, BODY_TOO_LARGE, BODY_NOT_JSON, or BODY_INVALID where it is too deep. */
-export async function readJson(request: Request): Promise<Result<unknown, Refusal>> {
+export async function readJson(
+  request: Request,
+  limits: BodyLimits = LIMITS,
+): Promise<Result<unknown, Refusal>> {
   const type = request.headers.get('content-type') ?? '';
   if (!JSON_TYPE.test(type)) return err({ code: 'MEDIA_TYPE_UNKNOWN', type });
   const encoding = request.headers.get('content-encoding') ?? 'identity';
   if (encoding !== 'identity') return err({ code: 'MEDIA_TYPE_UNKNOWN', type: `${type}, ${encoding}` });
-  const bytes = await readBytes(request);
-  return bytes.ok ? parsed(bytes.value) : bytes;
+  const bytes = await readBytes(request, limits.bytes);
+  return bytes.ok ? parsed(bytes.value, limits.depth) : bytes;
 }
 
-async function readBytes({ body, headers }: Request): Promise<Result<Uint8Array, Refusal>> {
+async function readBytes(
+  { body, headers }: Request,
+  limitBytes: number,
+): Promise<Result<Uint8Array, Refusal>> {
   if (body === null) return ok(new Uint8Array());
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  let isTooLarge = Number(headers.get('content-length') ?? 0) > LIMIT_BYTES;
+  let isTooLarge = Number(headers.get('content-length') ?? 0) > limitBytes;
   try {
     for (let read = await reader.read(); !isTooLarge && !read.done; read = await reader.read()) {
       size += read.value.length;
-      isTooLarge = size > LIMIT_BYTES;
+      isTooLarge = size > limitBytes;
       chunks.push(read.value);
     }
   } catch {
@@ -36,7 +41,7 @@ async function readBytes({ body, headers }: Request): Promise<Result<Uint8Array,
   }
   if (!isTooLarge) return ok(Buffer.concat(chunks));
   await overhear(reader);
-  return err({ code: 'BODY_TOO_LARGE', limitBytes: LIMIT_BYTES });
+  return err({ code: 'BODY_TOO_LARGE', limitBytes });
 }
 
 /** How long in ms a client is listened to that sends more than it may. */
@@ -53,14 +58,14 @@ async function overhear(reader: ReadableStreamDefaultReader<Uint8Array>): Promis
   clearTimeout(timer);
 }
 
-function parsed(bytes: Uint8Array): Result<unknown, Refusal> {
+function parsed(bytes: Uint8Array, deepest: number): Result<unknown, Refusal> {
   const wrong = (reason: string): Result<never, Refusal> => err({ code: 'BODY_NOT_JSON', reason });
   if (bytes.length === 0) return wrong('it is empty');
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     const value: unknown = JSON.parse(text);
-    const misfit = { at: '', kind: 'invalid', reason: `it is nested more than ${DEEPEST} deep` } as const;
-    return isDeep(value) ? err({ code: 'BODY_INVALID', misfits: [misfit] }) : ok(value);
+    const misfit = { at: '', kind: 'invalid', reason: `it is nested more than ${deepest} deep` } as const;
+    return isDeep(value, deepest) ? err({ code: 'BODY_INVALID', misfits: [misfit] }) : ok(value);
   } catch (error) {
     return wrong(error instanceof SyntaxError ? placeOf(error) : 'it is not UTF-8');
   }
@@ -75,10 +80,10 @@ function placeOf({ message }: SyntaxError): string {
 }
 
 /** Level by level: what calls itself for each level might not come back. */
-function isDeep(value: unknown): boolean {
+function isDeep(value: unknown, deepest: number): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEEPEST) return true;
+    if (depth > deepest) return true;
     level = level.flatMap((one): readonly unknown[] =>
       typeof one === 'object' && one !== null ? Object.values(one) : [],
     );

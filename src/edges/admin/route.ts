@@ -35,6 +35,14 @@ export interface BodySpec<B extends z.ZodType> {
   /** The object may stand within one that has it alone, under this name. */
   readonly wrapper: string;
   readonly examples: Readonly<Record<string, unknown>>;
+  /** Where other ones hold than for most bodies. */
+  readonly limits?: BodyLimits;
+}
+
+export interface BodyLimits {
+  readonly bytes: number;
+  /** Levels of nesting. */
+  readonly depth: number;
 }
 
 export interface AnswerSpec {

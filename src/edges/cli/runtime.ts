@@ -12,6 +12,7 @@ import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Resolved } from '../../core/resolve-settings.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
+import type { BundleDesk } from '../../gateway/bundle/bundle-desk.ts';
 import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
 import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
 import type { LocalDesk } from '../../gateway/local/local-desk.ts';
@@ -89,6 +90,7 @@ export interface OpenDesks {
   readonly gateways: GatewayDesk;
   readonly local: LocalDesk;
   readonly modules: ModuleDesk;
+  readonly bundles: BundleDesk;
   /** Starts one source, and waits for it; the others rest. */
   readonly start: (source: string) => Promise<void>;
   readonly close: () => Promise<void>;

@@ -49,7 +49,7 @@ export class LocalDesk {
     const made = await this.#made(name, entry);
     if (!made.ok) return made;
     if (this.#has(name)) return err({ code: 'TOOL_TAKEN', name });
-    const done = await words.change<undefined>({ kind: 'rest-tool', id: idOf(name) }, (before) => {
+    const done = await words.change<undefined>({ kind: 'rest-tool', id: restToolIdOf(name) }, (before) => {
       if (before !== undefined) return err({ code: 'TOOL_TAKEN', name });
       const { sealed, spec } = made.value;
       const body: LocalWord = { name, ...sealed, createdMs: nowMs(), author: subject };
@@ -65,7 +65,7 @@ export class LocalDesk {
     const name = found.value;
     if (this.#isShadowed(name)) return fixed(name, CONFIG_FILE);
     const done = await this.#options.words.change<undefined>(
-      { kind: 'rest-tool', id: idOf(name) },
+      { kind: 'rest-tool', id: restToolIdOf(name) },
       async (body) => {
         const word = body as LocalWord | undefined; // this desk wrote it
         if (word === undefined) return err({ code: 'TOOL_UNKNOWN', name });
@@ -98,14 +98,17 @@ export class LocalDesk {
     if (!found.ok) return found;
     const name = found.value;
     const isShadowed = this.#isShadowed(name);
-    const done = await words.change<undefined>({ kind: 'rest-tool', id: idOf(name) }, async (body) => {
-      if (body === undefined) return err({ code: 'TOOL_UNKNOWN', name });
-      const objection = await this.#objectionOf(changer, id);
-      if (objection !== undefined) return err(objection);
-      const before = isShadowed ? undefined : this.#spec(name);
-      const deed = this.#deed(changer.subject, 'tool.delete', { name, before });
-      return ok({ body: undefined, value: undefined, deed });
-    });
+    const done = await words.change<undefined>(
+      { kind: 'rest-tool', id: restToolIdOf(name) },
+      async (body) => {
+        if (body === undefined) return err({ code: 'TOOL_UNKNOWN', name });
+        const objection = await this.#objectionOf(changer, id);
+        if (objection !== undefined) return err(objection);
+        const before = isShadowed ? undefined : this.#spec(name);
+        const deed = this.#deed(changer.subject, 'tool.delete', { name, before });
+        return ok({ body: undefined, value: undefined, deed });
+      },
+    );
     if (!done.ok) return done;
     // Another one that is made under its name later is another tool.
     const silenced = isShadowed
@@ -224,7 +227,8 @@ interface Turn {
 
 const ID_DIGITS = 20;
 
-function idOf(name: string): string {
+/** The id of the word of a request. */
+export function restToolIdOf(name: string): string {
   return `rest_${shortHash(name, ID_DIGITS)}`;
 }
 

@@ -62,11 +62,14 @@ export class ModuleDesk {
     // As it is found from elsewhere, too.
     const sealed = await seal.seal(sealNameOf('function-module', path), { ...entry, module: path });
     if (!sealed.ok) return sealed;
-    const done = await words.change<undefined>({ kind: 'function-module', id: idOf(path) }, (before) => {
-      if (before !== undefined) return err({ code: 'MODULE_TAKEN', path });
-      const body: LocalWord = { name: path, ...sealed.value, createdMs: nowMs(), author: subject };
-      return ok({ body, value: undefined, deed: this.#deed(subject, 'function.add', path) });
-    });
+    const done = await words.change<undefined>(
+      { kind: 'function-module', id: functionModuleIdOf(path) },
+      (before) => {
+        if (before !== undefined) return err({ code: 'MODULE_TAKEN', path });
+        const body: LocalWord = { name: path, ...sealed.value, createdMs: nowMs(), author: subject };
+        return ok({ body, value: undefined, deed: this.#deed(subject, 'function.add', path) });
+      },
+    );
     if (!done.ok) return done;
     await this.#followed();
     return ok(this.#view(read.value));
@@ -75,16 +78,18 @@ export class ModuleDesk {
   /** MODULE_UNKNOWN; MODULE_FIXED where the config file has it. */
   async remove(path: string, subject: string): Promise<Result<undefined, Refusal>> {
     const { words } = this.#options;
-    const isKept = words.find('function-module', idOf(path))?.body !== undefined;
+    const isKept = words.find('function-module', functionModuleIdOf(path))?.body !== undefined;
     if (!isKept && this.#running.some((spec) => spec.path === path))
       return err({ code: 'MODULE_FIXED', path });
     const unknown = (): Result<never, Refusal> =>
       err({ code: 'MODULE_UNKNOWN', path, known: this.#running.map((spec) => spec.path) });
     if (!isKept) return unknown();
-    const done = await words.change<undefined>({ kind: 'function-module', id: idOf(path) }, (body) =>
-      body === undefined
-        ? unknown()
-        : ok({ body: undefined, value: undefined, deed: this.#deed(subject, 'function.remove', path) }),
+    const done = await words.change<undefined>(
+      { kind: 'function-module', id: functionModuleIdOf(path) },
+      (body) =>
+        body === undefined
+          ? unknown()
+          : ok({ body: undefined, value: undefined, deed: this.#deed(subject, 'function.remove', path) }),
     );
     if (done.ok) await this.#followed();
     return done;
@@ -109,7 +114,7 @@ export class ModuleDesk {
   }
 
   #view({ path, env, reads, writes, memoryMb, timeoutMs }: FunctionModuleSpec): ModuleView {
-    const isKept = this.#options.words.find('function-module', idOf(path))?.body !== undefined;
+    const isKept = this.#options.words.find('function-module', functionModuleIdOf(path))?.body !== undefined;
     const skipped = this.#server?.link?.skipped ?? [];
     return {
       path,
@@ -133,6 +138,7 @@ export class ModuleDesk {
 
 const ID_DIGITS = 20;
 
-function idOf(path: string): string {
+/** The id of the word of a module. */
+export function functionModuleIdOf(path: string): string {
   return `module_${shortHash(path, ID_DIGITS)}`;
 }

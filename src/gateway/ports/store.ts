@@ -4,6 +4,7 @@ import type { Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { Capabilities, ListKind } from '../ports.ts';
+import type { BundleStore } from './bundles.ts';
 import type { ToolsetStore } from './toolsets.ts';
 import type { WordStore } from './words.ts';
 
@@ -115,7 +116,7 @@ export type StorePart =
  * order in which they are asked for, and a read sees those that were asked for before it. A deed is kept with what it
  * tells of, and not where that was refused.
  */
-export interface Store extends ToolsetStore, WordStore {
+export interface Store extends ToolsetStore, WordStore, BundleStore {
   /** Replaces what was known of the server of this name and identity; only rows that differ are written. */
   saveServer(server: SeenServer): Promise<Result<undefined, Refusal>>;
   /** All servers ever seen, without their definitions. */

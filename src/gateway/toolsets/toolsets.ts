@@ -155,6 +155,14 @@ export class Toolsets {
     });
   }
 
+  /** Resolves when what the store holds now is known here. */
+  async readAgain(): Promise<Result<undefined, Refusal>> {
+    const ready = await this.ready();
+    if (!ready.ok) return ready;
+    const store = await this.#store();
+    return store.ok ? this.#read(store.value) : store;
+  }
+
   unknown(name: string): Refusal {
     return { code: 'TOOLSET_UNKNOWN', name, known: [...this.#stored.keys()] };
   }

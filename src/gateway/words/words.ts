@@ -111,6 +111,14 @@ export class Words {
     return read.ok ? ok(saved.value !== undefined) : read;
   }
 
+  /** Resolves when what the store holds now is known here. */
+  async readAgain(): Promise<Result<undefined, Refusal>> {
+    const ready = await this.ready();
+    if (!ready.ok) return ready;
+    const store = await this.store();
+    return store.ok ? this.#read(store.value) : store;
+  }
+
   store(): ReturnType<WordsOptions['open']> {
     this.#opening ??= this.#options.open().then((opened) => {
       // Another try may find it.

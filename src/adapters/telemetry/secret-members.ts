@@ -1,0 +1,49 @@
+import type { SecretMembers } from '../../gateway/ports/bundles.ts';
+import { isCredentialName } from './credential-names.ts';
+import { secretsOfServer } from './secret-values.ts';
+import { Secrets } from './secrets.ts';
+
+/** They are there because a server asks for something that not everybody has. */
+const SECRET: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials']);
+
+/** Of a member that may be shown otherwise, even a secret too short to be masked in texts hides it. */
+export const secretMembers: SecretMembers = (_kind, entry, spec) => {
+  const secrets = new Secrets();
+  // The place of an argument is no secret, however it is called.
+  secrets.add(secretsOfServer(spec).filter((secret) => !PLACEHOLDER.test(secret)));
+  return Object.entries(entry)
+    .filter(
+      ([name, value]) =>
+        SECRET.has(name) ||
+        textsIn(value).some((text) => secrets.mask(text) !== text || isTellingUrl(text)) ||
+        (name === 'args' && hasCredential(textsIn(value))),
+    )
+    .map(([name]) => name);
+};
+
+const PLACEHOLDER = /^\{[^{}]*\}$/;
+
+function isTellingUrl(text: string): boolean {
+  const url = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? URL.parse(text) : null;
+  if (url === null) return false;
+  const isNamed = [...url.searchParams].some(
+    ([name, value]) => isCredentialName(name) && value !== '' && !PLACEHOLDER.test(value),
+  );
+  return url.password !== '' || url.username !== '' || isNamed;
+}
+
+/** `--token x`, `--token=x`, `Token: x` */
+function hasCredential(args: readonly string[]): boolean {
+  return args.some((arg, index) => {
+    const [, name = '', value] = /^-{0,2}([A-Za-z][\w-]*)(?:[=:](.+))?$/s.exec(arg) ?? [];
+    if (name === '' || !isCredentialName(name)) return false;
+    return value !== undefined || (arg.startsWith('-') && index + 1 < args.length);
+  });
+}
+
+/** All strings of a JSON value, the names of its members included. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [name, ...textsIn(member)]);
+}

@@ -1,0 +1,82 @@
+import type { ServerWord } from '../hints/server-word.ts';
+import { toolsetJson } from '../toolset-json.ts';
+import type { Toolset } from '../toolset.ts';
+import { ENTRY_KINDS, ENTRY_LISTS, type Bundle, type BundledEntry, type EntryKind } from './bundle.ts';
+import type { SaidOfTool } from './bundle.ts';
+import { entryJson, saidJson } from './bundle-json.ts';
+
+/** One thing of a bundle, as it is compared and imported by itself. */
+export type BundleItem = Itself & {
+  /** What people call it. */
+  readonly name: string;
+  /** Unlike that of all others. */
+  readonly key: string;
+  /** All that counts of it. */
+  readonly members: Readonly<Record<string, unknown>>;
+};
+
+type Itself =
+  | { readonly kind: EntryKind; readonly value: BundledEntry }
+  | { readonly kind: 'trust'; readonly value: ServerWord }
+  | { readonly kind: 'override'; readonly value: SaidOfTool }
+  | { readonly kind: 'toolset'; readonly value: Toolset }
+  | { readonly kind: 'equipped'; readonly value: string }
+  | { readonly kind: 'preference'; readonly value: { readonly key: string; readonly value: unknown } };
+
+export type ItemKind = Itself['kind'];
+
+/** All of a bundle: what is referred to before what refers to it. */
+export function itemsOf(bundle: Bundle): readonly BundleItem[] {
+  return [
+    ...ENTRY_KINDS.flatMap((kind) => bundle[ENTRY_LISTS[kind]].map((entry) => entryItem(kind, entry))),
+    ...bundle.trust.map(trustItem),
+    ...bundle.overrides.map(saidItem),
+    ...bundle.toolsets.map(toolsetItem),
+    ...(bundle.equipped === undefined ? [] : [equippedItem(bundle.equipped)]),
+    ...[...bundle.preferences].map(([key, value]) => preferenceItem(key, value)),
+  ];
+}
+
+function entryItem(kind: EntryKind, value: BundledEntry): BundleItem {
+  const { name, entry, createdAt, createdBy } = entryJson(value);
+  return { kind, value, name, key: keyOf(kind, name), members: { ...entry, createdAt, createdBy } };
+}
+
+function trustItem(value: ServerWord): BundleItem {
+  const { server: name, identity, trust } = value;
+  return { kind: 'trust', value, name, key: keyOf('trust', name, identity), members: { trust } };
+}
+
+function saidItem(value: SaidOfTool): BundleItem {
+  const { server, identity, name, hints, ...said } = saidJson(value);
+  return {
+    kind: 'override',
+    value,
+    name: `${server}.${name}`,
+    key: keyOf('override', server, identity, name),
+    members: { ...hints, ...said },
+  };
+}
+
+function toolsetItem(value: Toolset): BundleItem {
+  const { name, ...members } = toolsetJson(value);
+  return { kind: 'toolset', value, name, key: keyOf('toolset', name), members };
+}
+
+function equippedItem(name: string): BundleItem {
+  return { kind: 'equipped', value: name, name, key: 'equipped', members: { toolset: name } };
+}
+
+function preferenceItem(key: string, value: unknown): BundleItem {
+  return {
+    kind: 'preference',
+    value: { key, value },
+    name: key,
+    key: keyOf('preference', key),
+    members: { value },
+  };
+}
+
+function keyOf(kind: ItemKind, ...names: readonly string[]): string {
+  return JSON.stringify([kind, ...names]);
+}

@@ -1,0 +1,117 @@
+import { HINTS } from '../hints/hint.ts';
+import type { Override } from '../hints/tool-word.ts';
+import { toolsetJson, type ToolsetJson } from '../toolset-json.ts';
+import type { Bundle, BundledEntry, Entry, LeftOutOfBundle, SaidOfTool, SealedText } from './bundle.ts';
+
+/** A bundle as it is written: the same state gives the same bytes, but for when it was made and for what is sealed. */
+export interface BundleJson {
+  /** The version of this form. */
+  readonly assay: 1;
+  readonly exportedAt: string;
+  readonly gateways: readonly EntryJson[];
+  readonly tools: readonly EntryJson[];
+  readonly functions: readonly EntryJson[];
+  readonly trust: readonly { readonly server: string; readonly identity: string; readonly trust: boolean }[];
+  readonly overrides: readonly SaidJson[];
+  readonly toolsets: readonly ToolsetJson[];
+  readonly equipped: string | null;
+  readonly preferences: Entry;
+  readonly sealed?: SealedText;
+  /** What could not be read where it was exported; nobody reads it. */
+  readonly leftOut?: readonly LeftOutOfBundle[];
+}
+
+export interface EntryJson {
+  readonly name: string;
+  readonly entry: Entry;
+  readonly withheld?: readonly string[];
+  readonly createdAt: string;
+  readonly createdBy: string;
+}
+
+export interface SaidJson {
+  readonly server: string;
+  readonly identity: string;
+  readonly name: string;
+  readonly hints?: Readonly<Record<string, OverrideJson>>;
+  readonly title?: string;
+  readonly enabled?: false;
+}
+
+interface OverrideJson {
+  readonly value: boolean;
+  readonly author: string;
+  readonly at: string;
+  readonly reason?: string;
+  readonly digest: string;
+}
+
+export interface Enclosed {
+  readonly exportedMs: number;
+  readonly sealed?: SealedText | undefined;
+  readonly leftOut?: readonly LeftOutOfBundle[];
+}
+
+export function bundleJson(bundle: Bundle, { exportedMs, sealed, leftOut = [] }: Enclosed): BundleJson {
+  const { gateways, tools, functions, trust, overrides, toolsets, equipped, preferences } = bundle;
+  return {
+    assay: 1,
+    exportedAt: timeOf(exportedMs),
+    gateways: sorted(gateways.map(entryJson), ({ name }) => [name]),
+    tools: sorted(tools.map(entryJson), ({ name }) => [name]),
+    functions: sorted(functions.map(entryJson), ({ name }) => [name]),
+    trust: sorted(
+      trust.map(({ server, identity, trust: isTrusted }) => ({ server, identity, trust: isTrusted })),
+      ({ server, identity }) => [server, identity],
+    ),
+    overrides: sorted(overrides.map(saidJson), ({ server, identity, name }) => [server, identity, name]),
+    toolsets: sorted(toolsets.map(toolsetJson), ({ name }) => [name]),
+    equipped: equipped ?? null,
+    preferences: withSortedKeys(Object.fromEntries(preferences)),
+    ...(sealed !== undefined && { sealed }),
+    ...(leftOut.length > 0 && { leftOut }),
+  };
+}
+
+export function entryJson({ name, entry, withheld, createdMs, author }: BundledEntry): EntryJson {
+  return {
+    name,
+    entry: withSortedKeys(entry),
+    ...(withheld.length > 0 && { withheld: [...withheld].sort() }),
+    createdAt: timeOf(createdMs),
+    createdBy: author,
+  };
+}
+
+export function saidJson({ server, identity, name, overrides, title, isDisabled }: SaidOfTool): SaidJson {
+  const hints = HINTS.flatMap((hint) => {
+    const override = overrides[hint];
+    return override === undefined ? [] : [[hint, overrideJson(override)] as const];
+  });
+  return {
+    server,
+    identity,
+    name,
+    ...(hints.length > 0 && { hints: Object.fromEntries(hints) }),
+    ...(title !== undefined && { title }),
+    ...(isDisabled === true && { enabled: false }),
+  };
+}
+
+function overrideJson({ value, author, atMs, reason, digest }: Override): OverrideJson {
+  return { value, author, at: timeOf(atMs), ...(reason !== undefined && { reason }), digest };
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** By the units of UTF-16, the same on every machine. */
+function sorted<T>(items: readonly T[], keysOf: (item: T) => readonly string[]): readonly T[] {
+  const keyOf = (item: T): string => keysOf(item).join('\u0000');
+  return items.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+}
+
+function withSortedKeys(members: Entry): Entry {
+  return Object.fromEntries(Object.entries(members).sort(([one], [other]) => (one < other ? -1 : 1)));
+}

@@ -1,0 +1,155 @@
+import {
+  complainAt,
+  isGiven,
+  itemsAt,
+  memberAt,
+  membersAt,
+  textAt,
+  textIfGiven,
+  timeMsAt,
+  type Fault,
+  type Place,
+} from '../json-place.ts';
+import { readToolset, type LeftOut } from '../read-toolset-json.ts';
+import type { Misfit } from '../refusal.ts';
+import { settingFault } from '../resolve-settings.ts';
+import { err, ok, type Result } from '../result.ts';
+import { isSettingKey, SETTINGS } from '../settings.ts';
+import { TOOLSET_LIMITS, type Toolset } from '../toolset.ts';
+import type { BundledEntry, BundleFile } from './bundle.ts';
+import { onlyMembers } from './only-members.ts';
+import { readSaid, readTrust } from './read-said.ts';
+import { readSealed } from './read-sealed.ts';
+
+const MEMBERS: readonly string[] = [
+  ...['assay', 'exportedAt', 'gateways', 'tools', 'functions', 'trust', 'overrides', 'toolsets'],
+  ...['equipped', 'preferences', 'sealed', 'leftOut'],
+];
+
+/** What is nested deeper no reader of it could be sure to take. */
+const DEEPEST = 80;
+/** Whoever mends so many reads it again. */
+const MOST_MISFITS = 100;
+
+/**
+ * Reads a bundle whole: all that is wrong with it, each by its JSON pointer, or all of it. Whether its entries can be used
+ * is not looked at.
+ */
+export function readBundle(value: unknown): Result<BundleFile, readonly Misfit[]> {
+  if (isDeep(value)) return err([invalid({ field: '', reason: `it is nested more than ${DEEPEST} deep` })]);
+  const faults: Fault[] = [];
+  const file: Place = { value, field: '', pointer: '', faults };
+  const at = (name: string): Place => memberAt(file, name);
+  onlyMembers(file, MEMBERS);
+  if (faults.length === 0 && at('assay').value !== 1)
+    complainAt(at('assay'), isGiven(at('assay')) ? 'this Assay reads only version 1' : 'it is missing');
+  const bundle: BundleFile = {
+    gateways: entriesAt(at('gateways')),
+    tools: entriesAt(at('tools')),
+    functions: entriesAt(at('functions')),
+    trust: distinctAt(at('trust'), readTrust, ({ server, identity }) => [server, identity]),
+    overrides: distinctAt(at('overrides'), readSaid, (said) => [said.server, said.identity, said.name]),
+    toolsets: toolsetsAt(at('toolsets')),
+    equipped: at('equipped').value === null ? undefined : textIfGiven(at('equipped')),
+    preferences: preferencesAt(at('preferences')),
+    sealed: isGiven(at('sealed')) ? readSealed(at('sealed')) : undefined,
+  };
+  const { equipped, toolsets } = bundle;
+  if (equipped !== undefined && !toolsets.some(({ name }) => name === equipped))
+    complainAt(at('equipped'), 'no toolset of the bundle is called so');
+  return faults.length === 0 ? ok(bundle) : err(faults.slice(0, MOST_MISFITS).map(invalid));
+}
+
+function invalid({ pointer = '', reason }: Fault): Misfit {
+  return { at: pointer, kind: 'invalid', reason };
+}
+
+function entriesAt(place: Place): readonly BundledEntry[] {
+  return distinctAt(place, readEntry, ({ name }) => [name]);
+}
+
+function readEntry(place: Place): BundledEntry {
+  onlyMembers(place, ['name', 'entry', 'withheld', 'createdAt', 'createdBy']);
+  const at = (name: string): Place => memberAt(place, name);
+  const withheld = isGiven(at('withheld')) ? itemsAt(at('withheld')).map(textAt) : [];
+  const members = membersAt(at('entry'));
+  const both = members.find(([name]) => withheld.includes(name));
+  if (both !== undefined) complainAt(both[1], 'it is said to be withheld, too');
+  if (!isGiven(at('createdAt'))) complainAt(at('createdAt'), 'it is missing');
+  return {
+    name: textAt(at('name')),
+    entry: Object.fromEntries(members.map(([name, { value }]) => [name, value])),
+    withheld: [...new Set(withheld)].sort(),
+    createdMs: timeMsAt(at('createdAt'), 0),
+    author: textAt(at('createdBy')),
+  };
+}
+
+/** A list that may be absent, of things that differ in these texts. */
+function distinctAt<T>(
+  place: Place,
+  read: (item: Place) => T,
+  keysOf: (thing: T) => readonly string[],
+): readonly T[] {
+  const known = new Set<string>();
+  return optionalItems(place).map((item) => {
+    const thing = read(item);
+    const key = JSON.stringify(keysOf(thing));
+    if (known.has(key)) complainAt(item, 'the same stands there twice');
+    known.add(key);
+    return thing;
+  });
+}
+
+function optionalItems(place: Place): readonly Place[] {
+  return isGiven(place) ? itemsAt(place) : [];
+}
+
+function toolsetsAt(place: Place): readonly Toolset[] {
+  const toolsets = distinctAt(place, toolsetAt, ({ name }) => [name]);
+  const most = TOOLSET_LIMITS.toolsets;
+  if (toolsets.length > most) complainAt(place, `it may have at most ${most} toolsets`);
+  return toolsets;
+}
+
+/** A file of another program is taken as far as it can be; of a bundle all is. */
+function toolsetAt(place: Place): Toolset {
+  for (const member of ['createdAt', 'lastModified'])
+    if (!isGiven(memberAt(place, member))) complainAt(memberAt(place, member), 'it is missing');
+  const leftOut: LeftOut[] = [];
+  const toolset = readToolset({ place, name: memberAt(place, 'name') }, { nowMs: 0, leftOut });
+  for (const { tool, note, reason } of leftOut) {
+    const what = note === undefined ? 'the tool' : `the note ${JSON.stringify(note)} on`;
+    complainAt(place, `${what} ${JSON.stringify(tool)} cannot be kept: ${reason}`);
+  }
+  return toolset;
+}
+
+function preferencesAt(place: Place): ReadonlyMap<string, unknown> {
+  const members = isGiven(place) ? membersAt(place) : [];
+  for (const [key, member] of members) {
+    const reason = preferenceFault(key, member.value);
+    if (reason !== undefined) complainAt(member, reason);
+  }
+  return new Map(members.map(([key, { value }]) => [key, value]));
+}
+
+function preferenceFault(key: string, value: unknown): string | undefined {
+  if (!isSettingKey(key)) return 'there is no such setting';
+  // A list of one text passes for that text where it is only compared.
+  return ['string', 'number', 'boolean'].includes(typeof value)
+    ? settingFault(SETTINGS[key], value)
+    : 'it must be a text, a number, true or false';
+}
+
+/** Level by level: what calls itself for each level might not come back. */
+function isDeep(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEEPEST) return true;
+    level = level.flatMap((one): readonly unknown[] =>
+      typeof one === 'object' && one !== null ? Object.values(one) : [],
+    );
+  }
+  return false;
+}

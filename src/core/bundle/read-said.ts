@@ -1,0 +1,84 @@
+import { HINTS, type Hint } from '../hints/hint.ts';
+import type { ServerWord } from '../hints/server-word.ts';
+import type { Override } from '../hints/tool-word.ts';
+import {
+  complainAt,
+  flagAt,
+  fitTextAt,
+  isGiven,
+  memberAt,
+  membersAt,
+  textAt,
+  timeMsAt,
+  type Place,
+} from '../json-place.ts';
+import type { SaidOfTool } from './bundle.ts';
+import { onlyMembers } from './only-members.ts';
+
+const LONGEST_TITLE = 255;
+const LONGEST_REASON = 1_000;
+const DIGEST = /^[0-9a-f]{64}$/;
+
+/** What is said of one tool; what is wrong is told to its place. */
+export function readSaid(place: Place): SaidOfTool {
+  onlyMembers(place, ['server', 'identity', 'name', 'hints', 'title', 'enabled']);
+  const at = (name: string): Place => memberAt(place, name);
+  const overrides = isGiven(at('hints')) ? membersAt(at('hints')).flatMap(readOverride) : [];
+  const title = isGiven(at('title')) ? fitTextAt(at('title'), titleFault) : undefined;
+  const isDisabled = !flagAt(at('enabled'), true);
+  if (overrides.length === 0 && title === undefined && !isDisabled)
+    complainAt(place, 'it says nothing of its tool: it must have hints, a title, or enabled false');
+  return {
+    server: textAt(at('server')),
+    identity: textAt(at('identity')),
+    name: textAt(at('name')),
+    overrides: Object.fromEntries(overrides),
+    ...(title !== undefined && { title }),
+    ...(isDisabled && { isDisabled }),
+  };
+}
+
+export function readTrust(place: Place): ServerWord {
+  onlyMembers(place, ['server', 'identity', 'trust']);
+  const at = (name: string): Place => memberAt(place, name);
+  if (!isGiven(at('trust'))) complainAt(at('trust'), 'it is missing');
+  return {
+    server: textAt(at('server')),
+    identity: textAt(at('identity')),
+    trust: flagAt(at('trust'), false),
+  };
+}
+
+function readOverride([name, place]: readonly [string, Place]): readonly (readonly [Hint, Override])[] {
+  const hint = HINTS.find((known) => known === name);
+  if (hint === undefined) {
+    complainAt(place, `there is no such hint; there are ${HINTS.join(', ')}`);
+    return [];
+  }
+  onlyMembers(place, ['value', 'author', 'at', 'reason', 'digest']);
+  const at = (member: string): Place => memberAt(place, member);
+  for (const member of ['value', 'at']) if (!isGiven(at(member))) complainAt(at(member), 'it is missing');
+  const reason = isGiven(at('reason')) ? fitTextAt(at('reason'), reasonFault) : undefined;
+  const override: Override = {
+    value: flagAt(at('value'), false),
+    author: textAt(at('author')),
+    atMs: timeMsAt(at('at'), 0),
+    ...(reason !== undefined && { reason }),
+    digest: fitTextAt(at('digest'), digestFault),
+  };
+  return [[hint, override]];
+}
+
+function titleFault(title: string): string | undefined {
+  return title === '' || title.length > LONGEST_TITLE
+    ? `it must have 1 to ${LONGEST_TITLE} characters`
+    : undefined;
+}
+
+function reasonFault(reason: string): string | undefined {
+  return reason.length > LONGEST_REASON ? `it may have at most ${LONGEST_REASON} characters` : undefined;
+}
+
+function digestFault(digest: string): string | undefined {
+  return DIGEST.test(digest) ? undefined : 'it must be a SHA-256 in hexadecimal';
+}

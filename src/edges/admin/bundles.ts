@@ -1,0 +1,136 @@
+import { z } from '@hono/zod-openapi';
+import { SHORTEST_PASSPHRASE } from '../../core/bundle/bundle.ts';
+import type { BundleJson } from '../../core/bundle/bundle-json.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { executeRefusal } from './execute-refusal.ts';
+import type { Failure } from './failure.ts';
+import { route, type Reply, type Route } from './route.ts';
+
+const PASSPHRASE = z
+  .string()
+  .min(SHORTEST_PASSPHRASE)
+  .max(1_000)
+  .openapi({ description: 'Seals the secrets, or opens those that are sealed.' });
+
+const BUNDLE = z
+  .object({
+    assay: z.literal(1).openapi({ description: 'The version of this form.' }),
+    exportedAt: z.iso.datetime(),
+  })
+  .catchall(z.unknown())
+  .openapi('Bundle', { description: 'All that operators made; docs/BACKUP.md has its members.' });
+
+const ITEM = z.object({
+  kind: z.enum(['gateway', 'tool', 'function', 'trust', 'override', 'toolset', 'equipped', 'preference']),
+  name: z.string(),
+  action: z.enum(['create', 'update', 'unchanged', 'kept', 'left out']),
+  changed: z.array(z.string()).openapi({ description: 'The members that are others.' }),
+  warnings: z.array(z.string()),
+});
+
+const PLAN = z
+  .object({
+    applied: z.boolean().openapi({ description: 'Whether it was done, and not planned alone.' }),
+    counts: z.record(z.string(), z.int()),
+    items: z.array(ITEM),
+  })
+  .openapi('ImportPlan');
+
+const MIB = 1024 * 1024;
+
+/** Everything that operators made, as one document. */
+export function bundleRoutes(deps: AdminDeps): readonly Route[] {
+  return [exportRoute(deps), sealedExportRoute(deps), importRoute(deps)];
+}
+
+const EXPORTED = { about: 'The bundle.', schema: BUNDLE };
+
+function exportRoute({ bundles }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/export',
+      id: 'export',
+      summary: 'All that operators made, without secrets',
+      about: 'The same state gives the same bytes, but for `exportedAt`.',
+      scope: 'admin',
+      answer: EXPORTED,
+    },
+    async () => exported(await bundles.export()),
+  );
+}
+
+function sealedExportRoute({ bundles }: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/export',
+      id: 'exportWithSecrets',
+      summary: 'The same, with its secrets sealed by a passphrase',
+      body: {
+        schema: z.object({ passphrase: PASSPHRASE }).openapi('ExportWish'),
+        wrapper: 'export',
+        examples: { sealed: { passphrase: 'correct horse battery staple' } },
+      },
+      answer: EXPORTED,
+    },
+    async ({ body }) => exported(await bundles.export(body.passphrase)),
+  );
+}
+
+function exported(done: Result<BundleJson, Refusal>): Result<Reply, Failure> {
+  if (!done.ok) return done;
+  const { exportedAt, ...rest } = done.value;
+  const headers = {
+    'content-disposition': `attachment; filename="assay-${exportedAt.slice(0, 10)}.json"`,
+  };
+  return ok({ kind: 'one', body: done.value, of: rest, headers });
+}
+
+function importRoute(deps: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/import',
+      id: 'import',
+      summary: 'What a bundle would change here or, with `apply`, has changed',
+      about:
+        'All of it is done or nothing; what the bundle does not name stays. Commands, modules and documents in files need a token with the scope `execute` and an Assay that listens on loopback.',
+      body: {
+        schema: z
+          .object({
+            bundle: z.unknown().openapi({ type: 'object', description: 'As it was exported.' }),
+            passphrase: PASSPHRASE.optional(),
+            apply: z.boolean().optional(),
+            onConflict: z
+              .enum(['replace', 'keep'])
+              .optional()
+              .openapi({
+                description: 'What becomes of what is here and differs; replace, if nothing is said.',
+              }),
+          })
+          .openapi('ImportWish'),
+        wrapper: 'import',
+        examples: { dryRun: { bundle: { assay: 1, preferences: { 'limits.drainMs': 5_000 } } } },
+        limits: { bytes: 16 * MIB, depth: 90 },
+      },
+      answer: { about: 'What becomes of each thing.', schema: PLAN },
+      refusals: ['BUNDLE_LOCKED', 'TOOLSETS_FULL', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
+    },
+    async (call) => {
+      const { bundle, passphrase, apply = false, onConflict = 'replace' } = call.body;
+      const importer = {
+        subject: call.identity.subject,
+        executeRefusal: executeRefusal(deps, call),
+      };
+      const done = await deps.bundles.import({ bundle, passphrase, apply, onConflict }, importer);
+      if (done.ok) return ok({ kind: 'one', body: done.value });
+      if (done.error.code !== 'BUNDLE_INVALID') return done;
+      const base = call.pointerTo('bundle');
+      const misfits = done.error.misfits.map((misfit) => ({ ...misfit, at: `${base}${misfit.at}` }));
+      return err({ code: 'BODY_INVALID', misfits });
+    },
+  );
+}

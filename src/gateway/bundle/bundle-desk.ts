@@ -1,0 +1,233 @@
+import { bundleJson, type BundleJson } from '../../core/bundle/bundle-json.ts';
+import {
+  ENTRY_KINDS,
+  ENTRY_LISTS,
+  SHORTEST_PASSPHRASE,
+  type BundledEntry,
+  type BundleFile,
+  type EntryKind,
+  type LeftOutOfBundle,
+} from '../../core/bundle/bundle.ts';
+import { planImport, type OnConflict, type Planned, type PlanItem } from '../../core/bundle/bundle-plan.ts';
+import { withoutSecrets, type EntrySecrets } from '../../core/bundle/entry-secrets.ts';
+import { readBundle } from '../../core/bundle/read-bundle.ts';
+import { readEntrySecrets } from '../../core/bundle/read-entry-secrets.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { TOOLSET_LIMITS } from '../../core/toolset.ts';
+import type { RegisteredGateways } from '../gateways/registered.ts';
+import type { BundleStore, PassphraseSeal, SecretMembers } from '../ports/bundles.ts';
+import type { EntrySeal } from '../ports/gateways.ts';
+import type { Toolsets } from '../toolsets/toolsets.ts';
+import type { Words } from '../words/words.ts';
+import { changesOf } from './bundle-changes.ts';
+import { stateOf, type BundleState } from './bundle-state.ts';
+import { specOf, takesExecute, type EntryReaders } from './entry-words.ts';
+import { fillEntries, type Filled } from './fill-entries.ts';
+import { planItems, type Surrounded } from './plan-items.ts';
+
+export interface BundleDeskOptions extends EntryReaders, Surrounded {
+  readonly open: () => Promise<Result<BundleStore, Refusal>>;
+  readonly words: Words;
+  /** Undefined where nobody looks at them. */
+  readonly toolsets?: Pick<Toolsets, 'readAgain'> | undefined;
+  readonly registered: RegisteredGateways;
+  readonly seal: EntrySeal;
+  readonly passphraseSeal: PassphraseSeal;
+  readonly secretMembers: SecretMembers;
+  readonly nowMs: () => number;
+}
+
+export interface ImportWish {
+  /** As it was read from JSON. */
+  readonly bundle: unknown;
+  readonly passphrase?: string | undefined;
+  /** Whether it is to be done, and not planned alone. */
+  readonly apply: boolean;
+  readonly onConflict: OnConflict;
+}
+
+export interface Importer {
+  readonly subject: string;
+  /** Why he may add no command, no module, and no document in a file. */
+  readonly executeRefusal: Refusal | undefined;
+}
+
+export interface ImportPlan {
+  readonly applied: boolean;
+  readonly counts: Readonly<Record<PlanItem['action'], number>>;
+  readonly items: readonly PlanItem[];
+}
+
+/** How often an import is tried that others come before; each time somebody's change is done. */
+const MOST_TRIES = 100;
+
+/** Gives out all that operators made, and takes it in again. */
+export class BundleDesk {
+  readonly #options: BundleDeskOptions;
+
+  constructor(options: BundleDeskOptions) {
+    this.#options = options;
+  }
+
+  /** All of it, as of one moment; its secrets only with a passphrase. ARGUMENTS_INVALID where that is too short. */
+  async export(passphrase?: string): Promise<Result<BundleJson, Refusal>> {
+    const { passphraseSeal, seal, nowMs } = this.#options;
+    const fault = passphraseFault(passphrase);
+    if (fault !== undefined) return err(fault);
+    const store = await this.#options.open();
+    if (!store.ok) return store;
+    const snapshot = await store.value.snapshot();
+    if (!snapshot.ok) return snapshot;
+    const state = await stateOf(snapshot.value, seal);
+    const { bundle, secrets, leftOut } = this.#split(state);
+    const sealed =
+      passphrase === undefined || secrets.length === 0
+        ? undefined
+        : await passphraseSeal.seal(JSON.stringify(secrets), passphrase);
+    return ok(bundleJson(bundle, { exportedMs: nowMs(), sealed, leftOut }));
+  }
+
+  /**
+   * What an import would do or, with `apply`, has done: all of it or nothing. BUNDLE_INVALID, BUNDLE_LOCKED, TOOLSETS_FULL,
+   * KEY_UNUSABLE, or why the importer may not execute.
+   */
+  async import(wish: ImportWish, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
+    const read = readBundle(wish.bundle);
+    if (!read.ok) return err({ code: 'BUNDLE_INVALID', misfits: read.error });
+    const secrets = await this.#opened(read.value, wish.passphrase);
+    if (!secrets.ok) return secrets;
+    const store = await this.#options.open();
+    if (!store.ok) return store;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const found = await this.#prepare(store.value, { file: read.value, secrets: secrets.value, wish });
+      if (!found.ok) return found;
+      const prepared = found.value;
+      if (!wish.apply) return ok(this.#planOf(prepared, false));
+      const saved = await this.#save(store.value, prepared, importer);
+      if (!saved.ok) return saved;
+      if (!saved.value) continue;
+      const known = await this.#follow();
+      return known.ok ? ok(this.#planOf(prepared, true)) : known;
+    }
+    return err({ code: 'STORE_UNAVAILABLE', reason: 'others keep changing what is to be imported' });
+  }
+
+  async #opened(
+    { sealed }: BundleFile,
+    passphrase: string | undefined,
+  ): Promise<Result<readonly EntrySecrets[], Refusal>> {
+    if (sealed === undefined || passphrase === undefined) return ok([]);
+    const text = await this.#options.passphraseSeal.open(sealed, passphrase);
+    const secrets = text === undefined ? undefined : readEntrySecrets(text);
+    return secrets === undefined ? err({ code: 'BUNDLE_LOCKED' }) : ok(secrets);
+  }
+
+  async #prepare(store: BundleStore, { file, secrets, wish }: Preparing): Promise<Result<Prepared, Refusal>> {
+    const { readEntry, readLocal, seal } = this.#options;
+    const snapshot = await store.snapshot();
+    if (!snapshot.ok) return snapshot;
+    const state = await stateOf(snapshot.value, seal);
+    const filled = fillEntries(file, { readEntry, readLocal, secrets, there: state.bundle });
+    if (!filled.ok) return err({ code: 'BUNDLE_INVALID', misfits: filled.error });
+    const planned = planImport(filled.value.bundle, state.bundle, wish.onConflict);
+    const added = planned.filter(({ item, action }) => item.kind === 'toolset' && action === 'create').length;
+    const limit = TOOLSET_LIMITS.toolsets;
+    if (added > 0 && state.bundle.toolsets.length + added > limit)
+      return err({ code: 'TOOLSETS_FULL', limit });
+    return ok({ state, filled: filled.value, planned });
+  }
+
+  async #save(
+    store: BundleStore,
+    { state, filled, planned }: Prepared,
+    { subject, executeRefusal }: Importer,
+  ): Promise<Result<boolean, Refusal>> {
+    const { seal, nowMs, registered } = this.#options;
+    const changing = planned.filter(({ action }) => action === 'create' || action === 'update');
+    if (changing.length === 0) return ok(true);
+    if (executeRefusal !== undefined && changing.some(isExecuting)) return err(executeRefusal);
+    // Before anything is told of them.
+    for (const spec of filled.specs.values()) registered.learn(spec);
+    const changes = await changesOf(planned, {
+      state,
+      seal,
+      doing: { by: subject, atMs: nowMs() },
+      secretIn: (kind, entry) => this.#secretIn(kind, entry),
+    });
+    return changes.ok ? store.saveTogether(changes.value) : changes;
+  }
+
+  /** What was done is known here when it is answered. */
+  async #follow(): Promise<Result<undefined, Refusal>> {
+    const { words, toolsets, registered } = this.#options;
+    const read = await words.readAgain();
+    if (!read.ok) return read;
+    await registered.settled();
+    return toolsets === undefined ? ok(undefined) : toolsets.readAgain();
+  }
+
+  #planOf({ filled, planned }: Prepared, applied: boolean): ImportPlan {
+    const items = planItems(planned, filled, this.#options);
+    const counts = { create: 0, update: 0, unchanged: 0, kept: 0, 'left out': 0 };
+    for (const { action } of items) counts[action] += 1;
+    return { applied, counts, items };
+  }
+
+  #split({ bundle, unread }: BundleState): Split {
+    const leftOut = [...unread];
+    const secrets: EntrySecrets[] = [];
+    const splitAll = (kind: EntryKind): readonly BundledEntry[] =>
+      bundle[ENTRY_LISTS[kind]].flatMap((entry) => {
+        const { name } = entry;
+        if (unread.some((one) => one.kind === kind && one.name === name)) return [];
+        if (!specOf({ kind, name, entry: entry.entry }, this.#options).ok) {
+          leftOut.push({ kind, name, reason: 'its entry cannot be used' });
+          return [];
+        }
+        const split = withoutSecrets(kind, entry, this.#secretIn(kind, entry));
+        if (split.secrets !== undefined) secrets.push(split.secrets);
+        return [split.open];
+      });
+    const [gateways = [], tools = [], functions = []] = ENTRY_KINDS.map(splitAll);
+    return { bundle: { ...bundle, gateways, tools, functions }, secrets, leftOut };
+  }
+
+  /** Of an entry that nobody can read any more all may be secret. */
+  #secretIn(kind: EntryKind, { name, entry }: BundledEntry): ReadonlySet<string> {
+    const spec = specOf({ kind, name, entry }, this.#options);
+    return new Set(spec.ok ? this.#options.secretMembers(kind, entry, spec.value) : Object.keys(entry));
+  }
+}
+
+interface Preparing {
+  readonly file: BundleFile;
+  readonly secrets: readonly EntrySecrets[];
+  readonly wish: ImportWish;
+}
+
+interface Prepared {
+  readonly state: BundleState;
+  readonly filled: Filled;
+  readonly planned: readonly Planned[];
+}
+
+interface Split {
+  readonly bundle: BundleState['bundle'];
+  readonly secrets: readonly EntrySecrets[];
+  readonly leftOut: readonly LeftOutOfBundle[];
+}
+
+function isExecuting({ item, former }: Planned): boolean {
+  return [item, former].some(
+    (one) => (one?.kind === 'gateway' || one?.kind === 'function') && takesExecute(one.kind, one.value.entry),
+  );
+}
+
+function passphraseFault(passphrase: string | undefined): Refusal | undefined {
+  if (passphrase === undefined || passphrase.length >= SHORTEST_PASSPHRASE) return undefined;
+  return {
+    code: 'ARGUMENTS_INVALID',
+    reason: `a passphrase has at least ${SHORTEST_PASSPHRASE} characters`,
+  };
+}

@@ -1,0 +1,31 @@
+import { passphraseSeal } from './adapters/auth/passphrase-seal.ts';
+import { secretMembers } from './adapters/telemetry/secret-members.ts';
+import { isSettingKey } from './core/settings.ts';
+import { fixOf } from './core/setting-fix.ts';
+import { BundleDesk } from './gateway/bundle/bundle-desk.ts';
+import type { GatewayDesk } from './gateway/gateways/gateway-desk.ts';
+import type { Toolsets } from './gateway/toolsets/toolsets.ts';
+import type { OpenedConfig } from './opening.ts';
+
+interface Beside {
+  readonly gateways: GatewayDesk;
+  readonly toolsets?: Toolsets;
+}
+
+/** Export and import of all that operators made. */
+export function openBundles(
+  { said, store, fileSettings, ground }: OpenedConfig,
+  { gateways, toolsets }: Beside,
+): BundleDesk {
+  const sources = { env: ground.around.env, file: fileSettings };
+  return new BundleDesk({
+    ...said,
+    open: store.open,
+    toolsets,
+    passphraseSeal,
+    secretMembers,
+    configNames: () => gateways.all().flatMap(({ name, origin }) => (origin === 'config file' ? [name] : [])),
+    settingFix: (key) => (isSettingKey(key) ? fixOf(key, sources) : undefined),
+    nowMs: () => Date.now(),
+  });
+}
