@@ -36,7 +36,7 @@ describe('an export', () => {
     expect(one.headers['content-disposition']).toMatch(
       /^attachment; filename="assay-\d{4}-\d\d-\d\d\.json"$/,
     );
-    expect(one.headers['etag']).toBe(two.headers['etag']);
+    expect(one.headers.etag).toBe(two.headers.etag);
     const text = (answer: typeof one): string => answer.text.replace(/"exportedAt":"[^"]+"/, '');
     expect(text(one)).toBe(text(two));
     expect(Object.keys(one.json() as JsonObject)).toEqual([
