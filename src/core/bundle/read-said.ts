@@ -23,10 +23,11 @@ const DIGEST = /^[0-9a-f]{64}$/;
 export function readSaid(place: Place): SaidOfTool {
   onlyMembers(place, ['server', 'identity', 'name', 'hints', 'title', 'enabled']);
   const at = (name: string): Place => memberAt(place, name);
-  const overrides = isGiven(at('hints')) ? membersAt(at('hints')).flatMap(readOverride) : [];
+  const hints = isGiven(at('hints')) ? membersAt(at('hints')) : [];
+  const overrides = hints.flatMap(readOverride);
   const title = isGiven(at('title')) ? fitTextAt(at('title'), titleFault) : undefined;
   const isDisabled = !flagAt(at('enabled'), true);
-  if (overrides.length === 0 && title === undefined && !isDisabled)
+  if (hints.length === 0 && title === undefined && !isDisabled)
     complainAt(place, 'it says nothing of its tool: it must have hints, a title, or enabled false');
   return {
     server: textAt(at('server')),

@@ -1,20 +1,38 @@
 import { Command } from 'commander';
 import { withConfig, type Done } from './common-options.ts';
 import type { ConnectOptions } from './connect.ts';
+import type { ImportBundleOptions } from './import-bundle.ts';
 import type { ImportOptions } from './import.ts';
-import type { NeighbourPorts } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 
 /** The commands that deal with the config files of other clients. `done` gets the exit code. */
-export function neighbourCommands(runtime: NeighbourPorts, done: Done): readonly Command[] {
+export function neighbourCommands(runtime: Runtime, done: Done): readonly Command[] {
   return [
     new Command('import')
-      .argument('<client|file>', `${runtime.clientIds.join(', ')}, or a config file`)
-      .description('copy the servers of another client into the config file of Assay')
+      .argument(
+        '<client|file>',
+        `${runtime.clientIds.join(', ')}, a config file, or what \`assay export\` wrote`,
+      )
+      .description('copy the servers of another client into the config file of Assay, or take in an export')
       .option('--project <folder>', 'also those for this project')
       .option('--overwrite', 'replace what has the same name here')
       .option('--dry-run', 'show what would happen, write nothing')
+      .option('--apply', 'of an export: do what is planned')
+      .option('--keep', 'of an export: leave what is here and differs as it is')
+      .option('--passphrase-file <file>', 'of an export: opens its secrets (or ASSAY_PASSPHRASE)')
       .option('--json', 'as JSON')
-      .action(async (from: string, options: ImportOptions) => {
+      .action(async (from: string, options: ImportOptions & ImportBundleOptions) => {
+        const { bundleIn, importBundle } = await import('./import-bundle.ts');
+        const bundle = runtime.clientIds.includes(from) ? undefined : await bundleIn(runtime, from);
+        if (bundle !== undefined) {
+          done(
+            await importBundle(runtime, bundle, {
+              ...options,
+              ...(options.dryRun === true && { apply: false }),
+            }),
+          );
+          return;
+        }
         const { importFrom } = await import('./import.ts');
         done(await importFrom(runtime, from, options));
       }),

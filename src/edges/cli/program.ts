@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import { authCommand } from './auth-command.ts';
+import { exportCommand } from './bundle-command.ts';
 import type { Done } from './common-options.ts';
 import { gatewayCommands } from './gateway-commands.ts';
 import { neighbourCommands } from './neighbour-commands.ts';
@@ -22,6 +23,7 @@ export async function runCommandLine(argv: readonly string[], runtime: Runtime):
   for (const command of [
     ...gatewayCommands(runtime, done),
     ...neighbourCommands(runtime, done),
+    exportCommand(runtime, done),
     ...sourceCommands(runtime, done),
     toolsetCommand(runtime, done),
     notesCommand(runtime, done),

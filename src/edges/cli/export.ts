@@ -1,0 +1,41 @@
+import { counted } from '../../core/counted.ts';
+import { printable } from '../../core/printable.ts';
+import { ok } from '../../core/result.ts';
+import { complain } from './complain.ts';
+import { passphraseFor } from './passphrase.ts';
+import type { CommonOptions, Runtime } from './runtime.ts';
+import { withOpened } from './with-opened.ts';
+import { quoted } from './wording.ts';
+
+export interface ExportBundleOptions extends CommonOptions {
+  readonly file?: string;
+  readonly passphraseFile?: string;
+}
+
+/** `assay export`: to stdout, or into a file; what is not in it on stderr. */
+export async function exportBundle(runtime: Runtime, options: ExportBundleOptions): Promise<number> {
+  const { file, passphraseFile } = options;
+  const question = 'Passphrase for the secrets (empty: leave them out):';
+  const passphrase = await passphraseFor(runtime, passphraseFile, question);
+  if (!passphrase.ok) return complain(passphrase.error);
+  return withOpened(runtime.openDesks(options), async ({ bundles }) => {
+    const made = await bundles.export(passphrase.value);
+    if (!made.ok) return made;
+    const text = JSON.stringify(made.value, undefined, 2);
+    if (file === undefined) console.log(text);
+    else {
+      const written = await runtime.writeFile(file, `${text}\n`);
+      if (!written.ok) return written;
+      console.error(`Wrote ${quoted(file)}.`);
+    }
+    const { gateways, tools, functions, sealed, leftOut = [] } = made.value;
+    const withheld = [...gateways, ...tools, ...functions].filter((entry) => entry.withheld !== undefined);
+    if (withheld.length > 0 && sealed === undefined)
+      console.error(
+        `The secrets of ${counted(withheld.length, 'source')} are left out; with a passphrase they are sealed in it.`,
+      );
+    for (const { kind, name, reason } of leftOut)
+      console.error(`left out: the ${kind} ${quoted(name)}: ${printable(reason)}.`);
+    return ok(undefined);
+  });
+}

@@ -1,0 +1,100 @@
+import { printable } from '../../core/printable.ts';
+import type { PlanAction, PlanItem } from '../../core/bundle/bundle-plan.ts';
+import { ok } from '../../core/result.ts';
+import { LOCAL } from '../../core/subject.ts';
+import type { ImportPlan } from '../../gateway/bundle/bundle-desk.ts';
+import { askYes, hasSomebody } from './ask.ts';
+import { complain } from './complain.ts';
+import { passphraseFor } from './passphrase.ts';
+import type { CommonOptions, Runtime } from './runtime.ts';
+import { style } from './style.ts';
+import { tableOf } from './table.ts';
+import { withOpened } from './with-opened.ts';
+
+export interface ImportBundleOptions extends CommonOptions {
+  readonly apply?: boolean;
+  readonly keep?: boolean;
+  readonly passphraseFile?: string;
+  readonly json?: boolean;
+}
+
+/** What was exported, if that is what the file holds; undefined: it is something else, or cannot be read. */
+export async function bundleIn(runtime: Pick<Runtime, 'readFile'>, path: string): Promise<unknown> {
+  const text = await runtime.readFile(path);
+  if (!text.ok) return undefined;
+  try {
+    const value: unknown = JSON.parse(text.value);
+    const isBundle = typeof value === 'object' && value !== null && Object.hasOwn(value, 'assay');
+    return isBundle ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `assay import FILE`: the plan on stdout, what to know of it on stderr; done with --apply, or when somebody says yes. */
+export async function importBundle(
+  runtime: Runtime,
+  bundle: unknown,
+  options: ImportBundleOptions,
+): Promise<number> {
+  const isSealed = typeof bundle === 'object' && bundle !== null && Object.hasOwn(bundle, 'sealed');
+  const question = 'Passphrase of the bundle (empty: import it without its secrets):';
+  const passphrase = isSealed
+    ? await passphraseFor(runtime, options.passphraseFile, question)
+    : ok(undefined);
+  if (!passphrase.ok) return complain(passphrase.error);
+  const { apply = false, keep = false, json = false } = options;
+  const onConflict = keep ? 'keep' : 'replace';
+  return withOpened(runtime.openDesks(options), async ({ bundles }) => {
+    const wish = { bundle, passphrase: passphrase.value, onConflict } as const;
+    const importer = { subject: LOCAL.subject, executeRefusal: undefined };
+    const planned = await bundles.import({ ...wish, apply }, importer);
+    if (!planned.ok) return planned;
+    tell(planned.value, json);
+    if (apply || !isChanging(planned.value)) return planned;
+    if (json || !hasSomebody() || !(await askYes('Do this?'))) {
+      console.error('Nothing was changed; --apply does it.');
+      return planned;
+    }
+    const done = await bundles.import({ ...wish, apply: true }, importer);
+    if (done.ok) console.log(closing(done.value));
+    return done;
+  });
+}
+
+function isChanging({ counts }: ImportPlan): boolean {
+  return counts.create + counts.update > 0;
+}
+
+function tell(plan: ImportPlan, isJson: boolean): void {
+  if (isJson) {
+    console.log(JSON.stringify(plan, undefined, 2));
+    return;
+  }
+  const shown = plan.items.filter(({ action }) => action !== 'unchanged');
+  if (shown.length > 0)
+    console.log(`${tableOf(['WHAT', 'NAME', 'WHAT BECOMES OF IT', 'CHANGED'], shown.map(row))}\n`);
+  console.log(closing(plan));
+  for (const { kind, name, warnings } of shown)
+    for (const warning of warnings) console.error(printable(`note: ${kind} ${name}: ${warning}`));
+}
+
+function row({ kind, name, action, changed }: PlanItem): readonly string[] {
+  return [kind, name, COLOURED[action](action), changed.join(', ')];
+}
+
+const COLOURED: Readonly<Record<PlanAction, (text: string) => string>> = {
+  create: (text) => style.green(text),
+  update: (text) => style.yellow(text),
+  unchanged: (text) => text,
+  kept: (text) => text,
+  'left out': (text) => text,
+};
+
+function closing({ applied, counts }: ImportPlan): string {
+  const { create, update, unchanged, kept } = counts;
+  const done = applied ? ['created', 'updated'] : ['to create', 'to update'];
+  const leftOut = counts['left out'] === 0 ? '' : `, ${counts['left out']} left out`;
+  const keeping = kept === 0 ? '' : `, ${kept} kept`;
+  return `${create} ${done[0]}, ${update} ${done[1]}, ${unchanged} unchanged${keeping}${leftOut}.`;
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it, vi } from 'vitest';
+import { sleep, until } from '../../support/endings.ts';
+import { seeded } from '../../support/seeded.ts';
+import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
+import { valueOf } from '../../support/store-values.ts';
+
+vi.setConfig({ testTimeout: 300_000 });
+
+const KILLS = 20;
+const WORDS = 10;
+
+describe.each(DATABASES)('everything that operators made, in %s', (_, newPlace) => {
+  it(`is there whole or not at all when the process is killed while it writes it, ${KILLS} times`, async () => {
+    const chance = seeded('kills between bundles');
+    const place = await newPlace();
+    let done = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      const bringing = startProcess(place, 'bring');
+      await until('it has opened', () => (bringing.lines().length > 0 ? true : undefined), 60_000);
+      await sleep(chance.below(120));
+      bringing.child.kill('SIGKILL');
+      expect(await bringing.ended).toBeNull();
+      const acknowledged = done + bringing.lines().length - 1;
+      const store = await openAt(place);
+      const { words, toolsets, settings } = valueOf(await store.snapshot());
+      const deeds = valueOf(await store.deeds({ limit: 100_000, after: 0 }));
+      await store.close();
+      done = Number(settings.get('round') ?? 0);
+      expect([acknowledged, acknowledged + 1]).toContain(done);
+      expect([toolsets.names.length, toolsets.equippings, deeds.length]).toEqual([done, done, done]);
+      expect(toolsets.equipped).toBe(done === 0 ? undefined : `set-${done}`);
+      expect(words.words.map(({ body }) => body)).toEqual(done === 0 ? [] : Array(WORDS).fill(done));
+    }
+    // Most lives are long enough to bring something, or nothing was tried here.
+    expect(done).toBeGreaterThan(KILLS / 2);
+  });
+});

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import type { Bundle, BundledEntry, SaidOfTool } from '../../../src/core/bundle/bundle.ts';
+import { sha256 } from '../../../src/core/digest.ts';
+import { HINTS } from '../../../src/core/hints/hint.ts';
+import type { Note } from '../../../src/core/notes.ts';
+import { refIdOf } from '../../../src/core/tool-ref.ts';
+import { digestOfDefinition } from '../../../src/core/digest.ts';
+import type { Toolset, ToolsetTool } from '../../../src/core/toolset.ts';
+
+/** Also what no keyboard writes: empty, U+0000, halves of pairs, names that objects have already. */
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constantFrom('', '\u0000', '\ud800', '__proto__', 'constructor', 'a.b', 'a/b~c'),
+);
+const timeMs = fc.integer({ min: 0, max: 4_000_000_000_000 });
+
+const entry: fc.Arbitrary<BundledEntry> = fc
+  .record({
+    name: text,
+    entry: fc.dictionary(text, fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<unknown>, { maxKeys: 4 }),
+    withheld: fc.uniqueArray(text, { maxLength: 3 }),
+    createdMs: timeMs,
+    author: text,
+  })
+  .map((one) => ({
+    ...one,
+    withheld: one.withheld.filter((name) => !Object.hasOwn(one.entry, name)).sort(),
+  }));
+
+const override = fc.record(
+  { value: fc.boolean(), author: text, atMs: timeMs, reason: text, digest: text.map(sha256) },
+  { requiredKeys: ['value', 'author', 'atMs', 'digest'] },
+);
+
+const said: fc.Arbitrary<SaidOfTool> = fc
+  .record({
+    server: text,
+    identity: text,
+    name: text,
+    overrides: fc.uniqueArray(fc.tuple(fc.constantFrom(...HINTS), override), { selector: ([hint]) => hint }),
+    title: fc.option(fc.string({ minLength: 1, maxLength: 20 }), { nil: undefined }),
+    isDisabled: fc.boolean(),
+  })
+  .map(({ overrides, title, isDisabled, ...of }) => ({
+    ...of,
+    overrides: Object.fromEntries(
+      [...overrides].sort(([one], [other]) => HINTS.indexOf(one) - HINTS.indexOf(other)),
+    ),
+    ...(title !== undefined && { title }),
+    ...((isDisabled || (overrides.length === 0 && title === undefined)) && { isDisabled: true }),
+  }));
+
+const note: fc.Arbitrary<Note> = fc.record({
+  name: fc.stringMatching(/^[a-z0-9-]{1,8}$/),
+  note: fc.string({ minLength: 1, maxLength: 20 }).map((given) => `.${given}`),
+  author: text,
+  by: fc.constantFrom('model', 'operator'),
+  writtenMs: timeMs,
+  isHeld: fc.boolean(),
+});
+
+const tool: fc.Arbitrary<ToolsetTool> = fc
+  .record({
+    namespacedName: text.map((name) => `s.${name}`),
+    definition: fc.option(fc.json({ maxDepth: 2 }), { nil: undefined }),
+  })
+  .map(({ namespacedName, definition }) => {
+    if (definition === undefined) return { namespacedName };
+    const digest = digestOfDefinition(definition);
+    return { namespacedName, held: { refId: refIdOf('s', digest), digest, text: definition } };
+  });
+
+const toolset: fc.Arbitrary<Toolset> = fc
+  .record({
+    name: fc.stringMatching(/^[a-z0-9-]{2,10}$/).filter((name) => name !== 'all'),
+    description: fc.option(fc.string({ maxLength: 20 }), { nil: undefined }),
+    createdMs: timeMs,
+    changedMs: timeMs,
+    tools: fc.uniqueArray(tool, { maxLength: 4, selector: ({ namespacedName }) => namespacedName }),
+    toolNotes: fc.uniqueArray(
+      fc.record({
+        namespacedName: text,
+        notes: fc.uniqueArray(note, { minLength: 1, maxLength: 3, selector: ({ name }) => name }),
+      }),
+      { maxLength: 3, selector: ({ namespacedName }) => namespacedName },
+    ),
+  })
+  .map(({ description, ...rest }) => ({ ...rest, ...(description !== undefined && { description }) }));
+
+const preferences = fc
+  .record(
+    {
+      'limits.drainMs': fc.integer({ min: 0, max: 1_000 }),
+      enableConfigToolsMenu: fc.boolean(),
+      'notes.review': fc.constantFrom('auto', 'always', 'never'),
+    },
+    { requiredKeys: [] },
+  )
+  .map((values) => new Map<string, unknown>(Object.entries(values)));
+
+const entries = fc.uniqueArray(entry, { maxLength: 4, selector: ({ name }) => name });
+
+/** Any state that operators can have made. */
+export const arbitraryBundle: fc.Arbitrary<Bundle> = fc
+  .record({
+    gateways: entries,
+    tools: entries,
+    functions: entries,
+    trust: fc.uniqueArray(fc.record({ server: text, identity: text, trust: fc.boolean() }), {
+      maxLength: 3,
+      selector: ({ server, identity }) => JSON.stringify([server, identity]),
+    }),
+    overrides: fc.uniqueArray(said, {
+      maxLength: 4,
+      selector: ({ server, identity, name }) => JSON.stringify([server, identity, name]),
+    }),
+    toolsets: fc.uniqueArray(toolset, { maxLength: 3, selector: ({ name }) => name }),
+    isEquipped: fc.boolean(),
+    preferences,
+  })
+  .map(({ isEquipped, ...rest }) => ({
+    ...rest,
+    equipped: isEquipped ? rest.toolsets[0]?.name : undefined,
+  }));

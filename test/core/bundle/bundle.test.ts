@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bundleJson, type BundleJson } from '../../../src/core/bundle/bundle-json.ts';
+import { itemsOf } from '../../../src/core/bundle/bundle-items.ts';
+import { planImport } from '../../../src/core/bundle/bundle-plan.ts';
+import type { Bundle } from '../../../src/core/bundle/bundle.ts';
+import { placeOf, withoutSecrets, withSecrets } from '../../../src/core/bundle/entry-secrets.ts';
+import { readBundle } from '../../../src/core/bundle/read-bundle.ts';
+import { arbitraryBundle } from './arbitrary-bundle.ts';
+
+const AT = { exportedMs: 1_790_000_000_123 };
+const EMPTY: Bundle = {
+  gateways: [],
+  tools: [],
+  functions: [],
+  trust: [],
+  overrides: [],
+  toolsets: [],
+  equipped: undefined,
+  preferences: new Map(),
+};
+const GATEWAY = {
+  name: 'far',
+  entry: { url: 'https://a.example' },
+  createdAt: '2026-11-22T09:30:00.000Z',
+  createdBy: 'me',
+};
+
+function read(value: unknown): Bundle {
+  const done = readBundle(value);
+  if (!done.ok) throw new Error(JSON.stringify(done.error));
+  return done.value;
+}
+
+/** As it is written into a file and read from it. */
+function filed(json: BundleJson): unknown {
+  return JSON.parse(JSON.stringify(json));
+}
+
+describe('a bundle', () => {
+  it('comes back from its form as it was, whatever the state', () => {
+    fc.assert(
+      fc.property(arbitraryBundle, (bundle) => {
+        const json = bundleJson(bundle, AT);
+        const back = read(filed(json));
+        expect(JSON.stringify(bundleJson(back, AT))).toBe(JSON.stringify(json));
+        expect(planImport(back, bundle, 'replace').filter(({ action }) => action !== 'unchanged')).toEqual(
+          [],
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has the same bytes in whatever order its parts are given', () => {
+    fc.assert(
+      fc.property(arbitraryBundle, (bundle) => {
+        const turned: Bundle = {
+          ...bundle,
+          gateways: bundle.gateways.toReversed(),
+          tools: bundle.tools.toReversed(),
+          trust: bundle.trust.toReversed(),
+          overrides: bundle.overrides.toReversed(),
+          toolsets: bundle.toolsets.toReversed(),
+          preferences: new Map([...bundle.preferences].toReversed()),
+        };
+        expect(JSON.stringify(bundleJson(turned, AT))).toBe(JSON.stringify(bundleJson(bundle, AT)));
+      }),
+    );
+  });
+
+  it('imported into nothing creates each thing once, and again changes nothing', () => {
+    fc.assert(
+      fc.property(arbitraryBundle, (bundle) => {
+        const first = planImport(bundle, EMPTY, 'keep').map(({ action }) => action);
+        expect(first).toEqual(itemsOf(bundle).map(() => 'create'));
+        const second = planImport(bundle, bundle, 'replace').map(({ action }) => action);
+        expect(second).toEqual(first.map(() => 'unchanged'));
+      }),
+    );
+  });
+
+  it('damaged anywhere is read, or refused with faults that point into it, and never throws', () => {
+    const damage = fc.anything({ withNullPrototype: false, maxDepth: 2 });
+    fc.assert(
+      fc.property(arbitraryBundle, fc.nat(), damage, (bundle, place, value) => {
+        const damaged: unknown = filed(bundleJson(bundle, AT));
+        replaceAt(damaged, place, value);
+        const done = readBundle(damaged);
+        if (done.ok) return;
+        expect(done.error.length).toBeGreaterThan(0);
+        for (const { at, reason } of done.error)
+          expect([at, reason]).toEqual([
+            expect.stringMatching(/^(?:\/|$)/),
+            expect.stringMatching(/^[a-z"]/),
+          ]);
+      }),
+      { numRuns: 1_000 },
+    );
+    for (const value of [null, undefined, 5, 'text', [], [1], {}, { assay: 2 }, { assay: '1' }])
+      expect([value, readBundle(value).ok]).toEqual([value, false]);
+  });
+
+  it('that is nested without end is refused before anybody goes down into it', () => {
+    const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+    expect(readBundle({ assay: 1, gateways: [{ ...GATEWAY, entry: { deep } }] })).toEqual({
+      ok: false,
+      error: [{ at: '', kind: 'invalid', reason: 'it is nested more than 80 deep' }],
+    });
+  });
+
+  const REFUSED: readonly (readonly [what: string, members: unknown, at: string, reason: string])[] = [
+    ['a newer version', { assay: 2 }, '/assay', 'this Assay reads only version 1'],
+    ['an unknown member', { extra: 1 }, '/extra', 'there is no such member'],
+    ['two of one name', { gateways: [GATEWAY, GATEWAY] }, '/gateways/1', 'the same stands there twice'],
+    [
+      'a member both there and withheld',
+      { gateways: [{ ...GATEWAY, withheld: ['url'] }] },
+      '/gateways/0/entry/url',
+      'it is said to be withheld, too',
+    ],
+    ['an equipped toolset that is not there', { equipped: 'gone' }, '/equipped', 'no toolset of the bundle'],
+    [
+      'a word that says nothing',
+      { overrides: [{ server: 'a', identity: 'b', name: 'c' }] },
+      '/overrides/0',
+      'it says nothing of its tool',
+    ],
+    [
+      'a hint that there is not',
+      { overrides: [{ server: 'a', identity: 'b', name: 'c', hints: { safeHint: {} } }] },
+      '/overrides/0/hints/safeHint',
+      'there is no such hint',
+    ],
+    [
+      'a list where one text is a choice',
+      { preferences: { 'notes.review': ['never'] } },
+      '/preferences/notes.review',
+      'it must be a text',
+    ],
+    [
+      'a seal that would take a gigabyte',
+      { sealed: sealed({ N: 2 ** 20, r: 8 }) },
+      '/sealed/N',
+      'with this r it takes more than 128 MiB',
+    ],
+    [
+      'a seal whose cost is no power of two',
+      { sealed: sealed({ N: 20_000 }) },
+      '/sealed/N',
+      'it must be a power of two',
+    ],
+    [
+      'a seal that would take an hour',
+      { sealed: sealed({ p: 1_000_000 }) },
+      '/sealed/p',
+      'it must be a whole number',
+    ],
+    ['a seal with a salt of nothing', { sealed: sealed({ salt: '' }) }, '/sealed/salt', 'it has 0 bytes'],
+  ];
+
+  it.each(REFUSED)('with %s is refused there', (_, members, at, reason) => {
+    const done = readBundle({ assay: 1, ...(members as object) });
+    expect(done.ok ? [] : done.error).toEqual([
+      { at, kind: 'invalid', reason: expect.stringContaining(reason) as unknown },
+    ]);
+  });
+});
+
+function sealed(more: object): object {
+  const bytes = (count: number): string => Buffer.alloc(count).toString('base64');
+  return {
+    kdf: 'scrypt',
+    N: 2 ** 15,
+    r: 8,
+    p: 3,
+    salt: bytes(16),
+    nonce: bytes(12),
+    data: bytes(32),
+    ...more,
+  };
+}
+
+describe('the secrets of an entry', () => {
+  const entry = { url: 'https://a.example/mcp', headers: { Authorization: 'x' }, timeoutMs: 5 };
+  const bundled = { name: 'far', entry, withheld: [], createdMs: 0, author: 'me' };
+  const { open, secrets } = withoutSecrets('gateway', bundled, new Set(['headers', 'env']));
+
+  it('are taken out as whole members, and come back', () => {
+    expect(open).toEqual({ ...bundled, entry: { url: entry.url, timeoutMs: 5 }, withheld: ['headers'] });
+    expect(secrets).toEqual({
+      kind: 'gateway',
+      name: 'far',
+      place: placeOf(entry),
+      members: { headers: entry.headers },
+    });
+    expect(secrets && withSecrets(open, secrets)).toEqual({ kind: 'refilled', entry: bundled, missing: [] });
+  });
+
+  it('come back on another path of the same origin, and nowhere else', () => {
+    const led = (url: string): unknown => secrets && withSecrets({ ...open, entry: { url } }, secrets).kind;
+    expect(led('https://a.example/other?x=1')).toBe('refilled');
+    for (const url of ['https://b.example/mcp', 'http://a.example/mcp', 'https://a.example:8443/', 'nowhere'])
+      expect([url, led(url)]).toEqual([url, 'elsewhere']);
+    const command = {
+      name: 'c',
+      entry: { command: 'node', args: ['a.js'], env: { A: 'b' } },
+      withheld: [],
+      createdMs: 0,
+      author: '',
+    };
+    const split = withoutSecrets('gateway', command, new Set(['env']));
+    const other = { ...split.open, entry: { command: 'node', args: ['b.js'] } };
+    expect(split.secrets && withSecrets(other, split.secrets)).toEqual({ kind: 'elsewhere' });
+  });
+});
+
+/** Puts a value in the place of one that is met in the given order. */
+function replaceAt(root: unknown, place: number, value: unknown): void {
+  const holders: (readonly [Record<string, unknown>, string])[] = [];
+  const walk = (one: unknown): void => {
+    if (typeof one !== 'object' || one === null) return;
+    for (const [key, member] of Object.entries(one)) {
+      holders.push([one as Record<string, unknown>, key]);
+      walk(member);
+    }
+  };
+  walk(root);
+  const [holder, key] = holders[place % holders.length] ?? [{}, ''];
+  holder[key] = value;
+}

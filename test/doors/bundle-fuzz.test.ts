@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { beforeAll, expect, it, vi } from 'vitest';
+import {
+  exportOf,
+  makeEverything,
+  openInstance,
+  PASSPHRASE,
+  sealedExportOf,
+  type Instance,
+} from '../support/bundles.ts';
+import type { JsonObject } from '../support/json.ts';
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
+
+let full: Instance;
+let bundle: JsonObject;
+beforeAll(async () => {
+  full = await openInstance();
+  await makeEverything(full);
+  bundle = await sealedExportOf(full);
+});
+
+/** A copy in which one value, met in this order, is another, or is gone. */
+function damagedAt(place: number, value: unknown): unknown {
+  const copy = structuredClone(bundle);
+  const holders: (readonly [Record<string, unknown>, string])[] = [];
+  const walk = (one: unknown): void => {
+    if (typeof one !== 'object' || one === null) return;
+    for (const [key, member] of Object.entries(one)) {
+      holders.push([one as Record<string, unknown>, key]);
+      walk(member);
+    }
+  };
+  walk(copy);
+  const [holder, key] = holders[place % holders.length] ?? [{}, ''];
+  if (value === undefined) delete holder[key];
+  else holder[key] = value;
+  return copy;
+}
+
+const value = fc.oneof(
+  fc.constant(undefined),
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.constantFrom(
+    '\u0000',
+    '\ud800',
+    '__proto__',
+    -1,
+    2 ** 53,
+    'x'.repeat(100_000),
+    '../..',
+    'http://127.0.0.1:9/',
+  ),
+);
+
+it('a damaged export is planned or refused, never a fault of Assay, and a plan changes nothing', async () => {
+  const before = await exportOf(full);
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), value, fc.boolean(), async (place, given, isOpen) => {
+      const wish = { bundle: damagedAt(place, given), ...(isOpen && { passphrase: PASSPHRASE }) };
+      const answer = await full.admin.post('/import', wish);
+      expect([200, 422]).toContain(answer.status);
+    }),
+    { numRuns: 150 },
+  );
+  expect(await exportOf(full)).toEqual(before);
+});
+
+it('a damaged export that is refused has changed nothing, and one that is taken is taken whole', async () => {
+  const target = await openInstance();
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), value, async (place, given) => {
+      const before = await exportOf(target);
+      const wish = { bundle: damagedAt(place, given), apply: true };
+      const answer = await target.admin.post('/import', wish);
+      expect([200, 422]).toContain(answer.status);
+      if (answer.status !== 200) expect(await exportOf(target)).toEqual(before);
+      else {
+        const again = await target.admin.post('/import', wish);
+        expect([again.status, /"create":0,"update":0/.test(again.text)]).toEqual([200, true]);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,257 @@
+// Everything that operators made, out of one Assay and into another.
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { verdictOf } from '../support/admin.ts';
+import {
+  actionsOf,
+  countsOf,
+  exportOf,
+  lasting,
+  makeEverything,
+  openInstance,
+  PASSPHRASE,
+  sealedExportOf,
+  SECRETS,
+  type Instance,
+} from '../support/bundles.ts';
+import { startHttp } from '../fixtures/http.ts';
+import { at, isObject, listAt, textAt, type JsonObject } from '../support/json.ts';
+import { postgres } from '../support/postgres.ts';
+import { toolsOf } from '../support/hints.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const NOTHING = { create: 0, update: 0, unchanged: 0, kept: 0, 'left out': 0 };
+
+let full: Instance;
+let bundle: JsonObject;
+beforeAll(async () => {
+  full = await openInstance();
+  await makeEverything(full);
+  bundle = await sealedExportOf(full);
+});
+
+describe('an export', () => {
+  it('is a file of the same bytes while nothing changes, whose ETag says so', async () => {
+    const [one, two] = [await full.admin.get('/export'), await full.admin.get('/export')];
+    expect(one.headers['content-disposition']).toMatch(
+      /^attachment; filename="assay-\d{4}-\d\d-\d\d\.json"$/,
+    );
+    expect(one.headers.etag).toBe(two.headers.etag);
+    const text = (answer: typeof one): string => answer.text.replace(/"exportedAt":"[^"]+"/, '');
+    expect(text(one)).toBe(text(two));
+    expect(Object.keys(one.json() as JsonObject)).toEqual([
+      ...['assay', 'exportedAt', 'gateways', 'tools', 'functions', 'trust', 'overrides', 'toolsets'],
+      ...['equipped', 'preferences'],
+    ]);
+  });
+
+  it('has no secret in the clear, and names what was taken out', async () => {
+    const texts = [(await full.admin.get('/export')).text, JSON.stringify(bundle)];
+    expect(SECRETS.filter((secret) => texts.some((text) => text.includes(secret)))).toEqual([]);
+    const withheld = (list: string): readonly unknown[] =>
+      listAt(bundle, list).map((one) => [at(one, 'name'), at(one, 'withheld')]);
+    expect(withheld('gateways')).toEqual([
+      ['far', ['headers', 'url']],
+      ['made', ['env']],
+    ]);
+    expect(withheld('tools')).toEqual([['weather', ['auth', 'headers']]]);
+    expect(withheld('functions')).toEqual([[expect.stringMatching(/sums\.mjs$/), ['env']]]);
+  });
+
+  it('takes a token that administers, and a passphrase of 12 characters', async () => {
+    expect(verdictOf(await full.admin.post('/export', { passphrase: 'short' }))).toBe('422 BODY_INVALID');
+    expect(verdictOf(await full.limited.get('/export'))).toBe('200');
+  });
+});
+
+describe('an import', () => {
+  it('is a dry run first, which changes nothing and tells what would', async () => {
+    const empty = await openInstance();
+    const before = await exportOf(empty);
+    const planned = await empty.admin.post('/import', { bundle, passphrase: PASSPHRASE });
+    expect([planned.status, at(planned.json(), 'applied')]).toEqual([200, false]);
+    expect(countsOf(planned.json())).toEqual({ ...NOTHING, create: 12 });
+    expect(await exportOf(empty)).toEqual(before);
+    expect((await empty.admin.get('/activity')).json()).toEqual({ activity: expect.any(Array) as unknown });
+    expect(planned.text).not.toMatch(/s3cr3t/);
+  });
+
+  it('brings all of it into an empty Assay, identical, and the same again changes nothing', async () => {
+    const empty = await openInstance();
+    const wish = { bundle, passphrase: PASSPHRASE, apply: true };
+    const done = await empty.admin.post('/import', wish);
+    expect([done.status, at(done.json(), 'applied'), countsOf(done.json())]).toEqual([
+      200,
+      true,
+      { ...NOTHING, create: 12 },
+    ]);
+    expect(await exportOf(empty)).toEqual(await exportOf(full));
+    const deeds = (await empty.admin.get('/activity?limit=1000')).text;
+    expect(SECRETS.filter((secret) => deeds.includes(secret))).toEqual([]);
+    const again = await empty.admin.post('/import', wish);
+    expect(countsOf(again.json())).toEqual({ ...NOTHING, unchanged: 12 });
+    expect((await empty.admin.get('/activity?limit=1000')).text).toBe(deeds);
+    // The tools run with the secrets that came along.
+    await empty.assay.settled();
+    const acts = await toolsOf(empty.admin, 'server=made');
+    expect([...acts.keys()].sort()).toEqual(['act', 'look']);
+    expect(at(acts.get('act'), 'title')).toBe('Acts');
+    const sealed = await sealedExportOf(empty);
+    const other = await openInstance();
+    const third = await other.admin.post('/import', { ...wish, bundle: sealed });
+    expect(countsOf(third.json())).toEqual({ ...NOTHING, create: 12 });
+    expect(await exportOf(other)).toEqual(lasting(bundle));
+  });
+
+  it('goes from SQLite to PostgreSQL and back without a difference', async () => {
+    const elsewhere = await openInstance(await (await postgres()).newDatabase());
+    const back = await openInstance();
+    const wish = { passphrase: PASSPHRASE, apply: true };
+    expect(verdictOf(await elsewhere.admin.post('/import', { ...wish, bundle }))).toBe('200');
+    const over = await sealedExportOf(elsewhere);
+    expect(lasting(over)).toEqual(lasting(bundle));
+    expect(verdictOf(await back.admin.post('/import', { ...wish, bundle: over }))).toBe('200');
+    expect(await exportOf(back)).toEqual(lasting(bundle));
+    const known = await back.admin.post('/import', { ...wish, bundle });
+    expect(countsOf(known.json())).toEqual({ ...NOTHING, unchanged: 12 });
+  });
+
+  it('without the passphrase leaves out what is nothing without its secrets, and says what the rest needs', async () => {
+    const empty = await openInstance();
+    const done = (await empty.admin.post('/import', { bundle, apply: true })).json();
+    expect(countsOf(done)).toEqual({ ...NOTHING, create: 11, 'left out': 1 });
+    expect(actionsOf(done)).toContain('gateway far left out');
+    const warnings = listAt(done, 'items').flatMap((item) => listAt(item, 'warnings'));
+    expect(warnings).toContain('It needs env: give them with PUT /gateways/{id}.');
+    expect(warnings).toContain('It needs auth, headers: give them with PUT /tools/{id}.');
+    expect(warnings).toContain(
+      'It cannot be made without headers, url: give the passphrase of the bundle, or make it anew.',
+    );
+    const again = (await empty.admin.post('/import', { bundle, apply: true })).json();
+    expect(countsOf(again)).toEqual({ ...NOTHING, unchanged: 11, 'left out': 1 });
+  });
+
+  it('without the passphrase keeps the secrets that are here for the same place', async () => {
+    const done = (await full.admin.post('/import', { bundle: lasting(bundle), apply: true })).json();
+    expect(countsOf(done)).toEqual({ ...NOTHING, unchanged: 12 });
+  });
+
+  it('with another passphrase is refused whole', async () => {
+    const empty = await openInstance();
+    const before = await exportOf(empty);
+    const refused = await empty.admin.post('/import', {
+      bundle,
+      passphrase: 'another passphrase',
+      apply: true,
+    });
+    expect(verdictOf(refused)).toBe('422 BUNDLE_LOCKED');
+    const { sealed } = bundle;
+    const torn = { ...bundle, sealed: { ...(isObject(sealed) ? sealed : {}), p: 2 } };
+    const changed = await empty.admin.post('/import', { bundle: torn, passphrase: PASSPHRASE, apply: true });
+    expect(verdictOf(changed)).toBe('422 BUNDLE_LOCKED');
+    expect(await exportOf(empty)).toEqual(before);
+  });
+
+  it('carries no secret to a place for which it was not given', async () => {
+    const [here, there] = [await startHttp('legacy'), await startHttp('legacy')];
+    const from = await openInstance();
+    const headers = { Authorization: 'Bearer s3cr3t-of-one-place-0123456789' };
+    await from.admin.post('/gateways', { name: 'kept', url: here.url, headers });
+    const exported = await sealedExportOf(from);
+    const [gateway] = listAt(exported, 'gateways');
+    const entry = at(gateway, 'entry');
+    const swapped = {
+      ...exported,
+      gateways: [{ ...(gateway as JsonObject), entry: { ...(entry as JsonObject), url: there.url } }],
+    };
+    const empty = await openInstance();
+    const refused = await empty.admin.post('/import', {
+      bundle: swapped,
+      passphrase: PASSPHRASE,
+      apply: true,
+    });
+    expect([verdictOf(refused), at(refused.json(), 'errors', 0, 'pointer')]).toEqual([
+      '422 BODY_INVALID',
+      '/bundle/gateways/0/entry',
+    ]);
+    // Nor do those of one that is here already go there.
+    const done = (await from.admin.post('/import', { bundle: lasting(swapped), apply: true })).json();
+    expect(actionsOf(done)).toContain('gateway kept update');
+    await from.assay.settled();
+    expect(there.seen.filter((seen) => seen.headers['authorization'] !== undefined)).toEqual([]);
+    await Promise.all([here.close(), there.close()]);
+  });
+
+  it('of commands, modules and documents in files takes the scope execute, and then does nothing of the rest', async () => {
+    const empty = await openInstance();
+    const before = await exportOf(empty);
+    const wish = { bundle, passphrase: PASSPHRASE, apply: true };
+    expect(verdictOf(await empty.limited.post('/import', wish))).toBe('403 SCOPE_MISSING');
+    expect(await exportOf(empty)).toEqual(before);
+    const harmless = { assay: 1, preferences: bundle['preferences'] };
+    expect(verdictOf(await empty.limited.post('/import', { bundle: harmless, apply: true }))).toBe('200');
+    expect(verdictOf(await full.limited.post('/import', wish))).toBe('200');
+  });
+
+  it('replaces what differs, or keeps it where that is wished, and takes nothing away', async () => {
+    const target = await openInstance();
+    await target.admin.post('/toolsets', { name: 'both', tools: [] });
+    await target.admin.post('/toolsets', { name: 'own', tools: [] });
+    await target.admin.post('/toolsets/own/equip');
+    const wish = { bundle, passphrase: PASSPHRASE };
+    const keep = (await target.admin.post('/import', { ...wish, onConflict: 'keep' })).json();
+    expect(actionsOf(keep).filter((line) => line.endsWith('kept'))).toEqual([
+      'toolset both kept',
+      'equipped both kept',
+    ]);
+    const replace = (await target.admin.post('/import', { ...wish, apply: true })).json();
+    const updates = listAt(replace, 'items').filter((item) => at(item, 'action') === 'update');
+    expect(updates.map((item) => [textAt(item, 'name'), at(item, 'changed')])).toEqual([
+      ['both', ['createdAt', 'description', 'lastModified', 'toolNotes', 'tools']],
+      ['both', ['toolset']],
+    ]);
+    const names = listAt((await target.admin.get('/toolsets')).json(), 'toolsets');
+    expect(names.map((one) => [at(one, 'name'), at(one, 'isEquipped')])).toEqual([
+      ['both', true],
+      ['none', false],
+      ['own', false],
+    ]);
+  });
+
+  it('twice at a time does it once', async () => {
+    const empty = await openInstance();
+    const wish = { bundle, passphrase: PASSPHRASE, apply: true };
+    const both = await Promise.all([empty.admin.post('/import', wish), empty.admin.post('/import', wish)]);
+    expect(both.map(verdictOf)).toEqual(['200', '200']);
+    const created = both.map((answer) => Number(at(answer.json(), 'counts', 'create')));
+    expect(created.sort((one, other) => one - other)).toEqual([0, 12]);
+    expect(await exportOf(empty)).toEqual(lasting(bundle));
+    const deeds = listAt((await empty.admin.get('/activity?limit=1000')).json(), 'activity');
+    expect(deeds.filter((deed) => at(deed, 'subject') !== 'local')).toHaveLength(12);
+  });
+
+  it('tells each fault by its place, and does nothing', async () => {
+    const empty = await openInstance();
+    const before = await exportOf(empty);
+    const faulty = {
+      ...lasting(bundle),
+      assay: 1,
+      gateways: [{ name: 'x', entry: { url: 5 }, createdAt: 'never', createdBy: 'me' }],
+      trust: [{ server: 'x', identity: 'y' }],
+      preferences: { 'limits.drainMs': 'long', 'no.such': 1 },
+      more: true,
+    };
+    const refused = await empty.admin.post('/import', { bundle: faulty, apply: true });
+    expect(listAt(refused.json(), 'errors').map((one) => at(one, 'pointer'))).toEqual([
+      '/bundle/more',
+      '/bundle/gateways/0/createdAt',
+      '/bundle/trust/0/trust',
+      '/bundle/preferences/limits.drainMs',
+      '/bundle/preferences/no.such',
+    ]);
+    expect(verdictOf(refused)).toBe('422 BODY_INVALID');
+    expect(verdictOf(await empty.admin.post('/import', { bundle: 5 }))).toBe('422 BODY_INVALID');
+    expect(verdictOf(await empty.admin.post('/import', {}))).toBe('422 BODY_INVALID');
+    expect(await exportOf(empty)).toEqual(before);
+  });
+});

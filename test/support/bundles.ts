@@ -1,0 +1,122 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { adminClient, type AdminClient } from './admin.ts';
+import { startAssay, type Assay } from './assay.ts';
+import { filedServer, toolNamed } from './filed.ts';
+import { toolIn } from './hints.ts';
+import { at, isObject, listAt, textAt, type Json, type JsonObject } from './json.ts';
+import { tempDir } from './place.ts';
+import { keepToken } from './tokens.ts';
+
+export const PASSPHRASE = 'correct horse battery staple';
+
+/** One running Assay with who may do everything there, and who may run nothing. */
+export interface Instance {
+  readonly assay: Assay;
+  readonly home: string;
+  readonly admin: AdminClient;
+  readonly limited: AdminClient;
+}
+
+export async function openInstance(
+  databaseUrl?: string,
+  { home = tempDir(), servers = {} }: { readonly home?: string; readonly servers?: JsonObject } = {},
+): Promise<Instance> {
+  const [token, less] = [
+    await keepToken(home, `boss-${Date.now()}`, { scopes: ['admin', 'execute'], databaseUrl }),
+    await keepToken(home, `limited-${Date.now()}`, { scopes: ['admin'], databaseUrl }),
+  ];
+  const env = databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: databaseUrl };
+  const assay = await startAssay({ servers, home, env });
+  await assay.settled();
+  return { assay, home, admin: adminClient(assay, token), limited: adminClient(assay, less) };
+}
+
+/** Secrets that no export may hold in the clear. */
+export const SECRETS: readonly string[] = [
+  's3cr3t-of-the-variable-0123456789',
+  's3cr3t-of-the-request-0123456789',
+  's3cr3t-of-the-header-0123456789',
+  's3cr3t-of-the-module-0123456789',
+  's3cr3t-of-the-url-Zx81Qw92Er73',
+];
+const [OF_VARIABLE = '', OF_REQUEST = '', OF_HEADER = '', OF_MODULE = '', OF_URL = ''] = SECRETS;
+
+/** Makes one of each through the REST API, and two where that says more. */
+export async function makeEverything({ admin }: Instance): Promise<void> {
+  const done = async (asked: ReturnType<AdminClient['post']>): Promise<Json> => {
+    const answer = await asked;
+    if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text}`);
+    return answer.status === 204 ? null : answer.json();
+  };
+  const { entry } = filedServer([toolNamed('act'), toolNamed('look')], {
+    env: { TOKEN_OF_IT: OF_VARIABLE },
+  });
+  await done(admin.post('/gateways', { name: 'made', trust: true, ...entry }));
+  await done(
+    admin.post('/gateways', {
+      name: 'far',
+      url: `http://127.0.0.1:9/mcp?api_key=${OF_URL}`,
+      headers: { Authorization: `Bearer ${OF_HEADER}` },
+    }),
+  );
+  await done(
+    admin.post('/tools', {
+      name: 'weather',
+      url: 'http://127.0.0.1:9/weather/{city}',
+      method: 'GET',
+      auth: { type: 'bearer', token: OF_REQUEST },
+      headers: { 'X-Api-Key': OF_HEADER },
+      description: 'Tells the weather.',
+    }),
+  );
+  const module = join(tempDir(), 'sums.mjs');
+  writeFileSync(module, 'export function sum({ a, b }) { return a + b; }\n');
+  await done(admin.post('/functions', { module, env: { API_TOKEN: OF_MODULE }, memoryMb: 64 }));
+  const { id } = await toolIn(admin, 'made', 'act');
+  const said = { annotations: { readOnlyHint: true }, title: 'Acts', reason: 'I have read its code.' };
+  await done(admin.put(`/tools/${String(id)}`, said));
+  await done(
+    admin.post('/toolsets', { name: 'both', description: 'Of two', tools: ['made.act', 'made.look'] }),
+  );
+  await done(admin.post('/toolsets', { name: 'none', tools: [] }));
+  await done(
+    admin.post(`/tools/${String(id)}/notes`, { toolset: 'both', name: 'team', note: 'Our team is "ÄÖ".' }),
+  );
+  await done(admin.post('/toolsets/both/equip'));
+  const look = await toolIn(admin, 'made', 'look');
+  await done(admin.put(`/tools/${textAt(look, 'id')}`, { enabled: false }));
+  await done(admin.put('/preferences', { 'limits.drainMs': 5_000, 'notes.review': 'never' }));
+}
+
+/** The document without when it was made, and without what chance made of its secrets. */
+export async function exportOf({ admin }: Instance): Promise<JsonObject> {
+  const answer = await admin.get('/export');
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
+  return lasting(answer.json());
+}
+
+export async function sealedExportOf({ admin }: Instance): Promise<JsonObject> {
+  const answer = await admin.post('/export', { passphrase: PASSPHRASE });
+  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
+  const bundle = answer.json();
+  if (!isObject(bundle)) throw new Error(answer.text);
+  return bundle;
+}
+
+export function lasting(bundle: Json): JsonObject {
+  if (!isObject(bundle)) throw new Error('no bundle');
+  const { exportedAt: _, sealed: __, ...rest } = bundle;
+  return rest;
+}
+
+/** `gateway made create`: what becomes of each thing. */
+export function actionsOf(plan: Json): readonly string[] {
+  return listAt(plan, 'items').map(
+    (item) => `${textAt(item, 'kind')} ${textAt(item, 'name')} ${textAt(item, 'action')}`,
+  );
+}
+
+export function countsOf(plan: Json): Json | undefined {
+  return at(plan, 'counts');
+}
