@@ -32,9 +32,9 @@ export async function addFunctions(
   const absolute = (path: string): string => resolve(process.cwd(), path);
   const entry = {
     module: absolute(file),
-    env: env.value,
-    reads: (options.read ?? []).map(absolute),
-    writes: (options.write ?? []).map(absolute),
+    ...(options.env !== undefined && { env: env.value }),
+    ...(options.read !== undefined && { reads: options.read.map(absolute) }),
+    ...(options.write !== undefined && { writes: options.write.map(absolute) }),
     ...(options.memory !== undefined && { memoryMb: options.memory }),
   };
   return withOpened(runtime.openDesks(options), async ({ modules, tools }) => {
