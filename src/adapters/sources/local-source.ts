@@ -51,17 +51,17 @@ export class LocalSource implements MadeSource {
 
   async read(signal: AbortSignal): Promise<Result<MadeTools, string>> {
     const { tools, modules } = this.#transport;
-    const found: MadeTool[] = [];
+    const found: Found[] = [];
     const skipped: Skipped[] = [];
     for (const { name, made } of this.#makeTools(tools)) {
-      if (made.ok) found.push(made.value);
+      if (made.ok) found.push({ tool: made.value, what: name });
       else skipped.push({ what: name, why: made.error });
     }
     const reading = modules.map((spec) => this.#readModule(keyOf(spec), signal));
     for (const [index, given] of (await Promise.all(reading)).entries()) {
       const path = modules[index]?.path ?? '';
       if (given.ok) {
-        found.push(...given.value.tools);
+        found.push(...given.value.tools.map((tool) => ({ tool, what: `${path}: ${tool.definition.name}` })));
         skipped.push(...given.value.skipped.map(({ what, why }) => ({ what: `${path}: ${what}`, why })));
       } else skipped.push({ what: path, why: given.error });
     }
@@ -141,15 +141,22 @@ function keyOf(spec: RestToolSpec | FunctionModuleSpec): string {
   return JSON.stringify(spec);
 }
 
+interface Found {
+  readonly tool: MadeTool;
+  /** Where it comes from, and its name. */
+  readonly what: string;
+}
+
 /** The first of a name has it. */
-function withoutTwins(found: readonly MadeTool[], skipped: readonly Skipped[]): MadeTools {
+function withoutTwins(found: readonly Found[], skipped: readonly Skipped[]): MadeTools {
   const names = new Set<string>();
+  const tools: MadeTool[] = [];
   const twins: Skipped[] = [];
-  const tools = found.filter(({ definition: { name } }) => {
-    if (names.has(name)) twins.push({ what: name, why: 'another tool of this name stands before it' });
-    const isFirst = !names.has(name);
+  for (const { tool, what } of found) {
+    const { name } = tool.definition;
+    if (names.has(name)) twins.push({ what, why: 'another tool of this name stands before it' });
+    else tools.push(tool);
     names.add(name);
-    return isFirst;
-  });
+  }
   return { tools, skipped: [...skipped, ...twins] };
 }

@@ -122,7 +122,7 @@ export class ModuleDesk {
       faults: skipped.flatMap(({ what, why }) => {
         if (what === path) return [why];
         // One of its tools.
-        return what.startsWith(`${path}: `) ? [`${what.slice(path.length + 2)} ${why}`] : [];
+        return what.startsWith(`${path}: `) ? [`${what.slice(path.length + 2)}: ${why}`] : [];
       }),
     };
   }
