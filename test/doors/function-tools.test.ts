@@ -375,7 +375,7 @@ describe('a module that never loads', () => {
     expect((await model.call('greet')).text).toBe('Hello world!');
     world.write('stuck.mjs', DUAL);
     await until('it is mended', async () => ((await model.tools()).includes('two') ? true : undefined));
-    expect(await faults()).toEqual([['default[1] has no function "run"'], []]);
+    expect(await faults()).toEqual([['default[1]: has no function "run"'], []]);
   });
 });
 
