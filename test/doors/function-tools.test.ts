@@ -357,14 +357,13 @@ describe('a module that goes wrong', () => {
 
 describe('a module that never loads', () => {
   it('keeps no other tool from being listed or called', async () => {
-    const began = Date.now();
     const world = await serveFunctions({
       files: { 'tools.ts': TOOLS, 'stuck.mjs': 'await new Promise((resolve) => setInterval(resolve, 1e9));' },
       functions: ['./stuck.mjs', './tools.ts'],
     });
     const model = await world.meet('modern');
     expect((await model.call('greet')).text).toBe('Hello world!');
-    expect(Date.now() - began).toBeLessThan(8_000);
+    // Before it was given up, that is.
     const faults = async (): Promise<Json> =>
       listAt((await world.admin.get('/functions')).json(), 'functions').map((one) => listAt(one, 'faults'));
     expect(await faults()).toEqual([['it has not loaded within 3 s so far'], []]);
