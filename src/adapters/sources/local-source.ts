@@ -1,8 +1,9 @@
-import { ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import type { MadeTransport } from '../../core/server-spec.ts';
 import type { Skipped } from '../../gateway/ports.ts';
+import { atMost } from '../../platform/waiting.ts';
 import type { MadeSource, MadeTool, MadeTools } from './made-tool.ts';
 
 export type LocalTransport = Extract<MadeTransport, { readonly kind: 'local' }>;
@@ -16,7 +17,13 @@ export interface LocalSourceOptions {
 interface OpenModule {
   readonly source: MadeSource;
   readonly endListening: () => void;
+  /** What came of a reading that no list waited for, until a list has it. */
+  late?: Result<MadeTools, string> | undefined;
+  isAwaited?: boolean;
 }
+
+/** Lists wait so many ms for a module: one that never loads must not keep the others from being called. */
+const READ_WAIT_MS = 3_000;
 
 /** What operators make themselves: requests and modules of functions, each beside the others. */
 export class LocalSource implements MadeSource {
@@ -44,22 +51,19 @@ export class LocalSource implements MadeSource {
 
   async read(signal: AbortSignal): Promise<Result<MadeTools, string>> {
     const { tools, modules } = this.#transport;
-    const found: MadeTool[] = [];
+    const found: Found[] = [];
     const skipped: Skipped[] = [];
     for (const { name, made } of this.#makeTools(tools)) {
-      if (made.ok) found.push(made.value);
+      if (made.ok) found.push({ tool: made.value, what: name });
       else skipped.push({ what: name, why: made.error });
     }
-    const open = modules.flatMap((spec) => {
-      const module = this.#modules.get(keyOf(spec));
-      return module === undefined ? [] : [{ what: spec.path, read: module.source.read(signal) }];
-    });
-    for (const { what, read } of open) {
-      const given = await read;
+    const reading = modules.map((spec) => this.#readModule(keyOf(spec), signal));
+    for (const [index, given] of (await Promise.all(reading)).entries()) {
+      const path = modules[index]?.path ?? '';
       if (given.ok) {
-        found.push(...given.value.tools);
-        skipped.push(...given.value.skipped);
-      } else skipped.push({ what, why: given.error });
+        found.push(...given.value.tools.map((tool) => ({ tool, what: `${path}: ${tool.definition.name}` })));
+        skipped.push(...given.value.skipped.map(({ what, why }) => ({ what: `${path}: ${what}`, why })));
+      } else skipped.push({ what: path, why: given.error });
     }
     return ok(withoutTwins(found, skipped));
   }
@@ -73,6 +77,27 @@ export class LocalSource implements MadeSource {
     this.#listeners.clear();
     for (const key of [...this.#modules.keys()]) this.#closeModule(key);
     await Promise.all(this.#ending);
+  }
+
+  /** One that takes long is left out, and tells by itself when it has been read. */
+  async #readModule(key: string, signal: AbortSignal): Promise<Result<MadeTools, string>> {
+    const module = this.#modules.get(key);
+    if (module === undefined) return ok({ tools: [], skipped: [] });
+    const { late } = module;
+    module.late = undefined;
+    if (late !== undefined) return late;
+    const read = module.source.read(signal);
+    const given = await atMost(read, READ_WAIT_MS);
+    if (given !== undefined) return given;
+    if (module.isAwaited !== true) void this.#awaitLate(key, module);
+    return err(`it has not loaded within ${READ_WAIT_MS / 1000} s so far`);
+  }
+
+  async #awaitLate(key: string, module: OpenModule): Promise<void> {
+    module.isAwaited = true;
+    module.late = await module.source.read(new AbortController().signal);
+    module.isAwaited = false;
+    if (this.#modules.get(key) === module) this.#changed();
   }
 
   #makeTools(
@@ -116,15 +141,22 @@ function keyOf(spec: RestToolSpec | FunctionModuleSpec): string {
   return JSON.stringify(spec);
 }
 
+interface Found {
+  readonly tool: MadeTool;
+  /** Where it comes from, and its name. */
+  readonly what: string;
+}
+
 /** The first of a name has it. */
-function withoutTwins(found: readonly MadeTool[], skipped: readonly Skipped[]): MadeTools {
+function withoutTwins(found: readonly Found[], skipped: readonly Skipped[]): MadeTools {
   const names = new Set<string>();
+  const tools: MadeTool[] = [];
   const twins: Skipped[] = [];
-  const tools = found.filter(({ definition: { name } }) => {
-    if (names.has(name)) twins.push({ what: name, why: 'another tool of this name stands before it' });
-    const isFirst = !names.has(name);
+  for (const { tool, what } of found) {
+    const { name } = tool.definition;
+    if (names.has(name)) twins.push({ what, why: 'another tool of this name stands before it' });
+    else tools.push(tool);
     names.add(name);
-    return isFirst;
-  });
+  }
   return { tools, skipped: [...skipped, ...twins] };
 }

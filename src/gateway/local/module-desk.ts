@@ -124,9 +124,11 @@ export class ModuleDesk {
       writes,
       memoryMb,
       timeoutMs,
-      faults: skipped
-        .filter(({ what }) => what === path || what.startsWith(`${path}: `))
-        .map(({ why }) => why),
+      faults: skipped.flatMap(({ what, why }) => {
+        if (what === path) return [why];
+        // One of its tools.
+        return what.startsWith(`${path}: `) ? [`${what.slice(path.length + 2)}: ${why}`] : [];
+      }),
     };
   }
 

@@ -37,6 +37,8 @@ class ModuleSource implements MadeSource {
   #serving: Serving | undefined;
   #starting: Promise<Result<Serving, string>> | undefined;
   #manifest: Manifest | undefined;
+  /** Why its files as they are now are not those that serve. */
+  #brokenBy: string | undefined;
   #crashes: CrashRecord = NO_CRASHES;
   #changes = 0;
   #reloading: Promise<void> | undefined;
@@ -54,7 +56,8 @@ class ModuleSource implements MadeSource {
       if (!started.ok) return started;
     }
     const { tools = [], skipped = [] } = this.#manifest ?? {};
-    return ok({ tools: tools.map((facts) => this.#toolOf(facts)), skipped });
+    const broken = this.#brokenBy === undefined ? [] : [{ what: nameOf(this.#spec), why: this.#brokenBy }];
+    return ok({ tools: tools.map((facts) => this.#toolOf(facts)), skipped: [...broken, ...skipped] });
   }
 
   onChange(listener: () => void): () => void {
@@ -140,8 +143,14 @@ class ModuleSource implements MadeSource {
     if (before?.process.hasEnded === false) before.process.retire();
     const isOther = JSON.stringify(this.#manifest) !== JSON.stringify(serving.manifest);
     const isFirst = this.#manifest === undefined;
+    const isMended = this.#brokenBy !== undefined;
     this.#manifest = serving.manifest;
-    if (isOther && (!isFirst || this.#changes > 0)) for (const listener of this.#listeners) listener();
+    this.#brokenBy = undefined;
+    if (isMended || (isOther && (!isFirst || this.#changes > 0))) this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #gone(process: ModuleProcess, cause: string): void {
@@ -168,16 +177,18 @@ class ModuleSource implements MadeSource {
       const started = await this.#startProcess();
       if (this.#isClosed) return;
       if (started.ok) this.#serve(started.value);
-      else this.#deps.log.warn(...this.#brokenEdit(started.error));
+      else this.#broken(started.error);
     } while (seen !== this.#changes);
   }
 
-  #brokenEdit(fault: string): readonly [string, Readonly<Record<string, unknown>>] {
-    const goesOn = this.#serving !== undefined && !this.#serving.process.hasEnded;
-    const message = goesOn
+  #broken(fault: string): void {
+    const isServing = this.#serving !== undefined && !this.#serving.process.hasEnded;
+    const message = isServing
       ? 'changed function module cannot be loaded; it serves as it was before'
       : 'changed function module cannot be loaded';
-    return [message, { module: this.#spec.path, fault }];
+    this.#deps.log.warn(message, { module: this.#spec.path, fault });
+    this.#brokenBy = `it was changed, and cannot be loaded: ${fault}`;
+    this.#tell();
   }
 }
 

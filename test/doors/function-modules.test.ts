@@ -1,0 +1,345 @@
+// Modules of functions as operators have them: by the config file, the REST API and the command line, and while they are edited.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { adminClient, verdictOf } from '../support/admin.ts';
+import { runAssay, startAssay } from '../support/assay.ts';
+import { until } from '../support/endings.ts';
+import { claimsIn, toolIn } from '../support/hints.ts';
+import { at, listAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { serveFunctions, type Functions } from '../support/served-functions.ts';
+import { keepToken } from '../support/tokens.ts';
+import { meet } from '../support/toolsets.ts';
+
+const SECRET = 's3cr3t-of-the-module-0123456789';
+
+/** A module with one tool that says a word at once, and another that says it later. */
+function sayer(word: string, more: JsonObject = {}): string {
+  return `
+import { defineTool } from 'assay-mcp';
+const extra: object = ${JSON.stringify(more)};
+export const say = defineTool({ name: 'say', run: () => ${JSON.stringify(word)}, ...extra });
+export const sayLater = defineTool({
+  name: 'say-later',
+  run: () => new Promise((resolve) => setTimeout(() => resolve(${JSON.stringify(word)}), 1_500)),
+});
+`;
+}
+
+/** A module with one tool of this name, which gives the value of the expression. */
+function single(name: string, expression = '1'): string {
+  return `import { defineTool } from 'assay-mcp';
+export default defineTool({ name: '${name}', run: () => ${expression} });
+`;
+}
+
+const modulesIn = async ({ admin }: Pick<Functions, 'admin'>): Promise<readonly Json[]> =>
+  listAt((await admin.get('/functions')).json(), 'functions');
+
+describe('a module that is edited', () => {
+  it.each(['legacy', 'modern'] as const)(
+    'serves as it is now, and a call under way ends as it began: before a %s client',
+    async (era) => {
+      const served = await serveFunctions({
+        files: { 'say.ts': sayer('old') },
+        functions: ['./say.ts'],
+      });
+      const [one, other] = await Promise.all([served.meet(era), served.meet(era)]);
+      expect((await one.call('say')).text).toBe('old');
+      const under = other.call('say-later');
+      served.write('say.ts', sayer('new'));
+      await until('it serves as it is now', async () =>
+        (await one.call('say')).text === 'new' ? true : undefined,
+      );
+      expect((await under).text).toBe('old');
+      // Only tools that are others are told of.
+      expect(one.changes()).toBe(0);
+      served.write(
+        'say.ts',
+        `${sayer('new')}export const more = defineTool({ name: 'more', run: () => 1 });`,
+      );
+      await until('the client is told', () => (one.changes() > 0 ? true : undefined));
+      expect(await one.tools()).toEqual(['more', 'say', 'say-later']);
+    },
+  );
+
+  it('and cannot be loaded goes on as it was, with its calls, and its line is told', async () => {
+    const served = await serveFunctions({ files: { 'say.ts': sayer('old') }, functions: ['./say.ts'] });
+    const [one, other] = await Promise.all([served.meet('modern'), served.meet('legacy')]);
+    const under = other.call('say-later');
+    served.write('say.ts', sayer('broken') + '\nthrow new Error("no such luck");\n');
+    await until('its fault is logged', () =>
+      served.assay.stderr().includes('no such luck') ? true : undefined,
+    );
+    expect(served.assay.stderr()).toMatch(/say\.ts:10/);
+    expect([(await one.call('say')).text, (await under).text, one.changes()]).toEqual(['old', 'old', 0]);
+    const [module] = await modulesIn(served);
+    expect(textAt(module, 'faults', 0)).toMatch(
+      /^say\.ts: it was changed, and cannot be loaded: no such luck\n +at say\.ts:10/,
+    );
+    served.write('say.ts', sayer('mended'));
+    await until('it is mended', async () => ((await one.call('say')).text === 'mended' ? true : undefined));
+    await until('no fault is told any more', async () =>
+      listAt((await modulesIn(served))[0], 'faults').length === 0 ? true : undefined,
+    );
+  });
+
+  it('keeps what operators said of its tools, and a description that is rewritten is drift', async () => {
+    const served = await serveFunctions({
+      files: { 'say.ts': sayer('old', { description: 'Says it.' }) },
+      functions: ['./say.ts'],
+    });
+    const { admin } = served;
+    const path = `/tools/${textAt(await toolIn(admin, 'local', 'say'), 'id')}`;
+    await admin.post('/gateways/local/refresh');
+    await admin.put(path, { annotations: { readOnlyHint: true, idempotentHint: false } });
+    served.write('say.ts', sayer('new', { description: 'Says it at once.' }));
+    const tool = await until('the change is found', async () => {
+      const found = (await admin.get(path)).json();
+      return at(found, 'drift') === undefined ? undefined : found;
+    });
+    expect(at(tool, 'drift')).toMatchObject({
+      isDangerous: true,
+      dangers: ['its description was rewritten'],
+      suspends: ['readOnlyHint'],
+    });
+    await admin.post(`${path}/review`);
+    expect(claimsIn(at((await admin.get(path)).json(), 'hints'))).toEqual(['o+', '', 'o-', '']);
+  });
+
+  it('leaves the process of every other module as it is', async () => {
+    const served = await serveFunctions({
+      files: { 'say.ts': sayer('old'), 'pid.mjs': single('pid', 'process.pid') },
+      functions: ['./say.ts', './pid.mjs'],
+    });
+    const { call } = await served.meet('modern');
+    const pid = (await call('pid')).text;
+    served.write('say.ts', sayer('new'));
+    await until('it serves as it is now', async () =>
+      (await call('say')).text === 'new' ? true : undefined,
+    );
+    served.configure({ mcpServers: {}, functions: ['./pid.mjs'] });
+    await until('the other one is gone', async () =>
+      (await modulesIn(served)).length === 1 ? true : undefined,
+    );
+    expect((await call('pid')).text).toBe(pid);
+  });
+});
+
+describe('modules of the config file', () => {
+  it('come and go with it, and one that is wrong costs no other', async () => {
+    const served = await serveFunctions({
+      files: {
+        'one.mjs': single('one'),
+        'two.mts': single('two', '2 as number'),
+        'twin.mjs': single('one', '3'),
+      },
+      functions: ['./one.mjs'],
+    });
+    const model = await served.meet('modern');
+    expect(await model.tools()).toEqual(['one']);
+    served.configure({
+      mcpServers: {},
+      functions: [
+        './one.mjs',
+        './gone.mjs',
+        { module: './two.mts', env: { WORD: '${NOBODY_SAYS_THIS:-hidden}' } },
+        './twin.mjs',
+        { module: './one.py' },
+        { module: './one.mjs', memory: 5 },
+        7,
+      ],
+    });
+    await until('the client is told', () => (model.changes() > 0 ? true : undefined));
+    await until('both are there', async () => ((await model.tools()).includes('two') ? true : undefined));
+    expect(await model.tools()).toEqual(['one', 'two']);
+    expect((await model.call('one')).text).toBe('1');
+    expect(
+      (await modulesIn(served)).map((one) => [at(one, 'path'), at(one, 'env'), at(one, 'faults')]),
+    ).toEqual([
+      [served.path('one.mjs'), [], []],
+      [served.path('gone.mjs'), [], [expect.stringMatching(/^there is no file .*gone\.mjs"$/)]],
+      [served.path('two.mts'), ['WORD'], []],
+      [served.path('twin.mjs'), [], ['one: another tool of this name stands before it']],
+    ]);
+    for (const place of ['functions[4]', 'functions[5]', 'functions[6]'])
+      expect(served.assay.stderr()).toContain(place);
+  });
+});
+
+describe('POST /functions', () => {
+  let served: Functions;
+  beforeAll(async () => {
+    served = await serveFunctions({
+      files: {
+        'fixed.mjs': single('fixed'),
+        'env.mjs': single('word', 'process.env.WORD'),
+        'bad.mjs': 'export default [;',
+        'more.mjs': single('more'),
+      },
+      functions: ['./fixed.mjs'],
+    });
+  });
+
+  it('takes the scope execute', async () => {
+    const wish = { module: served.path('env.mjs') };
+    expect(verdictOf(await served.limited.post('/functions', wish))).toBe('403 SCOPE_MISSING');
+    expect(await modulesIn(served)).toHaveLength(1);
+  });
+
+  it('takes an Assay that listens on loopback', async () => {
+    const token = await keepToken(served.home, 'far', { scopes: ['admin', 'execute'] });
+    const far = await startAssay({ home: served.home, args: ['--host', '0.0.0.0'] });
+    const admin = adminClient(far, token);
+    const refused = await admin.post('/functions', { module: served.path('env.mjs') });
+    expect(verdictOf(refused)).toBe('403 EXECUTE_OFF');
+    await far.stop();
+  });
+
+  it('makes tools of it at once, and tells nobody what its environment holds', async () => {
+    const model = await served.meet('modern');
+    const made = await served.admin.post('/functions', {
+      module: served.path('env.mjs'),
+      env: { WORD: SECRET },
+      memoryMb: 100,
+    });
+    expect([made.status, made.json()]).toEqual([
+      201,
+      {
+        path: served.path('env.mjs'),
+        origin: 'registered',
+        env: ['WORD'],
+        reads: [],
+        writes: [],
+        memoryMb: 100,
+        timeoutMs: 60_000,
+        faults: [],
+      },
+    ]);
+    await until('the client is told', () => (model.changes() > 0 ? true : undefined));
+    expect(await model.tools()).toEqual(['fixed', 'word']);
+    expect((await model.call('word')).text).toBe(SECRET);
+    const told = [
+      (await served.admin.get('/functions')).text,
+      (await served.admin.get('/activity?limit=100')).text,
+      (await served.admin.get('/tools')).text,
+      readFileSync(join(served.home, 'assay.db'), 'latin1'),
+      readFileSync(join(served.home, 'assay.db-wal'), 'latin1'),
+      served.assay.stderr(),
+    ];
+    expect(told.filter((text) => text.includes(SECRET))).toEqual([]);
+  });
+
+  it.each<[says: string, wish: (path: (file: string) => string) => unknown, verdict: string]>([
+    ['that is there', (path) => ({ module: path('env.mjs') }), '409 MODULE_TAKEN'],
+    ['that the config file has', (path) => ({ module: path('fixed.mjs') }), '409 MODULE_TAKEN'],
+    ['that is no module', () => ({ module: '/etc/hostname' }), '422 BODY_INVALID'],
+    ['with a member that there is not', (path) => ({ module: path('more.mjs'), cpu: 1 }), '422 BODY_INVALID'],
+    [
+      'whose environment loosens what confines it',
+      (path) => ({ module: path('more.mjs'), env: { NODE_OPTIONS: '--allow-worker' } }),
+      '422 BODY_INVALID',
+    ],
+    ['with too little memory', (path) => ({ module: path('more.mjs'), memoryMb: 1 }), '422 BODY_INVALID'],
+  ])('with a module %s is refused', async (_, wish, verdict) => {
+    expect(
+      verdictOf(
+        await served.admin.post(
+          '/functions',
+          wish((file) => served.path(file)),
+        ),
+      ),
+    ).toBe(verdict);
+  });
+
+  it('of a module that cannot be loaded says why, and costs no other', async () => {
+    const made = await served.admin.post('/functions', { module: served.path('bad.mjs') });
+    expect([made.status, textAt(made.json(), 'faults', 0)]).toEqual([
+      201,
+      expect.stringMatching(/bad\.mjs:1/),
+    ]);
+    const { call } = await served.meet('legacy');
+    expect((await call('fixed')).text).toBe('1');
+  });
+
+  it('is kept over a start; DELETE takes away what was added, and not what the config file has', async () => {
+    await served.assay.stop();
+    const token = await keepToken(served.home, 'again', { scopes: ['admin', 'execute'] });
+    const assay = await startAssay({ config: served.config, home: served.home });
+    const admin = adminClient(assay, token);
+    const model = await meet({ url: assay.url }, 'legacy');
+    expect((await model.call('word')).text).toBe(SECRET);
+    const remove = async (file: string): Promise<string> =>
+      verdictOf(await admin.delete(`/functions?path=${encodeURIComponent(served.path(file))}`));
+    expect([await remove('fixed.mjs'), await remove('more.mjs')]).toEqual([
+      '409 MODULE_FIXED',
+      '404 MODULE_UNKNOWN',
+    ]);
+    expect([await remove('env.mjs'), await remove('bad.mjs')]).toEqual(['204', '204']);
+    expect(await model.tools()).toEqual(['fixed']);
+    expect((await modulesIn({ admin })).map((one) => at(one, 'origin'))).toEqual(['config file']);
+    const done = (await admin.get('/activity?limit=100')).text;
+    for (const action of ['function.add', 'function.remove']) expect(done).toContain(action);
+  });
+});
+
+describe('assay function', () => {
+  let served: Functions;
+  const run = (...args: readonly string[]): ReturnType<typeof runAssay> =>
+    runAssay(['function', ...args, '--config', served.config, '--home', served.home]);
+  beforeAll(async () => {
+    served = await serveFunctions({
+      files: { 'fixed.mjs': single('fixed'), 'word.ts': single('word', 'process.env.WORD'), 'half.mjs': '' },
+      functions: ['./fixed.mjs'],
+    });
+  });
+
+  it('add makes tools, tells them, and a running Assay has them at once', async () => {
+    const model = await served.meet('modern');
+    const { code, stdout, stderr } = await run('add', served.path('word.ts'), '--env', 'WORD=so');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/word\.ts: 1 tool\.\n(?:.*\n)*word +/);
+    await until('the client is told', () => (model.changes() > 0 ? true : undefined));
+    expect((await model.call('word')).text).toBe('so');
+  });
+
+  it('list shows all of them, and --json the same as data', async () => {
+    const { code, stdout } = await run('list');
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/fixed\.mjs +config file(?:.*\n)+.*word\.ts +registered/),
+    ]);
+    const told = parseJson((await run('list', '--json')).stdout);
+    expect(listAt(told, 'functions').map((one) => [at(one, 'path'), at(one, 'env')])).toEqual([
+      [served.path('fixed.mjs'), []],
+      [served.path('word.ts'), ['WORD']],
+    ]);
+  });
+
+  it.each<[says: string, args: (path: (file: string) => string) => readonly string[], said: RegExp]>([
+    ['adds one that is there', (path) => ['add', path('word.ts')], /word\.ts/],
+    ['adds what is no module', () => ['add', '/etc/hostname'], /\.js, \.mjs/],
+    ['gives no environment', (path) => ['add', path('half.mjs'), '--env', 'WORD'], /--env/],
+    ['removes one of the config file', (path) => ['remove', path('fixed.mjs')], /config/],
+    ['removes one that there is not', (path) => ['remove', path('half.mjs')], /half\.mjs/],
+  ])('that %s fails and says why', async (_, args, said) => {
+    const done = await run(...args((file) => served.path(file)));
+    expect([done.code, done.stdout]).toEqual([2, '']);
+    expect(done.stderr).toMatch(said);
+  });
+
+  it('add of one without tools warns of it', async () => {
+    const done = await run('add', served.path('half.mjs'));
+    expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('half.mjs: 0 tools.')]);
+    expect(done.stderr).toMatch(/warning: .*exports no tool/);
+    await run('remove', served.path('half.mjs'));
+  });
+
+  it('remove takes its tools away, also from a running Assay', async () => {
+    const model = await served.meet('legacy');
+    const removed = await run('remove', served.path('word.ts'));
+    expect([removed.code, removed.stdout.trim()]).toEqual([0, `Removed ${served.path('word.ts')}.`]);
+    await until('they are gone', async () => ((await model.tools()).includes('word') ? undefined : true));
+    expect(await model.tools()).toEqual(['fixed']);
+  });
+});

@@ -1,0 +1,67 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { adminClient, type AdminClient } from './admin.ts';
+import { startAssay, type Assay } from './assay.ts';
+import type { Json, JsonObject } from './json.ts';
+import { tempDir } from './place.ts';
+import { keepToken } from './tokens.ts';
+import { meet, type Model } from './toolsets.ts';
+
+/** Assay with a config file in a folder that holds modules of functions, which a test edits. */
+export interface Functions {
+  readonly assay: Assay;
+  readonly admin: AdminClient;
+  /** May administer, and run nothing. */
+  readonly limited: AdminClient;
+  readonly home: string;
+  readonly folder: string;
+  readonly config: string;
+  path(file: string): string;
+  write(file: string, text: string): void;
+  /** Writes the config anew. */
+  configure(config: JsonObject): void;
+  meet(era: 'legacy' | 'modern'): Promise<Omit<Model, 'home'>>;
+}
+
+export interface Serving {
+  readonly files: Readonly<Record<string, string>>;
+  readonly functions?: readonly Json[];
+  /** Other members of the config. */
+  readonly more?: JsonObject;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function serveFunctions({
+  files,
+  functions = [],
+  more = {},
+  env = {},
+}: Serving): Promise<Functions> {
+  const [home, folder] = [tempDir(), tempDir()];
+  mkdirSync(folder, { recursive: true });
+  const write = (file: string, text: string): void => {
+    // Whoever reads it meanwhile reads the one or the other.
+    writeFileSync(join(folder, `${file}.new`), text);
+    renameSync(join(folder, `${file}.new`), join(folder, file));
+  };
+  for (const [file, text] of Object.entries(files)) write(file, text);
+  const configure = (config: JsonObject): void => write('mcp.json', JSON.stringify(config));
+  configure({ mcpServers: {}, functions, ...more });
+  const config = join(folder, 'mcp.json');
+  const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
+  const less = await keepToken(home, 'limited', { scopes: ['admin'] });
+  const assay = await startAssay({ config, home, env });
+  await assay.settled();
+  return {
+    assay,
+    admin: adminClient(assay, token),
+    limited: adminClient(assay, less),
+    home,
+    folder,
+    config,
+    path: (file) => join(folder, file),
+    write,
+    configure,
+    meet: (era) => meet({ url: assay.url }, era),
+  };
+}
