@@ -9,6 +9,8 @@ import type { MadeSource } from './made-tool.ts';
 
 export interface MadeDeps {
   readonly log: Log;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
   /** Sends the requests of all tools; opened when the first of them is. */
   readonly openHttp: () => Promise<HttpPort>;
   /** The program that runs modules of functions. */
@@ -23,6 +25,7 @@ export function connectMade(deps: MadeDeps): Connect {
     const source = await openLocal(transport, deps);
     return open(spec, opening, {
       source,
+      mask: deps.mask,
       adopt: ({ transport: next }) => {
         if (next.kind === 'local') source.adopt(next);
       },
@@ -32,6 +35,7 @@ export function connectMade(deps: MadeDeps): Connect {
 
 interface Opened {
   readonly source: MadeSource;
+  readonly mask: MadeDeps['mask'];
   readonly adopt?: (spec: ServerSpec) => void;
 }
 

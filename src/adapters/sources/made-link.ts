@@ -15,6 +15,8 @@ export interface MadeLinkOptions {
   /** What the source was read to have when the link was opened. */
   readonly first: MadeTools;
   readonly events: LinkEvents;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
   /** Lets the source follow another entry. */
   readonly adopt?: ((spec: ServerSpec) => void) | undefined;
 }
@@ -93,13 +95,13 @@ export class MadeLink implements Link {
   }
 
   async #call(ask: Ask): Promise<Result<Reply, Refusal>> {
-    const { server } = this.#options;
+    const { server, mask } = this.#options;
     const { bytes, params } = ask.message;
     const name = ask.name ?? textOf(bytes, memberOf(params, 'name')) ?? '';
     const tool = this.#tools.get(name);
     if (tool === undefined)
       return errorOf(INVALID_PARAMS, `there is no tool ${JSON.stringify(name)} any more`);
-    const run = new MadeRun({ server, tool, ask });
+    const run = new MadeRun({ server, tool, ask, mask });
     this.#runs.add(run);
     try {
       const done = await run.done;
