@@ -25,6 +25,7 @@ export function connectMade(deps: MadeDeps): Connect {
     const source = await openLocal(transport, deps);
     return open(spec, opening, {
       source,
+      log: deps.log,
       mask: deps.mask,
       adopt: ({ transport: next }) => {
         if (next.kind === 'local') source.adopt(next);
@@ -35,6 +36,7 @@ export function connectMade(deps: MadeDeps): Connect {
 
 interface Opened {
   readonly source: MadeSource;
+  readonly log: Log;
   readonly mask: MadeDeps['mask'];
   readonly adopt?: (spec: ServerSpec) => void;
 }
