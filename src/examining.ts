@@ -154,7 +154,7 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     credentials,
   };
   const heard = downstream({ ...connecting, log: hearing, recallEra: () => undefined });
-  const sources = connectAll({ downstream: heard, log: hearing, settings: limits });
+  const sources = connectAll({ downstream: heard, log: hearing, mask, settings: limits });
   // What it says when it is started once more was heard already.
   const connectAgain = downstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
   // Nobody calls anything here, so that nothing is asked or sealed.

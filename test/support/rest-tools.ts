@@ -59,6 +59,8 @@ export interface RestWorld {
   readonly assay: Assay;
   readonly admin: AdminClient;
   readonly home: string;
+  /** That of the admin. */
+  readonly token: string;
 }
 
 export async function openRestWorld(options: AssayOptions = {}): Promise<RestWorld> {
@@ -70,7 +72,7 @@ export async function openRestWorld(options: AssayOptions = {}): Promise<RestWor
   const env = { ASSAY_HTTP_ALLOW_LOOPBACK: 'true', ...options.env };
   const assay = await startAssay({ ...options, home, env });
   await assay.settled();
-  return { assay, admin: adminClient(assay, token), home };
+  return { assay, admin: adminClient(assay, token), home, token };
 }
 
 /** What a call gave: its first text, with `error: ` before it where the tool says that it failed. */

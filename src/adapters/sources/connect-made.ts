@@ -11,6 +11,8 @@ import type { MadeSource } from './made-tool.ts';
 
 export interface MadeDeps {
   readonly log: Log;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
   /** Sends the requests of all tools; opened when the first of them is. */
   readonly openHttp: () => Promise<HttpPort>;
   /** The program that runs modules of functions. */
@@ -35,6 +37,8 @@ export function connectMade(deps: MadeDeps): Connect {
     const source = await openLocal(transport, deps);
     return open(spec, opening, {
       source,
+      log: deps.log,
+      mask: deps.mask,
       adopt: ({ transport: next }) => {
         if (next.kind === 'local') source.adopt(next);
       },
@@ -44,6 +48,8 @@ export function connectMade(deps: MadeDeps): Connect {
 
 interface Opened {
   readonly source: MadeSource;
+  readonly log: Log;
+  readonly mask: MadeDeps['mask'];
   readonly adopt?: (spec: ServerSpec) => void;
 }
 

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { Ask, Link, LinkEvents, Reply, Skipped } from '../../gateway/ports.ts';
+import type { Ask, Link, LinkEvents, Log, Reply, Skipped } from '../../gateway/ports.ts';
 import { NEWEST_LEGACY_VERSION } from '../../protocol/eras.ts';
 import { readServerMessage } from '../../protocol/message.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
@@ -15,6 +15,10 @@ export interface MadeLinkOptions {
   /** What the source was read to have when the link was opened. */
   readonly first: MadeTools;
   readonly events: LinkEvents;
+  /** Told of what the source has that cannot be used. */
+  readonly log: Log;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
   /** Lets the source follow another entry. */
   readonly adopt?: ((spec: ServerSpec) => void) | undefined;
 }
@@ -45,7 +49,8 @@ export class MadeLink implements Link {
     this.#options = options;
     this.#unread = first;
     this.#tools = byName(first);
-    this.#skipped = first.skipped;
+    this.#skipped = [];
+    this.#skip(first.skipped);
     this.#endListening = source.onChange(() => events.changed('tools'));
   }
 
@@ -88,18 +93,28 @@ export class MadeLink implements Link {
     const read = unread === undefined ? await source.read(limit) : ok(unread);
     if (!read.ok) return err({ code: 'SERVER_UNAVAILABLE', server, cause: read.error });
     this.#tools = byName(read.value);
-    this.#skipped = read.value.skipped;
+    this.#skip(read.value.skipped);
     return replyOf({ result: `{"tools":[${[...this.#tools.values()].map(definitionText).join(',')}]}` });
   }
 
+  /** Who reads no page learns of each once. */
+  #skip(skipped: readonly Skipped[]): void {
+    const { server, log, mask } = this.#options;
+    const told = new Set(this.#skipped.map((one) => JSON.stringify(one)));
+    this.#skipped = skipped;
+    for (const one of skipped)
+      if (!told.has(JSON.stringify(one)))
+        log.warn(`${JSON.stringify(one.what)} cannot be used: ${mask(one.why)}`, { server });
+  }
+
   async #call(ask: Ask): Promise<Result<Reply, Refusal>> {
-    const { server } = this.#options;
+    const { server, mask } = this.#options;
     const { bytes, params } = ask.message;
     const name = ask.name ?? textOf(bytes, memberOf(params, 'name')) ?? '';
     const tool = this.#tools.get(name);
     if (tool === undefined)
       return errorOf(INVALID_PARAMS, `there is no tool ${JSON.stringify(name)} any more`);
-    const run = new MadeRun({ server, tool, ask });
+    const run = new MadeRun({ server, tool, ask, mask });
     this.#runs.add(run);
     try {
       const done = await run.done;

@@ -15,6 +15,8 @@ export interface MadeRunOptions {
   readonly server: string;
   readonly tool: MadeTool;
   readonly ask: Ask;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
 }
 
 /** One call of a tool that Assay makes itself: its arguments, its time limit, its end. Only the first end counts. */
@@ -52,7 +54,8 @@ export class MadeRun {
       return;
     }
     try {
-      this.#end(ok(resultText(await tool.run(args, this.#call()))));
+      const result = await tool.run(args, this.#call());
+      this.#end(ok(resultText(result.isError === true ? masked(result, this.#options.mask) : result)));
     } catch (error) {
       const cause = error instanceof Error ? error.message : 'it failed in a way that cannot be told';
       this.#end(err({ code: 'SERVER_UNAVAILABLE', server: this.#options.server, cause }));
@@ -185,6 +188,14 @@ function misfit({ definition }: MadeTool, { path, reason }: SchemaFault): MadeRe
   const known = path.length > 0 || names.length === 0 ? '' : ` Its arguments: ${names.join(', ')}.`;
   const text = `${place} of ${definition.name} cannot be used: ${reason}. Nothing was called.${known}`;
   return { content: [{ type: 'text', text }], isError: true };
+}
+
+/** What went wrong is told in words of ours, which name addresses and quote others. A path may hold a key, an error page too. */
+function masked(result: MadeResult, mask: (text: string) => string): MadeResult {
+  const content = result.content.map((part) =>
+    typeof part['text'] === 'string' ? { ...part, text: mask(part['text']) } : part,
+  );
+  return { ...result, content };
 }
 
 function resultText(result: MadeResult): string {

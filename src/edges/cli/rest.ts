@@ -18,7 +18,7 @@ export interface AddRestOptions extends JsonOptions {
   readonly description?: string;
   readonly header?: readonly string[];
   readonly bearer?: string;
-  readonly entry?: Readonly<Record<string, unknown>>;
+  readonly entry?: string;
 }
 
 interface Adding {
@@ -32,8 +32,10 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: Addi
   const { method, title, description, bearer } = options;
   const headers = pairsIn('--header', options.header ?? [], ':');
   if (!headers.ok) return complain(headers.error);
+  const members = membersIn(options.entry ?? '{}');
+  if (!members.ok) return complain(members.error);
   const entry = {
-    ...options.entry,
+    ...members.value,
     url,
     ...(method !== undefined && { method }),
     ...(title !== undefined && { title }),
@@ -57,6 +59,18 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: Addi
   });
 }
 
+/** The text is not repeated: there may be a secret in it. */
+function membersIn(text: string): Result<Readonly<Record<string, unknown>>, Refusal> {
+  const fault = err({ code: 'ARGUMENTS_INVALID', reason: '--entry: write it as a JSON object' } as const);
+  try {
+    const value: unknown = JSON.parse(text);
+    const isMembers = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isMembers ? ok(value as Readonly<Record<string, unknown>>) : fault;
+  } catch {
+    return fault;
+  }
+}
+
 /** `assay rest list` */
 export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<number> {
   return withOpened(runtime.openDesks(options), async (desks) => {
@@ -78,7 +92,7 @@ export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<n
 export function removeRestTool(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
   return withOpened(runtime.openDesks(options), async (desks): Promise<Result<unknown, Refusal>> => {
     const tools = await restTools(desks);
-    const found = tools.find((tool) => tool.name === name || tool.originalName === name);
+    const found = tools.find((tool) => [tool.name, tool.originalName, tool.namespacedName].includes(name));
     // One that cannot be used now is not listed, and can be removed all the same.
     const id = found?.id ?? desks.local.idOf(name);
     const removed = await desks.local.remove(id, { subject: LOCAL.subject });

@@ -55,7 +55,7 @@ function restCommands(runtime: Runtime, done: Done): readonly Command[] {
       .option('--description <text>', 'what the model reads')
       .option('--header <name: value...>', 'sent with each request')
       .option('--bearer <token>', 'sent as Authorization')
-      .option('--entry <json>', 'all other members, as the config file has them', jsonObject)
+      .option('--entry <json>', 'all other members, as the config file has them')
       .action(async (name: string, url: string, options: AddRestOptions) => {
         const { addRestTool } = await import('./rest.ts');
         done(await addRestTool(runtime, { name, url, options }));
@@ -99,17 +99,6 @@ function functionCommands(runtime: Runtime, done: Done): readonly Command[] {
         done(await removeFunctions(runtime, file, options));
       }),
   ];
-}
-
-function jsonObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Readonly<Record<string, unknown>>;
-  } catch {
-    // told below
-  }
-  throw new InvalidArgumentError('It is no JSON object.');
 }
 
 function whole(text: string): number {

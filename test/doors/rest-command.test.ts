@@ -1,0 +1,173 @@
+// `assay rest add | list | remove`, as people and scripts run it.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { at, listAt, namesAt } from '../support/json.ts';
+import { writeConfig } from '../support/place.ts';
+import { callText, listedTool, openRestWorld, serveApi } from '../support/rest-tools.ts';
+import { newOperator, type Operator } from '../support/toolset-commands.ts';
+import { runAssay } from '../support/assay.ts';
+
+const SECRET = 'k3y-of-the-api';
+const URL_OF = 'http://192.0.2.1/x';
+
+const configOf = (): string => writeConfig({}, { tools: { fixed: { url: URL_OF, method: 'GET' } } });
+
+describe('assay rest', () => {
+  let operator: Operator;
+  beforeAll(() => {
+    operator = newOperator(configOf());
+  });
+
+  it('add makes a tool and says what is believed of it', async () => {
+    const { code, stdout, stderr } = await operator.run(
+      'rest',
+      'add',
+      'get-user',
+      `${URL_OF}/{id}`,
+      '--method',
+      'get',
+    );
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      `get-user: GET ${URL_OF}/{id}. read-only (inferred: GET request)\n`,
+      '',
+    ]);
+  });
+
+  it('add without a method says on stderr what that means', async () => {
+    const { code, stdout, stderr } = await operator.run('rest', 'add', 'silent', URL_OF);
+    expect([code, stdout]).toEqual([0, `silent: POST ${URL_OF}. destructive (default)\n`]);
+    expect(stderr).toMatch(/^Nobody said its method, so it is POST .*destructive.*--method/);
+  });
+
+  it('add takes all that the config file has', async () => {
+    const entry = { filter: 'a', annotations: { openWorldHint: false }, timeoutMs: 1_000 };
+    const made = await operator.json(
+      ...['rest', 'add', 'full', URL_OF, '--method', 'PUT', '--title', 'Full', '--description', 'All of it.'],
+      ...[
+        '--header',
+        'X-A: b',
+        '--header',
+        `X-Key:${SECRET}`,
+        '--bearer',
+        SECRET,
+        '--entry',
+        JSON.stringify(entry),
+      ],
+    );
+    expect(made).toMatchObject({
+      name: 'full',
+      namespacedName: 'local.full',
+      title: 'Full',
+      description: 'All of it.',
+      method: 'PUT',
+      methodOrigin: 'given',
+      headers: ['X-A', 'X-Key'],
+      auth: { type: 'bearer' },
+      filter: 'a',
+      timeoutMs: 1_000,
+      annotations: { openWorldHint: false, idempotentHint: true },
+    });
+    expect(JSON.stringify(made)).not.toContain(SECRET);
+  });
+
+  it('list shows those of the file and those that were made, and tools shows them too', async () => {
+    const { code, stdout, stderr } = await operator.run('rest', 'list');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.split('\n').map((line) => line.split(/\s{2,}/)[0])).toEqual([
+      'TOOL',
+      'fixed',
+      'get-user',
+      'silent',
+      'full',
+      '',
+    ]);
+    expect(namesAt(await operator.json('rest', 'list'), 'tools')).toEqual([
+      'fixed',
+      'get-user',
+      'silent',
+      'full',
+    ]);
+    const tools = listAt(await operator.json('tools'), 'tools').map((tool) => at(tool, 'namespacedName'));
+    expect(tools).toEqual(['local.fixed', 'local.get-user', 'local.silent', 'local.full']);
+  });
+
+  it('remove takes one away by any of its names, and says so', async () => {
+    expect(await operator.run('rest', 'remove', 'local.silent')).toMatchObject({
+      code: 0,
+      stdout: 'Removed local.silent.\n',
+    });
+    expect(await operator.json('rest', 'remove', 'get-user')).toEqual({ removed: 'get-user' });
+    expect(namesAt(await operator.json('rest', 'list'), 'tools')).toEqual(['fixed', 'full']);
+  });
+
+  it.each<[what: string, args: readonly string[], sentence: string]>([
+    ['a name that is taken', ['add', 'full', URL_OF], 'There is a tool "full" of your own already.'],
+    ['a name of the file', ['add', 'fixed', URL_OF], 'There is a tool "fixed" of your own already.'],
+    ['a name that is none', ['add', 'a b', URL_OF], 'A name has 1 to 128 letters'],
+    ['no url', ['add', 'x'], "missing required argument 'url'"],
+    ['a relative url', ['add', 'x', '/y'], 'url: It is no absolute URL'],
+    ['a method that is none', ['add', 'x', URL_OF, '--method', 'SSE'], 'method: It must be one of GET'],
+    ['a header that is none', ['add', 'x', URL_OF, '--header', SECRET], '--header: write it as name:value'],
+    [
+      'an entry that is no JSON',
+      ['add', 'x', URL_OF, '--entry', `{"auth":{"token":"${SECRET}"`],
+      '--entry: write it as a JSON object',
+    ],
+    [
+      'an entry that is a list',
+      ['add', 'x', URL_OF, '--entry', `["${SECRET}"]`],
+      '--entry: write it as a JSON object',
+    ],
+    ['an unknown member', ['add', 'x', URL_OF, '--entry', '{"metod":"GET"}'], 'Did you mean "method"?'],
+    [
+      'a filter that is none',
+      ['add', 'x', URL_OF, '--entry', '{"filter":"a["}'],
+      'filter: It is no JMESPath expression',
+    ],
+    [
+      'a token with white space',
+      ['add', 'x', URL_OF, '--bearer', `${SECRET} x`],
+      'auth.token: It holds white space',
+    ],
+    ['to remove one of the file', ['remove', 'fixed'], 'comes from the config file'],
+    ['to remove what is not there', ['remove', 'nope'], 'No tool is called "nope".'],
+    ['what is no command', ['shout'], 'shout'],
+  ])('refuses %s: code 2, a sentence on stderr, nothing on stdout, no secret', async (_, args, sentence) => {
+    const { code, stdout, stderr } = await operator.run('rest', ...args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(sentence);
+    expect(stderr).not.toContain(SECRET);
+    expect(stderr).not.toMatch(/at .*\.js:\d+/);
+  });
+
+  it('says on stderr that there are none, and how to make one', async () => {
+    const { code, stdout, stderr } = await newOperator(writeConfig({})).run('rest', 'list', '--json');
+    expect([code, JSON.parse(stdout), stderr]).toEqual([
+      0,
+      { tools: [] },
+      'There are none. `assay rest add NAME URL` makes one.\n',
+    ]);
+  });
+});
+
+it(
+  'what assay rest makes and removes beside a running serve is there and gone within a second',
+  { timeout: 60_000 },
+  async () => {
+    const api = await serveApi();
+    const { assay, home } = await openRestWorld({
+      settings: { tools: { fixed: { url: URL_OF, method: 'GET' } } },
+    });
+    const env = { ASSAY_HOME: home, ASSAY_CONFIG: configOf() };
+    const added = await runAssay(
+      ['rest', 'add', 'beside', `${api.url}/y`, '--method', 'GET', '--bearer', SECRET],
+      { env },
+    );
+    expect([added.code, added.stderr]).toEqual([0, '']);
+    await expect.poll(() => listedTool(assay.url, 'beside'), { timeout: 1_000 }).toBeDefined();
+    expect(await callText(assay, 'beside')).toBe('{"ok":true}');
+    expect(api.seen.at(-1)?.headers.authorization).toBe(`Bearer ${SECRET}`);
+    expect((await runAssay(['rest', 'remove', 'beside'], { env })).code).toBe(0);
+    await expect.poll(() => listedTool(assay.url, 'beside'), { timeout: 1_000 }).toBeUndefined();
+  },
+);

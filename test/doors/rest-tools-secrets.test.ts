@@ -1,0 +1,190 @@
+// What an operator gives a tool to say who asks is read by the API that it is meant for, and by nobody else.
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { connectClient } from '../support/clients.ts';
+import { until } from '../support/endings.ts';
+import { textAt, type JsonObject } from '../support/json.ts';
+import { modernSend } from '../support/modern.ts';
+import { tempDir, writeText } from '../support/place.ts';
+import { callText, openRestWorld, sayJson, serveApi } from '../support/rest-tools.ts';
+import { runAssay } from '../support/assay.ts';
+
+/** As an operator gives it, and all forms in which it goes to the API. */
+const SECRETS = {
+  bearer: 'bearer-Qw92Er73',
+  password: 'passw0rd-of-basic',
+  header: 'value-of-header-1',
+  query: 'value of query/1',
+  fixed: 'fixed-header-value',
+  path: 'ghp_0123456789abcdefghijABCDEFGHIJ012345',
+};
+const FORMS: readonly string[] = [
+  ...Object.values(SECRETS),
+  encodeURIComponent(SECRETS.query),
+  Buffer.from(`ada:${SECRETS.password}`).toString('base64'),
+];
+
+const ENTRIES: Readonly<Record<string, JsonObject>> = {
+  bearer: { auth: { type: 'bearer', token: SECRETS.bearer } },
+  basic: { auth: { type: 'basic', username: 'ada', password: SECRETS.password } },
+  header: { auth: { type: 'header', name: 'X-Key', value: SECRETS.header } },
+  query: { auth: { type: 'query', name: 'key', value: SECRETS.query } },
+  fixed: { headers: { 'X-Fixed': SECRETS.fixed } },
+};
+
+/** Which of the secrets stand in a text, in any of their forms. */
+const foundIn = (text: string): readonly string[] => FORMS.filter((form) => text.includes(form));
+
+/** All bytes below a folder, file by file. */
+function filesIn(folder: string): readonly (readonly [path: string, text: string])[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => [path, readFileSync(path, 'latin1')]);
+}
+
+it(
+  'stands in no answer, list, log, record, metric or file, whatever is done with the tools',
+  { timeout: 60_000 },
+  async () => {
+    const api = await serveApi(({ target }, response) => {
+      if (target.startsWith('/hang')) return;
+      sayJson(response, { error: 'no' }, target.startsWith('/fails') ? 500 : 200);
+    });
+    const config = {
+      tools: {
+        'of-file': {
+          url: `${api.url}/fails`,
+          method: 'GET',
+          auth: { type: 'bearer', token: '${TOKEN_OF_FILE}' },
+        },
+        'of-bad-file': {
+          url: '/relative',
+          auth: { type: 'bearer', token: '${TOKEN_OF_FILE}', value: SECRETS.header },
+        },
+      },
+    };
+    const { assay, admin, home } = await openRestWorld({
+      settings: config,
+      env: { TOKEN_OF_FILE: SECRETS.bearer, ASSAY_LOG_LEVEL: 'trace' },
+    });
+    const told: string[] = [];
+    const keep = async (
+      answer: Promise<{ readonly text: string; readonly headers: unknown }>,
+    ): Promise<string> => {
+      const { text, headers } = await answer;
+      told.push(text, JSON.stringify(headers));
+      return text;
+    };
+    for (const [name, entry] of Object.entries(ENTRIES)) {
+      for (const path of ['works', 'fails', 'hang']) {
+        const wish = {
+          name: `${name}-${path}`,
+          url: `${api.url}/${path}/${SECRETS.path}`,
+          method: 'GET',
+          timeoutMs: 200,
+          ...entry,
+        };
+        const made = JSON.parse(await keep(admin.post('/tools', wish))) as JsonObject;
+        const place = `/tools/${textAt(made, 'id')}`;
+        await keep(admin.get(place));
+        await keep(admin.put(place, { url: `http://192.0.2.1/${name}` }));
+        await keep(
+          admin.put(place, {
+            ...entry,
+            auth: { type: 'bearer', token: SECRETS.bearer, value: SECRETS.header },
+          }),
+        );
+        await keep(admin.put(place, { description: 'Changed.' }));
+        await keep(admin.post('/tools', wish));
+        const params = { name: `${name}-${path}`, arguments: {} };
+        await keep(modernSend(assay.url, 'tools/call', { params }));
+      }
+    }
+    await keep(
+      admin.post('/tools', {
+        name: 'bad',
+        url: `${api.url}/x`,
+        auth: { type: 'basic', username: `a:${SECRETS.bearer}`, password: `${SECRETS.password}\n` },
+      }),
+    );
+    await keep(
+      admin.post('/tools', {
+        name: 'bad',
+        url: `${api.url}/x`,
+        headers: { 'X-A': `${SECRETS.header}\r\n`, Host: SECRETS.fixed },
+      }),
+    );
+    told.push(await callText(assay, 'of-file'));
+    const client = await connectClient(assay, 'legacy');
+    told.push(JSON.stringify(await client.listTools()));
+    for (const path of [
+      '/tools?limit=1000',
+      '/gateways',
+      '/activity?limit=1000',
+      '/openapi.json',
+      '/metrics',
+      '/health',
+    ])
+      await keep(admin.get(path));
+    for (const args of [
+      ['rest', 'list', '--json'],
+      ['rest', 'list'],
+      ['tools', '--json'],
+      ['doctor', '--json'],
+      ['rest', 'add', 'by-hand', `${api.url}/x`, '--bearer', SECRETS.bearer, '--json'],
+      ['rest', 'add', 'by-hand', `${api.url}/x`, '--bearer', `${SECRETS.bearer} x`],
+      ['rest', 'add', 'by-hand-2', `${api.url}/x`, '--header', SECRETS.fixed],
+    ]) {
+      const { stdout, stderr } = await runAssay([
+        ...args,
+        '--home',
+        home,
+        '--config',
+        writeText('{"mcpServers":{}}'),
+      ]);
+      told.push(stdout, stderr);
+    }
+    // The API got each of them: nothing was lost on the way there.
+    const seen = JSON.stringify(api.seen);
+    expect(foundIn(seen)).toEqual(
+      FORMS.filter((form) => form !== SECRETS.password && form !== SECRETS.query),
+    );
+    expect(told.length).toBeGreaterThan(200);
+    expect(told.flatMap(foundIn)).toEqual([]);
+    expect(foundIn(assay.stderr() + assay.stdout())).toEqual([]);
+    await until(
+      'it is written down',
+      () => filesIn(home).some(([path, text]) => path.endsWith('words.json') && text.length > 2) || undefined,
+    );
+    await assay.stop();
+    expect(foundIn(assay.stderr() + assay.stdout())).toEqual([]);
+    const files = filesIn(home);
+    expect(files.map(([path]) => path.slice(home.length + 1))).toEqual(
+      expect.arrayContaining(['assay.db', 'words.json', 'catalog.json']),
+    );
+    expect(files.flatMap(([path, text]) => foundIn(text).map((form) => [path, form]))).toEqual([]);
+  },
+);
+
+it('is there again after a restart, and opens with the key of this home alone', async () => {
+  const api = await serveApi();
+  const first = await openRestWorld();
+  await first.admin.post('/tools', {
+    name: 'keyed',
+    url: `${api.url}/x`,
+    method: 'GET',
+    ...ENTRIES['bearer'],
+  });
+  await first.assay.stop();
+  const again = await openRestWorld({ home: first.home });
+  expect(await callText(again.assay, 'keyed')).toBe('{"ok":true}');
+  expect(api.seen.at(-1)?.headers.authorization).toBe(`Bearer ${SECRETS.bearer}`);
+  await again.assay.stop();
+  const copy = tempDir();
+  for (const name of ['assay.db', 'words.json'])
+    writeFileSync(join(copy, name), readFileSync(join(first.home, name)));
+  const stolen = await openRestWorld({ home: copy });
+  expect(await callText(stolen.assay, 'keyed')).toMatch(/^refused/);
+});
