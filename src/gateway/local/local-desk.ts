@@ -120,7 +120,8 @@ export class LocalDesk {
     if (!found.ok) return found;
     const { serverName, originalName } = found.value;
     const isOwn = serverName === LOCAL_SOURCE && this.#has(originalName);
-    if (isOwn && this.#options.words.find('rest-tool', restToolIdOf(originalName))?.body !== undefined) return found;
+    if (isOwn && this.#options.words.find('rest-tool', restToolIdOf(originalName))?.body !== undefined)
+      return found;
     return err({ code: 'TOOL_FIXED', tool: found.value.name, by: this.#makerOf(found.value) });
   }
 
