@@ -33,7 +33,7 @@ function damagedAt(place: number, value: unknown): unknown {
   };
   walk(copy);
   const [holder, key] = holders[place % holders.length] ?? [{}, ''];
-  if (value === undefined) delete holder[key];
+  if (value === undefined) Reflect.deleteProperty(holder, key);
   else holder[key] = value;
   return copy;
 }
@@ -77,7 +77,7 @@ it('a damaged export that is refused has changed nothing, and one that is taken 
       if (answer.status !== 200) expect(await exportOf(target)).toEqual(before);
       else {
         const again = await target.admin.post('/import', wish);
-        expect([again.status, /"create":0,"update":0/.test(again.text)]).toEqual([200, true]);
+        expect([again.status, again.text.includes('"create":0,"update":0')]).toEqual([200, true]);
       }
     }),
     { numRuns: 60 },

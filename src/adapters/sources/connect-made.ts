@@ -31,6 +31,8 @@ export function connectMade(deps: MadeDeps): Connect {
       const http = await deps.openHttp();
       return open(spec, opening, {
         source: openOpenapi({ ...transport, timeoutMs, http, readFile: readTextWithin }),
+        log: deps.log,
+        mask: deps.mask,
       });
     }
     if (transport.kind !== 'local') throw new Error('Assay does not make these tools.');

@@ -104,12 +104,9 @@ function importRoute(deps: AdminDeps): Route {
             bundle: z.unknown().openapi({ type: 'object', description: 'As it was exported.' }),
             passphrase: PASSPHRASE.optional(),
             apply: z.boolean().optional(),
-            onConflict: z
-              .enum(['replace', 'keep'])
-              .optional()
-              .openapi({
-                description: 'What becomes of what is here and differs; replace, if nothing is said.',
-              }),
+            onConflict: z.enum(['replace', 'keep']).optional().openapi({
+              description: 'What becomes of what is here and differs; replace, if nothing is said.',
+            }),
           })
           .openapi('ImportWish'),
         wrapper: 'import',

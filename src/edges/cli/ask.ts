@@ -7,9 +7,10 @@ export function hasSomebody(): boolean {
 
 /** What somebody types without seeing it; undefined: he would rather not answer. */
 export function askUnseen(question: string): Promise<string | undefined> {
-  process.stderr.write(`${question} `);
   // Without an output nothing is echoed, and as a terminal the system does not echo either.
   const lines = createInterface({ input: process.stdin, terminal: true });
+  // Not before: who answers at once would be seen.
+  process.stderr.write(`${question} `);
   return new Promise((resolve) => {
     let answer: string | undefined;
     lines.once('line', (line) => {

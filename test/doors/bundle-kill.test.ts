@@ -1,0 +1,44 @@
+import { kill } from 'node:process';
+import { expect, it, vi } from 'vitest';
+import {
+  exportOf,
+  lasting,
+  makeEverything,
+  openInstance,
+  PASSPHRASE,
+  sealedExportOf,
+} from '../support/bundles.ts';
+import { sleep } from '../support/endings.ts';
+import { listAt } from '../support/json.ts';
+import { seeded } from '../support/seeded.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const KILLS = 8;
+
+it(`an Assay that is killed while it imports has all of it or nothing afterwards, ${KILLS} times`, async () => {
+  const chance = seeded('kills while importing');
+  const full = await openInstance();
+  await makeEverything(full);
+  const bundle = await sealedExportOf(full);
+  const whole = lasting(bundle);
+  for (let one = 0; one < KILLS; one++) {
+    const target = await openInstance();
+    const empty = await exportOf(target);
+    const wish = { bundle, passphrase: PASSPHRASE, apply: true };
+    const asked = target.admin.post('/import', wish).catch(() => undefined);
+    // Opening the secrets takes most of the time, and then all is quick.
+    await sleep(100 + chance.below(500));
+    kill(target.assay.pid, 'SIGKILL');
+    const answer = await asked;
+    const again = await openInstance(undefined, { home: target.home });
+    const there = await exportOf(again);
+    if (answer?.status === 200) expect(there).toEqual(whole);
+    else expect([empty, whole]).toContainEqual(there);
+    const deeds = listAt((await again.admin.get('/activity?limit=1000')).json(), 'activity');
+    expect(deeds.filter((deed) => JSON.stringify(deed).includes('both')).length > 0).toBe(
+      JSON.stringify(there) === JSON.stringify(whole),
+    );
+    await again.assay.stop();
+  }
+});
