@@ -5,6 +5,7 @@ import type { EntryFault } from './core/sources/entry-fault.ts';
 import type { RestToolSpec } from './core/sources/rest-tool.ts';
 import type { CommonOptions, OpenDesks } from './edges/cli/runtime.ts';
 import { GatewayDesk } from './gateway/gateways/gateway-desk.ts';
+import { importDocument } from './gateway/gateways/import-document.ts';
 import { ToolDesk } from './gateway/hints/tool-desk.ts';
 import { LocalDesk } from './gateway/local/local-desk.ts';
 import { ModuleDesk } from './gateway/local/module-desk.ts';
@@ -45,11 +46,13 @@ export async function openDesksForCommand(options: CommonOptions): Promise<Resul
     await store.value.close();
     return opened;
   }
-  const { catalog, close } = opened.value;
+  const { catalog, close, said } = opened.value;
   const desks = desksOf(opened.value);
   return ok({
     ...desks,
     bundles: openBundles(opened.value, { gateways: desks.gateways }),
+    importDocument: (wish, subject) =>
+      importDocument({ ...said, gateways: desks.gateways, nowMs: () => Date.now() }, wish, subject),
     start: async (name) => {
       const server = catalog.servers.find(({ spec }) => spec.name === name);
       server?.start();

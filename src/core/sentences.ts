@@ -167,7 +167,7 @@ const SENTENCES: Sentences = {
       ? 'The gateway "local" holds what you made yourself: DELETE /tools/{id} and DELETE /functions take these away, PATCH /tools/{id} changes a tool.'
       : `The config file has the gateway ${quote(r.name)}${r.field === '' ? '' : ` and its ${quote(r.field)}`}. Change it there.`,
   TOOL_TAKEN: (r) =>
-    `There is a tool ${quote(r.name)} of your own already. Choose another name, or change or delete that one.`,
+    `There is a tool ${quote(r.name)} already. Choose another name, or change or delete that one.`,
   TOOL_INVALID: (r) => `The tool ${quote(r.name)} cannot be made: ${faultsText(r.faults)}`,
   TOOL_FIXED: (r) =>
     `The tool ${quote(r.tool)} comes from ${r.by}, and can be changed there alone. What it is believed to do, you can say here: "annotations", "title" and "enabled".`,

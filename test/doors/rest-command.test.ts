@@ -101,8 +101,8 @@ describe('assay rest', () => {
   });
 
   it.each<[what: string, args: readonly string[], sentence: string]>([
-    ['a name that is taken', ['add', 'full', URL_OF], 'There is a tool "full" of your own already.'],
-    ['a name of the file', ['add', 'fixed', URL_OF], 'There is a tool "fixed" of your own already.'],
+    ['a name that is taken', ['add', 'full', URL_OF], 'There is a tool "full" already.'],
+    ['a name of the file', ['add', 'fixed', URL_OF], 'There is a tool "fixed" already.'],
     ['a name that is none', ['add', 'a b', URL_OF], 'A name has 1 to 128 letters'],
     ['no url', ['add', 'x'], "missing required argument 'url'"],
     ['a relative url', ['add', 'x', '/y'], 'url: It is no absolute URL'],

@@ -68,7 +68,7 @@ const NAME_FAULTS: readonly (readonly [reason: string, isFault: (name: string) =
   ['the name of the server holds a control character', (name) => CONTROL.test(name)],
   ['the name of the server holds half a character', (name) => !name.isWellFormed()],
   ['the name of the server would mean a folder in its address', (name) => name === '.' || name === '..'],
-  [`the name "${RESERVED}" is kept for tools of your own`, (name) => name === RESERVED],
+  [`the name "${RESERVED}" is kept for tools of your own`, (name) => name.toLowerCase() === RESERVED],
 ];
 
 function checkName({ key, keyNode, path }: ServerEntry, complaints: Complaints): void {

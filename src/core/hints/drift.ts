@@ -28,8 +28,20 @@ export function driftOf(accepted: Definition, now: Definition, seen: Seen): Drif
     digest: now.digest,
     sinceMs: seen.nowMs,
     changes: boundedChanges(changes),
-    dangers: [...saferHints(accepted, now, seen), ...rewritten(accepted, now, changes)],
+    dangers: [
+      ...saferHints(accepted, now, seen),
+      ...(seen.isMade && changes.some(({ path }) => isOfMaking(path)) ? [ANOTHER_DOING] : []),
+      ...rewritten(accepted, now, changes),
+    ],
   };
+}
+
+/** What a tool that Assay makes does may be another thing under the same words. */
+export const ANOTHER_DOING: string = 'it sends another request, or is of another module';
+
+/** Whether a change is one of what Assay itself says of how a tool is made. */
+function isOfMaking(path: string): boolean {
+  return path === '_meta' || /^_meta\W+assay\//.test(path);
 }
 
 const REWRITTEN: readonly (readonly [member: string, danger: string])[] = [

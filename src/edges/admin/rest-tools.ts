@@ -115,7 +115,8 @@ function createRoute({ local }: AdminDeps): Route {
       const { name, integrationType: _, ...fields } = call.body;
       const fault = methodFault(call);
       if (fault !== undefined) return err(fault);
-      const created = await local.create(name, entryOf(fields), { subject: call.identity.subject });
+      const given = Object.entries(entryOf(fields)).filter(([, value]) => value !== null);
+      const created = await local.create(name, Object.fromEntries(given), { subject: call.identity.subject });
       return created.ok ? ok({ kind: 'one', body: created.value }) : blamed(call, created.error);
     },
   );

@@ -38,18 +38,10 @@ export async function importOpenapi(
   if (!entry.ok) return complain(entry.error);
   const name = options.name ?? nameOf(document);
   return withOpened(runtime.openDesks(options), async (desks) => {
-    const wish = { entry: entry.value, trust: options.trust };
-    const isThere = desks.gateways.find(name).ok;
-    const done = isThere
-      ? await desks.gateways.change(name, wish, SUBJECT)
-      : await desks.gateways.register(name, wish, SUBJECT);
+    const isNameGiven = options.name !== undefined;
+    const wish = { name, isNameGiven, entry: entry.value, trust: options.trust };
+    const done = await desks.importDocument(wish, LOCAL.subject);
     if (!done.ok) return done;
-    const { reachable, cause = 'it does not stand yet' } = done.value;
-    if (!reachable) {
-      // What was never read is not kept: the next try need not say where it is any more.
-      if (!isThere) await desks.gateways.remove(name, SUBJECT);
-      return { ok: false, error: { code: 'SERVER_UNAVAILABLE', server: name, cause } };
-    }
     const { tools } = await desks.tools.page({ server: name }, { limit: MOST_TOOLS });
     tell(done.value, tools, options);
     return done;
@@ -92,18 +84,8 @@ function entryOf(document: string, options: OpenapiOptions): Result<GatewayEntry
     openapi: isUrl ? document : resolve(process.cwd(), document),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
     ...(options.header !== undefined && { headers: headers.value }),
-    ...(options.credential !== undefined && { credentials: withBasic(credentials.value) }),
+    ...(options.credential !== undefined && { credentials: credentials.value }),
   });
-}
-
-/** `user:password` is one of basic authentication. */
-function withBasic(credentials: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    Object.entries(credentials).map(([scheme, value]) => {
-      const [, username, password] = /^([^:]+):(.+)$/s.exec(value) ?? [];
-      return [scheme, username === undefined ? value : { username, password }];
-    }),
-  );
 }
 
 /** `https://api.example.com/v1/petstore.json`: petstore. */

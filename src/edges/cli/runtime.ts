@@ -13,6 +13,8 @@ import type { Resolved } from '../../core/resolve-settings.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { BundleDesk } from '../../gateway/bundle/bundle-desk.ts';
+import type { GatewayView } from '../../gateway/gateways/gateway-view.ts';
+import type { DocumentWish } from '../../gateway/gateways/import-document.ts';
 import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
 import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
 import type { LocalDesk } from '../../gateway/local/local-desk.ts';
@@ -91,6 +93,7 @@ export interface OpenDesks {
   readonly local: LocalDesk;
   readonly modules: ModuleDesk;
   readonly bundles: BundleDesk;
+  readonly importDocument: (wish: DocumentWish, subject: string) => Promise<Result<GatewayView, Refusal>>;
   /** Starts one source, and waits for it; the others rest. */
   readonly start: (source: string) => Promise<void>;
   readonly close: () => Promise<void>;

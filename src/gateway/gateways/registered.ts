@@ -29,8 +29,19 @@ export class RegisteredGateways {
   constructor(options: RegisteredOptions) {
     this.#options = options;
     options.words.onChange((words) => {
-      if (words.some(({ kind }) => PLANNED.has(kind))) void this.#read();
+      if (!words.some(({ kind }) => PLANNED.has(kind))) return;
+      const named = words.flatMap(({ kind, body }) =>
+        kind === 'gateway' && body ? [body as GatewayWord] : [],
+      );
+      void this.#read().then(() => this.#readLists(named));
     });
+  }
+
+  /** What was said of a gateway anew, was perhaps said for its lists to be read anew. */
+  #readLists(words: readonly GatewayWord[]): void {
+    const names = new Set(words.map(({ name }) => name));
+    for (const { spec, lists } of this.#catalog?.servers ?? [])
+      if (spec.transport.kind === 'openapi' && names.has(spec.name)) void lists.readAgain();
   }
 
   /** What of a server is secret is masked from now on. */

@@ -1,6 +1,8 @@
 import type { Deed } from '../../core/deed.ts';
 import { shortHash } from '../../core/digest.ts';
+import { ANOTHER_DOING } from '../../core/hints/drift.ts';
 import { toolIdOf } from '../../core/hints/tool-id.ts';
+import { publicNames } from '../../core/names.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
@@ -48,14 +50,14 @@ export class LocalDesk {
     const { words, nowMs } = this.#options;
     const made = await this.#made(name, entry);
     if (!made.ok) return made;
-    if (this.#has(name)) return err({ code: 'TOOL_TAKEN', name });
+    if (this.#has(name) || this.#isPublic(name)) return err({ code: 'TOOL_TAKEN', name });
     const done = await words.change<undefined>({ kind: 'rest-tool', id: restToolIdOf(name) }, (before) => {
       if (before !== undefined) return err({ code: 'TOOL_TAKEN', name });
       const { sealed, spec } = made.value;
       const body: LocalWord = { name, ...sealed, createdMs: nowMs(), author: subject };
       return ok({ body, value: undefined, deed: this.#deed(subject, 'tool.create', { name, after: spec }) });
     });
-    return done.ok ? this.#shown(name, subject) : done;
+    return done.ok ? this.#shown(name, { subject, isNew: true }) : done;
   }
 
   /** Changes members of a tool's entry; null takes one away. TOOL_UNKNOWN, TOOL_FIXED, TOOL_INVALID, or the changer's objection. */
@@ -85,7 +87,7 @@ export class LocalDesk {
         return ok({ body: { ...word, ...made.value.sealed }, value: undefined, deed });
       },
     );
-    return done.ok ? this.#shown(name, changer.subject) : done;
+    return done.ok ? this.#shown(name, { subject: changer.subject, isNew: false }) : done;
   }
 
   /**
@@ -163,15 +165,17 @@ export class LocalDesk {
     await server?.lists.readAgain();
   }
 
-  /** The tool as it is listed now. What its operator has just made of it, he has seen. */
-  async #shown(name: string, subject: string): Promise<Result<ToolView, Refusal>> {
+  /** The tool as it is listed now. What its operator has just made of it, he has seen; what was said of another request, nobody has. */
+  async #shown(name: string, { subject, isNew }: Maker): Promise<Result<ToolView, Refusal>> {
     const { drift, tools } = this.#options;
     await this.#followed();
     const server = this.#server;
     if (server !== undefined) await drift.settled(server.spec);
     const id = toolIdIn(name);
     const found = await tools.find(id);
-    return found.ok && found.value.drift !== undefined ? tools.review(id, { subject }) : found;
+    const { drift: drifted } = found.ok ? found.value : {};
+    const isSeen = drifted !== undefined && (isNew || !drifted.dangers.includes(ANOTHER_DOING));
+    return isSeen ? tools.review(id, { subject }) : found;
   }
 
   async #made(name: string, entry: GatewayEntry): Promise<Result<Made, Refusal>> {
@@ -193,6 +197,13 @@ export class LocalDesk {
     return isListed || this.#spec(name) !== undefined;
   }
 
+  /** Whether clients call another tool so: of two that want one name neither has it. */
+  #isPublic(name: string): boolean {
+    const listing = this.#options.catalog.all.listing('tools');
+    const [key = name] = publicNames([{ server: LOCAL_SOURCE, name, isPrefixed: false }]).names;
+    return listing.find(key) !== undefined || listing.candidates(key) !== undefined;
+  }
+
   #spec(name: string): RestToolSpec | undefined {
     return this.#transport?.tools.find((tool) => tool.name === name);
   }
@@ -212,6 +223,12 @@ export class LocalDesk {
     const target = { kind: 'tool', id: toolIdIn(name), name: `${LOCAL_SOURCE}.${name}` } as const;
     return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
   }
+}
+
+interface Maker {
+  readonly subject: string;
+  /** Nothing was said of it yet, whatever had its name before. */
+  readonly isNew: boolean;
 }
 
 interface Made {

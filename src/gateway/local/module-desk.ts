@@ -8,6 +8,7 @@ import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import { localSpec } from '../../core/sources/local-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import { sealNameOf, type RegisteredGateways } from '../gateways/registered.ts';
+import { toolIdIn } from '../hints/tool-claims.ts';
 import type { EntrySeal, GatewayEntry } from '../ports/gateways.ts';
 import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
 import type { Server } from '../server.ts';
@@ -91,8 +92,27 @@ export class ModuleDesk {
           ? unknown()
           : ok({ body: undefined, value: undefined, deed: this.#deed(subject, 'function.remove', path) }),
     );
-    if (done.ok) await this.#followed();
-    return done;
+    if (!done.ok) return done;
+    const before = this.#toolIds;
+    await this.#followed();
+    const after = this.#toolIds;
+    return this.#silence([...before].filter((id) => !after.has(id)));
+  }
+
+  /** Another tool that comes under the name of one that is gone is another tool. */
+  async #silence(ids: readonly string[]): Promise<Result<undefined, Refusal>> {
+    for (const id of ids) {
+      const silenced = await this.#options.words.change<undefined>({ kind: 'tool', id }, () =>
+        ok({ body: undefined, value: undefined }),
+      );
+      if (!silenced.ok) return silenced;
+    }
+    return ok(undefined);
+  }
+
+  get #toolIds(): Set<string> {
+    const server = this.#server;
+    return new Set(server?.inventory.tools.flatMap((tool) => toolIdIn(server.spec, tool) ?? []));
   }
 
   async #followed(): Promise<void> {

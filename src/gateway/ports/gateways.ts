@@ -29,4 +29,6 @@ export interface GatewayWord extends SealedEntry {
   readonly name: string;
   readonly createdMs: number;
   readonly author: string;
+  /** When its document was last asked for by hand. */
+  readonly importedMs?: number | undefined;
 }

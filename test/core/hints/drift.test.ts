@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { digestOfDefinition } from '../../../src/core/digest.ts';
-import { driftOf } from '../../../src/core/hints/drift.ts';
+import { ANOTHER_DOING, driftOf } from '../../../src/core/hints/drift.ts';
 
 function definition(value: unknown): { readonly digest: string; readonly text: string } {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -109,14 +109,15 @@ describe('a definition that changed', () => {
     expect(drift?.dangers).toEqual(['its description was rewritten']);
   });
 
-  it('is dangerous by a request that looks safer, where Assay makes the tool itself and nowhere else', () => {
+  it('is dangerous by another request, and more so by one that looks safer, where Assay makes the tool itself and nowhere else', () => {
     const sending = (method: string): unknown => ({ ...TOOL, _meta: { 'assay/http': { method } } });
     const [deletes, reads] = [definition(sending('DELETE')), definition(sending('GET'))];
     expect(driftOf(deletes, reads, { nowMs: 5, isMade: true })?.dangers).toEqual([
       'it looks safer: readOnlyHint is true now',
       'it looks safer: destructiveHint is false now',
+      ANOTHER_DOING,
     ]);
-    expect(driftOf(reads, deletes, { nowMs: 5, isMade: true })?.dangers).toEqual([]);
+    expect(driftOf(reads, deletes, { nowMs: 5, isMade: true })?.dangers).toEqual([ANOTHER_DOING]);
     expect(driftOf(deletes, reads, SEEN)?.dangers).toEqual([]);
   });
 
