@@ -283,6 +283,22 @@ describe('POST /functions', () => {
   });
 });
 
+describe('a module in the place of another', () => {
+  it('inherits nothing of what was said of tools of the same names', async () => {
+    const files = { 'one.ts': single('shared'), 'other.ts': single('shared') };
+    const served = await serveFunctions({ files, functions: [] });
+    const { admin } = served;
+    const add = (file: string): Promise<unknown> => admin.post('/functions', { module: served.path(file) });
+    await add('one.ts');
+    const path = `/tools/${textAt(await toolIn(admin, 'local', 'shared'), 'id')}`;
+    await admin.put(path, { title: 'Safe one', annotations: { readOnlyHint: true } });
+    await admin.delete(`/functions?path=${encodeURIComponent(served.path('one.ts'))}`);
+    await add('other.ts');
+    const tool = (await admin.get(path)).json();
+    expect([at(tool, 'title'), at(tool, 'annotations', 'readOnlyHint')]).toEqual(['Shared', false]);
+  });
+});
+
 describe('assay function', () => {
   let served: Functions;
   const run = (...args: readonly string[]): ReturnType<typeof runAssay> =>

@@ -240,7 +240,28 @@ describe('assay openapi', () => {
     expect(again.code).not.toBe(0);
   });
 
-  it('of a document that is gone since fails, and leaves its source', async () => {
+  it('of another document under a name that it was not given takes no source away', async () => {
+    const namesake = await documentedApi({ 'GET /others': { operationId: 'list_others' } });
+    const done = await run(namesake.path);
+    expect([done.code, done.stdout]).toEqual([2, '']);
+    expect(done.stderr).toContain('There is a gateway "pets" already.');
+    expect((await run(api.path)).stdout).toContain('pets_list_pets');
+  });
+
+  it('takes a key with a colon in it for a key', async () => {
+    const keyed = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'Authorization' } } };
+    const colon = await documentedApi(PETS, { ...KEYED, components: keyed });
+    expect((await run(colon.path, '--name', 'colon', '--credential', 'key=id:secret')).code).toBe(0);
+    await runAssay(['call', 'colon_list_pets', '{}', '--config', config, '--home', home], { env: LOOPBACK });
+    expect(colon.seen.at(-1)).toMatchObject({ line: 'GET /pets', key: 'id:secret' });
+  });
+
+  it('of a document that is gone since fails, and leaves its source as it was', async () => {
+    const bare = await documentedApi(PETS);
+    expect((await run(bare.url, '--name', 'bare')).code).toBe(0);
+    expect((await run('http://10.0.0.1/x.json', '--name', 'bare')).code).toBe(4);
+    const listed = await runAssay(['tools', '--config', config, '--home', home], { env: LOOPBACK });
+    expect(listed.stdout).toContain('bare_list_pets');
     rmSync(api.path);
     const done = await run(api.path);
     expect([done.code, done.stderr]).toEqual([4, expect.stringContaining('no such file')]);

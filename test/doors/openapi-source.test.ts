@@ -242,10 +242,10 @@ describe('a document that is read again', () => {
     });
   });
 
-  it.each<[says: string, before: string, after: string, isDangerous: boolean, suspends: readonly string[]]>([
-    ['a GET that becomes a DELETE', 'GET', 'DELETE', false, []],
-    ['a POST that becomes a GET', 'POST', 'GET', true, ['readOnlyHint', 'openWorldHint']],
-  ])('shows %s as drift', async (_, before, after, isDangerous, suspends) => {
+  it.each<[says: string, before: string, after: string]>([
+    ['a GET that becomes a DELETE', 'GET', 'DELETE'],
+    ['a POST that becomes a GET', 'POST', 'GET'],
+  ])('suspends what lowers caution for %s, until that is reviewed', async (_, before, after) => {
     const api = await documentedApi(operationBy(before));
     const world = await openWorld({ pets: { openapi: api.url } });
     const { admin } = world;
@@ -257,11 +257,10 @@ describe('a document that is read again', () => {
     await admin.post('/gateways/pets/refresh');
     const tool = (await admin.get(path)).json();
     expect(at(tool, 'drift')).toMatchObject({
-      isDangerous,
+      isDangerous: true,
       changes: [{ before: `"${before}"`, after: `"${after}"` }],
+      suspends: ['readOnlyHint', 'destructiveHint', 'openWorldHint'],
     });
-    expect(listAt(tool, 'drift', 'suspends')).toEqual(expect.arrayContaining([...suspends]));
-    if (!isDangerous) return;
     expect(claimsIn(at(tool, 'hints')).map((claims) => claims.includes('!'))).toEqual([
       true,
       true,

@@ -85,6 +85,7 @@ export class ModuleDesk {
     const unknown = (): Result<never, Refusal> =>
       err({ code: 'MODULE_UNKNOWN', path, known: this.#running.map((spec) => spec.path) });
     if (!isKept) return unknown();
+    const before = this.#toolIds;
     const done = await words.change<undefined>(
       { kind: 'function-module', id: functionModuleIdOf(path) },
       (body) =>
@@ -93,7 +94,6 @@ export class ModuleDesk {
           : ok({ body: undefined, value: undefined, deed: this.#deed(subject, 'function.remove', path) }),
     );
     if (!done.ok) return done;
-    const before = this.#toolIds;
     await this.#followed();
     const after = this.#toolIds;
     return this.#silence([...before].filter((id) => !after.has(id)));
