@@ -4,6 +4,7 @@ import type { Answer, Question, ToolContext } from './define-tool.ts';
 import type { ReadTool } from './exported-tools.ts';
 import { faultText, shown, tryTo, type Telling } from './fault-text.ts';
 import type { Host } from './host.ts';
+import { parse, stringify } from './kept.ts';
 import { errorText, isResult, resultText } from './result-text.ts';
 import { isRecord, readSchema, type WriteZod } from './schema-of.ts';
 
@@ -63,7 +64,7 @@ export class RunningCalls {
   }
 
   async #result(id: number, tool: ReadTool, args: string): Promise<string> {
-    const given: unknown = JSON.parse(args);
+    const given: unknown = parse(args);
     const parsed = await tool.input.parse?.(given);
     if (parsed?.ok === false) return errorText(parsed.error);
     const { run } = tool.fields;
@@ -93,8 +94,15 @@ export class RunningCalls {
     return {
       signal,
       progress: (progress, total, message) => {
-        if (typeof progress !== 'number') throw new TypeError('ctx.progress wants a number first');
-        if (isRunning()) host.tell({ kind: 'progress', id, progress, total, message });
+        if (!Number.isFinite(progress)) throw new TypeError('ctx.progress wants a number first');
+        if (isRunning())
+          host.tell({
+            kind: 'progress',
+            id,
+            progress,
+            total: Number.isFinite(total) ? total : undefined,
+            message: message === undefined ? undefined : shown(() => message),
+          });
       },
       log: (level, data) => {
         if (isRunning())
@@ -131,7 +139,7 @@ function isErrorResult(returned: unknown): boolean {
 }
 
 function bounded(data: unknown): unknown {
-  const json = tryTo(() => JSON.stringify(data) as string | undefined); // undefined for a function or symbol
+  const json = tryTo(() => stringify(data) as string | undefined); // undefined for a function or symbol
   if (json === undefined) return 'something that cannot be written as JSON';
-  return json.length > NOTE_LIMIT ? `${json.slice(0, NOTE_LIMIT)} …` : data;
+  return json.length > NOTE_LIMIT ? `${json.slice(0, NOTE_LIMIT)} …` : (parse(json) as unknown);
 }

@@ -47,14 +47,10 @@ export class MadeRun {
 
   async #run(): Promise<void> {
     const { tool } = this.#options;
-    const args = argumentsOf(this.#options.ask);
-    const fault = checkOf(tool)(args.values);
-    if (fault !== undefined) {
-      this.#end(ok(resultText(misfit(tool, fault))));
-      return;
-    }
     try {
-      const result = await tool.run(args, this.#call());
+      const args = argumentsOf(this.#options.ask);
+      const fault = checkOf(tool)(args.values);
+      const result = fault === undefined ? await tool.run(args, this.#call()) : misfit(tool, fault);
       this.#end(ok(resultText(result.isError === true ? masked(result, this.#options.mask) : result)));
     } catch (error) {
       const cause = error instanceof Error ? error.message : 'it failed in a way that cannot be told';

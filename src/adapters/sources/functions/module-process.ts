@@ -9,6 +9,7 @@ import { atMost } from '../../../platform/waiting.ts';
 import type { MadeArguments, MadeCall, MadeResult } from '../made-tool.ts';
 import { CallsUnderWay } from './calls-under-way.ts';
 import { OutputLog } from './output-log.ts';
+import { readMessage } from './read-message.ts';
 import { nameOf, type RunnerCommand } from './runner-command.ts';
 
 /** The runner bounds its results to less. */
@@ -41,6 +42,7 @@ export class ModuleProcess {
   #cause: string | undefined;
   #isRetired = false;
   #isGone = false;
+  #isKilled = false;
   #ranOutOfHeap = false;
   #looking: NodeJS.Timeout | undefined;
   #leaving: NodeJS.Timeout | undefined;
@@ -121,9 +123,14 @@ export class ModuleProcess {
 
   #receive(line: Buffer): void {
     const mark = line.subarray(0, this.#mark.length).toString('latin1');
-    if (mark === this.#mark)
-      this.#hear(JSON.parse(line.subarray(mark.length).toString()) as FromRunner); // the mark is the runner's
-    else this.#output.line(line);
+    if (mark !== this.#mark) {
+      this.#output.line(line);
+      return;
+    }
+    if (this.#isKilled) return;
+    const message = readMessage(line.subarray(mark.length).toString());
+    if (message.ok) this.#hear(message.value);
+    else this.#kill(`spoiled what is told to Assay (${message.error}), and was ended`);
   }
 
   #hear(message: FromRunner): void {
@@ -219,6 +226,7 @@ export class ModuleProcess {
   }
 
   #kill(cause: string): void {
+    this.#isKilled = true;
     this.#cause ??= cause;
     this.#child.signal('SIGKILL');
   }
