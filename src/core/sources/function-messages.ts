@@ -91,5 +91,11 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Most questions of one call that are open at once. */
+export const OPEN_ASKS: number = 8;
+
+/** Most notes of a kind that one call sends in a second, progress and log. */
+export const NOTES_PER_SECOND: number = 20;
+
 /** Most bytes of the JSON text of one result. */
 export const RESULT_LIMIT_BYTES: number = 4 * 1024 * 1024;

@@ -1,4 +1,10 @@
-import type { FromRunner, Manifest, ToRunner } from '../../../core/sources/function-messages.ts';
+import {
+  OPEN_ASKS,
+  type AskAnswer,
+  type FromRunner,
+  type Manifest,
+  type ToRunner,
+} from '../../../core/sources/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Log } from '../../../gateway/ports.ts';
@@ -7,7 +13,7 @@ import { LineSplitter } from '../../../platform/lines.ts';
 import { residentBytes } from '../../../platform/resident-bytes.ts';
 import { atMost } from '../../../platform/waiting.ts';
 import type { MadeArguments, MadeCall, MadeResult } from '../made-tool.ts';
-import { CallsUnderWay } from './calls-under-way.ts';
+import { CallsUnderWay, type UnderWay } from './calls-under-way.ts';
 import { OutputLog } from './output-log.ts';
 import { readMessage } from './read-message.ts';
 import { nameOf, type RunnerCommand } from './runner-command.ts';
@@ -21,6 +27,9 @@ const PING_LIMIT_MS = 2_000;
 const LOOK_AT_MEMORY_MS = 200;
 /** What Node itself occupies, beside the heap that `memoryMb` bounds. */
 const OWN_MB = 128;
+
+type Asking = Extract<FromRunner, { kind: 'ask' }>;
+const NOBODY: AskAnswer = { ok: false, error: 'Nobody can be asked any more.' };
 
 export interface ProcessParts {
   readonly spec: FunctionModuleSpec;
@@ -170,20 +179,29 @@ export class ModuleProcess {
   }
 
   #passOn(message: Extract<FromRunner, { kind: 'progress' | 'log' | 'ask' }>): void {
-    const underWay = this.#calls.get(message.kind === 'ask' ? message.call : message.id);
-    if (underWay === undefined || underWay.isOver) return;
-    const { call } = underWay;
-    if (message.kind === 'progress') call.progress(message.progress, message.total, message.message);
-    else if (message.kind === 'log') call.log(message.level, message.data);
-    else {
-      const params = { message: message.message, requestedSchema: message.schema };
-      const { id } = message;
-      void call.ask('elicitation/create', params).then(
-        (answer) => this.#tell({ kind: 'answer', id, answer }),
-        () =>
-          this.#tell({ kind: 'answer', id, answer: { ok: false, error: 'Nobody can be asked any more.' } }),
-      );
+    const callId = message.kind === 'ask' ? message.call : message.id;
+    if (this.#calls.tellsTooMuch(callId, performance.now())) {
+      this.#kill('told more of a call than Assay lets it, and was ended');
+      return;
     }
+    const underWay = this.#calls.get(callId);
+    if (message.kind === 'ask') void this.#ask(message, underWay);
+    else if (underWay === undefined || underWay.isOver) return;
+    else if (message.kind === 'progress')
+      underWay.call.progress(message.progress, message.total, message.message);
+    else underWay.call.log(message.level, message.data);
+  }
+
+  async #ask({ id, message, schema }: Asking, underWay: UnderWay | undefined): Promise<void> {
+    const answer = (given: AskAnswer): void => this.#tell({ kind: 'answer', id, answer: given });
+    if (underWay === undefined || underWay.isOver || underWay.asking >= OPEN_ASKS) {
+      answer(NOBODY);
+      return;
+    }
+    underWay.asking += 1;
+    const params = { message, requestedSchema: schema };
+    answer(await underWay.call.ask('elicitation/create', params).catch(() => NOBODY));
+    underWay.asking -= 1;
   }
 
   #tell(message: ToRunner): void {
