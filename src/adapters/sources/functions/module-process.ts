@@ -25,6 +25,8 @@ const LOAD_LIMIT_MS = 10_000;
 const OVER_LIMIT_MS = 1_000;
 const PING_LIMIT_MS = 2_000;
 const LOOK_AT_MEMORY_MS = 200;
+/** While it has no calls, only each so manieth look is taken. */
+const IDLE_LOOKS = 5;
 /** What Node itself occupies, beside the heap that `memoryMb` bounds. */
 const OWN_MB = 128;
 
@@ -53,7 +55,8 @@ export class ModuleProcess {
   #isGone = false;
   #isKilled = false;
   #ranOutOfHeap = false;
-  #looking: NodeJS.Timeout | undefined;
+  readonly #looking: NodeJS.Timeout;
+  #looks = 0;
   #leaving: NodeJS.Timeout | undefined;
   #loaded: (loaded: Result<Manifest, string>) => void = () => undefined;
   /** The error is a phrase or the text of a fault in the module. */
@@ -76,6 +79,7 @@ export class ModuleProcess {
       this.#output.push(chunk);
     });
     this.ended = this.#child.ended.then((cause) => this.#end(cause));
+    this.#looking = setInterval(() => void this.#lookAtMemory(), LOOK_AT_MEMORY_MS).unref();
     this.#tell({ ...parts.command.load, mark: this.#mark });
     this.loaded = this.#withinLimit(told);
   }
@@ -111,7 +115,6 @@ export class ModuleProcess {
       };
       const underWay = this.#calls.add({ tool, call, settle });
       this.#tell({ kind: 'call', id: underWay.id, tool, args: args.text });
-      this.#looking ??= setInterval(() => void this.#lookAtMemory(), LOOK_AT_MEMORY_MS).unref();
       if (signal.aborted) abort();
       else signal.addEventListener('abort', abort, { once: true });
       if (this.#isGone) this.#endCalls();
@@ -233,7 +236,8 @@ export class ModuleProcess {
   }
 
   async #lookAtMemory(): Promise<void> {
-    if (this.#calls.size === 0) return;
+    this.#looks += 1;
+    if (this.#calls.size === 0 && this.#looks % IDLE_LOOKS !== 0) return;
     const { memoryMb } = this.#parts.spec;
     const bytes = this.pid === undefined ? undefined : await residentBytes(this.pid);
     if (bytes !== undefined && bytes > (memoryMb + OWN_MB) * 1024 * 1024) this.#kill(this.#memoryCause());
