@@ -32,7 +32,6 @@ export class MadeLink implements Link {
   readonly version: string = NEWEST_LEGACY_VERSION;
   readonly capabilities = { tools: { listChanged: true }, logging: {} };
   readonly instructions = undefined;
-  readonly untakenBytes = 0;
   readonly tiesQuestions = true;
   readonly asksCallers = true;
   readonly #options: MadeLinkOptions;
@@ -51,7 +50,12 @@ export class MadeLink implements Link {
     this.#tools = byName(first);
     this.#skipped = [];
     this.#skip(first.skipped);
-    this.#endListening = source.onChange(() => events.changed('tools'));
+    const ends = [source.onChange(() => events.changed('tools')), source.onDrain?.(() => events.drained())];
+    this.#endListening = () => ends.forEach((end) => end?.());
+  }
+
+  get untakenBytes(): number {
+    return this.#options.source.untakenBytes ?? 0;
   }
 
   get skipped(): readonly Skipped[] {

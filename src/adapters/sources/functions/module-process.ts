@@ -13,9 +13,10 @@ import { LineSplitter } from '../../../platform/lines.ts';
 import { residentBytes } from '../../../platform/resident-bytes.ts';
 import { atMost } from '../../../platform/waiting.ts';
 import type { MadeArguments, MadeCall, MadeResult } from '../made-tool.ts';
-import { CallsUnderWay, type UnderWay } from './calls-under-way.ts';
+import { CallsUnderWay, errorResult, type UnderWay } from './calls-under-way.ts';
 import { OutputLog } from './output-log.ts';
 import { readMessage } from './read-message.ts';
+import { UnreadInput } from './unread-input.ts';
 import { nameOf, type RunnerCommand } from './runner-command.ts';
 
 /** The runner bounds its results to less. */
@@ -39,6 +40,8 @@ export interface ProcessParts {
   readonly log: Log;
   /** Told of each file of the module that was read. */
   onFile(path: string): void;
+  /** It takes what it left before, or nobody need wait for that any more. */
+  onTaken(): void;
 }
 
 /** One process that serves one state of a module's files. */
@@ -48,6 +51,7 @@ export class ModuleProcess {
   readonly #mark: string = `${crypto.randomUUID()} `;
   readonly #calls = new CallsUnderWay();
   readonly #output: OutputLog;
+  readonly #unread: UnreadInput;
   readonly #pings = new Map<number, () => void>();
   #lastPing = 0;
   #cause: string | undefined;
@@ -69,6 +73,7 @@ export class ModuleProcess {
     this.#output = new OutputLog(parts.log, parts.spec.path);
     const told = new Promise<Result<Manifest, string>>((resolve) => (this.#loaded = resolve));
     this.#child = new Child(parts.command.options);
+    this.#unread = new UnreadInput(this.#child, () => parts.onTaken());
     const lines = new LineSplitter(LINE_LIMIT_BYTES, {
       line: (line) => this.#receive(line),
       tooLong: () => this.#output.line(Buffer.from('(a line that is too long)')),
@@ -88,6 +93,11 @@ export class ModuleProcess {
     return this.#child.pid;
   }
 
+  /** Bytes that it was sent and has not taken. */
+  get untakenBytes(): number {
+    return this.#unread.bytes;
+  }
+
   /** Whether its end was wanted, as another takes its place. */
   get isRetired(): boolean {
     return this.#isRetired;
@@ -100,6 +110,8 @@ export class ModuleProcess {
 
   /** As MadeTool.run has it. */
   run(tool: string, args: MadeArguments, call: MadeCall): Promise<MadeResult> {
+    const refusal = this.#unread.refusalOf(args.text, nameOf(this.#parts.spec));
+    if (refusal !== undefined) return Promise.resolve(errorResult(refusal));
     return new Promise((resolve, reject) => {
       const { signal } = call;
       const abort = (): void => {
@@ -209,6 +221,7 @@ export class ModuleProcess {
 
   #tell(message: ToRunner): void {
     this.#child.write([Buffer.from(`${JSON.stringify(message)}\n`)]);
+    this.#unread.written();
   }
 
   async #withinLimit(told: Promise<Result<Manifest, string>>): Promise<Result<Manifest, string>> {
