@@ -52,7 +52,7 @@ export interface ToolAnnotations {
 export interface ToolContext {
   /** Aborted when nobody waits any more. A tool that does not end then, and blocks others, is ended with its process. */
   readonly signal: AbortSignal;
-  /** Tells the client how far it is, and starts the time limit anew. */
+  /** Tells the client how far it is, and starts the time limit anew, until 30 of them are over. */
   progress(progress: number, total?: number, message?: string): void;
   /** Asks the user, by a form. Rejects where the client cannot do that. */
   ask(question: Question): Promise<Answer>;

@@ -2,6 +2,7 @@ import type { FunctionFacts, Manifest } from '../core/sources/function-messages.
 import { err, ok, type Result } from '../core/result.ts';
 import { isRecord, readSchema, type ReadSchema, type WriteZod } from './schema-of.ts';
 import { tryTo } from './fault-text.ts';
+import { parse, stringify } from './kept.ts';
 import { TOOL_MARK } from './tool-mark.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -35,7 +36,7 @@ export function exportedTools(exported: Fields, writeZod: WriteZod | undefined):
     else if (tools.has(read.value.facts.name))
       skipped.push({
         what,
-        why: `another tool of the module is called ${JSON.stringify(read.value.facts.name)}`,
+        why: `another tool of the module is called ${stringify(read.value.facts.name)}`,
       });
     else tools.set(read.value.facts.name, read.value);
   }
@@ -72,13 +73,14 @@ function readTool(fields: unknown, writeZod: WriteZod | undefined): Result<ReadT
   if (typeof name !== 'string') return err('has no name: make it with defineTool');
   if (!NAME.test(name))
     return err(
-      `has the name ${JSON.stringify(name.slice(0, 200))}; a name has 1 to 128 letters, digits, "_", "-" or "."`,
+      `has the name ${stringify(name.slice(0, 200))}; a name has 1 to 128 letters, digits, "_", "-" or "."`,
     );
   if (typeof run !== 'function') return err('has no function "run"');
   if (title !== undefined && typeof title !== 'string') return err('has a title that is no text');
   if (description !== undefined && typeof description !== 'string')
     return err('has a description that is no text');
-  if (annotations !== undefined && !isRecord(annotations)) return err('has annotations that are no object');
+  const hints: unknown = annotations === undefined ? undefined : parse(stringify(annotations));
+  if (hints !== undefined && !isRecord(hints)) return err('has annotations that are no object');
   if (
     timeoutMs !== undefined &&
     !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1)
@@ -100,7 +102,7 @@ function readTool(fields: unknown, writeZod: WriteZod | undefined): Result<ReadT
     description,
     inputSchema: input.value.json,
     outputSchema: output.value?.json,
-    annotations: annotations && (JSON.parse(JSON.stringify(annotations)) as Fields), // of an object comes an object
+    annotations: hints,
     timeoutMs,
   };
   return ok({ facts, input: input.value, output: output.value, fields });

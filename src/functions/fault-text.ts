@@ -1,5 +1,6 @@
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stringify } from './kept.ts';
 
 /** Longest text of a fault. */
 const LIMIT = 16_000;
@@ -54,7 +55,7 @@ function described(thrown: unknown, telling: Telling, depth: number): string {
 function notAnError(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown === '' ? 'It threw an empty text.' : thrown;
   if (thrown === undefined || thrown === null) return `It threw ${String(thrown)}.`;
-  const json = tryTo(() => JSON.stringify(thrown) as string | undefined); // undefined for a function or symbol
+  const json = tryTo(() => stringify(thrown) as string | undefined); // undefined for a function or symbol
   const text = json ?? shown(() => thrown);
   return text === undefined ? UNSHOWN : `It threw ${bounded(text)}`;
 }
@@ -74,7 +75,7 @@ function headOf(error: Error, telling: Telling): string {
 /** What a module may not do says Node in words for who starts it; here in words for who wrote it. */
 function forbidden(error: Error): string {
   const { permission, resource } = error as { readonly permission?: unknown; readonly resource?: unknown };
-  const path = JSON.stringify(typeof resource === 'string' ? resource.slice(0, 500) : '');
+  const path = stringify(typeof resource === 'string' ? resource.slice(0, 500) : '');
   switch (permission) {
     case 'FileSystemRead':
       return `It may not read ${path}: only its own folder, and what the settings of the module list under "reads"`;

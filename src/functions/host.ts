@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { LineSplitter } from '../platform/lines.ts';
 import type { FromRunner, ToRunner } from '../core/sources/function-messages.ts';
+import { bytesOf, parse, stringify, wait } from './kept.ts';
 
 const STDOUT = 1;
 /** More than any message of Assay: arguments are bounded at its door. */
@@ -27,13 +28,14 @@ export interface Host {
 export function openHost(hear: (message: ToRunner, host: Host) => void): void {
   let mark = '';
   const host: Host = {
-    tell: (message) => send(mark, JSON.stringify(message)),
+    // A `toJSON` that the module gave to all objects has no say here.
+    tell: (message) => send(mark, stringify({ ...message, toJSON: undefined })),
     tellDone: (id, result) => send(mark, `{"kind":"done","id":${id},"result":${result}}`),
     exit: (code) => exit(code),
   };
   const lines = new LineSplitter(LINE_LIMIT_BYTES, {
     line: (line) => {
-      const message = JSON.parse(line.toString()) as ToRunner; // Assay alone holds the other end
+      const message = parse(line.toString()) as ToRunner; // Assay alone holds the other end
       if (message.kind === 'load') mark = message.mark;
       hear(message, host);
     },
@@ -48,13 +50,13 @@ export function openHost(hear: (message: ToRunner, host: Host) => void): void {
  * with a line feed, as the module may have left half a line.
  */
 function send(mark: string, json: string): void {
-  let rest: Buffer = Buffer.from(`\n${mark}${json}\n`);
+  let rest: Buffer = bytesOf(`\n${mark}${json}\n`);
   while (rest.length > 0) {
     try {
       rest = rest.subarray(write(STDOUT, rest));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') exit(1);
-      Atomics.wait(NOBODY_WAKES, 0, 0, WAIT_MS);
+      wait(NOBODY_WAKES, 0, 0, WAIT_MS);
     }
   }
 }

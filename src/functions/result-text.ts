@@ -1,14 +1,14 @@
-import { Buffer } from 'node:buffer';
-import { RESULT_LIMIT_BYTES } from '../core/sources/function-messages.ts';
+import { isFunctionResult, RESULT_LIMIT_BYTES } from '../core/sources/function-messages.ts';
 import { faultText, tryTo, type Telling } from './fault-text.ts';
+import { byteLength, parse, stringify } from './kept.ts';
 import { isRecord } from './schema-of.ts';
 
 /** JSON text of the result that a returned value stands for. Never throws, and is never longer than the limit. */
 export function resultText(returned: unknown, telling: Telling): string {
   try {
     const text = textOf(returned);
-    const bytes = Buffer.byteLength(text);
-    return bytes > RESULT_LIMIT_BYTES ? tooLarge(`${Math.ceil(bytes / 1_000_000)} MB of JSON`) : text;
+    const bytes = byteLength(text);
+    return bytes > RESULT_LIMIT_BYTES ? tooLarge(`${mebibytes(bytes)} MiB of JSON`) : text;
   } catch (error) {
     // V8 makes no longer texts.
     if (error instanceof RangeError && error.message === 'Invalid string length') return tooLarge('huge');
@@ -18,7 +18,7 @@ export function resultText(returned: unknown, telling: Telling): string {
 
 /** JSON text of a result that tells a fault. */
 export function errorText(text: string): string {
-  return JSON.stringify({ content: [{ type: 'text', text }], isError: true });
+  return stringify({ content: [{ type: 'text', text }], isError: true });
 }
 
 /** Whether it has the shape of a result of MCP. */
@@ -33,20 +33,29 @@ export function isResult(returned: unknown): boolean {
 function textOf(returned: unknown): string {
   if (returned === undefined) return contentText('Done.');
   if (typeof returned === 'string') return contentText(returned);
-  const json = JSON.stringify(returned) as string | undefined; // undefined for a function or symbol
+  const json = stringify(returned) as string | undefined; // undefined for a function or symbol
   if (json === undefined) throw new TypeError(`it is a ${typeof returned}`);
-  if (isResult(returned)) return json;
+  if (isResult(returned))
+    return isFunctionResult(parse(json))
+      ? json
+      : errorText(
+          'What the tool returned is no result of MCP: its "content" wants to be an array of parts with a "type", its "structuredContent" and "_meta" objects, its "isError" true or false.',
+        );
   const structured = json.startsWith('{') ? `,"structuredContent":${json}` : '';
-  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}]${structured}}`;
+  return `{"content":[{"type":"text","text":${stringify(json)}}]${structured}}`;
 }
 
 function contentText(text: string): string {
-  return JSON.stringify({ content: [{ type: 'text', text }] });
+  return stringify({ content: [{ type: 'text', text }] });
 }
 
 function tooLarge(size: string): string {
-  const most = RESULT_LIMIT_BYTES / 1024 / 1024;
   return errorText(
-    `What the tool returned is too large: it is ${size}, and at most ${most} MiB are passed on.`,
+    `What the tool returned is too large: it is ${size}, and at most ${mebibytes(RESULT_LIMIT_BYTES)} MiB are passed on.`,
   );
+}
+
+/** Rounded up by a tenth, so that what is above the limit is shown above it. */
+function mebibytes(bytes: number): number {
+  return Math.ceil((bytes / 1024 / 1024) * 10) / 10;
 }

@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { AskAnswer } from '../core/sources/function-messages.ts';
+import { OPEN_ASKS, type AskAnswer } from '../core/sources/function-messages.ts';
+import { CallNotes } from './call-notes.ts';
 import type { Answer, Question, ToolContext } from './define-tool.ts';
 import type { ReadTool } from './exported-tools.ts';
 import { faultText, shown, tryTo, type Telling } from './fault-text.ts';
 import type { Host } from './host.ts';
+import { parse, stringify } from './kept.ts';
 import { errorText, isResult, resultText } from './result-text.ts';
 import { isRecord, readSchema, type WriteZod } from './schema-of.ts';
 
@@ -16,6 +18,9 @@ export interface CallParts extends Telling {
 
 interface Running {
   readonly aborting: AbortController;
+  readonly notes: CallNotes;
+  /** Questions that nobody has answered. */
+  asking: number;
   /** Ends the call with what was thrown outside of what it awaits. */
   fail(thrown: unknown): void;
 }
@@ -35,13 +40,17 @@ export class RunningCalls {
   async run(id: number, tool: ReadTool, args: string): Promise<void> {
     const { host } = this.#parts;
     const aborting = new AbortController();
-    const failed = new Promise<never>((_, reject) => this.#running.set(id, { aborting, fail: reject }));
+    const notes = new CallNotes(id, host);
+    const failed = new Promise<never>((_, reject) =>
+      this.#running.set(id, { aborting, notes, asking: 0, fail: reject }),
+    );
     host.tell({ kind: 'begun', id });
     const result = await Promise.race([
       this.#current.run(id, () => this.#result(id, tool, args)),
       failed,
     ]).catch((thrown: unknown) => errorText(faultText(thrown, this.#parts)));
     this.#running.delete(id);
+    notes.end();
     host.tellDone(id, result);
   }
 
@@ -63,7 +72,7 @@ export class RunningCalls {
   }
 
   async #result(id: number, tool: ReadTool, args: string): Promise<string> {
-    const given: unknown = JSON.parse(args);
+    const given: unknown = parse(args);
     const parsed = await tool.input.parse?.(given);
     if (parsed?.ok === false) return errorText(parsed.error);
     const { run } = tool.fields;
@@ -87,19 +96,19 @@ export class RunningCalls {
   }
 
   #contextOf(id: number): ToolContext {
-    const { host } = this.#parts;
     const signal = this.#running.get(id)?.aborting.signal ?? AbortSignal.abort();
-    const isRunning = (): boolean => this.#running.has(id);
+    const notes = (): CallNotes | undefined => this.#running.get(id)?.notes;
     return {
       signal,
       progress: (progress, total, message) => {
-        if (typeof progress !== 'number') throw new TypeError('ctx.progress wants a number first');
-        if (isRunning()) host.tell({ kind: 'progress', id, progress, total, message });
+        if (!Number.isFinite(progress)) throw new TypeError('ctx.progress wants a number first');
+        notes()?.progress({
+          progress,
+          total: Number.isFinite(total) ? total : undefined,
+          message: message === undefined ? undefined : shown(() => message)?.slice(0, NOTE_LIMIT),
+        });
       },
-      log: (level, data) => {
-        if (isRunning())
-          host.tell({ kind: 'log', id, level: shown(() => level) ?? 'info', data: bounded(data) });
-      },
+      log: (level, data) => notes()?.log(shown(() => level)?.slice(0, 100) ?? 'info', () => bounded(data)),
       ask: (question) => this.#ask(id, question),
     };
   }
@@ -108,13 +117,18 @@ export class RunningCalls {
     const { host, writeZod } = this.#parts;
     const read = readSchema(schema, { side: 'input', part: 'answer', writeZod });
     if (!read.ok) return Promise.reject(new TypeError(`ctx.ask got a schema that ${read.error}`));
-    if (!this.#running.has(call))
+    const running = this.#running.get(call);
+    if (running?.aborting.signal.aborted !== false)
       return Promise.reject(new Error('The call has ended: nobody can be asked.'));
+    if (running.asking >= OPEN_ASKS)
+      return Promise.reject(new Error(`${OPEN_ASKS} questions of this call are open, and no more may be.`));
     const { $schema: _, ...json } = read.value.json;
     const id = ++this.#lastAsk;
+    running.asking += 1;
     const answered = new Promise<AskAnswer>((resolve) => this.#asks.set(id, resolve));
     host.tell({ kind: 'ask', id, call, message: shown(() => message) ?? '', schema: json });
     return answered.then((answer) => {
+      running.asking -= 1;
       if (!answer.ok) throw new Error(answer.error);
       return answer.value as unknown as Answer; // `elicitation/create` has no other result
     });
@@ -131,7 +145,7 @@ function isErrorResult(returned: unknown): boolean {
 }
 
 function bounded(data: unknown): unknown {
-  const json = tryTo(() => JSON.stringify(data) as string | undefined); // undefined for a function or symbol
+  const json = tryTo(() => stringify(data) as string | undefined); // undefined for a function or symbol
   if (json === undefined) return 'something that cannot be written as JSON';
-  return json.length > NOTE_LIMIT ? `${json.slice(0, NOTE_LIMIT)} …` : data;
+  return json.length > NOTE_LIMIT ? `${json.slice(0, NOTE_LIMIT)} …` : (parse(json) as unknown);
 }

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from '../core/result.ts';
 import { faultText, tryTo } from './fault-text.ts';
+import { parse, stringify } from './kept.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -54,9 +55,9 @@ function writtenOf(given: unknown, standard: Json, { side, writeZod }: Reading):
 
 /** MCP wants an object, and says so by `type`; a choice between objects is one as well. */
 function ofObject(schema: unknown): Result<Json, string> {
-  const text = tryTo(() => JSON.stringify(schema) as string | undefined); // undefined for a function
+  const text = tryTo(() => stringify(schema) as string | undefined); // undefined for a function
   if (text === undefined) return err('cannot be written as JSON');
-  const json: unknown = JSON.parse(text);
+  const json: unknown = parse(text);
   if (!isRecord(json)) return err('is no schema of an object');
   const isChoice = ['anyOf', 'oneOf', 'allOf', '$ref'].some((keyword) => keyword in json);
   if (json['type'] === undefined && isChoice) return ok({ type: 'object', ...json });
@@ -79,7 +80,7 @@ function misfit(issue: unknown, part: string): string {
   const keys = Array.isArray(path)
     ? path.map((key: unknown) => String(isRecord(key) ? key['key'] : key))
     : [];
-  const what = keys.length === 0 ? `the ${part}s do` : `the ${part} ${JSON.stringify(keys.join('.'))} does`;
+  const what = keys.length === 0 ? `the ${part}s do` : `the ${part} ${stringify(keys.join('.'))} does`;
   return `${what} not fit: ${String(message)}`.replace(/^./, (first) => first.toUpperCase());
 }
 

@@ -33,6 +33,7 @@ export class LocalSource implements MadeSource {
   #made = new Map<string, Result<MadeTool, string>>();
   readonly #modules = new Map<string, OpenModule>();
   readonly #listeners = new Set<() => void>();
+  readonly #drains = new Set<() => void>();
   readonly #ending = new Set<Promise<void>>();
 
   constructor(transport: LocalTransport, options: LocalSourceOptions) {
@@ -73,8 +74,18 @@ export class LocalSource implements MadeSource {
     return () => this.#listeners.delete(listener);
   }
 
+  get untakenBytes(): number {
+    return [...this.#modules.values()].reduce((sum, { source }) => sum + (source.untakenBytes ?? 0), 0);
+  }
+
+  onDrain(listener: () => void): () => void {
+    this.#drains.add(listener);
+    return () => this.#drains.delete(listener);
+  }
+
   async close(): Promise<void> {
     this.#listeners.clear();
+    this.#drains.clear();
     for (const key of [...this.#modules.keys()]) this.#closeModule(key);
     await Promise.all(this.#ending);
   }
@@ -119,7 +130,8 @@ export class LocalSource implements MadeSource {
     for (const [key, spec] of wanted) {
       if (this.#modules.has(key)) continue;
       const source = this.#options.openModule(spec);
-      this.#modules.set(key, { source, endListening: source.onChange(() => this.#changed()) });
+      const ends = [source.onChange(() => this.#changed()), source.onDrain?.(() => this.#drained())];
+      this.#modules.set(key, { source, endListening: () => ends.forEach((end) => end?.()) });
     }
   }
 
@@ -128,8 +140,13 @@ export class LocalSource implements MadeSource {
     if (module === undefined) return;
     this.#modules.delete(key);
     module.endListening();
+    this.#drained();
     const ending = module.source.close().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
+  }
+
+  #drained(): void {
+    for (const listener of [...this.#drains]) listener();
   }
 
   #changed(): void {

@@ -32,7 +32,6 @@ export class MadeLink implements Link {
   readonly version: string = NEWEST_LEGACY_VERSION;
   readonly capabilities = { tools: { listChanged: true }, logging: {} };
   readonly instructions = undefined;
-  readonly untakenBytes = 0;
   readonly tiesQuestions = true;
   readonly asksCallers = true;
   readonly #options: MadeLinkOptions;
@@ -51,7 +50,12 @@ export class MadeLink implements Link {
     this.#tools = byName(first);
     this.#skipped = [];
     this.#skip(first.skipped);
-    this.#endListening = source.onChange(() => events.changed('tools'));
+    const ends = [source.onChange(() => events.changed('tools')), source.onDrain?.(() => events.drained())];
+    this.#endListening = () => ends.forEach((end) => end?.());
+  }
+
+  get untakenBytes(): number {
+    return this.#options.source.untakenBytes ?? 0;
   }
 
   get skipped(): readonly Skipped[] {
@@ -65,8 +69,11 @@ export class MadeLink implements Link {
     const { method } = ask.message;
     if (method === 'tools/call') return this.#call(ask);
     if (method === 'tools/list') return this.#list(ask);
-    if (method === 'ping' || method === 'logging/setLevel') return replyOf({ result: '{}' });
-    return errorOf(METHOD_NOT_FOUND, `${server} is no MCP server and has tools alone`);
+    if (method === 'ping' || method === 'logging/setLevel') return replyOf({ result: '{}' }, server);
+    return errorOf(
+      { code: METHOD_NOT_FOUND, message: `${server} is no MCP server and has tools alone` },
+      server,
+    );
   }
 
   adopt(spec: ServerSpec): void {
@@ -94,7 +101,10 @@ export class MadeLink implements Link {
     if (!read.ok) return err({ code: 'SERVER_UNAVAILABLE', server, cause: read.error });
     this.#tools = byName(read.value);
     this.#skip(read.value.skipped);
-    return replyOf({ result: `{"tools":[${[...this.#tools.values()].map(definitionText).join(',')}]}` });
+    return replyOf(
+      { result: `{"tools":[${[...this.#tools.values()].map(definitionText).join(',')}]}` },
+      server,
+    );
   }
 
   /** Who reads no page learns of each once. */
@@ -113,12 +123,15 @@ export class MadeLink implements Link {
     const name = ask.name ?? textOf(bytes, memberOf(params, 'name')) ?? '';
     const tool = this.#tools.get(name);
     if (tool === undefined)
-      return errorOf(INVALID_PARAMS, `there is no tool ${JSON.stringify(name)} any more`);
+      return errorOf(
+        { code: INVALID_PARAMS, message: `there is no tool ${JSON.stringify(name)} any more` },
+        server,
+      );
     const run = new MadeRun({ server, tool, ask, mask });
     this.#runs.add(run);
     try {
       const done = await run.done;
-      return done.ok ? replyOf({ result: done.value }) : done;
+      return done.ok ? replyOf({ result: done.value }, server) : done;
     } finally {
       this.#runs.delete(run);
     }
@@ -132,14 +145,23 @@ function byName({ tools }: MadeTools): ReadonlyMap<string, MadeTool> {
   return named;
 }
 
-function errorOf(code: number, message: string): Result<Reply, Refusal> {
-  return replyOf({ error: JSON.stringify({ code, message }) });
+interface ReplyError {
+  readonly code: number;
+  readonly message: string;
+}
+
+function errorOf(error: ReplyError, server: string): Result<Reply, Refusal> {
+  return replyOf({ error: JSON.stringify(error) }, server);
 }
 
 /** JSON text of the result or of the error. */
-function replyOf(outcome: { readonly result: string } | { readonly error: string }): Result<Reply, Refusal> {
+function replyOf(
+  outcome: { readonly result: string } | { readonly error: string },
+  server: string,
+): Result<Reply, Refusal> {
   const [member, text] = 'result' in outcome ? ['result', outcome.result] : ['error', outcome.error];
   const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":0,"${member}":${text}}`));
-  if (message.kind !== 'response') throw new Error('what was just made is no response');
+  if (message.kind !== 'response')
+    return err({ code: 'SERVER_UNAVAILABLE', server, cause: 'what it answered is no result' });
   return ok({ message, era: 'legacy' });
 }

@@ -25,6 +25,8 @@ export class MadeRun {
   readonly done: Promise<Result<string, Refusal>>;
   readonly #options: MadeRunOptions;
   readonly #timer: NodeJS.Timeout | undefined;
+  /** Of a call that only tells progress. */
+  readonly #longTimer: NodeJS.Timeout | undefined;
   readonly #ending = new AbortController();
   #settle: (outcome: Result<string, Refusal>) => void = () => undefined;
   #isOver = false;
@@ -37,6 +39,8 @@ export class MadeRun {
     const limitMs = Math.min(tool.timeoutMs ?? ask.timeoutMs, LONGEST_MS);
     this.done = new Promise((resolve) => (this.#settle = resolve));
     this.#timer = setTimeout(() => this.#late(limitMs), limitMs);
+    const longMs = Math.max(limitMs, Math.min(limitMs * PROGRESS_LIMITS, PROGRESS_MOST_MS));
+    this.#longTimer = setTimeout(() => this.#late(longMs), longMs);
     ask.cancellation?.listen(() => this.end({ code: 'CANCELLED' }));
     void this.#run();
   }
@@ -47,14 +51,10 @@ export class MadeRun {
 
   async #run(): Promise<void> {
     const { tool } = this.#options;
-    const args = argumentsOf(this.#options.ask);
-    const fault = checkOf(tool)(args.values);
-    if (fault !== undefined) {
-      this.#end(ok(resultText(misfit(tool, fault))));
-      return;
-    }
     try {
-      const result = await tool.run(args, this.#call());
+      const args = argumentsOf(this.#options.ask);
+      const fault = checkOf(tool)(args.values);
+      const result = fault === undefined ? await tool.run(args, this.#call()) : misfit(tool, fault);
       this.#end(ok(resultText(result.isError === true ? masked(result, this.#options.mask) : result)));
     } catch (error) {
       const cause = error instanceof Error ? error.message : 'it failed in a way that cannot be told';
@@ -104,30 +104,40 @@ export class MadeRun {
     const { onQuestion } = this.#options.ask;
     if (onQuestion === undefined || this.#isOver)
       return Promise.resolve(err('Nobody can be asked: the client of this call answers no questions.'));
+    const message = ownRequest(method, params);
     this.#asking += 1;
     return new Promise((resolve) => {
+      let isAnswered = false;
       const over = (answer: Result<Readonly<Record<string, unknown>>, string>): void => {
+        if (isAnswered) return;
+        isAnswered = true;
         this.#asking -= 1;
-        this.#timer?.refresh();
+        this.#restart();
         resolve(answer);
       };
-      let isAnswered = false;
+      const { signal } = this.#ending;
+      signal.addEventListener('abort', () => over(err('The call has ended: nobody can be asked.')), {
+        once: true,
+      });
       onQuestion({
-        message: ownRequest(method, params),
-        answer: (answer) => {
-          if (!isAnswered) over(answerOf(answer));
-          isAnswered = true;
-        },
+        message,
+        answer: (answer) => over(answerOf(answer)),
         progress: () => this.#timer?.refresh(),
         onWithdrawn: (listener) => {
-          if (listener !== undefined) this.#ending.signal.addEventListener('abort', listener, { once: true });
+          if (listener !== undefined) signal.addEventListener('abort', listener, { once: true });
         },
       });
     });
   }
 
+  #restart(): void {
+    if (this.#isOver) return;
+    this.#timer?.refresh();
+    this.#longTimer?.refresh();
+  }
+
   #late(limitMs: number): void {
-    if (this.#asking > 0) this.#timer?.refresh();
+    if (this.#asking > 0) this.#restart();
     else this.end({ code: 'SERVER_TIMEOUT', server: this.#options.server, limitMs });
   }
 
@@ -135,6 +145,7 @@ export class MadeRun {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#longTimer);
     this.#options.ask.cancellation?.listen(undefined);
     this.#settle(outcome);
     // Whatever still works for it, or asks, stops. A tool that is done has nothing left to stop.
@@ -144,6 +155,10 @@ export class MadeRun {
 
 /** Made once: to make one costs as much as much of a call. */
 const OVER: Error = new DOMException('nobody waits for the result any more', 'AbortError');
+
+/** A call that tells progress goes on for so many of its limits, and no longer than this, or its limit. */
+const PROGRESS_LIMITS = 30;
+const PROGRESS_MOST_MS = 60 * 60 * 1_000;
 
 /** The longest wait that a timer of Node can hold. */
 const LONGEST_MS = 2 ** 31 - 1;

@@ -64,5 +64,9 @@ export interface MadeSource {
   read(signal: AbortSignal): Promise<Result<MadeTools, string>>;
   /** Told when another `read` would bring other tools. The returned function ends it. */
   onChange(listener: () => void): () => void;
+  /** Bytes that were sent to what runs its tools, and that it has not taken. Absent: nothing is kept for it. */
+  readonly untakenBytes?: number;
+  /** Told when `untakenBytes` has become less. The returned function ends it. */
+  onDrain?(listener: () => void): () => void;
   close(): Promise<void>;
 }

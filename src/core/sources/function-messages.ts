@@ -74,5 +74,28 @@ export interface FunctionResult {
   readonly isError?: boolean | undefined;
 }
 
+/** Whether a value read from JSON has the shape of a result. */
+export function isFunctionResult(value: unknown): value is FunctionResult {
+  if (!isObject(value)) return false;
+  const { content, structuredContent, isError, _meta } = value;
+  return (
+    Array.isArray(content) &&
+    content.every((part) => isObject(part) && typeof part['type'] === 'string') &&
+    (structuredContent === undefined || isObject(structuredContent)) &&
+    (_meta === undefined || isObject(_meta)) &&
+    (isError === undefined || typeof isError === 'boolean')
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Most questions of one call that are open at once. */
+export const OPEN_ASKS: number = 8;
+
+/** Most notes of a kind that one call sends in a second, progress and log. */
+export const NOTES_PER_SECOND: number = 20;
+
 /** Most bytes of the JSON text of one result. */
 export const RESULT_LIMIT_BYTES: number = 4 * 1024 * 1024;

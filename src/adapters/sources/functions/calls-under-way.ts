@@ -8,8 +8,16 @@ export interface UnderWay {
   /** Nobody waits for its end any more, which has not come. */
   isOver: boolean;
   hasBegun: boolean;
+  /** Questions that nobody has answered. */
+  asking: number;
+  /** What it told since the whole second that began last. */
+  readonly told: { sinceMs: number; count: number };
   readonly settle: (result: MadeResult) => void;
 }
+
+const SPAN_MS = 1_000;
+/** What is late comes all at once, so that this is far more than one second brings. */
+const MOST_TOLD = 1_000;
 
 /** The calls that one process works on, and who of them blocks the others. */
 export class CallsUnderWay {
@@ -25,8 +33,10 @@ export class CallsUnderWay {
     return this.#calls.get(id);
   }
 
-  add(entry: Omit<UnderWay, 'id' | 'isOver' | 'hasBegun'>): UnderWay {
-    const added = { ...entry, id: ++this.#lastId, isOver: false, hasBegun: false };
+  add(entry: Pick<UnderWay, 'tool' | 'call' | 'settle'>): UnderWay {
+    const id = ++this.#lastId;
+    const told = { sinceMs: 0, count: 0 };
+    const added = { ...entry, id, isOver: false, hasBegun: false, asking: 0, told };
     this.#calls.set(added.id, added);
     return added;
   }
@@ -36,6 +46,15 @@ export class CallsUnderWay {
     if (call === undefined) return;
     call.hasBegun = true;
     this.#lastBegun = call;
+  }
+
+  /** Whether a call tells more than the runner would let it. */
+  tellsTooMuch(id: number, nowMs: number): boolean {
+    const told = this.#calls.get(id)?.told;
+    if (told === undefined) return false;
+    if (nowMs - told.sinceMs > SPAN_MS) Object.assign(told, { sinceMs: nowMs, count: 0 });
+    told.count += 1;
+    return told.count > MOST_TOLD;
   }
 
   done(id: number, result: FunctionResult): void {

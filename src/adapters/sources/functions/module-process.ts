@@ -1,4 +1,10 @@
-import type { FromRunner, Manifest, ToRunner } from '../../../core/sources/function-messages.ts';
+import {
+  OPEN_ASKS,
+  type AskAnswer,
+  type FromRunner,
+  type Manifest,
+  type ToRunner,
+} from '../../../core/sources/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Log } from '../../../gateway/ports.ts';
@@ -7,8 +13,10 @@ import { LineSplitter } from '../../../platform/lines.ts';
 import { residentBytes } from '../../../platform/resident-bytes.ts';
 import { atMost } from '../../../platform/waiting.ts';
 import type { MadeArguments, MadeCall, MadeResult } from '../made-tool.ts';
-import { CallsUnderWay } from './calls-under-way.ts';
+import { CallsUnderWay, errorResult, type UnderWay } from './calls-under-way.ts';
 import { OutputLog } from './output-log.ts';
+import { readMessage } from './read-message.ts';
+import { UnreadInput } from './unread-input.ts';
 import { nameOf, type RunnerCommand } from './runner-command.ts';
 
 /** The runner bounds its results to less. */
@@ -18,8 +26,13 @@ const LOAD_LIMIT_MS = 10_000;
 const OVER_LIMIT_MS = 1_000;
 const PING_LIMIT_MS = 2_000;
 const LOOK_AT_MEMORY_MS = 200;
+/** While it has no calls, only each so manieth look is taken. */
+const IDLE_LOOKS = 5;
 /** What Node itself occupies, beside the heap that `memoryMb` bounds. */
 const OWN_MB = 128;
+
+type Asking = Extract<FromRunner, { kind: 'ask' }>;
+const NOBODY: AskAnswer = { ok: false, error: 'Nobody can be asked any more.' };
 
 export interface ProcessParts {
   readonly spec: FunctionModuleSpec;
@@ -27,6 +40,8 @@ export interface ProcessParts {
   readonly log: Log;
   /** Told of each file of the module that was read. */
   onFile(path: string): void;
+  /** It takes what it left before, or nobody need wait for that any more. */
+  onTaken(): void;
 }
 
 /** One process that serves one state of a module's files. */
@@ -36,13 +51,16 @@ export class ModuleProcess {
   readonly #mark: string = `${crypto.randomUUID()} `;
   readonly #calls = new CallsUnderWay();
   readonly #output: OutputLog;
+  readonly #unread: UnreadInput;
   readonly #pings = new Map<number, () => void>();
   #lastPing = 0;
   #cause: string | undefined;
   #isRetired = false;
   #isGone = false;
+  #isKilled = false;
   #ranOutOfHeap = false;
-  #looking: NodeJS.Timeout | undefined;
+  readonly #looking: NodeJS.Timeout;
+  #looks = 0;
   #leaving: NodeJS.Timeout | undefined;
   #loaded: (loaded: Result<Manifest, string>) => void = () => undefined;
   /** The error is a phrase or the text of a fault in the module. */
@@ -55,6 +73,7 @@ export class ModuleProcess {
     this.#output = new OutputLog(parts.log, parts.spec.path);
     const told = new Promise<Result<Manifest, string>>((resolve) => (this.#loaded = resolve));
     this.#child = new Child(parts.command.options);
+    this.#unread = new UnreadInput(this.#child, () => parts.onTaken());
     const lines = new LineSplitter(LINE_LIMIT_BYTES, {
       line: (line) => this.#receive(line),
       tooLong: () => this.#output.line(Buffer.from('(a line that is too long)')),
@@ -65,12 +84,18 @@ export class ModuleProcess {
       this.#output.push(chunk);
     });
     this.ended = this.#child.ended.then((cause) => this.#end(cause));
+    this.#looking = setInterval(() => void this.#lookAtMemory(), LOOK_AT_MEMORY_MS).unref();
     this.#tell({ ...parts.command.load, mark: this.#mark });
     this.loaded = this.#withinLimit(told);
   }
 
   get pid(): number | undefined {
     return this.#child.pid;
+  }
+
+  /** Bytes that it was sent and has not taken. */
+  get untakenBytes(): number {
+    return this.#unread.bytes;
   }
 
   /** Whether its end was wanted, as another takes its place. */
@@ -85,6 +110,8 @@ export class ModuleProcess {
 
   /** As MadeTool.run has it. */
   run(tool: string, args: MadeArguments, call: MadeCall): Promise<MadeResult> {
+    const refusal = this.#unread.refusalOf(args.text, nameOf(this.#parts.spec));
+    if (refusal !== undefined) return Promise.resolve(errorResult(refusal));
     return new Promise((resolve, reject) => {
       const { signal } = call;
       const abort = (): void => {
@@ -100,7 +127,6 @@ export class ModuleProcess {
       };
       const underWay = this.#calls.add({ tool, call, settle });
       this.#tell({ kind: 'call', id: underWay.id, tool, args: args.text });
-      this.#looking ??= setInterval(() => void this.#lookAtMemory(), LOOK_AT_MEMORY_MS).unref();
       if (signal.aborted) abort();
       else signal.addEventListener('abort', abort, { once: true });
       if (this.#isGone) this.#endCalls();
@@ -121,9 +147,14 @@ export class ModuleProcess {
 
   #receive(line: Buffer): void {
     const mark = line.subarray(0, this.#mark.length).toString('latin1');
-    if (mark === this.#mark)
-      this.#hear(JSON.parse(line.subarray(mark.length).toString()) as FromRunner); // the mark is the runner's
-    else this.#output.line(line);
+    if (mark !== this.#mark) {
+      this.#output.line(line);
+      return;
+    }
+    if (this.#isKilled) return;
+    const message = readMessage(line.subarray(mark.length).toString());
+    if (message.ok) this.#hear(message.value);
+    else this.#kill(`spoiled what is told to Assay (${message.error}), and was ended`);
   }
 
   #hear(message: FromRunner): void {
@@ -163,24 +194,34 @@ export class ModuleProcess {
   }
 
   #passOn(message: Extract<FromRunner, { kind: 'progress' | 'log' | 'ask' }>): void {
-    const underWay = this.#calls.get(message.kind === 'ask' ? message.call : message.id);
-    if (underWay === undefined || underWay.isOver) return;
-    const { call } = underWay;
-    if (message.kind === 'progress') call.progress(message.progress, message.total, message.message);
-    else if (message.kind === 'log') call.log(message.level, message.data);
-    else {
-      const params = { message: message.message, requestedSchema: message.schema };
-      const { id } = message;
-      void call.ask('elicitation/create', params).then(
-        (answer) => this.#tell({ kind: 'answer', id, answer }),
-        () =>
-          this.#tell({ kind: 'answer', id, answer: { ok: false, error: 'Nobody can be asked any more.' } }),
-      );
+    const callId = message.kind === 'ask' ? message.call : message.id;
+    if (this.#calls.tellsTooMuch(callId, performance.now())) {
+      this.#kill('told more of a call than Assay lets it, and was ended');
+      return;
     }
+    const underWay = this.#calls.get(callId);
+    if (message.kind === 'ask') void this.#ask(message, underWay);
+    else if (underWay === undefined || underWay.isOver) return;
+    else if (message.kind === 'progress')
+      underWay.call.progress(message.progress, message.total, message.message);
+    else underWay.call.log(message.level, message.data);
+  }
+
+  async #ask({ id, message, schema }: Asking, underWay: UnderWay | undefined): Promise<void> {
+    const answer = (given: AskAnswer): void => this.#tell({ kind: 'answer', id, answer: given });
+    if (underWay === undefined || underWay.isOver || underWay.asking >= OPEN_ASKS) {
+      answer(NOBODY);
+      return;
+    }
+    underWay.asking += 1;
+    const params = { message, requestedSchema: schema };
+    answer(await underWay.call.ask('elicitation/create', params).catch(() => NOBODY));
+    underWay.asking -= 1;
   }
 
   #tell(message: ToRunner): void {
     this.#child.write([Buffer.from(`${JSON.stringify(message)}\n`)]);
+    this.#unread.written();
   }
 
   async #withinLimit(told: Promise<Result<Manifest, string>>): Promise<Result<Manifest, string>> {
@@ -208,7 +249,8 @@ export class ModuleProcess {
   }
 
   async #lookAtMemory(): Promise<void> {
-    if (this.#calls.size === 0) return;
+    this.#looks += 1;
+    if (this.#calls.size === 0 && this.#looks % IDLE_LOOKS !== 0) return;
     const { memoryMb } = this.#parts.spec;
     const bytes = this.pid === undefined ? undefined : await residentBytes(this.pid);
     if (bytes !== undefined && bytes > (memoryMb + OWN_MB) * 1024 * 1024) this.#kill(this.#memoryCause());
@@ -219,6 +261,7 @@ export class ModuleProcess {
   }
 
   #kill(cause: string): void {
+    this.#isKilled = true;
     this.#cause ??= cause;
     this.#child.signal('SIGKILL');
   }

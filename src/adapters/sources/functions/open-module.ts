@@ -32,6 +32,7 @@ class ModuleSource implements MadeSource {
   readonly #deps: ModuleDeps;
   readonly #watch: FileWatch;
   readonly #listeners = new Set<() => void>();
+  readonly #drains = new Set<() => void>();
   /** All that have not ended. */
   readonly #processes = new Set<ModuleProcess>();
   #serving: Serving | undefined;
@@ -65,9 +66,19 @@ class ModuleSource implements MadeSource {
     return () => this.#listeners.delete(listener);
   }
 
+  get untakenBytes(): number {
+    return [...this.#processes].reduce((sum, { untakenBytes }) => sum + untakenBytes, 0);
+  }
+
+  onDrain(listener: () => void): () => void {
+    this.#drains.add(listener);
+    return () => this.#drains.delete(listener);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listeners.clear();
+    this.#drains.clear();
     await Promise.all([this.#watch.close(), this.#closeAll()]);
     await this.#starting;
     await this.#reloading;
@@ -125,6 +136,7 @@ class ModuleSource implements MadeSource {
       log,
       command: command.value,
       onFile: (path) => this.#watch.add(path),
+      onTaken: () => this.#drained(),
     });
     this.#processes.add(process);
     void process.ended.then(() => this.#processes.delete(process));
@@ -151,6 +163,10 @@ class ModuleSource implements MadeSource {
 
   #tell(): void {
     for (const listener of this.#listeners) listener();
+  }
+
+  #drained(): void {
+    for (const listener of this.#drains) listener();
   }
 
   #gone(process: ModuleProcess, cause: string): void {

@@ -119,6 +119,17 @@ describe('the process of a module', () => {
     expect(await call).toMatch(/ was ended by SIGSEGV\. The next call starts it anew\.$/);
   });
 
+  it('that takes too much memory while nobody calls it is ended as well', async () => {
+    const module = openedModule(
+      moduleOf(TOOLS, 'const kept = []; setInterval(() => kept.push(Buffer.alloc(20e6, 1)), 50);'),
+    );
+    const pid = await pidOf(module);
+    await gone(pid);
+    expect(module.logged.at(-1)).toBe(
+      'warn process of a function module ended {"cause":"used more than 128 MB"}',
+    );
+  });
+
   it('that keeps ending rests, and says the first cause meanwhile', async () => {
     const module = open();
     await module.say('exit');

@@ -232,7 +232,7 @@ describe('what a tool returns', () => {
     ['trap', /^! no\n {4}at /],
     [
       'huge',
-      /^! What the tool returned is too large: it is 101 MB of JSON, and at most 4 MiB are passed on\.$/,
+      /^! What the tool returned is too large: it is 95.4 MiB of JSON, and at most 4 MiB are passed on\.$/,
     ],
     [
       'error',

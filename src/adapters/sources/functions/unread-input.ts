@@ -1,0 +1,64 @@
+import type { Child } from '../../../platform/child.ts';
+
+/** A process that leaves bytes for so long does not read. */
+const PATIENCE_MS = 1_000;
+/** Most bytes that wait for one that does not read. */
+const MOST_BYTES = 1024 * 1024;
+
+/** Written once more as a text within a message, they fit into a line of the runner. */
+const ARGUMENTS_LIMIT_BYTES = 8 * 1024 * 1024;
+
+/**
+ * What was sent to a process and not taken. All modules share one turnstile: one that does not read holds it up for
+ * a second at most, and from then on what is for it is refused.
+ */
+export class UnreadInput {
+  readonly #child: Child;
+  readonly #onTaken: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #isDeaf = false;
+
+  constructor(child: Child, onTaken: () => void) {
+    this.#child = child;
+    this.#onTaken = onTaken;
+    child.onDrain(() => this.end());
+    void child.ended.then(() => this.end());
+  }
+
+  /** Bytes that others should wait for. */
+  get bytes(): number {
+    return this.#isDeaf ? 0 : this.#child.untakenBytes;
+  }
+
+  /** Why these arguments are not sent to the functions of that name: a text for the model. */
+  refusalOf(args: string, name: string): string | undefined {
+    const bytes = Buffer.byteLength(args);
+    if (bytes > ARGUMENTS_LIMIT_BYTES)
+      return `The arguments are too large: they are ${mebibytes(bytes)} MiB of JSON, and the functions in ${name} take at most ${mebibytes(ARGUMENTS_LIMIT_BYTES)} MiB.`;
+    return this.#isDeaf && this.#child.untakenBytes + bytes > MOST_BYTES
+      ? `The functions in ${name} are busy: they have not read the arguments of earlier calls yet. Try again later.`
+      : undefined;
+  }
+
+  /** To be called when something was written. */
+  written(): void {
+    if (this.#timer !== undefined || this.#child.untakenBytes === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#isDeaf = true;
+      this.#onTaken();
+    }, PATIENCE_MS).unref();
+  }
+
+  /** All is taken, or nobody takes it any more. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isDeaf = false;
+    this.#onTaken();
+  }
+}
+
+/** Rounded up by a tenth, so that what is above a limit is shown above it. */
+function mebibytes(bytes: number): number {
+  return Math.ceil((bytes / 1024 / 1024) * 10) / 10;
+}

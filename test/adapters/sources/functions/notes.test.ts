@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { MadeCall } from '../../../../src/adapters/sources/made-tool.ts';
+import { sleep } from '../../../support/endings.ts';
+import { moduleOf, openedModule, type OpenedModule } from '../../../support/function-modules.ts';
+
+const TOOLS = {
+  progress:
+    '({ ms }, ctx) => { const end = Date.now() + ms; let i = 0; while (Date.now() < end) ctx.progress(++i); ctx.progress(-1); return "told"; }',
+  logs: '(_, ctx) => { for (let i = 0; i < 5_000; i++) ctx.log("info", i); return "told"; }',
+  asks: '(_, ctx) => Promise.all(Array.from({ length: 100 }, (_, i) => ctx.ask({ message: String(i), schema: { type: "object" } }).then(() => "asked", (error) => error.message)))',
+  late: `async (_, ctx) => {
+    await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+    globalThis.late = await ctx.ask({ message: 'late', schema: { type: 'object' } }).catch((error) => error.message);
+  }`,
+  heard: '() => globalThis.late ?? "nothing"',
+};
+const open = (): OpenedModule => openedModule(moduleOf(TOOLS));
+
+describe('a call', () => {
+  it('that floods with progress sends 20 notes at once and 20 a second after, of which the last is the last', async () => {
+    const told: number[] = [];
+    const progress: MadeCall['progress'] = (one) => told.push(one);
+    expect(await open().say('progress', { ms: 1_000 }, { progress })).toBe('told');
+    expect(told.length).toBeGreaterThan(20);
+    expect(told.length).toBeLessThan(50);
+    expect(told.at(-1)).toBe(-1);
+  });
+
+  it('that floods with logs sends as many, and counts the others', async () => {
+    const told: unknown[] = [];
+    const log: MadeCall['log'] = (level, data) => told.push([level, data]);
+    expect(await open().say('logs', {}, { log })).toBe('told');
+    expect(told.length).toBeLessThan(30);
+    expect(told[0]).toEqual(['info', 0]);
+    expect(told.at(-1)).toEqual([
+      'warning',
+      expect.stringMatching(/^49\d\d notes were left out: a call tells 20 a second at most$/),
+    ]);
+  });
+
+  it('has eight questions open at once, and is refused more', async () => {
+    let asked = 0;
+    const ask: MadeCall['ask'] = async () => {
+      asked += 1;
+      await sleep(100);
+      return { ok: true, value: { action: 'decline' } };
+    };
+    const said = JSON.parse(await open().say('asks', {}, { ask })) as readonly string[];
+    expect(asked).toBe(8);
+    expect(said.slice(0, 8)).toEqual(Array.from({ length: 8 }, () => 'asked'));
+    expect(new Set(said.slice(8))).toEqual(
+      new Set(['8 questions of this call are open, and no more may be.']),
+    );
+  });
+
+  it('that nobody waits for any more is answered at once when it asks', async () => {
+    const module = open();
+    expect(await module.say('heard')).toBe('nothing');
+    const signal = AbortSignal.timeout(50);
+    await expect(module.call('late', {}, { signal })).rejects.toThrow();
+    await sleep(50);
+    expect(await module.say('heard')).toBe('The call has ended: nobody can be asked.');
+  });
+});

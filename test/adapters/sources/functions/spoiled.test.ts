@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { openedModule, moduleOf, type OpenedModule } from '../../../support/function-modules.ts';
+
+/** What spoils the language for all code of the process, put in place when the tool runs. */
+const POISONS: Readonly<Record<string, string>> = {
+  stringify: "JSON.stringify = () => '{';",
+  parse: 'JSON.parse = () => 7;',
+  from: 'Buffer.from = () => new Uint8Array(3);',
+  toJSON: "Object.prototype.toJSON = () => 'x';",
+  arrays: 'Array.prototype.toJSON = () => 5;',
+  wait: 'Atomics.wait = () => { throw 1; };',
+};
+
+const TOOLS = {
+  ...Object.fromEntries(
+    Object.entries(POISONS).map(([name, poison]) => [
+      name,
+      `(_, ctx) => { ${poison} ctx.progress(1); ctx.log('info', {}); return { spoiled: true }; }`,
+    ]),
+  ),
+  add: '({ a, b }) => a + b',
+};
+
+/** The mark of the runner's lines passes through what a module can put another in the place of. */
+const STEAL_THE_MARK = `
+import fs from 'node:fs';
+const { subarray } = Buffer.prototype;
+Buffer.prototype.subarray = function (...given) {
+  globalThis.mark ??= /[0-9a-f-]{36} /.exec(this.toString('latin1'))?.[0];
+  return subarray.apply(this, given);
+};`;
+const FORGE = `async ({ message }, ctx) => {
+  ctx.progress(1);
+  fs.writeSync(1, '\\n' + globalThis.mark + message + '\\n');
+  await new Promise(() => {});
+}`;
+
+const open = (): OpenedModule => openedModule(moduleOf(TOOLS));
+
+describe('a module that spoils the language', () => {
+  it.each(['stringify', 'parse', 'from', 'wait'])(
+    'is served as before, as Assay is spoken to with what was there first (%s)',
+    async (tool) => {
+      const module = open();
+      expect(await module.say(tool)).toBe('{"spoiled":true}');
+      expect(await module.say('add', { a: 1, b: 2 })).toBe('3');
+    },
+  );
+
+  it.each(['toJSON', 'arrays'])('never ends more than its own process (%s)', async (tool) => {
+    const module = open();
+    await module.say(tool);
+    expect((await module.say('add', { a: 1, b: 2 })).length).toBeGreaterThan(0);
+    expect((await module.read()).tools).toHaveLength(Object.keys(TOOLS).length);
+  });
+
+  it.each<[what: string, message: string, found: string]>([
+    ['half a text', '{"kind":', 'no JSON'],
+    ['a text', '"done"', 'no message'],
+    ['a kind of every object', '{"kind":"toString"}', 'no message'],
+    ['an end without a result', '{"kind":"done","id":1}', 'a "done" of another shape'],
+    ['a result without content', '{"kind":"done","id":1,"result":{}}', 'a "done" of another shape'],
+    ['a result of null', '{"kind":"done","id":1,"result":{"content":[null]}}', 'a "done" of another shape'],
+    ['tools that are no list', '{"kind":"ready","tools":5,"skipped":[]}', 'a "ready" of another shape'],
+    ['a path that is no text', '{"kind":"file","path":5}', 'a "file" of another shape'],
+    ['progress of null', '{"kind":"progress","id":1,"progress":null}', 'a "progress" of another shape'],
+    [
+      'a note that is nested too deeply',
+      `{"kind":"log","id":1,"level":"info","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+      'a "log" that is nested too deeply',
+    ],
+  ])('and says what no runner says (%s) is ended, with the cause', async (_, message, found) => {
+    const module = openedModule(moduleOf({ ...TOOLS, forge: FORGE }, STEAL_THE_MARK));
+    expect(await module.say('forge', { message })).toBe(
+      `! The process of the functions in tools.ts spoiled what is told to Assay (${found}), and was ended. The next call starts it anew.`,
+    );
+    expect(await module.say('add', { a: 1, b: 2 })).toBe('3');
+  });
+});
+
+describe('a tool that returns what looks like a result', () => {
+  it('and is none is told so, and its process goes on', async () => {
+    const module = openedModule(
+      moduleOf({
+        pid: '() => process.pid',
+        structured: '() => ({ content: [], structuredContent: 5 })',
+        json: `() => ({ content: [{ type: 'text', toJSON: () => 3 }] })`,
+        nan: `(_, ctx) => { ctx.progress(NaN); }`,
+        total: `(_, ctx) => { ctx.progress(1, 'all', 7); return 'told'; }`,
+      }),
+    );
+    const pid = await module.say('pid');
+    for (const tool of ['structured', 'json'])
+      expect(await module.say(tool)).toMatch(/^! What the tool returned is no result of MCP: /);
+    expect(await module.say('nan')).toMatch(/^! TypeError: ctx\.progress wants a number first/);
+    expect(await module.say('total')).toBe('told');
+    expect(await module.say('pid')).toBe(pid);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { MadeRun } from '../../../src/adapters/sources/made-run.ts';
+import type { MadeCall, MadeResult, MadeTool } from '../../../src/adapters/sources/made-tool.ts';
+import type { Result } from '../../../src/core/result.ts';
+import type { Refusal } from '../../../src/core/refusal.ts';
+import { readClientMessage } from '../../../src/protocol/message.ts';
+import { sleep } from '../../support/endings.ts';
+
+const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool"}}';
+
+function outcome(tool: Partial<MadeTool>, onQuestion?: () => void): Promise<Result<string, Refusal>> {
+  const message = readClientMessage(Buffer.from(CALL));
+  if (message.kind !== 'request') throw new Error('no request');
+  const whole: MadeTool = {
+    definition: { name: 'tool', inputSchema: { type: 'object' } },
+    run: () => Promise.resolve({ content: [] }),
+    ...tool,
+  };
+  const ask = {
+    message,
+    era: 'legacy' as const,
+    name: undefined,
+    clientInfo: undefined,
+    capabilities: undefined,
+    requestState: undefined,
+    timeoutMs: 50,
+    cancellation: undefined,
+    isRelayed: false,
+    onNotification: undefined,
+    onQuestion,
+  };
+  return new MadeRun({ server: 'own', tool: whole, ask, mask: (text) => text }).done;
+}
+
+describe('the call of a tool that Assay makes', () => {
+  it('that only tells progress goes on for thirty of its limits, and then ends', async () => {
+    let isOver = false;
+    const run = async (_: unknown, call: MadeCall): Promise<MadeResult> => {
+      call.signal.addEventListener('abort', () => (isOver = true));
+      for (let done = 0; !isOver; done += 1) {
+        call.progress(done);
+        await sleep(10);
+      }
+      throw new Error('over');
+    };
+    const startMs = performance.now();
+    expect(await outcome({ run })).toEqual({
+      ok: false,
+      error: { code: 'SERVER_TIMEOUT', server: 'own', limitMs: 1_500 },
+    });
+    expect(performance.now() - startMs).toBeGreaterThan(1_400);
+  });
+
+  it('whose question is open when it ends is answered at once', async () => {
+    let answered: unknown;
+    const run = async (_: unknown, call: MadeCall): Promise<MadeResult> => {
+      void call.ask('elicitation/create', {}).then((answer) => (answered = answer));
+      await sleep(10);
+      return { content: [] };
+    };
+    expect(await outcome({ run }, () => undefined)).toEqual({ ok: true, value: '{"content":[]}' });
+    await sleep(10);
+    expect(answered).toEqual({ ok: false, error: 'The call has ended: nobody can be asked.' });
+  });
+
+  it.each<[what: string, result: unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['an error without content', { isError: true }],
+    ['a number that JSON has not', { content: [], size: 1n }],
+  ])('never throws, whatever it brings (%s)', async (_, result) => {
+    const { ok } = await outcome({ run: () => Promise.resolve(result as MadeResult) }); // against its type
+    expect(ok).toBe(false);
+  });
+});
