@@ -25,7 +25,13 @@ export async function reachesOf(hostname: string): Promise<readonly Reach[]> {
 
 /** From the special-purpose registries of IANA (RFC 6890); the first that fits counts. IPv4 inside of ::ffff: counts as IPv4. */
 const TABLE: readonly (readonly [Reach, BlockList])[] = [
-  ['metadata', listOf('169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', 'fd00:ec2::/32')],
+  [
+    'metadata',
+    listOf(
+      ...['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32'],
+      ...['fd00:ec2::/32', 'fd20:ce::254/128'],
+    ),
+  ],
   ['loopback', listOf('127.0.0.0/8', '::1/128')],
   ['link-local', listOf('169.254.0.0/16', 'fe80::/10')],
   ['private', listOf('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7')],

@@ -7,22 +7,34 @@ export interface Decoded {
   readonly isCut: boolean;
 }
 
+export interface DecodingLimits {
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** No server needs more, and each costs as much as the body may be large. */
+const MOST_CODINGS = 2;
+
 /**
  * A body without its content codings (RFC 9110, section 8.4), of which no more than `maxBytes` ever exist. Undefined where
- * a coding is not known, or the bytes are not what it says. A body that ends early is decoded as far as it goes.
+ * a coding is not known, there are more than two, the bytes are not what they say, or nobody waits any more. A body that
+ * ends early is decoded as far as it goes.
  */
 export async function decodeWithin(
   body: Buffer,
   codings: string,
-  maxBytes: number,
+  limits: DecodingLimits,
 ): Promise<Decoded | undefined> {
-  const names = codings.split(',').map((name) => name.trim().toLowerCase());
+  const names = codings
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length > MOST_CODINGS) return undefined;
   let decoded: Decoded = { body, isCut: false };
   // The coding that was applied last is named last.
   for (const name of names.reverse()) {
-    if (name === '' || name === 'identity') continue;
     const decoder = DECODERS.get(name)?.();
-    const step = decoder && (await decodeStep(decoded.body, decoder, maxBytes));
+    const step = decoder && (await decodeStep(decoded.body, decoder, limits));
     if (step === undefined) return undefined;
     decoded = { body: step.body, isCut: decoded.isCut || step.isCut };
   }
@@ -38,19 +50,29 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
   ['br', () => createBrotliDecompress({ finishFlush: BROTLI_OPERATION_FLUSH })],
 ]);
 
-function decodeStep(body: Buffer, decoder: Transform, maxBytes: number): Promise<Decoded | undefined> {
+function decodeStep(
+  body: Buffer,
+  decoder: Transform,
+  { maxBytes, signal }: DecodingLimits,
+): Promise<Decoded | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const end = (decoded: Decoded | undefined): void => {
+      signal?.removeEventListener('abort', stop);
+      decoder.destroy();
+      resolve(decoded);
+    };
+    const stop = (): void => end(undefined);
     decoder.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size <= maxBytes) return;
-      resolve({ body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true });
-      decoder.destroy();
+      if (size > maxBytes) end({ body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true });
     });
-    decoder.on('end', () => resolve({ body: Buffer.concat(chunks), isCut: false }));
-    decoder.on('error', () => resolve(undefined));
+    decoder.on('end', () => end({ body: Buffer.concat(chunks), isCut: false }));
+    decoder.on('error', stop);
+    if (signal?.aborted === true) return stop();
+    signal?.addEventListener('abort', stop);
     decoder.end(body);
   });
 }

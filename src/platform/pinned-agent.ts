@@ -64,7 +64,7 @@ export function openPinnedAgent({ reaches, resolve }: PinnedAgentOptions): Pinne
       if (reach !== undefined && !reaches.has(reach)) return { kind: 'forbidden', reaches: [reach] };
       const answer = await dispatch(agent, request);
       const codings = answer.kind === 'answered' ? answer.headers['content-encoding'] : undefined;
-      return codings === undefined ? answer : decoded(answer, String(codings), request.maxBytes);
+      return codings === undefined ? answer : decoded(answer, String(codings), request);
     },
     close: () => agent.destroy(),
   };
@@ -178,9 +178,14 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
 const EMPTY = Buffer.alloc(0);
 
-async function decoded(answer: PinnedAnswer, codings: string, maxBytes: number): Promise<PinnedAnswer> {
+async function decoded(
+  answer: PinnedAnswer,
+  codings: string,
+  limits: Pick<PinnedRequest, 'maxBytes' | 'signal'>,
+): Promise<PinnedAnswer> {
   if (answer.kind !== 'answered' || answer.body.length === 0) return answer;
-  const plain = await decodeWithin(answer.body, codings, maxBytes);
+  const plain = await decodeWithin(answer.body, codings, limits);
+  if (plain === undefined && limits.signal.aborted) return failed('was not waited for any longer');
   if (plain === undefined)
     return failed(`answered in the coding ${JSON.stringify(codings.slice(0, 50))}, which cannot be read`);
   return { ...answer, body: plain.body, isCut: answer.isCut || plain.isCut };

@@ -12,25 +12,45 @@ it.each([
   ['identity', text],
   ['', text],
   ['br, gzip', gzipSync(brotliCompressSync(text))],
+  ['identity, br, , gzip', gzipSync(brotliCompressSync(text))],
 ])('reads the coding %s', async (coding, body) => {
-  expect(await decodeWithin(body, coding, 100)).toEqual({ body: text, isCut: false });
+  expect(await decodeWithin(body, coding, { maxBytes: 100 })).toEqual({ body: text, isCut: false });
 });
 
 it('makes no more of a body than is wanted, whatever was packed into it', async () => {
   const bomb = gzipSync(gzipSync(Buffer.alloc(100_000_000)));
-  const { body, isCut } = (await decodeWithin(bomb, 'gzip, gzip', 1_000_000))!;
+  const { body, isCut } = (await decodeWithin(bomb, 'gzip, gzip', { maxBytes: 1_000_000 }))!;
   expect([body.length, isCut]).toEqual([1_000_000, true]);
-  expect(await decodeWithin(gzipSync(text), 'gzip', text.length)).toEqual({ body: text, isCut: false });
+  expect(await decodeWithin(gzipSync(text), 'gzip', { maxBytes: text.length })).toEqual({
+    body: text,
+    isCut: false,
+  });
 });
 
 it('reads the beginning of a body whose end is missing', async () => {
   const packed = gzipSync(Buffer.from('x'.repeat(100_000)));
-  const { body } = (await decodeWithin(packed.subarray(0, packed.length - 20), 'gzip', 1_000_000))!;
+  const { body } = (await decodeWithin(packed.subarray(0, packed.length - 20), 'gzip', {
+    maxBytes: 1_000_000,
+  }))!;
   expect(body.toString()).toMatch(/^x{1000,}$/);
 });
 
 it('reads neither an unknown coding nor what is none', async () => {
-  expect(await decodeWithin(text, 'rot13', 100)).toBeUndefined();
-  expect(await decodeWithin(text, 'constructor', 100)).toBeUndefined();
-  expect(await decodeWithin(text, 'gzip', 100)).toBeUndefined();
+  expect(await decodeWithin(text, 'rot13', { maxBytes: 100 })).toBeUndefined();
+  expect(await decodeWithin(text, 'constructor', { maxBytes: 100 })).toBeUndefined();
+  expect(await decodeWithin(text, 'gzip', { maxBytes: 100 })).toBeUndefined();
+});
+
+it('reads no body with more codings than two', async () => {
+  const thrice = gzipSync(gzipSync(gzipSync(text)));
+  expect(await decodeWithin(thrice, 'gzip, gzip, gzip', { maxBytes: 100 })).toBeUndefined();
+});
+
+it('stops where nobody waits any more', async () => {
+  const bomb = gzipSync(Buffer.alloc(300_000_000));
+  const gone = new AbortController();
+  const decoding = decodeWithin(bomb, 'gzip', { maxBytes: 2 ** 30, signal: gone.signal });
+  setImmediate(() => gone.abort());
+  expect(await decoding).toBeUndefined();
+  expect(await decodeWithin(bomb, 'gzip', { maxBytes: 100, signal: gone.signal })).toBeUndefined();
 });

@@ -85,6 +85,7 @@ export const ROOMS: readonly Room[] = [
     'ajv-formats',
     '@apidevtools/json-schema-ref-parser',
     '@jmespath-community/jmespath',
+    're2js',
   ),
   adapter('adapters/store', 'node:crypto', 'kysely', 'better-sqlite3', 'pg'),
   adapter('adapters/config', 'jsonc-parser', 'chokidar'),

@@ -5,6 +5,7 @@ import { refused, said } from '../text-result.ts';
 import { readBody, type AnswerBody } from './answer-body.ts';
 import type { Filter } from './filter.ts';
 import type { HttpAnswer } from './http-call.ts';
+import { MOST_LEVELS, nestsTooDeeply } from './nesting.ts';
 import { quotedAnswer } from './quoted-answer.ts';
 import { redirectTarget } from './redirects.ts';
 
@@ -60,6 +61,10 @@ function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): M
     return refused(`The ${reader} needs the whole answer to ${request}, which was ${notice}.`);
   }
   if (readsText) return said(text);
+  if (nestsTooDeeply(text))
+    return refused(
+      `The request ${request} was carried out, but its answer nests deeper than ${MOST_LEVELS} levels, which is not read.`,
+    );
   const value = exactValue(text);
   if (filter === undefined) return isObject(value) ? { ...said(text), structuredContent: value } : said(text);
   if (value === undefined)

@@ -67,9 +67,12 @@ function slotsFor(parameters: readonly Parameter[], reserved: ReadonlySet<string
 
 const LONGEST = 64;
 
-/** Models' APIs refuse all tools of a request for one property whose name is none of `[a-zA-Z0-9_.-]{1,64}`. */
+/**
+ * Models' APIs refuse all tools of a request for one property whose name is none of `[a-zA-Z0-9_.-]{1,64}`; `__proto__` is
+ * no property to many a program, checks of schemas among them.
+ */
 function argumentName(name: string): string {
-  if (/^[a-zA-Z0-9_.-]{1,64}$/.test(name)) return name;
+  if (/^[a-zA-Z0-9_.-]{1,64}$/.test(name) && name !== '__proto__') return name;
   const clean = name
     .slice(0, 4 * LONGEST)
     .normalize('NFKD')

@@ -6,7 +6,7 @@ import type { Documents } from './documents.ts';
 import { inputOf, type InputDrafts } from './input-schema.ts';
 import { operationTool, type CallOptions, type Making } from './operation-tool.ts';
 import { operationWords } from './operation-words.ts';
-import { isVersion30, operationsIn, type Operation } from './operations.ts';
+import { isOfOthers, isVersion30, operationsIn, type Operation } from './operations.ts';
 import { answersOf, isJson } from './output-schema.ts';
 import { parametersOf, type Parameter } from './parameters.ts';
 import { requestBodyOf } from './request-body.ts';
@@ -81,6 +81,7 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<Ma
     return ok({
       operation,
       words,
+      isOfOthers: isOfOthers(operation, documents),
       secrets,
       schemas: { inputSchema: schema, ...(answers.schema !== undefined && { outputSchema: answers.schema }) },
       plan: {

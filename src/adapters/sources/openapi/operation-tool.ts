@@ -1,5 +1,5 @@
 import type { Result } from '../../../core/result.ts';
-import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
+import { HTTP_FACTS, type HttpFacts } from '../../../core/sources/http-facts.ts';
 import { answerResult } from '../http/answer-result.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import type { MadeArguments, MadeCall, MadeDefinition, MadeResult, MadeTool } from '../made-tool.ts';
@@ -14,6 +14,8 @@ import type { Secret } from './security.ts';
 export interface Making {
   readonly operation: Operation;
   readonly words: OperationWords;
+  /** Whether it is somebody else's than that of the document. */
+  readonly isOfOthers: boolean;
   readonly schemas: Pick<MadeDefinition, 'inputSchema' | 'outputSchema'>;
   readonly plan: Omit<RequestPlan, 'secrets'>;
   /** The error is a sentence: why no call can be made. */
@@ -28,7 +30,7 @@ export interface CallOptions {
 }
 
 export function operationTool(making: Making, name: string, options: CallOptions): MadeTool {
-  const { operation, words, schemas } = making;
+  const { words, schemas } = making;
   const { title, description, annotations } = words;
   const check = checkOfAnswers(schemas.outputSchema);
   return {
@@ -38,11 +40,18 @@ export function operationTool(making: Making, name: string, options: CallOptions
       ...(description !== undefined && { description }),
       ...schemas,
       ...(annotations !== undefined && { annotations }),
-      _meta: { [HTTP_FACTS]: { method: operation.method, path: operation.path } },
+      _meta: { [HTTP_FACTS]: factsOf(making) },
     },
     timeoutMs: options.timeoutMs,
     run: async (args, call) => check(await run(making, options, { args, call })),
   };
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** A document that is trusted lends nothing of that to what it only refers to: of what has effects nothing is inferred. */
+function factsOf({ operation: { method, path }, isOfOthers }: Making): HttpFacts {
+  return isOfOthers && !SAFE_METHODS.has(method) ? { path } : { method, path };
 }
 
 interface Calling {

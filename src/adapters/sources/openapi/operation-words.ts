@@ -1,7 +1,7 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { HINTS } from '../../../core/hints/hint.ts';
 import type { Documents } from './documents.ts';
-import type { Operation } from './operations.ts';
+import { isOfOthers, type Operation } from './operations.ts';
 
 /** What a document says of an operation to people and models. */
 export interface OperationWords {
@@ -15,19 +15,20 @@ export interface OperationWords {
 const LONGEST_DESCRIPTION = 4_096;
 const LONGEST_TITLE = 200;
 
-/** `x-mcp` of an operation counts before that of its path, and that before that of the document. */
+/** `x-mcp` of an operation counts before that of its path, and that before that of the document; of others no hints count. */
 export function operationWords(operation: Operation, documents: Documents): OperationWords {
   const { root } = documents;
-  const general = [isMembers(root.value) ? root.value['x-mcp'] : undefined, operation.item.value['x-mcp']];
+  const general = extensionOf(isMembers(root.value) ? root.value['x-mcp'] : undefined);
   const own = extensionOf(operation.members['x-mcp']);
-  const layers = [...general.map(extensionOf), own];
+  const layers = [general, extensionOf(operation.item.value['x-mcp']), own];
+  const trusted = isOfOthers(operation, documents) ? [general] : layers;
   const { summary, description, deprecated } = operation.members;
   const title = textOf(own['title']) ?? textOf(summary) ?? textOf(operation.item.value['summary']);
   const told = textOf(own['description']) ?? textOf(description) ?? textOf(summary);
   const words = deprecated === true ? `Deprecated. ${told ?? ''}`.trim() : told;
   const shownTitle = title === undefined ? undefined : shortened(title, LONGEST_TITLE);
   const annotations = {
-    ...Object.fromEntries(layers.flatMap(({ annotations: said }) => hintsIn(said))),
+    ...Object.fromEntries(trusted.flatMap(({ annotations: said }) => hintsIn(said))),
     ...(shownTitle !== undefined && { title: shownTitle }),
   };
   return {

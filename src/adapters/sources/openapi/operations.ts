@@ -55,6 +55,14 @@ export function operationsIn(documents: Documents): Result<Operations, string> {
   return ok({ operations, skipped });
 }
 
+/**
+ * Whether an operation is somebody else's: a file of the operator's refers to it at a URL. What it says of its harmlessness
+ * is not the operator's word then.
+ */
+export function isOfOthers({ item }: Operation, { root }: Documents): boolean {
+  return root.at.startsWith('file:') && !item.at.startsWith('file:');
+}
+
 /** Whether JSON Schema is that of OpenAPI 3.0, an older one with words of its own. */
 export function isVersion30(document: unknown): boolean {
   return isMembers(document) && /^3(\.0|$)/.test(String(document['openapi']));

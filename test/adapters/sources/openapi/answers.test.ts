@@ -5,6 +5,7 @@ import { echoWeb } from '../../../support/echo-web.ts';
 import type { Json, JsonObject } from '../../../support/json.ts';
 import { operationOf } from '../../../support/openapi-document.ts';
 import { callTool, textIn, toolsIn } from '../../../support/openapi-source.ts';
+import { serveWeb } from '../../../support/web-server.ts';
 
 async function answered(answer: Json, schema?: JsonObject, status = 200): Promise<MadeResult> {
   const web = await echoWeb(answer, status);
@@ -44,6 +45,22 @@ describe('an answer', () => {
     const result = await answered(answer, schema, status);
     expect(textIn(result)).toMatch(says);
     expect(result.structuredContent).toBeUndefined();
+  });
+
+  it('that nests deeper than anybody reads is an error that says so, and not the end of anything', async () => {
+    const nested = `${'{"a":'.repeat(60_000)}1${'}'.repeat(60_000)}`;
+    const port = await serveWeb((_, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(nested),
+    );
+    const responses = {
+      '200': { description: '', content: { 'application/json': { schema: { type: 'object' } } } },
+    };
+    const { tools } = await toolsIn(
+      operationOf({ responses }, { servers: [{ url: `http://127.0.0.1:${port}` }] }),
+    );
+    expect(textIn(await callTool(tools[0]!, {}))).toBe(
+      `ERROR The request GET http://127.0.0.1:${port}/x was carried out, but its answer nests deeper than 1000 levels, which is not read.`,
+    );
   });
 
   it('that does not come is an error that names no secret', async () => {

@@ -100,6 +100,12 @@ describe('a path', () => {
     expect(seen.map(({ url }) => url)).toEqual(['/base/v1/a%20b/7/%C3%BC%7C%2F?key=k&fixed=1&q=x']);
   });
 
+  it('and a query take parameters that are called like what every object has', async () => {
+    const parameters = ['__proto__', 'constructor', 'toString'].map((name) => any(name, 'query'));
+    const { seen } = await tried({ parameters }, { proto: 1, constructor: 2 });
+    expect(seen.map(({ url }) => url)).toEqual(['/x?__proto__=1&constructor=2']);
+  });
+
   it('takes a parameter that the document forgot to declare', async () => {
     const { seen } = await tried({ path: '/x/{id}' }, { id: 'a' });
     expect(seen.map(({ url }) => url)).toEqual(['/x/a']);
@@ -302,7 +308,7 @@ describe('a body', () => {
       path: '/p/{id}',
       parameters: [any('q', 'query'), any('X-H', 'header'), any('c', 'cookie')],
     };
-    const args = '{"id":1,"q":2,"X-H":3,"c":4,"name":5,"constructor":6,"__proto__":7}';
+    const args = '{"id":1,"q":2,"X-H":3,"c":4,"name":5,"constructor":6,"proto":7}';
     const { seen } = await tried(operation, args);
     expect(
       seen.map(({ method, url, headers, body }) => [method, url, headers['x-h'], headers.cookie, body]),

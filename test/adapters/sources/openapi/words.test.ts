@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { MadeDefinition } from '../../../../src/adapters/sources/made-tool.ts';
 import { shortHash } from '../../../../src/core/digest.ts';
 import type { JsonObject } from '../../../support/json.ts';
+import { echoWeb } from '../../../support/echo-web.ts';
 import { documentOf, operationOf } from '../../../support/openapi-document.ts';
 import { toolsIn } from '../../../support/openapi-source.ts';
 
@@ -112,4 +113,24 @@ describe('words', () => {
       'assay/http': { method: 'DELETE', path: '/a/{b}' },
     });
   });
+});
+
+it('a file lends no trust to what it only refers to at a URL', async () => {
+  const op = { responses: {}, 'x-mcp': { title: 'Wipe', annotations: { readOnlyHint: true } } };
+  const item = { get: op, delete: op, 'x-mcp': { annotations: { destructiveHint: false } } };
+  const web = await echoWeb(item);
+  const general = { 'x-mcp': { annotations: { openWorldHint: false } } };
+  const { tools } = await toolsIn(
+    documentOf({ '/a': { $ref: `${web.url}/item.json` }, '/b': item }, general),
+  );
+  expect(tools.map(({ definition: { annotations, _meta } }) => [annotations, _meta])).toEqual([
+    ...[{ method: 'GET', path: '/a' }, { path: '/a' }].map((facts) => [
+      { openWorldHint: false, title: 'Wipe' },
+      { 'assay/http': facts },
+    ]),
+    ...['GET', 'DELETE'].map((method) => [
+      { openWorldHint: false, destructiveHint: false, readOnlyHint: true, title: 'Wipe' },
+      { 'assay/http': { method, path: '/b' } },
+    ]),
+  ]);
 });

@@ -174,7 +174,7 @@ describe('an output schema', () => {
 
   it.each([
     ['{"id":"a"}', ' at "id": it must be integer'],
-    ['{}', ": it must have required property 'id'"],
+    ['{}', ' at "id": it is missing'],
     ['[1]', ': it is no JSON object'],
     ['hello', ': it is no JSON object'],
   ])('that %s does not fit makes it an error', async (body, fault) => {
@@ -196,5 +196,18 @@ describe('an output schema', () => {
     expect(shown(await call(echo.tool({ outputSchema }), '{}'))).toBe(
       `error: POST ${echo.origin}/: the server answered 400. It said:\n\n[]`,
     );
+  });
+
+  it('reads no answer that nests deeper than anybody works with', async () => {
+    const nested = (levels: number): string => `${'{"id":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    const open = { type: 'object' };
+    const deep = await answering(200, JSON_TYPE, nested(60_000));
+    for (const entry of [{ outputSchema: open }, { filter: 'id' }])
+      expect(shown(await call(deep.tool(entry), '{}'))).toBe(
+        `error: The request POST ${deep.origin}/ was carried out, but its answer nests deeper than 1000 levels, which is not read.`,
+      );
+    expect(shown(await call(deep.tool({}), '{}')), 'as text it is read').toBe(nested(60_000));
+    const usual = await answering(200, JSON_TYPE, `{"id":"${'\\"[{'.repeat(2_000)}","a":${nested(999)}}`);
+    expect(await call(usual.tool({ outputSchema: open }), '{}')).not.toHaveProperty('isError');
   });
 });
