@@ -30,8 +30,6 @@ export function connectMade(deps: MadeDeps): Connect {
       const { timeoutMs } = spec;
       const http = await deps.openHttp();
       return open(spec, opening, {
-        log: deps.log,
-        mask: deps.mask,
         source: openOpenapi({ ...transport, timeoutMs, http, readFile: readTextWithin }),
         log: deps.log,
         mask: deps.mask,

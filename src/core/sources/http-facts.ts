@@ -4,7 +4,7 @@ export const HTTP_FACTS = 'assay/http';
 export interface HttpFacts {
   /** In capitals; absent: nobody said it, and nothing follows. */
   readonly method?: string | undefined;
-  /** A short hash of where its requests go: it differs where they go elsewhere, and tells nobody where that is. */
+  /** A mark of where its requests go. */
   readonly target?: string | undefined;
   /** Path template of the operation in its document. */
   readonly path?: string | undefined;

@@ -1,4 +1,5 @@
 import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
+import { FUNCTION_FACTS, markOf } from '../../../core/sources/made-facts.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Log } from '../../../gateway/ports.ts';
@@ -93,7 +94,7 @@ class ModuleSource implements MadeSource {
 
   #toolOf({ timeoutMs, ...definition }: FunctionFacts): MadeTool {
     return {
-      definition,
+      definition: { ...definition, _meta: { [FUNCTION_FACTS]: { module: markOf(this.#spec.path) } } },
       timeoutMs: timeoutMs ?? this.#spec.timeoutMs,
       run: (args, call) => this.#run(definition.name, args, call),
     };

@@ -1,5 +1,6 @@
 import type { Result } from '../../../core/result.ts';
 import { HTTP_FACTS, type HttpFacts } from '../../../core/sources/http-facts.ts';
+import { markOf } from '../../../core/sources/made-facts.ts';
 import { answerResult } from '../http/answer-result.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import type { MadeArguments, MadeCall, MadeDefinition, MadeResult, MadeTool } from '../made-tool.ts';
@@ -50,8 +51,9 @@ export function operationTool(making: Making, name: string, options: CallOptions
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** A document that is trusted lends nothing of that to what it only refers to: of what has effects nothing is inferred. */
-function factsOf({ operation: { method, path }, isOfOthers }: Making): HttpFacts {
-  return isOfOthers && !SAFE_METHODS.has(method) ? { path } : { method, path };
+function factsOf({ operation: { method, path }, plan, isOfOthers }: Making): HttpFacts {
+  const facts = { path, target: markOf(plan.server.href) };
+  return isOfOthers && !SAFE_METHODS.has(method) ? facts : { method, ...facts };
 }
 
 interface Calling {

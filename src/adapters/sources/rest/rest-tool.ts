@@ -1,5 +1,6 @@
 import { err, ok, type Result } from '../../../core/result.ts';
 import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
+import { markOf } from '../../../core/sources/made-facts.ts';
 import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
 import { answerResult } from '../http/answer-result.ts';
@@ -55,7 +56,7 @@ function definitionOf(spec: RestToolSpec): MadeDefinition {
     inputSchema,
     ...(outputSchema !== undefined && { outputSchema }),
     annotations: { title, ...spec.annotations },
-    ...(spec.isMethodGiven && { _meta: { [HTTP_FACTS]: { method } } }),
+    _meta: { [HTTP_FACTS]: { ...(spec.isMethodGiven && { method }), target: markOf(spec.url) } },
   };
 }
 
