@@ -18,6 +18,8 @@ export interface RunnerPlace {
   readonly forbidden?: readonly string[] | undefined;
 }
 
+/** It writes files whatever the permissions are. */
+const NO_SQLITE = '--no-experimental-sqlite';
 const MAX_FRAMES = 50;
 /** What the runner itself brings about, and what nobody can mend. */
 const SILENCED = ['ExperimentalWarning', 'SecurityWarning', 'MODULE_TYPELESS_PACKAGE_JSON'];
@@ -49,6 +51,7 @@ export async function runnerCommand(
       command: process.execPath,
       args: [
         '--permission',
+        ...(process.allowedNodeEnvironmentFlags.has(NO_SQLITE) ? [NO_SQLITE] : []),
         ...reads.map((one) => `--allow-fs-read=${one}`),
         ...writes.flatMap((one) => [`--allow-fs-read=${one}`, `--allow-fs-write=${one}`]),
         `--max-old-space-size=${spec.memoryMb}`,
