@@ -13,6 +13,8 @@ export interface Connecting {
   readonly log: Log;
   /** Takes out of a text what is secret. */
   readonly mask: (text: string) => string;
+  /** Absolute path of the folder with Assay's own secrets. */
+  readonly home: string;
   readonly settings: Pick<Settings, 'http.allowLoopback' | 'http.allowPrivate'>;
 }
 
@@ -25,10 +27,10 @@ export interface Connected {
 const RUNNER = join(import.meta.dirname, 'function-runner.js');
 
 /** Reaches sources of every kind: servers, and what Assay makes tools of itself. */
-export function connectAll({ downstream, log, mask, settings }: Connecting): Connected {
+export function connectAll({ downstream, log, mask, home, settings }: Connecting): Connected {
   let opening: Promise<HttpPort> | undefined;
   const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(settings));
-  const made = connectMade({ log, mask, openHttp, runner: RUNNER, watch: watchFile });
+  const made = connectMade({ log, mask, home, openHttp, runner: RUNNER, watch: watchFile });
   return {
     connect: (spec, asked) => (isMade(spec.transport) ? made(spec, asked) : downstream(spec, asked)),
     close: async () => {

@@ -71,6 +71,7 @@ export async function examine(options: ExamineOptions, signal: AbortSignal): Pro
     ...(options.offline || inspected.config === undefined
       ? []
       : await lookAtServers(inspected.config, {
+          home,
           ...{ options, signal, mask, credentials },
           atFault: new Set(atFault),
         })),
@@ -136,6 +137,7 @@ async function homeFacts(path: string): Promise<HomeFacts> {
 }
 
 interface Looking {
+  readonly home: string;
   readonly options: ExamineOptions;
   readonly signal: AbortSignal;
   readonly mask: (text: string) => string;
@@ -145,7 +147,7 @@ interface Looking {
 }
 
 async function lookAtServers(config: Config, looking: Looking): Promise<readonly Finding[]> {
-  const { options, signal, mask, atFault, credentials } = looking;
+  const { home, options, signal, mask, atFault, credentials } = looking;
   const hearing = new Hearing();
   const limits = defaultSettings();
   const connecting = {
@@ -154,7 +156,7 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     credentials,
   };
   const heard = downstream({ ...connecting, log: hearing, recallEra: () => undefined });
-  const sources = connectAll({ downstream: heard, log: hearing, mask, settings: limits });
+  const sources = connectAll({ downstream: heard, log: hearing, mask, home, settings: limits });
   // What it says when it is started once more was heard already.
   const connectAgain = downstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
   // Nobody calls anything here, so that nothing is asked or sealed.

@@ -226,7 +226,7 @@ async function openPlan(
     backlogBytes: settings['limits.backlogBytes'],
     takeStarted: early?.take,
   });
-  const sources = connectAll({ downstream: servers, log, mask: telemetry.mask, settings });
+  const sources = connectAll({ downstream: servers, log, mask: telemetry.mask, home, settings });
   const catalog = new Catalog(plan, {
     connect: maskedConnect(sources.connect, telemetry),
     memory,

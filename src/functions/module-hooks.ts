@@ -3,6 +3,9 @@ import { sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { refuseBuiltin } from './take-away.ts';
 
+// Taken before it is taken away.
+const hook = registerHooks;
+
 export interface Hooking {
   /** Folder of the module. */
   readonly folder: string;
@@ -16,7 +19,7 @@ export interface Hooking {
 
 /** Lets a module import `assay-mcp` and zod though nothing is installed beside it. */
 export function hookModules({ folder, zod, own, onFile }: Hooking): void {
-  registerHooks({
+  hook({
     resolve(specifier, context, next) {
       refuseBuiltin(specifier);
       if (specifier === 'assay-mcp') return { url: own, format: 'module', shortCircuit: true };
@@ -30,6 +33,7 @@ export function hookModules({ folder, zod, own, onFile }: Hooking): void {
       }
     },
     load(url, context, next) {
+      refuseBuiltin(url);
       const path = url.startsWith('file:') ? fileURLToPath(url) : '';
       if (path.startsWith(folder + sep) && !path.includes(`${sep}node_modules${sep}`)) onFile(path);
       return next(url, context);

@@ -1,4 +1,4 @@
-import { syncBuiltinESMExports } from 'node:module';
+import module, { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import process from 'node:process';
 import { Readable } from 'node:stream';
@@ -10,6 +10,8 @@ import { Readable } from 'node:stream';
 export function takeAway(onExit: (code: unknown) => never): void {
   for (const name of REACHING_OUT) deny(process, name, `process.${name}`);
   deny(os, 'setPriority', 'os.setPriority');
+  // Hooks of the module would come before ours.
+  for (const name of ['register', 'registerHooks']) deny(module, name, `module.${name}`);
   replace(process, 'exit', onExit);
   replace(process, 'stdin', Readable.from([]));
   // What the module prints goes where the log is.

@@ -29,7 +29,10 @@ export interface OpenedModule {
 /** The files of a module, the first of which is the module itself, in a folder of its own. */
 export function openedModule(
   files: Readonly<Record<string, string>>,
-  more: Partial<FunctionModuleSpec> & { readonly isWatched?: boolean } = {},
+  more: Partial<FunctionModuleSpec> & {
+    readonly isWatched?: boolean;
+    readonly forbidden?: readonly string[];
+  } = {},
 ): OpenedModule {
   const folder = tempDir();
   const write = (name: string, text: string): void => {
@@ -39,10 +42,10 @@ export function openedModule(
   for (const [name, text] of Object.entries(files)) write(name, text);
   const path = join(folder, Object.keys(files)[0] ?? 'tools.ts');
   const logged: string[] = [];
-  const { isWatched, ...given } = more;
+  const { isWatched, forbidden, ...given } = more;
   const spec = { path, env: {}, reads: [], writes: [], memoryMb: 128, timeoutMs: 30_000, ...given };
   const watch = isWatched === true ? watchFile : undefined;
-  const source = openModule(spec, { runner: RUNNER, log: logInto(logged), watch });
+  const source = openModule(spec, { runner: RUNNER, log: logInto(logged), watch, forbidden });
   endLater(() => source.close());
   const read = async (): Promise<MadeTools> => {
     const found = await source.read(AbortSignal.timeout(15_000));

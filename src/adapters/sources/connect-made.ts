@@ -17,6 +17,8 @@ export interface MadeDeps {
   readonly openHttp: () => Promise<HttpPort>;
   /** The program that runs modules of functions. */
   readonly runner: string;
+  /** Absolute path of the folder with Assay's own secrets, which no module may read. */
+  readonly home?: string | undefined;
   /** Tells each time that a file may have changed. */
   readonly watch: WatchFile;
 }
@@ -73,9 +75,10 @@ async function openLocal(transport: LocalTransport, deps: MadeDeps): Promise<Loc
     import('./functions/open-module.ts'),
     deps.openHttp(),
   ]);
-  const { log, runner, watch } = deps;
+  const { home, log, runner, watch } = deps;
+  const forbidden = home === undefined ? [] : [home];
   return new Source(transport, {
     makeTool: (spec) => restTool(spec, { http }),
-    openModule: (spec) => openModule(spec, { runner, log, watch }),
+    openModule: (spec) => openModule(spec, { runner, log, watch, forbidden }),
   });
 }

@@ -8,11 +8,9 @@ import { errorResult } from './calls-under-way.ts';
 import { NO_CRASHES, restingCause, withCrash, type CrashRecord } from './crash-record.ts';
 import { FileWatch, type WatchFile } from './file-watch.ts';
 import { ModuleProcess } from './module-process.ts';
-import { nameOf, runnerCommand } from './runner-command.ts';
+import { nameOf, runnerCommand, type RunnerPlace } from './runner-command.ts';
 
-export interface ModuleDeps {
-  /** Path of the built `function-runner.js`. */
-  readonly runner: string;
+export interface ModuleDeps extends RunnerPlace {
   readonly log: Log;
   /** Absent: a changed file is seen when the process is started next. */
   readonly watch?: WatchFile | undefined;
@@ -126,10 +124,10 @@ class ModuleSource implements MadeSource {
   }
 
   async #startProcess(): Promise<Result<Serving, string>> {
-    const { log, runner } = this.#deps;
+    const { log } = this.#deps;
     const spec = this.#spec;
     this.#watch.add(spec.path);
-    const command = await runnerCommand(spec, runner);
+    const command = await runnerCommand(spec, this.#deps);
     if (!command.ok) return command;
     if (this.#isClosed) return err('the module is no longer served');
     const process = new ModuleProcess({

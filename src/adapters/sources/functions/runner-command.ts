@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import type { Loading } from '../../../core/sources/function-messages.ts';
 import { isFolder, isThere, realPath } from '../../../platform/files.ts';
@@ -11,6 +11,15 @@ export interface RunnerCommand {
   readonly load: Omit<Loading, 'mark'>;
 }
 
+export interface RunnerPlace {
+  /** Path of the built `function-runner.js`. */
+  readonly runner: string;
+  /** Absolute paths of folders that no module reads. */
+  readonly forbidden?: readonly string[] | undefined;
+}
+
+/** It writes files whatever the permissions are. */
+const NO_SQLITE = '--no-experimental-sqlite';
 const MAX_FRAMES = 50;
 /** What the runner itself brings about, and what nobody can mend. */
 const SILENCED = ['ExperimentalWarning', 'SecurityWarning', 'MODULE_TYPELESS_PACKAGE_JSON'];
@@ -18,7 +27,7 @@ const SILENCED = ['ExperimentalWarning', 'SecurityWarning', 'MODULE_TYPELESS_PAC
 /** How the process of a module is started: with the rights of its spec and no others. The error is a phrase. */
 export async function runnerCommand(
   spec: FunctionModuleSpec,
-  runner: string,
+  { runner, forbidden = [] }: RunnerPlace,
 ): Promise<Result<RunnerCommand, string>> {
   if (!(await isThere(spec.path))) return err(`there is no file ${JSON.stringify(spec.path)}`);
   const [path, script] = await Promise.all([realPath(spec.path), realPath(runner)]);
@@ -32,6 +41,8 @@ export async function runnerCommand(
     ...(await withRealPaths(spec.reads)),
   ];
   const writes = await withRealPaths(spec.writes);
+  const closed = await closedTo({ folder, spec, forbidden });
+  if (closed !== undefined) return err(closed);
   const odd = [...reads, ...writes].find((one) => one.includes('*'));
   if (odd !== undefined)
     return err(`its process cannot be confined, as the path ${JSON.stringify(odd)} holds a "*"`);
@@ -40,6 +51,7 @@ export async function runnerCommand(
       command: process.execPath,
       args: [
         '--permission',
+        ...(process.allowedNodeEnvironmentFlags.has(NO_SQLITE) ? [NO_SQLITE] : []),
         ...reads.map((one) => `--allow-fs-read=${one}`),
         ...writes.flatMap((one) => [`--allow-fs-read=${one}`, `--allow-fs-write=${one}`]),
         `--max-old-space-size=${spec.memoryMb}`,
@@ -58,6 +70,32 @@ export async function runnerCommand(
 /** How the module is called in sentences. */
 export function nameOf({ path }: FunctionModuleSpec): string {
   return basename(path);
+}
+
+interface Reaching {
+  readonly folder: string;
+  readonly spec: FunctionModuleSpec;
+  readonly forbidden: readonly string[];
+}
+
+/** Which of its paths would open to it a folder that no module reads: a phrase. What lies beside the module is its own. */
+async function closedTo({ folder, spec, forbidden }: Reaching): Promise<string | undefined> {
+  const homes = await withRealPaths(forbidden);
+  const isOpened = (path: string): boolean => homes.some((home) => isWithin(home, path));
+  const isInside = (path: string): boolean => homes.some((home) => isWithin(path, home));
+  if (isOpened(folder))
+    return `its folder ${JSON.stringify(folder)} holds Assay's home, whose secrets no function may read: put it into a folder of its own`;
+  for (const [member, paths] of Object.entries({ reads: spec.reads, writes: spec.writes })) {
+    const found = (await withRealPaths(paths)).find((path) => isOpened(path) || isInside(path));
+    if (found !== undefined)
+      return `its "${member}" name ${JSON.stringify(found)}, which holds or is a part of Assay's home, whose secrets no function may read`;
+  }
+  return undefined;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const whole = resolve(folder);
+  return resolve(path) === whole || resolve(path).startsWith(whole.endsWith(sep) ? whole : whole + sep);
 }
 
 /** Node asks of a path as it was named and of what it leads to. */

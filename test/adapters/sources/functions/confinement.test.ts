@@ -6,7 +6,7 @@ import { tempDir } from '../../../support/place.ts';
 
 const HEAD = [
   `import fs from 'node:fs'; import os, { setPriority } from 'node:os'; import { kill } from 'node:process';`,
-  `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`,
+  `import { createRequire, registerHooks } from 'node:module'; const require = createRequire(import.meta.url);`,
 ].join(' ');
 const outside = tempDir();
 const readable = tempDir();
@@ -41,6 +41,11 @@ const module = openedModule(
         sqlite: `async () => new (await import('node:sqlite')).DatabaseSync(${JSON.stringify(join(outside, 'a.db'))})`,
         required: `() => require('node:sqlite')`,
         builtin: `() => process.getBuiltinModule('node:sqlite')`,
+        hooks: `() => require('node:module').registerHooks({ resolve: () => ({ url: 'node:sqlite', format: 'builtin', shortCircuit: true }) })`,
+        hookNamed: '() => registerHooks({})',
+        hookBuiltin: `() => process.getBuiltinModule('node:module').registerHooks({})`,
+        hookLater: `() => require('node:module').register('./beside.txt', import.meta.url)`,
+        loaded: `() => require('node:module')._load('node:sqlite')`,
         heap: `() => require('node:v8').writeHeapSnapshot(${JSON.stringify(join(outside, 'heap'))})`,
         report: `() => process.report.writeReport(${JSON.stringify(join(outside, 'report'))})`,
       },
@@ -88,6 +93,11 @@ describe('the process of a module', () => {
     ['sqlite', 'A function may not use node:sqlite, as it could write any file with it.'],
     ['required', 'A function may not use node:sqlite, as it could write any file with it.'],
     ['builtin', 'A function may not use node:sqlite, as it could write any file with it.'],
+    ['hooks', 'A function may not use module.registerHooks.'],
+    ['hookNamed', 'A function may not use module.registerHooks.'],
+    ['hookBuiltin', 'A function may not use module.registerHooks.'],
+    ['hookLater', 'A function may not use module.register.'],
+    ['loaded', 'A function may not use node:sqlite, as it could write any file with it.'],
     [
       'heap',
       `It may not write "${join(outside, 'heap')}": only what the settings of the module list under "writes"`,
