@@ -8,12 +8,15 @@ import type { HttpAnswer } from './http-call.ts';
 import { MOST_LEVELS, nestsTooDeeply } from './nesting.ts';
 import { quotedAnswer } from './quoted-answer.ts';
 import { redirectTarget } from './redirects.ts';
+import { shownAddress } from './shown-address.ts';
 
 export interface AnswerOptions {
   readonly filter?: Filter | undefined;
   readonly hasOutputSchema: boolean;
-  /** `GET https://host/path`, for sentences: without a query. */
+  /** `GET https://host/path`, for sentences: without a query, or what may be a key. */
   readonly request: string;
+  /** Where the request went. */
+  readonly url: URL;
 }
 
 /** What a model gets of an answer. Whether it fits an output schema is not looked at. */
@@ -111,12 +114,12 @@ function cutNotice({ body, headers }: HttpAnswer): string {
   return `cut after ${body.length} bytes${whole}; raise "maxBytes"`;
 }
 
-function failureOf(answer: HttpAnswer, body: AnswerBody, { request }: AnswerOptions): MadeResult {
+function failureOf(answer: HttpAnswer, body: AnswerBody, { request, url }: AnswerOptions): MadeResult {
   const { status } = answer;
-  const target = status < 400 ? redirectTarget(new URL(addressIn(request)), answer) : undefined;
+  const target = status < 400 ? redirectTarget(url, answer) : undefined;
   if (target !== undefined)
     return refused(
-      `${request}: the server answered ${status} and points to ${target.origin}${target.pathname}. ` +
+      `${request}: the server answered ${status} and points to ${shownAddress(target.origin, target.pathname)}. ` +
         'What may have an effect is not sent a second time, so nothing was sent there.',
     );
   const { 'retry-after': wait } = answer.headers;

@@ -3,6 +3,8 @@ export interface HttpCall {
   /** In capitals. */
   readonly method: string;
   readonly url: URL;
+  /** How sentences call `url`; absent: by its origin and path. */
+  readonly shownUrl?: string | undefined;
   /** Names and values; a value holds no line break. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body?: string | Buffer | undefined;

@@ -40,13 +40,11 @@ async function send(
     const { method, url, body } = step;
     const headers = linesOf(step.headers);
     const answer = await agent.exchange({ method, url, headers, body, maxBytes, signal });
-    const name = hops === 0 ? shown(url) : `${shown(call.url)}, which redirects to ${url.origin},`;
+    const name = hops === 0 ? shown(call) : `${shown(call)}, which redirects to ${url.origin},`;
     if (answer.kind !== 'answered') return err(sentenceOf(name, answer, options));
     if (!isFollowed(step.method, answer.status, answer.headers)) return ok(answer);
     if (hops === MOST_REDIRECTS)
-      return err(
-        `${shown(call.url)} redirects more than ${MOST_REDIRECTS} times, so nobody knows its answer.`,
-      );
+      return err(`${shown(call)} redirects more than ${MOST_REDIRECTS} times, so nobody knows its answer.`);
     const next = nextStep(step, answer, secrets);
     if (!next.ok) return err(`${name} ${next.error}.`);
     step = next.value;
@@ -77,6 +75,6 @@ function sentenceOf(
 }
 
 /** Host and path: a query may hold anything. */
-function shown({ origin, pathname }: URL): string {
-  return JSON.stringify(`${origin}${pathname}`.slice(0, 200));
+function shown({ url: { origin, pathname }, shownUrl = `${origin}${pathname}` }: HttpCall): string {
+  return JSON.stringify(shownUrl.slice(0, 200));
 }

@@ -2,6 +2,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { isHeaderValue } from '../../../core/sources/http-header.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
 import type { HttpCall } from '../http/http-call.ts';
+import { shownAddress } from '../http/shown-address.ts';
 import type { ArgumentPlan, BodyArguments, Slot } from './argument-plan.ts';
 import { exactArguments, exactMembers, type ExactArguments } from './exact-arguments.ts';
 import { encoded, inHeader, inPath, inQuery, type Pair } from './parameter-styles.ts';
@@ -24,7 +25,9 @@ export interface RequestPlan {
   readonly secrets: readonly Secret[];
 }
 
-export type Request = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' | 'secretHeaders'>;
+export type Request = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' | 'secretHeaders'> & {
+  readonly shownUrl: string;
+};
 
 /** The request for arguments in JSON. The error is a sentence for a model, which names the argument. */
 export function buildRequest(plan: RequestPlan, text: string): Result<Request, string> {
@@ -42,10 +45,16 @@ export function buildRequest(plan: RequestPlan, text: string): Result<Request, s
   return ok({
     method: plan.method,
     url: url.value,
+    shownUrl: shownUrl(plan),
     headers: headers.value,
     secretHeaders: [...Object.keys(plan.headers), ...named],
     ...(written.value !== undefined && { body: written.value.body }),
   });
+}
+
+function shownUrl({ server, path }: RequestPlan): string {
+  const [template = ''] = path.split(/[?#]/);
+  return shownAddress(server.origin, server.pathname.replace(/\/+$/, '') + template);
 }
 
 function urlOf(plan: RequestPlan, given: ExactArguments): Result<URL, string> {

@@ -3,6 +3,8 @@ import { HTTP_FACTS, type HttpFacts } from '../../../core/sources/http-facts.ts'
 import { markOf } from '../../../core/sources/made-facts.ts';
 import { answerResult } from '../http/answer-result.ts';
 import type { HttpPort } from '../http/http-port.ts';
+import { keysIn } from '../http/shown-address.ts';
+import { secretsInHeader, withoutSecrets } from '../http/without-secrets.ts';
 import type { MadeArguments, MadeCall, MadeDefinition, MadeResult, MadeTool } from '../made-tool.ts';
 import { checkBy } from '../schema-check.ts';
 import { refused } from '../text-result.ts';
@@ -44,8 +46,16 @@ export function operationTool(making: Making, name: string, options: CallOptions
       _meta: { [HTTP_FACTS]: factsOf(making) },
     },
     timeoutMs: options.timeoutMs,
-    run: async (args, call) => check(await run(making, options, { args, call })),
+    run: async (args, call) =>
+      withoutSecrets(check(await run(making, options, { args, call })), secretsIn(making)),
   };
+}
+
+/** What its requests say of who asks. */
+function secretsIn({ plan, secrets }: Making): readonly string[] {
+  const inSchemes = secrets.ok ? secrets.value.map(({ value }) => value) : [];
+  const inHeaders = [...inSchemes, ...Object.values(plan.headers)].flatMap(secretsInHeader);
+  return [...inHeaders, ...keysIn(plan.server.pathname + plan.server.search)];
 }
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -71,10 +81,11 @@ async function run(making: Making, options: CallOptions, { args, call }: Calling
   // Where nobody waits any more there is nobody to read a result.
   if (!answer.ok) call.signal.throwIfAborted();
   if (!answer.ok) return refused(answer.error);
-  const { method, url } = request.value;
+  const { method, url, shownUrl } = request.value;
   return answerResult(answer.value, {
     hasOutputSchema: schemas.outputSchema !== undefined,
-    request: `${method} ${url.origin}${url.pathname}`,
+    request: `${method} ${shownUrl}`,
+    url,
   });
 }
 

@@ -5,10 +5,14 @@ import { isDotSegment, pathValue } from '../../../core/sources/path-value.ts';
 import type { RestAuth, RestToolSpec } from '../../../core/sources/rest-tool.ts';
 import { readUrlTemplate, type Pattern, type UrlTemplate } from '../../../core/sources/url-template.ts';
 import type { HttpCall } from '../http/http-call.ts';
+import { keysIn, shownAddress } from '../http/shown-address.ts';
+import { secretsInHeader } from '../http/without-secrets.ts';
 import type { MadeArguments } from '../made-tool.ts';
 import { writtenArguments, type WrittenArguments } from '../written-arguments.ts';
 
-export type PreparedRequest = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' | 'secretHeaders'>;
+export type PreparedRequest = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' | 'secretHeaders'> & {
+  readonly shownUrl: string;
+};
 
 /** Makes the request of a call. The error is a sentence that names the argument, and not its value. */
 export type PrepareRequest = (args: MadeArguments) => Result<PreparedRequest, string>;
@@ -32,7 +36,8 @@ export function prepareRequest(spec: RestToolSpec): Result<PrepareRequest, strin
     // Whatever a parser of URLs does in days to come: what it makes of a path is what was checked.
     if (url.pathname !== path.value) return err('The arguments would lead to another path.');
     const { method } = spec;
-    return ok({ method, url, headers: headers.value, body: body.value, secretHeaders: plan.secretHeaders });
+    const { secretHeaders, shownUrl } = plan;
+    return ok({ method, url, shownUrl, headers: headers.value, body: body.value, secretHeaders });
   });
 }
 
@@ -50,6 +55,7 @@ interface Plan {
   readonly lastQuery: string;
   readonly headers: HttpCall['headers'];
   readonly secretHeaders: readonly string[];
+  readonly shownUrl: string;
 }
 
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
@@ -81,7 +87,22 @@ function planOf(spec: RestToolSpec, template: UrlTemplate): Plan {
     secretHeaders: [...headers, ...headerMapping.map(([, name]) => [name] as const)]
       .map(([name]) => name.toLowerCase())
       .filter((name) => !HARMLESS.has(name)),
+    shownUrl: shownAddress(template.origin, pathIn(spec.url)),
   };
+}
+
+/** What a request says of who asks, wherever it stands. */
+export function secretsOfRest({ auth, headers, url }: RestToolSpec): readonly string[] {
+  const fixed = Object.entries(headers).filter(([name]) => !HARMLESS.has(name.toLowerCase()));
+  const inQuery = auth?.kind === 'query' ? [auth.value] : [];
+  const all = [...fixed, ...authHeaders(auth)].flatMap(([, value]) => secretsInHeader(value));
+  return [...all, ...inQuery, ...keysIn(url)];
+}
+
+/** As it was written. */
+function pathIn(url: string): string {
+  const [, path = ''] = /^\w+:\/\/[^/?#]+([^?#]*)/.exec(url) ?? [];
+  return path === '' ? '/' : path;
 }
 
 /** Any other header that an operator writes may be a key. */

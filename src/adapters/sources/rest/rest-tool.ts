@@ -7,10 +7,11 @@ import { answerResult } from '../http/answer-result.ts';
 import { compileFilter } from '../http/filter.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import { quotedAnswer } from '../http/quoted-answer.ts';
+import { withoutSecrets } from '../http/without-secrets.ts';
 import type { MadeDefinition, MadeResult, MadeTool } from '../made-tool.ts';
 import { checkBy } from '../schema-check.ts';
 import { refused } from '../text-result.ts';
-import { prepareRequest } from './prepare-request.ts';
+import { prepareRequest, secretsOfRest } from './prepare-request.ts';
 
 /** Makes a tool of one HTTP request. The error is a sentence: which member of it is of no use, and why. */
 export function restTool(
@@ -26,24 +27,25 @@ export function restTool(
   const prepare = prepareRequest(spec);
   if (!prepare.ok) return err(`The url cannot be used: ${prepare.error}`);
   const { maxBytes, timeoutMs, method } = spec;
-  const tool: MadeTool = {
+  const secrets = secretsOfRest(spec);
+  const run: MadeTool['run'] = async (args, { signal }) => {
+    const prepared = prepare.value(args);
+    if (!prepared.ok) return refused(prepared.error);
+    const { url, shownUrl } = prepared.value;
+    const answer = await http.send({ ...prepared.value, maxBytes, signal });
+    // Where nobody waits any more there is nobody to read a result.
+    if (!answer.ok) signal.throwIfAborted();
+    if (!answer.ok) return refused(answer.error);
+    const request = `${method} ${shownUrl}`;
+    const hasOutputSchema = output !== undefined;
+    const result = answerResult(answer.value, { filter: filter?.value, hasOutputSchema, request, url });
+    return output === undefined ? result : checked(result, output.value, request);
+  };
+  return ok({
     definition: definitionOf(spec),
     timeoutMs,
-    async run(args, { signal }) {
-      const prepared = prepare.value(args);
-      if (!prepared.ok) return refused(prepared.error);
-      const { url } = prepared.value;
-      const answer = await http.send({ ...prepared.value, maxBytes, signal });
-      // Where nobody waits any more there is nobody to read a result.
-      if (!answer.ok) signal.throwIfAborted();
-      if (!answer.ok) return refused(answer.error);
-      const request = `${method} ${url.origin}${url.pathname}`;
-      const hasOutputSchema = output !== undefined;
-      const result = answerResult(answer.value, { filter: filter?.value, hasOutputSchema, request });
-      return output === undefined ? result : checked(result, output.value, request);
-    },
-  };
-  return ok(tool);
+    run: async (args, call) => withoutSecrets(await run(args, call), secrets),
+  });
 }
 
 function definitionOf(spec: RestToolSpec): MadeDefinition {

@@ -1,0 +1,62 @@
+// What a model hears of a request that failed, and what it must not.
+import { expect, it } from 'vitest';
+import { textIn, callTool, toolsIn } from '../../../support/openapi-source.ts';
+import { operationOf } from '../../../support/openapi-document.ts';
+import { call, loopbackHttp, made, serveTool, shown, type Echo } from './serve-tool.ts';
+
+const BOT = 'bot1234567890:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
+
+/** Says back all that it was sent. */
+function quoting(status: number): Promise<Echo> {
+  return serveTool(({ url, headers }, response) => {
+    const pair = /^Basic (.*)$/.exec(headers.authorization ?? '')?.[1] ?? '';
+    const plain = Buffer.from(pair, 'base64').toString();
+    response.writeHead(status).end([url, headers.authorization, plain, headers['x-key']].join(' '));
+  });
+}
+
+it.each([
+  [{ auth: { type: 'bearer', token: 'tok-en' } }, '/x *** '],
+  [{ auth: { type: 'basic', username: 'ada', password: 'pa ss' } }, '/x *** *** '],
+  [{ auth: { type: 'header', name: 'X-Key', value: 'k"ey' } }, '/x   ***'],
+  [{ auth: { type: 'query', name: 'key', value: 'a b/c' } }, '/x?key=***   '],
+  [{ headers: { 'X-Key': 'fixed' } }, '/x   ***'],
+  [{ headers: { accept: 'text/plain', 'x-key': 'one' } }, '/x   one'],
+])('an API that quotes what it was sent makes nobody tell it: %j', async (entry, quoted) => {
+  const echo = await quoting(400);
+  const said = shown(await call(echo.tool({ url: '/x', method: 'GET', ...entry }), '{}'));
+  expect(said.trimEnd()).toBe(
+    `error: GET ${echo.origin}/x: the server answered 400. It said:\n\n${quoted.trimEnd()}`,
+  );
+});
+
+it('what comes of a call that went well passes as it is', async () => {
+  const echo = await quoting(200);
+  const entry = { url: `/${BOT}`, method: 'GET', auth: { type: 'bearer', token: 'tok-en' } };
+  expect(shown(await call(echo.tool(entry), '{}'))).toBe(`/${BOT} Bearer tok-en  `);
+});
+
+it('a path is told as it was written, without its arguments and what looks like a key', async () => {
+  const url = `/${BOT}/send/{chat}/v1.2?token=abcdefgh12345678`;
+  const echo = await quoting(404);
+  const said = shown(await call(echo.tool({ url, method: 'GET' }), '{"chat":"someone"}'));
+  expect(said).toContain(`error: GET ${echo.origin}/***/send/{chat}/v1.2: the server answered 404. It said:`);
+  expect(said).toContain('/***/send/someone/v1.2?token=***');
+  const unheard = made({ url: `http://127.0.0.1:1${url}`, method: 'GET' }, loopbackHttp());
+  expect(shown(await call(unheard, '{"chat":"someone"}'))).toMatch(
+    /^error: "http:\/\/127\.0\.0\.1:1\/\*\*\*\/send\/\{chat\}\/v1\.2" refuses connections/,
+  );
+});
+
+it('an OpenAPI document is kept to the same', async () => {
+  const echo = await quoting(500);
+  const components = { securitySchemes: { k: { type: 'apiKey', in: 'header', name: 'X-Key' } } };
+  const document = operationOf(
+    { path: '/pets/{id}', security: [{ k: [] }] },
+    { components, servers: [{ url: `${echo.origin}/${BOT}` }] },
+  );
+  const { tools } = await toolsIn(document, { credentials: { k: 'secret-1' } });
+  expect(textIn(await callTool(tools[0]!, { id: 'rex' })).trimEnd()).toBe(
+    `ERROR GET ${echo.origin}/***/pets/{id}: the server answered 500. It said:\n\n/***/pets/rex   ***`,
+  );
+});
