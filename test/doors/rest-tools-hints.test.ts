@@ -159,11 +159,13 @@ describe('another method', () => {
     expect(short((hint) => at(back.json(), 'annotations', hint))).toBe('-+-+');
   });
 
-  it('leaves standing what was said of the tool by hand', async () => {
+  it('has what lowers caution wait for a review, and leaves standing what else was said by hand', async () => {
     const id = textAt(await make('kept', { method: 'POST' }), 'id');
     await world.admin.put(`/tools/${id}`, { annotations: { openWorldHint: false }, title: 'Kept' });
     const turned = (await world.admin.put(`/tools/${id}`, { method: 'PUT' })).json();
-    expect(short((hint) => at(turned, 'annotations', hint))).toBe('--+-');
-    expect(at(turned, 'title')).toBe('Kept');
+    expect(short((hint) => at(turned, 'annotations', hint))).toBe('--++');
+    expect([at(turned, 'title'), at(turned, 'drift', 'suspends')]).toEqual(['Kept', ['openWorldHint']]);
+    const reviewed = (await world.admin.post(`/tools/${id}/review`)).json();
+    expect(short((hint) => at(reviewed, 'annotations', hint))).toBe('--+-');
   });
 });

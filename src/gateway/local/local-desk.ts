@@ -174,7 +174,8 @@ export class LocalDesk {
     const id = toolIdIn(name);
     const found = await tools.find(id);
     const { drift: drifted } = found.ok ? found.value : {};
-    const isSeen = drifted !== undefined && (isNew || !drifted.dangers.includes(ANOTHER_DOING));
+    const isAnother = drifted?.dangers.includes(ANOTHER_DOING) === true && drifted.suspends.length > 0;
+    const isSeen = drifted !== undefined && (isNew || !isAnother);
     return isSeen ? tools.review(id, { subject }) : found;
   }
 

@@ -1,3 +1,5 @@
+import { fileFacts, type FileFacts } from '../../../platform/files.ts';
+
 /** Tells each time that a file may have changed. */
 export type WatchFile = (path: string, onChange: () => void) => Promise<{ close(): Promise<void> }>;
 
@@ -16,8 +18,16 @@ export class FileWatch {
   add(path: string): void {
     if (this.#watch === undefined || this.#isClosed || this.#watched.has(path)) return;
     // A file that cannot be watched is seen with the next start.
-    const watching = this.#watch(path, () => this.#onChange()).catch(() => undefined);
+    const watching = this.#begin(path, this.#watch).catch(() => undefined);
     this.#watched.set(path, watching);
+  }
+
+  /** What changed while the watching began is a change, too. */
+  async #begin(path: string, watch: WatchFile): ReturnType<WatchFile> {
+    const before = markOf(await fileFacts(path));
+    const watching = await watch(path, () => this.#onChange());
+    if (markOf(await fileFacts(path)) !== before && !this.#isClosed) this.#onChange();
+    return watching;
   }
 
   async close(): Promise<void> {
@@ -26,4 +36,8 @@ export class FileWatch {
     this.#watched.clear();
     await Promise.all(closing);
   }
+}
+
+function markOf(facts: FileFacts | undefined): string {
+  return facts === undefined ? '' : `${facts.id} ${facts.bytes} ${facts.writtenNs}`;
 }

@@ -24,6 +24,7 @@ describe('a module', () => {
     expect(tools.map(({ definition, timeoutMs }) => ({ definition, timeoutMs }))).toEqual([
       {
         definition: {
+          _meta: { 'assay/function': { module: expect.stringMatching(/^[0-9a-f]{8}$/) as string } },
           name: 'greet',
           title: 'Greet',
           description: 'Greets somebody.',

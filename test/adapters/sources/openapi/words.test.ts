@@ -17,6 +17,9 @@ async function namesOf(paths: JsonObject): Promise<readonly string[]> {
   return (await toolsIn(documentOf(paths))).tools.map(({ definition }) => definition.name);
 }
 
+/** It tells nobody where that is. */
+const MARK: unknown = expect.stringMatching(/^[0-9a-f]{8}$/);
+
 describe('a name', () => {
   const long = 'a'.repeat(61);
   it.each<[operation: JsonObject, name: string]>([
@@ -64,7 +67,7 @@ describe('a name', () => {
 });
 
 describe('words', () => {
-  const facts = { 'assay/http': { method: 'GET', path: '/x' } };
+  const facts = { 'assay/http': { method: 'GET', path: '/x', target: MARK } };
   const bare = {
     name: 'op',
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
@@ -110,7 +113,7 @@ describe('words', () => {
 
   it('say which request is made', async () => {
     expect((await definitionOf({ path: '/a/{b}', method: 'delete' }))._meta).toEqual({
-      'assay/http': { method: 'DELETE', path: '/a/{b}' },
+      'assay/http': { method: 'DELETE', path: '/a/{b}', target: MARK },
     });
   });
 });
@@ -126,11 +129,11 @@ it('a file lends no trust to what it only refers to at a URL', async () => {
   expect(tools.map(({ definition: { annotations, _meta } }) => [annotations, _meta])).toEqual([
     ...[{ method: 'GET', path: '/a' }, { path: '/a' }].map((facts) => [
       { openWorldHint: false, title: 'Wipe' },
-      { 'assay/http': facts },
+      { 'assay/http': { ...facts, target: MARK } },
     ]),
     ...['GET', 'DELETE'].map((method) => [
       { openWorldHint: false, destructiveHint: false, readOnlyHint: true, title: 'Wipe' },
-      { 'assay/http': { method, path: '/b' } },
+      { 'assay/http': { method, path: '/b', target: MARK } },
     ]),
   ]);
 });

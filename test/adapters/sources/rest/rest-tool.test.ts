@@ -23,9 +23,12 @@ describe('the definition of a REST tool', () => {
       description: 'Reads.',
       inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
       annotations: { title: 'Get user by id', readOnlyHint: true },
-      _meta: { 'assay/http': { method: 'GET' } },
+      _meta: { 'assay/http': { method: 'GET', target: expect.stringMatching(/^[0-9a-f]{8}$/) as string } },
     });
-    expect(made({ url: 'http://127.0.0.1/' }, http).definition).not.toHaveProperty('_meta');
+    expect(made({ url: 'http://127.0.0.1/' }, http).definition._meta).not.toHaveProperty([
+      'assay/http',
+      'method',
+    ]);
   });
 
   it.each([
