@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import {
   chmod,
   link,
@@ -225,6 +225,12 @@ export async function fileFacts(path: string): Promise<FileFacts | undefined> {
   const found = await stat(path, { bigint: true }).catch(() => undefined);
   if (found === undefined) return undefined;
   return { id: `${found.dev}:${found.ino}`, bytes: Number(found.size), writtenNs: found.mtimeNs };
+}
+
+/** The same at once, where what happens next must not come first. */
+export function fileFactsNow(path: string): FileFacts | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && { id: `${found.dev}:${found.ino}`, bytes: Number(found.size), writtenNs: found.mtimeNs };
 }
 
 /** Gives a file another name, but never that of one that is there. Where there is no such file, nothing is done. */

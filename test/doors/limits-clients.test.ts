@@ -224,7 +224,7 @@ async function slowly(port: number, request: string): Promise<string> {
       text += String(part);
       read += String(part).length;
     }
-    await sleep(150);
+    await sleep(80);
   }
   return text;
 }

@@ -25,9 +25,16 @@ describe('the package', () => {
 
   it('holds what users need and nothing for developers', () => {
     const files = listAt(entry, 'files').map((file) => textAt(file, 'path'));
-    const needed = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/main.js'];
+    const needed = [
+      'package.json',
+      'README.md',
+      'LICENSE',
+      'CHANGELOG.md',
+      'dist/main.js',
+      'dist/define-tool.d.ts',
+    ];
     expect(needed.filter((file) => !files.includes(file))).toEqual([]);
-    const ours = /^(dist\/.*\.js|[A-Z]+(\.md)?|package\.json)$/;
+    const ours = /^(dist\/.*\.js|dist\/define-tool\.d\.ts|[A-Z]+(\.md)?|package\.json)$/;
     const page = /^dist\/swagger-ui\/(swagger-ui\.css|swagger-ui-bundle\.js\.LICENSE\.txt|LICENSE|NOTICE)$/;
     expect(files.filter((file) => !ours.test(file) && !page.test(file))).toEqual([]);
     expect(files.filter((file) => page.test(file))).toHaveLength(4);

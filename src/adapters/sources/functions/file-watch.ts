@@ -1,4 +1,4 @@
-import { fileFacts, type FileFacts } from '../../../platform/files.ts';
+import { fileFacts, fileFactsNow, type FileFacts } from '../../../platform/files.ts';
 
 /** Tells each time that a file may have changed. */
 export type WatchFile = (path: string, onChange: () => void) => Promise<{ close(): Promise<void> }>;
@@ -24,7 +24,7 @@ export class FileWatch {
 
   /** What changed while the watching began is a change, too. */
   async #begin(path: string, watch: WatchFile): ReturnType<WatchFile> {
-    const before = markOf(await fileFacts(path));
+    const before = markOf(factsOf(path));
     const watching = await watch(path, () => this.#onChange());
     if (markOf(await fileFacts(path)) !== before && !this.#isClosed) this.#onChange();
     return watching;
@@ -35,6 +35,15 @@ export class FileWatch {
     const closing = [...this.#watched.values()].map(async (watching) => (await watching)?.close());
     this.#watched.clear();
     await Promise.all(closing);
+  }
+}
+
+/** What may not even be looked at is watched as if it were not there. */
+function factsOf(path: string): FileFacts | undefined {
+  try {
+    return fileFactsNow(path);
+  } catch {
+    return undefined;
   }
 }
 
