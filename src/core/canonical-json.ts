@@ -1,12 +1,15 @@
-/** An integer beyond what a double holds, as written. */
-class LongNumber {
-  readonly source: string;
-  constructor(source: string) {
-    this.source = source;
+declare global {
+  interface JSON {
+    /** What `stringify` writes as it is (ECMA-262, JSON.rawJSON). */
+    rawJSON(text: string): object;
+    isRawJSON(value: unknown): value is { readonly rawJSON: string };
   }
 }
 
-/** A JSON value with every integer that no double holds kept as it is written. Undefined where the text is no JSON. */
+/**
+ * A JSON value in which every integer that no double holds is kept as it is written: `JSON.stringify` writes it so, and
+ * until then it is an object that nobody can compute with. Undefined where the text is no JSON.
+ */
 export function exactJson(text: string): { readonly value: unknown } | undefined {
   try {
     // To look at each value takes several times as long as the rest, and hardly any text holds such a number.
@@ -21,7 +24,7 @@ const MAY_BE_LONG = /\d{16}|\d[eE]/;
 
 function keepNumbers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const isLong = typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
-  return isLong && context?.source !== undefined ? new LongNumber(context.source) : value;
+  return isLong && context?.source !== undefined ? JSON.rawJSON(context.source) : value;
 }
 
 /**
@@ -30,7 +33,7 @@ function keepNumbers(_key: string, value: unknown, context?: { readonly source?:
  * nearest double.
  */
 export function canonicalJson(value: unknown): string {
-  if (value instanceof LongNumber) return value.source;
+  if (JSON.isRawJSON(value)) return value.rawJSON;
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isMembers(value)) return JSON.stringify(value);
   // RFC 8785, section 3.2.3: members in the order of the UTF-16 units of their keys, which is that of `<`.
@@ -40,9 +43,7 @@ export function canonicalJson(value: unknown): string {
 
 /** Whether what `exactJson` read is an object. */
 export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongNumber)
-  );
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
 /** Whether a key stands twice in any object of a JSON text: then there are more members in the text than in its value. */

@@ -40,6 +40,17 @@ const problemsOf = (answer: Answer): readonly string[] =>
   listAt(answer.json(), 'errors').map((one) => `${String(at(one, 'pointer'))} ${textAt(one, 'code')}`);
 
 describe('a tool that is made of a request', () => {
+  it('takes no name by which clients call a tool of another source', async () => {
+    const answer = await world.admin.post('/tools', { name: 'plain_echo', url: `${api.url}/echo` });
+    expect(verdictOf(answer)).toBe('409 TOOL_TAKEN');
+    expect(await listedTool(world.assay.url, 'plain_echo')).toMatchObject({ name: 'plain_echo' });
+  });
+
+  it('may be told what it lacks by null', async () => {
+    const { tool } = await make({ method: null, headers: null, auth: null });
+    expect([at(tool, 'method'), at(tool, 'methodOrigin')]).toEqual(['POST', 'default']);
+  });
+
   it('is answered with 201 and its place, and is there for clients at once', async () => {
     const answer = await world.admin.post('/tools', {
       name: 'file-reader',

@@ -1,23 +1,9 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import type { Reach } from '../../src/platform/addresses.ts';
 import { openCarefulFetch, type CarefulFetch } from '../../src/platform/careful-fetch.ts';
 import { freePort } from '../support/assay.ts';
 import { endLater } from '../support/endings.ts';
-
-async function serve(listener: RequestListener): Promise<number> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  endLater(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return (server.address() as AddressInfo).port;
-}
+import { serveWeb } from '../support/web-server.ts';
 
 function careful(...reaches: readonly Reach[]): CarefulFetch {
   const fetching = openCarefulFetch({
@@ -31,7 +17,7 @@ function careful(...reaches: readonly Reach[]): CarefulFetch {
 }
 
 it('gives what comes from where it may go', async () => {
-  const port = await serve((request, response) => response.end(`${request.method} ${request.url}`));
+  const port = await serveWeb((request, response) => response.end(`${request.method} ${request.url}`));
   const answer = await careful('loopback').fetch(`http://127.0.0.1:${port}/a?b`, {
     method: 'POST',
     body: 'c',
@@ -41,7 +27,7 @@ it('gives what comes from where it may go', async () => {
 
 it('checks what a name resolves to in the moment of the connection', async () => {
   let visits = 0;
-  const port = await serve((_, response) => response.end(String(++visits)));
+  const port = await serveWeb((_, response) => response.end(String(++visits)));
   // A name that passes every check of its letters, as one of an attacker's DNS does.
   await expect(careful('public').fetch(`http://localhost:${port}/`)).rejects.toThrow(
     'leads to a loopback address, where the server of the config is not; nothing was sent there',
@@ -51,16 +37,16 @@ it('checks what a name resolves to in the moment of the connection', async () =>
 });
 
 it('follows no redirect by itself', async () => {
-  const port = await serve((_, response) => response.writeHead(302, { location: '/elsewhere' }).end());
+  const port = await serveWeb((_, response) => response.writeHead(302, { location: '/elsewhere' }).end());
   const answer = await careful('loopback').fetch(`http://127.0.0.1:${port}/`);
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '/elsewhere']);
 });
 
 it('takes no more than so many bytes, and waits no longer than so many ms', async () => {
-  const large = await serve((_, response) => response.end('x'.repeat(1_001)));
+  const large = await serveWeb((_, response) => response.end('x'.repeat(1_001)));
   const limit = `http://127.0.0.1:${large}/`;
   await expect(careful('loopback').fetch(limit)).rejects.toThrow('answered with more than 1000 bytes');
-  const silent = await serve(() => undefined);
+  const silent = await serveWeb(() => undefined);
   await expect(careful('loopback').fetch(`http://127.0.0.1:${silent}/?secret`)).rejects.toThrow(
     `"http://127.0.0.1:${silent}/" did not answer in time`,
   );

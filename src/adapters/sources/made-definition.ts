@@ -18,8 +18,11 @@ export function definitionText(tool: MadeTool): string {
   return text;
 }
 
-/** `get-user_info`: Get user info. */
+/** `get-userById`: Get user by id. */
 function titleOf(name: string): string {
-  const words = name.replace(/[._/-]+/g, ' ').trim();
+  const words = name
+    .replace(/(?<=[a-z0-9])[A-Z](?=[a-z])/g, (start) => ` ${start.toLowerCase()}`)
+    .replace(/[._/-]+/g, ' ')
+    .trim();
   return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -25,11 +25,14 @@ export class MadeRun {
   readonly done: Promise<Result<string, Refusal>>;
   readonly #options: MadeRunOptions;
   readonly #timer: NodeJS.Timeout | undefined;
-  /** Of a call that only tells progress. */
-  readonly #longTimer: NodeJS.Timeout | undefined;
+  /** From when on, in ms, progress no longer starts the time limit anew. */
+  #progressEndsMs: number;
+  readonly #progressMs: number;
   readonly #ending = new AbortController();
   #settle: (outcome: Result<string, Refusal>) => void = () => undefined;
   #isOver = false;
+  /** It told progress for longer than that may last. */
+  #isOverdue = false;
   /** Questions that its client has not answered. */
   #asking = 0;
 
@@ -39,8 +42,8 @@ export class MadeRun {
     const limitMs = Math.min(tool.timeoutMs ?? ask.timeoutMs, LONGEST_MS);
     this.done = new Promise((resolve) => (this.#settle = resolve));
     this.#timer = setTimeout(() => this.#late(limitMs), limitMs);
-    const longMs = Math.max(limitMs, Math.min(limitMs * PROGRESS_LIMITS, PROGRESS_MOST_MS));
-    this.#longTimer = setTimeout(() => this.#late(longMs), longMs);
+    this.#progressMs = Math.min(limitMs * (PROGRESS_LIMITS - 1), PROGRESS_MOST_MS);
+    this.#progressEndsMs = performance.now() + this.#progressMs;
     ask.cancellation?.listen(() => this.end({ code: 'CANCELLED' }));
     void this.#run();
   }
@@ -67,7 +70,8 @@ export class MadeRun {
       signal: this.#ending.signal,
       progress: (progress, total, message) => {
         if (this.#isOver) return;
-        this.#timer?.refresh();
+        this.#isOverdue ||= performance.now() >= this.#progressEndsMs;
+        if (!this.#isOverdue) this.#timer?.refresh();
         const token = progressTokenOf(this.#options.ask.message);
         const said = JSON.stringify({ progress, total, message }).slice(1);
         if (token !== undefined) this.#notify('notifications/progress', `{"progressToken":${token},${said}`);
@@ -133,19 +137,21 @@ export class MadeRun {
   #restart(): void {
     if (this.#isOver) return;
     this.#timer?.refresh();
-    this.#longTimer?.refresh();
+    this.#progressEndsMs = performance.now() + this.#progressMs;
   }
 
   #late(limitMs: number): void {
     if (this.#asking > 0) this.#restart();
-    else this.end({ code: 'SERVER_TIMEOUT', server: this.#options.server, limitMs });
+    else {
+      const wholeMs = this.#isOverdue ? limitMs + this.#progressMs : limitMs;
+      this.end({ code: 'SERVER_TIMEOUT', server: this.#options.server, limitMs: wholeMs });
+    }
   }
 
   #end(outcome: Result<string, Refusal>): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    clearTimeout(this.#longTimer);
     this.#options.ask.cancellation?.listen(undefined);
     this.#settle(outcome);
     // Whatever still works for it, or asks, stops. A tool that is done has nothing left to stop.
@@ -156,7 +162,7 @@ export class MadeRun {
 /** Made once: to make one costs as much as much of a call. */
 const OVER: Error = new DOMException('nobody waits for the result any more', 'AbortError');
 
-/** A call that tells progress goes on for so many of its limits, and no longer than this, or its limit. */
+/** A call that tells progress goes on for so many of its limits, and at most for this and one limit more. */
 const PROGRESS_LIMITS = 30;
 const PROGRESS_MOST_MS = 60 * 60 * 1_000;
 

@@ -27,6 +27,11 @@ const METHODS: ReadonlyMap<string, Row> = new Map([
   ['DELETE', { readOnly: false, destructive: true, idempotent: true }],
 ]);
 
+/** Whether a method only reads (RFC 9110, section 9.2.1), so that it may be sent again, or lower caution by anybody's word. */
+export function isSafeMethod(method: string): boolean {
+  return METHODS.get(method.toUpperCase())?.readOnly === true;
+}
+
 /** Undefined for a method of which nothing is known: nobody says anything then. An HTTP call always reaches outside. */
 export function inferFromMethod(method: string): Inference | undefined {
   const name = method.toUpperCase();

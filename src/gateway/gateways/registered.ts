@@ -37,13 +37,6 @@ export class RegisteredGateways {
     });
   }
 
-  /** What was said of a gateway anew, was perhaps said for its lists to be read anew. */
-  #readLists(words: readonly GatewayWord[]): void {
-    const names = new Set(words.map(({ name }) => name));
-    for (const { spec, lists } of this.#catalog?.servers ?? [])
-      if (spec.transport.kind === 'openapi' && names.has(spec.name)) void lists.readAgain();
-  }
-
   /** What of a server is secret is masked from now on. */
   learn(spec: ServerSpec): void {
     this.#options.learn({ servers: [spec], rejected: [] });
@@ -58,6 +51,13 @@ export class RegisteredGateways {
   /** Resolves when the catalog has all that is known now. */
   settled(): Promise<void> {
     return this.#read();
+  }
+
+  /** A document is read anew where its gateway is named again: somebody may have asked for that elsewhere. */
+  #readLists(words: readonly GatewayWord[]): void {
+    const names = new Set(words.map(({ name }) => name));
+    for (const { spec, lists } of this.#catalog?.servers ?? [])
+      if (spec.transport.kind === 'openapi' && names.has(spec.name)) void lists.readAgain();
   }
 
   /** Reads one after the other, so that what was read last is what counts. */

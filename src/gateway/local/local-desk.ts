@@ -20,6 +20,7 @@ import type { EntrySeal, GatewayEntry } from '../ports/gateways.ts';
 import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
+import { localFollowed, localServer } from './local-server.ts';
 import { restFactsOf } from './rest-facts.ts';
 
 export interface LocalDeskOptions {
@@ -116,7 +117,7 @@ export class LocalDesk {
     const silenced = isShadowed
       ? done
       : await words.change<undefined>({ kind: 'tool', id }, () => ok({ body: undefined, value: undefined }));
-    if (silenced.ok) await this.#followed();
+    if (silenced.ok) await localFollowed(this.#options);
     return silenced;
   }
 
@@ -151,24 +152,15 @@ export class LocalDesk {
   /** Measured at what is there now, and not at what was listed before somebody else changed it. */
   async #objectionOf({ objection }: Changer, id: string): Promise<Refusal | undefined> {
     if (objection === undefined) return undefined;
-    await this.#followed();
+    await localFollowed(this.#options);
     const now = await this.#options.tools.find(id);
     return now.ok ? objection(now.value) : undefined;
-  }
-
-  async #followed(): Promise<void> {
-    await this.#options.registered.settled();
-    const server = this.#server;
-    // A command starts what it asks about alone.
-    server?.start();
-    await server?.settled();
-    await server?.lists.readAgain();
   }
 
   /** The tool as it is listed now. What its operator has just made of it, he has seen; what was said of another request, nobody has. */
   async #shown(name: string, { subject, isNew }: Maker): Promise<Result<ToolView, Refusal>> {
     const { drift, tools } = this.#options;
-    await this.#followed();
+    await localFollowed(this.#options);
     const server = this.#server;
     if (server !== undefined) await drift.settled(server.spec);
     const id = toolIdIn(name);
@@ -215,7 +207,7 @@ export class LocalDesk {
   }
 
   get #server(): Server | undefined {
-    return this.#options.catalog.servers.find(({ spec }) => spec.transport.kind === 'local');
+    return localServer(this.#options.catalog);
   }
 
   #deed(subject: string, action: string, { name, before, after }: Turn): Deed {

@@ -13,6 +13,7 @@ import type { EntrySeal, GatewayEntry } from '../ports/gateways.ts';
 import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
+import { localFollowed, localServer } from './local-server.ts';
 
 export interface ModuleDeskOptions {
   readonly catalog: Catalog;
@@ -72,7 +73,7 @@ export class ModuleDesk {
       },
     );
     if (!done.ok) return done;
-    await this.#followed();
+    await localFollowed(this.#options);
     return ok(this.#view(read.value));
   }
 
@@ -94,7 +95,7 @@ export class ModuleDesk {
           : ok({ body: undefined, value: undefined, deed: this.#deed(subject, 'function.remove', path) }),
     );
     if (!done.ok) return done;
-    await this.#followed();
+    await localFollowed(this.#options);
     const after = this.#toolIds;
     return this.#silence([...before].filter((id) => !after.has(id)));
   }
@@ -115,22 +116,13 @@ export class ModuleDesk {
     return new Set(server?.inventory.tools.flatMap((tool) => toolIdIn(server.spec, tool) ?? []));
   }
 
-  async #followed(): Promise<void> {
-    await this.#options.registered.settled();
-    const server = this.#server;
-    // A command starts what it asks about alone.
-    server?.start();
-    await server?.settled();
-    await server?.lists.readAgain();
-  }
-
   get #running(): readonly FunctionModuleSpec[] {
     const transport = this.#server?.spec.transport;
     return transport?.kind === 'local' ? transport.modules : [];
   }
 
   get #server(): Server | undefined {
-    return this.#options.catalog.servers.find(({ spec }) => spec.transport.kind === 'local');
+    return localServer(this.#options.catalog);
   }
 
   #view({ path, env, reads, writes, memoryMb, timeoutMs }: FunctionModuleSpec): ModuleView {

@@ -1,4 +1,4 @@
-import { exactValue } from '../../../core/sources/exact-value.ts';
+import { exactJson } from '../../../core/canonical-json.ts';
 import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
 import type { MadeResult } from '../made-tool.ts';
 import { refused, said } from '../text-result.ts';
@@ -68,7 +68,7 @@ function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): M
     return refused(
       `The request ${request} was carried out, but its answer nests deeper than ${MOST_LEVELS} levels, which is not read.`,
     );
-  const value = exactValue(text);
+  const value = exactJson(text)?.value;
   if (filter === undefined) return isObject(value) ? { ...said(text), structuredContent: value } : said(text);
   if (value === undefined)
     return refused(`The filter works on JSON, which the answer to ${request} is not. ${quotedAnswer(text)}`);

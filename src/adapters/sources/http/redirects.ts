@@ -1,15 +1,15 @@
+import { isSafeMethod } from '../../../core/hints/infer.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { HttpAnswer, HttpCall } from './http-call.ts';
 
 /** What is sent next. */
 export type Step = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body'>;
 
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Whether an answer sends one elsewhere, and a request of that method may be sent twice without harm. */
 export function isFollowed(method: string, status: number, headers: HttpAnswer['headers']): boolean {
-  return REDIRECTS.has(status) && SAFE_METHODS.has(method) && headers['location'] !== undefined;
+  return REDIRECTS.has(status) && isSafeMethod(method) && headers['location'] !== undefined;
 }
 
 /** Where an answer with a redirect points to; undefined: nowhere that is an address. */

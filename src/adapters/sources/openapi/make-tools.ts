@@ -1,4 +1,5 @@
 import { err, ok, type Result } from '../../../core/result.ts';
+import type { Credential } from '../../../core/server-spec.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
 import type { Skipped } from '../../../gateway/ports.ts';
 import type { MadeTools } from '../made-tool.ts';
@@ -11,7 +12,7 @@ import { answersOf, isJson } from './output-schema.ts';
 import { parametersOf, type Parameter } from './parameters.ts';
 import { requestBodyOf } from './request-body.ts';
 import { openSchemaDrafts, type SchemaDrafts } from './schema-drafts.ts';
-import { secretsOf, type Credential, type Secret } from './security.ts';
+import { secretsOf, type Secret } from './security.ts';
 import { serverOf, type NoServer } from './servers.ts';
 import { toolNames } from './tool-names.ts';
 import { withheldSecrets } from './withheld-secrets.ts';

@@ -1,3 +1,4 @@
+import { isSafeMethod } from '../../../core/hints/infer.ts';
 import type { Result } from '../../../core/result.ts';
 import { HTTP_FACTS, type HttpFacts } from '../../../core/sources/http-facts.ts';
 import { markOf } from '../../../core/sources/made-facts.ts';
@@ -58,12 +59,10 @@ function secretsIn({ plan, secrets }: Making): readonly string[] {
   return [...inHeaders, ...keysIn(plan.server.pathname + plan.server.search)];
 }
 
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /** A document that is trusted lends nothing of that to what it only refers to: of what has effects nothing is inferred. */
 function factsOf({ operation: { method, path }, plan, isOfOthers }: Making): HttpFacts {
   const facts = { path, target: markOf(plan.server.href) };
-  return isOfOthers && !SAFE_METHODS.has(method) ? facts : { method, ...facts };
+  return isOfOthers && !isSafeMethod(method) ? facts : { method, ...facts };
 }
 
 interface Calling {

@@ -1,10 +1,8 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import type { Credential } from '../../../core/server-spec.ts';
 import { memberAt, type Documents } from './documents.ts';
 import type { Operation } from './operations.ts';
-
-/** The secret that an operator gave for one security scheme of a document. */
-export type Credential = string | { readonly username: string; readonly password: string };
 
 /** Where a secret goes in a request. */
 export interface Secret {

@@ -49,26 +49,16 @@ export function restTool(
 }
 
 function definitionOf(spec: RestToolSpec): MadeDefinition {
-  const { name, description, inputSchema, outputSchema, method } = spec;
-  const title = spec.title ?? humanised(name);
+  const { name, title, description, inputSchema, outputSchema, annotations, method } = spec;
   return {
     name,
-    title,
+    ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     inputSchema,
     ...(outputSchema !== undefined && { outputSchema }),
-    annotations: { title, ...spec.annotations },
+    annotations,
     _meta: { [HTTP_FACTS]: { ...(spec.isMethodGiven && { method }), target: markOf(spec.url) } },
   };
-}
-
-/** `get-userById` reads as "Get user by id". */
-function humanised(name: string): string {
-  const words = name
-    .replace(/(?<=[a-z0-9])[A-Z](?=[a-z])/g, (start) => ` ${start.toLowerCase()}`)
-    .replace(/[._/-]+/g, ' ')
-    .trim();
-  return words === '' ? name : `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
 /** An answer that does not fit is no result of this tool (2025-11-25, server/tools#output-schema). */

@@ -8,7 +8,7 @@ import { call, loopbackHttp, made, serveTool, shown } from './serve-tool.ts';
 const http = loopbackHttp();
 
 describe('the definition of a REST tool', () => {
-  it('has what its entry says, a title in both places, and the method where somebody gave it', () => {
+  it('has what its entry says, and the method where somebody gave it; its title comes with the list', () => {
     const entry = {
       url: 'http://127.0.0.1/{id}',
       method: 'get',
@@ -19,10 +19,9 @@ describe('the definition of a REST tool', () => {
     const tool = spec.ok && restTool(spec.value, { http });
     expect(tool && tool.ok && tool.value.definition).toEqual({
       name: 'get-userById',
-      title: 'Get user by id',
       description: 'Reads.',
       inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
-      annotations: { title: 'Get user by id', readOnlyHint: true },
+      annotations: { readOnlyHint: true },
       _meta: { 'assay/http': { method: 'GET', target: expect.stringMatching(/^[0-9a-f]{8}$/) as string } },
     });
     expect(made({ url: 'http://127.0.0.1/' }, http).definition._meta).not.toHaveProperty([

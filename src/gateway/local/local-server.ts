@@ -1,0 +1,24 @@
+import type { Catalog } from '../catalog.ts';
+import type { RegisteredGateways } from '../gateways/registered.ts';
+import type { Server } from '../server.ts';
+
+/** The source of what operators make themselves; undefined where they have made nothing. */
+export function localServer({ servers }: Catalog): Server | undefined {
+  return servers.find(({ spec }) => spec.transport.kind === 'local');
+}
+
+/** Resolves when the source lists what was made of it last. */
+export async function localFollowed({
+  catalog,
+  registered,
+}: {
+  readonly catalog: Catalog;
+  readonly registered: RegisteredGateways;
+}): Promise<void> {
+  await registered.settled();
+  const server = localServer(catalog);
+  // A command starts what it asks about alone.
+  server?.start();
+  await server?.settled();
+  await server?.lists.readAgain();
+}
