@@ -123,6 +123,8 @@ export interface Link {
   readonly tiesQuestions: boolean;
   /** Whether whoever calls may be asked in the course of the call, though all share the link. */
   readonly asksCallers?: boolean;
+  /** Resolves when what the server says unasked is heard, or will not be. Undefined: it is heard from the start. */
+  readonly hears?: Promise<unknown> | undefined;
   /** Where it takes the place of `resources/subscribe`. */
   readonly resources?: ResourceStream | undefined;
   ask(ask: Ask): Promise<Result<Reply, Refusal>>;

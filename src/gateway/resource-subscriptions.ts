@@ -126,8 +126,10 @@ export class ResourceSubscriptions {
     }
   }
 
-  #subscribe(link: Link, uri: string): Promise<SubscriptionAnswer> {
-    return link.resources?.add(uri) ?? this.#ask(link, 'resources/subscribe', uri);
+  async #subscribe(link: Link, uri: string): Promise<SubscriptionAnswer> {
+    if (link.resources !== undefined) return link.resources.add(uri);
+    await link.hears; // what it tells of before that, it tells nobody
+    return this.#ask(link, 'resources/subscribe', uri);
   }
 
   /** Nobody hears of it any more, whatever the server says to that. */

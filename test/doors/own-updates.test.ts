@@ -9,6 +9,7 @@ import { installed } from '../support/place.ts';
 // This server tells of updates to those sessions alone that subscribed, and that asked it to begin.
 const BEGIN = 'toggle-subscriber-updates';
 const UPDATED = 'notifications/resources/updated';
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
 let port: number;
 beforeAll(async () => {
@@ -47,6 +48,7 @@ describe('a server that gives each client a session of its own', () => {
     const uri = at(listAt(listed, 'result', 'resources')[0] ?? null, 'uri') ?? '';
     const notifications = { resourceSubscriptions: [uri] };
     const stream = await modernStream(url, 'subscriptions/listen', { id: 'l', params: { notifications } });
+    await stream.next('what it tells of', (one) => at(one, 'method') === ACKNOWLEDGED);
     await modernCall(url, BEGIN);
     const told = await stream.next('an update', (one) => at(one, 'method') === UPDATED);
     expect(at(told, 'params', 'uri')).toBe(uri);

@@ -58,6 +58,7 @@ export class HttpLink implements Link {
   #isClosing = false;
   readonly #posts: HttpPosts;
   #listening: Listening | undefined;
+  hears: Promise<unknown> | undefined;
   readonly untakenBytes = 0;
   readonly tiesQuestions = true;
 
@@ -237,7 +238,7 @@ export class HttpLink implements Link {
 
   #listenLegacy(): void {
     const { server, log } = this.#options;
-    void listenLegacy({
+    this.hears = listenLegacy({
       client: this.#client,
       authorizer: this.#options.authorizer,
       request: this.#listenRequest(),

@@ -1,7 +1,7 @@
 import type { Log } from '../../gateway/ports.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import type { HttpClient, HttpRequest } from '../../platform/http-client.ts';
-import { pause } from '../../platform/waiting.ts';
+import { atMost, pause } from '../../platform/waiting.ts';
 import { LAST_EVENT_ID } from '../../protocol/headers.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
@@ -26,12 +26,21 @@ export interface LegacyListening {
 
 /** A stream that stood this long, in ms, has not failed. */
 const STABLE_MS = 5_000;
+/** Time in ms that a server has to begin its stream: some do it only when they have something to say. */
+const BEGIN_LIMIT_MS = 1_000;
 
 /**
  * Keeps open the stream on which a legacy server speaks unasked, until the signal is aborted or the server offers none
  * (2025-11-25, basic/transports#listening-for-messages-from-the-server). It goes on where it was, if events have ids.
+ * Resolves when the server has begun it, or will not, or had its time to.
  */
-export async function listenLegacy(listening: LegacyListening): Promise<void> {
+export function listenLegacy(listening: LegacyListening): Promise<unknown> {
+  const begun = Promise.withResolvers<void>();
+  void keepListening(listening, begun.resolve);
+  return atMost(begun.promise, BEGIN_LIMIT_MS);
+}
+
+async function keepListening(listening: LegacyListening, onBegun: () => void): Promise<void> {
   const { signal, onMessage, onReturn, onEnd, authorizer, request, ...exchange } = listening;
   const trail = new Trail();
   let hasMissed = false;
@@ -49,6 +58,7 @@ export async function listenLegacy(listening: LegacyListening): Promise<void> {
         endsWithResponse: false,
         trail,
         onStart: (status) => {
+          onBegun();
           if (hasMissed && isSuccess(status)) onReturn();
         },
         onMessage,
@@ -56,6 +66,7 @@ export async function listenLegacy(listening: LegacyListening): Promise<void> {
       };
       abort = exchangeAuthorized(options, authorizer);
     });
+    onBegun();
     onEnd(end);
     const isRefused = end.kind === 'answered' && offersNone(end.status);
     if (isRefused && lastId === undefined) return;
