@@ -35,8 +35,10 @@ const BEGIN_LIMIT_MS = 1_000;
  * Resolves when the server has begun it, or will not, or had its time to.
  */
 export function listenLegacy(listening: LegacyListening): Promise<unknown> {
-  const begun = Promise.withResolvers<void>();
-  void keepListening(listening, begun.resolve);
+  const begun = Promise.withResolvers<undefined>();
+  void keepListening(listening, () => {
+    begun.resolve(undefined);
+  });
   return atMost(begun.promise, BEGIN_LIMIT_MS);
 }
 
