@@ -179,9 +179,12 @@ export class View {
     return given.length === 0 ? undefined : given.join('\n\n');
   }
 
-  /** Whether any server has the capability, or even a member of it; true while some have never said. */
+  /**
+   * Whether any server has the capability, or even a member of it; true while some have never said. Where all servers
+   * are joined there may be tools at any time, as people add them, and a client hears of that only where tools were declared.
+   */
   has(capability: string, member?: string): boolean {
-    if (capability === 'tools' && this.hasOwn) return true;
+    if (capability === 'tools' && (this.hasOwn || this.isAggregated)) return true;
     return this.capable.some((server) => mayHave(server, capability, member));
   }
 

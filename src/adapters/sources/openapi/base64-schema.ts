@@ -2,6 +2,12 @@ import type { JsonSchema, SchemaMembers } from './schema-fixes.ts';
 
 const HOW = 'The content in Base64.';
 
+/** The schema of a body that is no text. Undefined for one that is sent as it is given. */
+export function bodyAsBase64(schema: JsonSchema | undefined): SchemaMembers | undefined {
+  if (typeof schema === 'object' && schema['contentEncoding'] !== undefined) return undefined;
+  return asBase64(schema ?? {}) ?? { type: 'string', contentEncoding: 'base64', description: HOW };
+}
+
 /**
  * The schema of a file in a form, as an argument can give it: in Base64. Undefined for what is no file. 3.0 calls one
  * `format: binary`, 3.1 gives it a `contentMediaType` and no `contentEncoding` (3.1.1, section 4.8.14.4.2).

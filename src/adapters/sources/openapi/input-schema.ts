@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../../core/result.ts';
 import { planArguments, type ArgumentPlan } from './argument-plan.ts';
-import { asBase64 } from './base64-schema.ts';
+import { asBase64, bodyAsBase64 } from './base64-schema.ts';
 import { flatSchema, type FlatSchema } from './flat-schema.ts';
 import type { Parameter } from './parameters.ts';
 import type { RequestBody } from './request-body.ts';
@@ -13,7 +13,7 @@ import type { JsonSchema, SchemaMembers } from './schema-fixes.ts';
 export interface ToolInput {
   readonly schema: SchemaMembers;
   readonly plan: ArgumentPlan;
-  /** Members of a form that are given in Base64 and sent as bytes. */
+  /** Members of a form that are given in Base64 and sent as bytes; or the argument that is all of such a body. */
   readonly binaries: ReadonlySet<string>;
 }
 
@@ -74,9 +74,9 @@ function assemble(parts: InputParts, drafts: SchemaDrafts, hasWords: boolean): R
   return ok({ schema, plan, binaries: base64 });
 }
 
-/** Text is one argument, whatever its schema says. */
+/** Text is one argument, whatever its schema says, and so are bytes. */
 function flatOf(body: RequestBody, given: Draft, drafts: SchemaDrafts): FlatSchema | undefined {
-  return body.kind === 'text' ? undefined : flatSchema(given.schema, drafts);
+  return body.kind === 'text' || body.kind === 'bytes' ? undefined : flatSchema(given.schema, drafts);
 }
 
 interface BodyInput {
@@ -115,12 +115,18 @@ function addBody(
     return binaries;
   }
   let schema = asMembers(given?.schema ?? fallback(body));
+  const whole =
+    body.kind === 'bytes' ? bodyAsBase64(given && drafts.resolve(given.schema).schema) : undefined;
+  if (whole !== undefined) {
+    schema = whole;
+    binaries.add(plan.body.argument);
+  }
   const { properties: inner } = isMultipart ? asMembers(drafts.resolve(schema).schema) : {};
   if (typeof inner === 'object' && inner !== null) {
     const parts = Object.entries(inner as Readonly<Record<string, JsonSchema>>); // as converted
-    const whole = asMembers(drafts.resolve(schema).schema);
+    const all = asMembers(drafts.resolve(schema).schema);
     const adapted = Object.fromEntries(parts.map(([name, part]) => [name, asPart(name, part)]));
-    if (binaries.size > 0) schema = { ...whole, properties: adapted };
+    if (binaries.size > 0) schema = { ...all, properties: adapted };
   }
   const { description } = body;
   const says = hasWords && description !== undefined && schema['description'] === undefined;
@@ -131,7 +137,7 @@ function addBody(
 
 function fallback({ kind }: RequestBody): JsonSchema {
   if (kind === 'json') return {};
-  return kind === 'text' ? { type: 'string' } : { type: 'object' };
+  return kind === 'text' || kind === 'bytes' ? { type: 'string' } : { type: 'object' };
 }
 
 /** Some clients know no schema that is `true`. */

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { memberAt, type Documents, type Located } from './documents.ts';
 import type { Operation } from './operations.ts';
 
-export type BodyKind = 'json' | 'form' | 'multipart' | 'text';
+export type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes';
 
 /** What an operation takes as the body of its request. */
 export interface RequestBody {
@@ -26,6 +26,8 @@ const KINDS: readonly (readonly [BodyKind, RegExp, string])[] = [
   ['json', /^(\*|application)\/\*$/, 'application/json'],
   ['text', /^text\/(?!\*)[^/]+$/, ''],
   ['text', /^text\/\*$/, 'text/plain'],
+  ['text', /^(application\/xml|[^/]+\/[^/]+\+xml)$/, ''],
+  ['bytes', /^[\w.+-]+\/[\w.+-]+$/, ''],
 ];
 
 /** A body has no meaning there (RFC 9110, section 9.3.1), and the specification says to ignore one. */

@@ -13,7 +13,7 @@ export interface WrittenBody {
 
 export interface BodyWriting {
   readonly body: RequestBody;
-  /** Members of a form that are given in Base64 and sent as bytes. */
+  /** Members of a form that are given in Base64 and sent as bytes; or the argument that is all of such a body. */
   readonly binaries: ReadonlySet<string>;
 }
 
@@ -25,6 +25,12 @@ export function writeBody(value: unknown, writing: BodyWriting): Result<WrittenB
       return ok({ contentType: mediaType, body: exactJsonOf(value) });
     case 'text':
       return ok({ contentType: withCharset(mediaType), body: exactText(value) });
+    case 'bytes': {
+      const [argument] = writing.binaries;
+      const text = exactText(value);
+      const bytes = argument === undefined ? Buffer.from(text, 'utf8') : bytesOf(text);
+      return bytes === undefined ? err(noBase64(argument)) : ok({ contentType: mediaType, body: bytes });
+    }
     case 'form': {
       const pairs = (exactMembers(value) ?? []).flatMap(([name, one]) => formPairs(name, one, encoding));
       return ok({ contentType: mediaType, body: pairs.map((pair) => pair.join('=')).join('&') });
@@ -68,8 +74,7 @@ function multipart(
       const own = Object.hasOwn(body.encoding, name) ? body.encoding[name] : undefined;
       const said = isMembers(own) ? own['contentType'] : undefined;
       const part = partOf(one, { name, isBinary: binaries.has(name), type: firstType(said) });
-      if (part === undefined)
-        return err(`The argument ${JSON.stringify(name)} is no Base64, which it must be.`);
+      if (part === undefined) return err(noBase64(name));
       parts.push(part);
     }
   }
@@ -113,6 +118,10 @@ function partOf(value: unknown, { name, isBinary, type }: PartFacts): Part | und
   const said = type ?? (isObject ? 'application/json' : undefined);
   const head = said === undefined ? field : `${field}\r\nContent-Type: ${said}`;
   return { head, content: Buffer.from(exactText(value), 'utf8') };
+}
+
+function noBase64(argument: string | undefined): string {
+  return `The argument ${JSON.stringify(argument)} is no Base64, which it must be.`;
 }
 
 function bytesOf(base64: string): Buffer | undefined {

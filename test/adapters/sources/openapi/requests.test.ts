@@ -302,6 +302,24 @@ describe('a body', () => {
     }
   });
 
+  it.each<[type: string, media: JsonObject, sent: string]>([
+    ['image/png', { schema: { type: 'string', format: 'binary' } }, '\u0000\u0001'],
+    ['application/octet-stream', {}, '\u0000\u0001'],
+    ['application/vnd.of-somebody; version=1', { schema: {} }, '\u0000\u0001'],
+    ['image/gif', { schema: { type: 'string', contentEncoding: 'base64' } }, 'AAE='],
+    ['application/xml', {}, 'AAE='],
+  ])('of %s is one argument, in Base64 where it is no text', async (type, media, sent) => {
+    const { seen } = await tried(taking(type, media), { body: 'AAE=' });
+    expect(seen.map(({ headers, body }) => [headers['content-type'], body])).toEqual([
+      [expect.stringContaining(type), sent],
+    ]);
+  });
+
+  it('that is all bytes and no Base64 is not sent, and the argument is named', async () => {
+    const { seen, text } = await tried(taking('image/png', {}), { body: 'no!' });
+    expect([seen, text]).toEqual([[], 'ERROR The argument "body" is no Base64, which it must be.']);
+  });
+
   it('keeps arguments of all places apart', async () => {
     const operation = {
       ...taking('application/json', object('name', 'constructor', '__proto__')),
