@@ -1,6 +1,7 @@
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
-import { SETTINGS, type SettingFacts, type SettingKey, type SettingKind, type Settings } from './settings.ts';
+import type { SettingFacts, SettingKind } from './setting-kind.ts';
+import { SETTINGS, type SettingKey, type Settings } from './settings.ts';
 
 /** Who said what a setting is, in the order of precedence. */
 export type SettingOrigin = 'environment' | 'config file' | 'store' | 'default';

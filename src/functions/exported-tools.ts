@@ -1,6 +1,6 @@
-import type { FunctionFacts, Manifest } from '../core/sources/function-messages.ts';
+import { isRecord, type FunctionFacts, type Manifest } from '../core/sources/function-messages.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { isRecord, readSchema, type ReadSchema, type WriteZod } from './schema-of.ts';
+import { readSchema, type ReadSchema, type WriteZod } from './schema-of.ts';
 import { tryTo } from './fault-text.ts';
 import { parse, stringify } from './kept.ts';
 import { TOOL_MARK } from './tool-mark.ts';

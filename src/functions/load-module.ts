@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Loading } from '../core/sources/function-messages.ts';
+import { isRecord, type Loading } from '../core/sources/function-messages.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { exportedTools, type ReadTools } from './exported-tools.ts';
 import { faultText, tryTo } from './fault-text.ts';
 import { hookModules } from './module-hooks.ts';
-import { isRecord, type WriteZod } from './schema-of.ts';
+import type { WriteZod } from './schema-of.ts';
 
 /** Runs the module and reads its tools. The error is a text: what its author has to mend, and where. */
 export async function loadModule(

@@ -1,7 +1,11 @@
-import { isFunctionResult, RESULT_LIMIT_BYTES } from '../core/sources/function-messages.ts';
+import {
+  isFunctionResult,
+  isRecord,
+  mebibytes,
+  RESULT_LIMIT_BYTES,
+} from '../core/sources/function-messages.ts';
 import { faultText, tryTo, type Telling } from './fault-text.ts';
 import { byteLength, parse, stringify } from './kept.ts';
-import { isRecord } from './schema-of.ts';
 
 /** JSON text of the result that a returned value stands for. Never throws, and is never longer than the limit. */
 export function resultText(returned: unknown, telling: Telling): string {
@@ -53,9 +57,4 @@ function tooLarge(size: string): string {
   return errorText(
     `What the tool returned is too large: it is ${size}, and at most ${mebibytes(RESULT_LIMIT_BYTES)} MiB are passed on.`,
   );
-}
-
-/** Rounded up by a tenth, so that what is above the limit is shown above it. */
-function mebibytes(bytes: number): number {
-  return Math.ceil((bytes / 1024 / 1024) * 10) / 10;
 }

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { OPEN_ASKS, type AskAnswer } from '../core/sources/function-messages.ts';
+import { isRecord, OPEN_ASKS, type AskAnswer } from '../core/sources/function-messages.ts';
 import { CallNotes } from './call-notes.ts';
 import type { Answer, Question, ToolContext } from './define-tool.ts';
 import type { ReadTool } from './exported-tools.ts';
@@ -7,7 +7,7 @@ import { faultText, shown, tryTo, type Telling } from './fault-text.ts';
 import type { Host } from './host.ts';
 import { parse, stringify } from './kept.ts';
 import { errorText, isResult, resultText } from './result-text.ts';
-import { isRecord, readSchema, type WriteZod } from './schema-of.ts';
+import { readSchema, type WriteZod } from './schema-of.ts';
 
 const NOTE_LIMIT = 64 * 1024;
 

@@ -1,3 +1,4 @@
+import { isRecord } from '../core/sources/function-messages.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { faultText, tryTo } from './fault-text.ts';
 import { parse, stringify } from './kept.ts';
@@ -82,8 +83,4 @@ function misfit(issue: unknown, part: string): string {
     : [];
   const what = keys.length === 0 ? `the ${part}s do` : `the ${part} ${stringify(keys.join('.'))} does`;
   return `${what} not fit: ${String(message)}`.replace(/^./, (first) => first.toUpperCase());
-}
-
-export function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && tryTo(() => !Array.isArray(value)) === true;
 }

@@ -184,7 +184,7 @@ export class View {
    * are joined there may be tools at any time, as people add them, and a client hears of that only where tools were declared.
    */
   has(capability: string, member?: string): boolean {
-    if (capability === 'tools' && (this.hasOwn || this.isAggregated)) return true;
+    if (capability === 'tools' && this.isAggregated) return true;
     return this.capable.some((server) => mayHave(server, capability, member));
   }
 

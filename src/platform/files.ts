@@ -233,6 +233,11 @@ export function fileFactsNow(path: string): FileFacts | undefined {
   return found && { id: `${found.dev}:${found.ino}`, bytes: Number(found.size), writtenNs: found.mtimeNs };
 }
 
+/** Another text for a file that is another one, or has other content; '': there is none. */
+export function fileMarkOf(facts: FileFacts | undefined): string {
+  return facts === undefined ? '' : `${facts.id} ${facts.bytes} ${facts.writtenNs}`;
+}
+
 /** Gives a file another name, but never that of one that is there. Where there is no such file, nothing is done. */
 export async function moveFile(from: string, to: string): Promise<Outcome<undefined>> {
   try {

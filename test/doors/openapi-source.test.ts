@@ -95,6 +95,26 @@ describe('a document in the config file', () => {
     ]);
   });
 
+  it('takes a file in Base64 and sends its bytes, or says which argument is none', async () => {
+    const content = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+    const files = await documentedApi({
+      'PUT /photo': { operationId: 'put_photo', requestBody: { required: true, content } },
+    });
+    const { client } = await (await openWorld({ files: { openapi: files.path } })).meet();
+    const [tool] = (await client.listTools()).tools.filter(({ name }) => name === 'files_put_photo');
+    expect(tool?.inputSchema.properties).toEqual({
+      body: { type: 'string', contentEncoding: 'base64', description: 'The content in Base64.' },
+    });
+    const sendIt = (body: string): Promise<Json> =>
+      client.callTool({ name: 'files_put_photo', arguments: { body } }) as Promise<Json>;
+    expect(await sendIt('no!')).toMatchObject({
+      isError: true,
+      content: [{ text: 'The argument "body" is no Base64, which it must be.' }],
+    });
+    expect(await sendIt(Buffer.from('[1, 2]').toString('base64'))).not.toHaveProperty('isError', true);
+    expect(files.seen).toEqual([{ line: 'PUT /photo', key: undefined, body: [1, 2] }]);
+  });
+
   it('shows all four hints of each tool, and its title in both places', async () => {
     const { client } = await world.meet();
     const tools = (await client.listTools()).tools.filter(({ name }) => NAMES.includes(name));

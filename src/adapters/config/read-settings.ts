@@ -1,7 +1,8 @@
 import type { Node } from 'jsonc-parser';
 import { nearest } from '../../core/nearest.ts';
 import { settingFault } from '../../core/resolve-settings.ts';
-import { SETTINGS, type SettingFacts } from '../../core/settings.ts';
+import type { SettingFacts } from '../../core/setting-kind.ts';
+import { SETTINGS } from '../../core/settings.ts';
 import { quoted, type Complaints } from './complaints.ts';
 import { membersOf } from './json-tree.ts';
 

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import type { FSWatcher } from 'chokidar';
-import { fileFacts, realPath, type FileFacts } from '../../platform/files.ts';
+import { fileFacts, fileMarkOf, realPath } from '../../platform/files.ts';
 
 export interface Watching {
   close(): Promise<void>;
@@ -60,9 +60,9 @@ export async function watchFile(path: string, onChange: () => void): Promise<Wat
   };
   watcher = begin(false);
   await follow();
-  let before = markOf(await fileFacts(path));
+  let before = fileMarkOf(await fileFacts(path));
   const compare = async (): Promise<void> => {
-    const now = markOf(await fileFacts(path));
+    const now = fileMarkOf(await fileFacts(path));
     const hasChanged = now !== before;
     before = now;
     if (hasChanged) await look();
@@ -75,8 +75,4 @@ export async function watchFile(path: string, onChange: () => void): Promise<Wat
       await watcher?.close();
     },
   };
-}
-
-function markOf(facts: FileFacts | undefined): string {
-  return facts === undefined ? '' : `${facts.id} ${facts.bytes} ${facts.writtenNs}`;
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fileFacts, type FileFacts } from '../../platform/files.ts';
+import { fileFacts, fileMarkOf } from '../../platform/files.ts';
 
 /** What the files of `assay.db` look like from outside: a commit, by whatever process, makes it another one. */
 export interface FileMark {
@@ -20,7 +20,7 @@ export async function markFiles(home: string): Promise<FileMark> {
   const found = [file, log?.bytes === 0 ? undefined : log];
   const writtenMs = found.map((facts) => Number((facts?.writtenNs ?? 0n) / NS_PER_MS));
   return {
-    text: found.map(shown).join(),
+    text: found.map(fileMarkOf).join(),
     isFresh: Math.max(...writtenMs) > Date.now() - FRESH_MS,
   };
 }
@@ -44,8 +44,4 @@ export function watchFiles(home: string, mark: string, onChange: () => void): ()
     clearInterval(timer);
   };
   return end;
-}
-
-function shown(facts: FileFacts | undefined): string {
-  return facts === undefined ? 'none' : `${facts.id} ${facts.bytes} ${facts.writtenNs}`;
 }

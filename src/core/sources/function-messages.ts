@@ -76,18 +76,19 @@ export interface FunctionResult {
 
 /** Whether a value read from JSON has the shape of a result. */
 export function isFunctionResult(value: unknown): value is FunctionResult {
-  if (!isObject(value)) return false;
+  if (!isRecord(value)) return false;
   const { content, structuredContent, isError, _meta } = value;
   return (
     Array.isArray(content) &&
-    content.every((part) => isObject(part) && typeof part['type'] === 'string') &&
-    (structuredContent === undefined || isObject(structuredContent)) &&
-    (_meta === undefined || isObject(_meta)) &&
+    content.every((part) => isRecord(part) && typeof part['type'] === 'string') &&
+    (structuredContent === undefined || isRecord(structuredContent)) &&
+    (_meta === undefined || isRecord(_meta)) &&
     (isError === undefined || typeof isError === 'boolean')
   );
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** An object that is no list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -99,3 +100,8 @@ export const NOTES_PER_SECOND: number = 20;
 
 /** Most bytes of the JSON text of one result. */
 export const RESULT_LIMIT_BYTES: number = 4 * 1024 * 1024;
+
+/** Rounded up by a tenth, so that what is above a limit is shown above it. */
+export function mebibytes(bytes: number): number {
+  return Math.ceil((bytes / 1024 / 1024) * 10) / 10;
+}

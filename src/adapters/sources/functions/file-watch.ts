@@ -1,4 +1,4 @@
-import { fileFacts, fileFactsNow, type FileFacts } from '../../../platform/files.ts';
+import { fileFacts, fileFactsNow, fileMarkOf, type FileFacts } from '../../../platform/files.ts';
 
 /** Tells each time that a file may have changed. */
 export type WatchFile = (path: string, onChange: () => void) => Promise<{ close(): Promise<void> }>;
@@ -24,9 +24,9 @@ export class FileWatch {
 
   /** What changed while the watching began is a change, too. */
   async #begin(path: string, watch: WatchFile): ReturnType<WatchFile> {
-    const before = markOf(factsOf(path));
+    const before = fileMarkOf(factsOf(path));
     const watching = await watch(path, () => this.#onChange());
-    if (markOf(await fileFacts(path)) !== before && !this.#isClosed) this.#onChange();
+    if (fileMarkOf(await fileFacts(path)) !== before && !this.#isClosed) this.#onChange();
     return watching;
   }
 
@@ -45,8 +45,4 @@ function factsOf(path: string): FileFacts | undefined {
   } catch {
     return undefined;
   }
-}
-
-function markOf(facts: FileFacts | undefined): string {
-  return facts === undefined ? '' : `${facts.id} ${facts.bytes} ${facts.writtenNs}`;
 }

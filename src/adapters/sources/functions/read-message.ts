@@ -1,5 +1,6 @@
-import { isFunctionResult, type FromRunner } from '../../../core/sources/function-messages.ts';
+import { isFunctionResult, isRecord, type FromRunner } from '../../../core/sources/function-messages.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import { isDeeper } from '../is-deeper.ts';
 
 /** Deeper than anybody nests on purpose, and far from where walking down a value has no stack left. */
 const MOST_DEPTH = 500;
@@ -85,13 +86,4 @@ function isNumber(value: unknown): value is number {
 
 function isId(value: unknown): boolean {
   return Number.isSafeInteger(value);
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isDeeper(value: unknown, most: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return most === 0 || Object.values(value).some((part) => isDeeper(part, most - 1));
 }

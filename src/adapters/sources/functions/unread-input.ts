@@ -1,3 +1,4 @@
+import { mebibytes } from '../../../core/sources/function-messages.ts';
 import type { Child } from '../../../platform/child.ts';
 
 /** A process that leaves bytes for so long does not read. */
@@ -56,9 +57,4 @@ export class UnreadInput {
     this.#isDeaf = false;
     this.#onTaken();
   }
-}
-
-/** Rounded up by a tenth, so that what is above a limit is shown above it. */
-function mebibytes(bytes: number): number {
-  return Math.ceil((bytes / 1024 / 1024) * 10) / 10;
 }

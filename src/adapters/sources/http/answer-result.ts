@@ -1,4 +1,4 @@
-import { exactJson } from '../../../core/canonical-json.ts';
+import { exactJson, isMembers } from '../../../core/canonical-json.ts';
 import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
 import type { MadeResult } from '../made-tool.ts';
 import { refused, said } from '../text-result.ts';
@@ -69,7 +69,8 @@ function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): M
       `The request ${request} was carried out, but its answer nests deeper than ${MOST_LEVELS} levels, which is not read.`,
     );
   const value = exactJson(text)?.value;
-  if (filter === undefined) return isObject(value) ? { ...said(text), structuredContent: value } : said(text);
+  if (filter === undefined)
+    return isMembers(value) ? { ...said(text), structuredContent: value } : said(text);
   if (value === undefined)
     return refused(`The filter works on JSON, which the answer to ${request} is not. ${quotedAnswer(text)}`);
   const filtered = filter(value);
@@ -80,7 +81,7 @@ function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): M
     );
   if (shown === undefined)
     return refused(`The filter makes more of the answer to ${request} than can be given.`);
-  const isStructured = hasOutputSchema && isObject(filtered.value);
+  const isStructured = hasOutputSchema && isMembers(filtered.value);
   return isStructured ? { ...said(shown), structuredContent: filtered.value } : said(shown);
 }
 
@@ -147,8 +148,4 @@ function stringified(value: unknown): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,9 +3,9 @@ import type { JsonSchema, SchemaMembers } from './schema-fixes.ts';
 const HOW = 'The content in Base64.';
 
 /** The schema of a body that is no text. Undefined for one that is sent as it is given. */
-export function bodyAsBase64(schema: JsonSchema | undefined): SchemaMembers | undefined {
-  if (typeof schema === 'object' && schema['contentEncoding'] !== undefined) return undefined;
-  return asBase64(schema ?? {}) ?? { type: 'string', contentEncoding: 'base64', description: HOW };
+export function bodyAsBase64(schema: JsonSchema = {}): SchemaMembers | undefined {
+  const { contentEncoding, description } = typeof schema === 'object' ? schema : {};
+  return contentEncoding === undefined ? base64Of(description) : undefined;
 }
 
 /**
@@ -23,8 +23,11 @@ export function asBase64(schema: JsonSchema): SchemaMembers | undefined {
   const isBytes = typeof contentMediaType === 'string' && contentEncoding === undefined;
   if (!isText || !(format === 'binary' || isBytes)) return undefined;
   const { format: _, description, minLength: __, maxLength: ___, pattern: ____, ...rest } = schema;
+  return { ...rest, ...base64Of(description) };
+}
+
+function base64Of(description: unknown): SchemaMembers {
   return {
-    ...rest,
     type: 'string',
     contentEncoding: 'base64',
     description: typeof description === 'string' ? `${sentence(description)} ${HOW}` : HOW,

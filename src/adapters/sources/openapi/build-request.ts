@@ -1,6 +1,7 @@
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isHeaderValue } from '../../../core/sources/http-header.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
+import type { ReadyRequest } from '../http/call-result.ts';
 import type { HttpCall } from '../http/http-call.ts';
 import { shownAddress } from '../http/shown-address.ts';
 import type { ArgumentPlan, BodyArguments, Slot } from './argument-plan.ts';
@@ -16,6 +17,7 @@ export interface RequestPlan {
   readonly server: URL;
   /** Template. */
   readonly path: string;
+  readonly shownUrl: string;
   readonly arguments: ArgumentPlan;
   readonly body: RequestBody | undefined;
   readonly binaries: ReadonlySet<string>;
@@ -25,12 +27,8 @@ export interface RequestPlan {
   readonly secrets: readonly Secret[];
 }
 
-export type Request = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' | 'secretHeaders'> & {
-  readonly shownUrl: string;
-};
-
 /** The request for arguments in JSON. The error is a sentence for a model, which names the argument. */
-export function buildRequest(plan: RequestPlan, text: string): Result<Request, string> {
+export function buildRequest(plan: RequestPlan, text: string): Result<ReadyRequest, string> {
   const given = exactArguments(text);
   const half = plan.arguments.slots.find(({ argument }) => !isWellFormed(given.get(argument)));
   if (half !== undefined)
@@ -45,14 +43,15 @@ export function buildRequest(plan: RequestPlan, text: string): Result<Request, s
   return ok({
     method: plan.method,
     url: url.value,
-    shownUrl: shownUrl(plan),
+    shownUrl: plan.shownUrl,
     headers: headers.value,
     secretHeaders: [...Object.keys(plan.headers), ...named],
     ...(written.value !== undefined && { body: written.value.body }),
   });
 }
 
-function shownUrl({ server, path }: RequestPlan): string {
+/** How sentences call where its requests go. */
+export function shownUrlOf({ server, path }: Pick<RequestPlan, 'server' | 'path'>): string {
   const [template = ''] = path.split(/[?#]/);
   return shownAddress(server.origin, server.pathname.replace(/\/+$/, '') + template);
 }

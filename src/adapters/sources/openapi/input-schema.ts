@@ -114,19 +114,16 @@ function addBody(
     }
     return binaries;
   }
-  let schema = asMembers(given?.schema ?? fallback(body));
-  const whole =
+  const bytes =
     body.kind === 'bytes' ? bodyAsBase64(given && drafts.resolve(given.schema).schema) : undefined;
-  if (whole !== undefined) {
-    schema = whole;
-    binaries.add(plan.body.argument);
-  }
+  if (bytes !== undefined) binaries.add(plan.body.argument);
+  let schema = bytes ?? asMembers(given?.schema ?? fallback(body));
   const { properties: inner } = isMultipart ? asMembers(drafts.resolve(schema).schema) : {};
   if (typeof inner === 'object' && inner !== null) {
     const parts = Object.entries(inner as Readonly<Record<string, JsonSchema>>); // as converted
-    const all = asMembers(drafts.resolve(schema).schema);
+    const whole = asMembers(drafts.resolve(schema).schema);
     const adapted = Object.fromEntries(parts.map(([name, part]) => [name, asPart(name, part)]));
-    if (binaries.size > 0) schema = { ...all, properties: adapted };
+    if (binaries.size > 0) schema = { ...whole, properties: adapted };
   }
   const { description } = body;
   const says = hasWords && description !== undefined && schema['description'] === undefined;
@@ -137,7 +134,7 @@ function addBody(
 
 function fallback({ kind }: RequestBody): JsonSchema {
   if (kind === 'json') return {};
-  return kind === 'text' || kind === 'bytes' ? { type: 'string' } : { type: 'object' };
+  return kind === 'text' ? { type: 'string' } : { type: 'object' };
 }
 
 /** Some clients know no schema that is `true`. */

@@ -3,6 +3,7 @@ import type { Credential } from '../../../core/server-spec.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
 import type { Skipped } from '../../../gateway/ports.ts';
 import type { MadeTools } from '../made-tool.ts';
+import { shownUrlOf } from './build-request.ts';
 import type { Documents } from './documents.ts';
 import { inputOf, type InputDrafts } from './input-schema.ts';
 import { operationTool, type CallOptions, type Making } from './operation-tool.ts';
@@ -89,6 +90,7 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<Ma
         method: operation.method,
         server: server.value.url,
         path: operation.path,
+        shownUrl: shownUrlOf({ server: server.value.url, path: operation.path }),
         arguments: plan,
         body: body.value,
         binaries,

@@ -2,7 +2,7 @@ import { isSafeMethod } from '../../../core/hints/infer.ts';
 import type { Result } from '../../../core/result.ts';
 import { HTTP_FACTS, type HttpFacts } from '../../../core/sources/http-facts.ts';
 import { markOf } from '../../../core/sources/made-facts.ts';
-import { answerResult } from '../http/answer-result.ts';
+import { callResult } from '../http/call-result.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import { keysIn } from '../http/shown-address.ts';
 import { secretsInHeader, withoutSecrets } from '../http/without-secrets.ts';
@@ -37,6 +37,7 @@ export function operationTool(making: Making, name: string, options: CallOptions
   const { words, schemas } = making;
   const { title, description, annotations } = words;
   const check = checkOfAnswers(schemas.outputSchema);
+  const told = secretsIn(making);
   return {
     definition: {
       name,
@@ -47,8 +48,7 @@ export function operationTool(making: Making, name: string, options: CallOptions
       _meta: { [HTTP_FACTS]: factsOf(making) },
     },
     timeoutMs: options.timeoutMs,
-    run: async (args, call) =>
-      withoutSecrets(check(await run(making, options, { args, call })), secretsIn(making)),
+    run: async (args, call) => withoutSecrets(check(await run(making, options, { args, call })), told),
   };
 }
 
@@ -76,16 +76,8 @@ async function run(making: Making, options: CallOptions, { args, call }: Calling
   const request = buildRequest({ ...plan, secrets: secrets.value }, args.text);
   if (!request.ok) return refused(request.error);
   const { maxBytes, http } = options;
-  const answer = await http.send({ ...request.value, maxBytes, signal: call.signal });
-  // Where nobody waits any more there is nobody to read a result.
-  if (!answer.ok) call.signal.throwIfAborted();
-  if (!answer.ok) return refused(answer.error);
-  const { method, url, shownUrl } = request.value;
-  return answerResult(answer.value, {
-    hasOutputSchema: schemas.outputSchema !== undefined,
-    request: `${method} ${shownUrl}`,
-    url,
-  });
+  const hasOutputSchema = schemas.outputSchema !== undefined;
+  return callResult(request.value, { http, maxBytes, signal: call.signal, hasOutputSchema });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { fileFacts } from '../../../platform/files.ts';
+import { fileFacts, fileMarkOf } from '../../../platform/files.ts';
 
 /** Tells when a file may have changed; what it gives ends that. */
 export type WatchFile = (path: string, listener: () => void) => () => void;
@@ -59,8 +59,7 @@ export const lookAtFile: WatchFile = (path, listener) => {
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    const facts = await fileFacts(path);
-    const now = facts === undefined ? '' : `${facts.id} ${facts.bytes} ${facts.writtenNs}`;
+    const now = fileMarkOf(await fileFacts(path));
     const hasChanged = before !== undefined && before !== now;
     before = now;
     isLooking = false;

@@ -4,18 +4,15 @@ import { isHeaderValue } from '../../../core/sources/http-header.ts';
 import { isDotSegment, pathValue } from '../../../core/sources/path-value.ts';
 import type { RestAuth, RestToolSpec } from '../../../core/sources/rest-tool.ts';
 import { readUrlTemplate, type Pattern, type UrlTemplate } from '../../../core/sources/url-template.ts';
+import type { ReadyRequest } from '../http/call-result.ts';
 import type { HttpCall } from '../http/http-call.ts';
 import { keysIn, shownAddress } from '../http/shown-address.ts';
 import { secretsInHeader } from '../http/without-secrets.ts';
 import type { MadeArguments } from '../made-tool.ts';
 import { writtenArguments, type WrittenArguments } from '../written-arguments.ts';
 
-export type PreparedRequest = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' | 'secretHeaders'> & {
-  readonly shownUrl: string;
-};
-
 /** Makes the request of a call. The error is a sentence that names the argument, and not its value. */
-export type PrepareRequest = (args: MadeArguments) => Result<PreparedRequest, string>;
+export type PrepareRequest = (args: MadeArguments) => Result<ReadyRequest, string>;
 
 /** All of a request that depends on no argument, made once. The error is a sentence. */
 export function prepareRequest(spec: RestToolSpec): Result<PrepareRequest, string> {

@@ -3,7 +3,7 @@ import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
 import { markOf } from '../../../core/sources/made-facts.ts';
 import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
-import { answerResult } from '../http/answer-result.ts';
+import { callResult, shownRequest } from '../http/call-result.ts';
 import { compileFilter } from '../http/filter.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import { quotedAnswer } from '../http/quoted-answer.ts';
@@ -26,20 +26,21 @@ export function restTool(
   if (output?.ok === false) return err(`The outputSchema cannot be used: ${output.error}.`);
   const prepare = prepareRequest(spec);
   if (!prepare.ok) return err(`The url cannot be used: ${prepare.error}`);
-  const { maxBytes, timeoutMs, method } = spec;
+  const { maxBytes, timeoutMs } = spec;
   const secrets = secretsOfRest(spec);
   const run: MadeTool['run'] = async (args, { signal }) => {
     const prepared = prepare.value(args);
     if (!prepared.ok) return refused(prepared.error);
-    const { url, shownUrl } = prepared.value;
-    const answer = await http.send({ ...prepared.value, maxBytes, signal });
-    // Where nobody waits any more there is nobody to read a result.
-    if (!answer.ok) signal.throwIfAborted();
-    if (!answer.ok) return refused(answer.error);
-    const request = `${method} ${shownUrl}`;
+    const request = prepared.value;
     const hasOutputSchema = output !== undefined;
-    const result = answerResult(answer.value, { filter: filter?.value, hasOutputSchema, request, url });
-    return output === undefined ? result : checked(result, output.value, request);
+    const result = await callResult(request, {
+      http,
+      maxBytes,
+      signal,
+      filter: filter?.value,
+      hasOutputSchema,
+    });
+    return output === undefined ? result : checked(result, output.value, shownRequest(request));
   };
   return ok({
     definition: definitionOf(spec),

@@ -22,6 +22,15 @@ describe('an answer', () => {
     });
   });
 
+  it.each(['{}', '7', '12345678901234567890', '[]'])(
+    'is structured where it is an object: %s',
+    async (body) => {
+      const echo = await answering(200, JSON_TYPE, body);
+      const result = await call(echo.tool({ outputSchema: { type: 'object' } }), '{}');
+      expect(result.structuredContent).toEqual(body === '{}' ? {} : undefined);
+    },
+  );
+
   it.each([
     [204, {}, 'Done: the server answered 204 and no content.'],
     [
