@@ -16,7 +16,9 @@ describe.each(DATABASES)('everything that operators made, in %s', (_, newPlace) 
     let done = 0;
     for (let kill = 0; kill < KILLS; kill++) {
       const bringing = startProcess(place, 'bring');
-      await until('it has opened', () => (bringing.lines().length > 0 ? true : undefined), 60_000);
+      // Some die before they have brought anything; however busy the machine is, most have by then.
+      const least = chance.next() < 0.1 ? 1 : 2;
+      await until('it has got so far', () => (bringing.lines().length >= least ? true : undefined), 60_000);
       await sleep(chance.below(120));
       bringing.child.kill('SIGKILL');
       expect(await bringing.ended).toBeNull();
@@ -31,7 +33,7 @@ describe.each(DATABASES)('everything that operators made, in %s', (_, newPlace) 
       expect(toolsets.equipped).toBe(done === 0 ? undefined : `set-${done}`);
       expect(words.words.map(({ body }) => body)).toEqual(done === 0 ? [] : Array(WORDS).fill(done));
     }
-    // Most lives are long enough to bring something, or nothing was tried here.
+    // Otherwise nothing was tried here.
     expect(done).toBeGreaterThan(KILLS / 2);
   });
 });
