@@ -12,8 +12,9 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: 4,
     // Named, because vitest otherwise chooses by who is watching: the last lines are to be its summary everywhere.
     reporters: ['default'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Against hanging alone: each wait in a test has a limit of its own. Tests that take longer by their nature say so.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // A machine that others use too may be late. What is wrong otherwise fails at once, and on a desk so does what is late.
     retry: process.env['CI'] === 'true' ? { count: 1, condition: LATE } : 0,
   },

@@ -51,7 +51,7 @@ async function run(admin: AdminClient, { method, path, body, answer }: Step): Pr
   else expect({ what, answer: given.json() }).toMatchObject({ what, answer: parseJson(answer) });
 }
 
-it('every command of docs/ANNOTATIONS.md does what stands below it', { timeout: 60_000 }, async () => {
+it('every command of docs/ANNOTATIONS.md does what stands below it', async () => {
   const home = tempDir();
   const servers = { files: installed('filesystem', [home]) };
   const assay = await startAssay({ servers, home });

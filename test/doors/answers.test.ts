@@ -3,6 +3,7 @@ import { startAssay, type Assay } from '../support/assay.ts';
 import { at, type JsonObject } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernStream } from '../support/modern.ts';
+import { patient } from '../support/patience.ts';
 import { fixture } from '../support/place.ts';
 
 describe('an answer over HTTP', () => {
@@ -58,10 +59,10 @@ describe('an answer over HTTP', () => {
   });
 
   it.each(eras)('(%s) comes event by event, not at the end', async (_era, ask) => {
-    const stream = await ask(callOf('c_steps', { steps: 3, everyMs: 400, who: 'a' }, 'tok'));
+    const stream = await ask(callOf('c_steps', { steps: 3, everyMs: patient(400), who: 'a' }, 'tok'));
     const startMs = Date.now();
     await stream.next('first progress', (one) => at(one, 'params', 'progress') === 1);
-    expect(Date.now() - startMs).toBeLessThan(300);
+    expect(Date.now() - startMs).toBeLessThan(patient(300));
     await stream.ended;
   });
 

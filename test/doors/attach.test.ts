@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { freePort, startAssay } from '../support/assay.ts';
 import { kill, sleep, until } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
 import { openStdio, type Pipe } from '../support/stdio.ts';
 import { equip, MENU, overHttp, overStdio, type Model } from '../support/toolsets.ts';
@@ -79,12 +80,14 @@ describe('assay stdio --attach', () => {
     const lists = (): Promise<readonly (readonly string[])[]> =>
       Promise.all(models.map((model) => model.tools()));
     const fixed = [['s_one'], ['s_one', 's_two']];
-    await expect.poll(lists, { timeout: 5_000 }).toEqual([...fixed, ['enter-configuration-mode', 's_two']]);
+    await expect
+      .poll(lists, { timeout: patient(5_000) })
+      .toEqual([...fixed, ['enter-configuration-mode', 's_two']]);
     const [named] = models;
     expect((await named.call('s_one')).text).toBe('named:one');
     await expect(named.call('s_two')).rejects.toThrow('No tool is called "s_two".');
     await served.call('enter-configuration-mode');
-    await expect.poll(lists, { timeout: 5_000 }).toEqual([...fixed, MENU]);
+    await expect.poll(lists, { timeout: patient(5_000) }).toEqual([...fixed, MENU]);
   });
 
   it('shows the toolset that is named, also where no serve runs', async () => {

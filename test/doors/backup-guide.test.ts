@@ -1,13 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { readBundle } from '../../src/core/bundle/read-bundle.ts';
 import { runAssay } from '../support/assay.ts';
 import { PASSPHRASE } from '../support/bundles.ts';
 import { parseJson } from '../support/json.ts';
 import { ROOT, tempDir, writeConfig } from '../support/place.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'BACKUP.md'), 'utf8');
 

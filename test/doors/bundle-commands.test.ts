@@ -1,7 +1,7 @@
 // `assay export` and `assay import FILE`, as their users type them.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { runAssay } from '../support/assay.ts';
 import {
   countsOf,
@@ -13,9 +13,8 @@ import {
   SECRETS,
 } from '../support/bundles.ts';
 import { at, listAt, parseJson, type JsonObject } from '../support/json.ts';
+import { patient } from '../support/patience.ts';
 import { tempDir, writeConfig } from '../support/place.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const NOTHING = { create: 0, update: 0, unchanged: 0, kept: 0, 'left out': 0 };
 
@@ -79,7 +78,7 @@ it('are heard by an Assay that runs on the same home', async () => {
   expect((await run(['import', file, '--apply'])).code).toBe(0);
   await expect
     .poll(async () => at((await running.admin.get('/toolsets')).json(), 'toolsets', 0, 'isEquipped'), {
-      timeout: 5_000,
+      timeout: patient(5_000),
     })
     .toBe(true);
 });

@@ -10,7 +10,7 @@ import {
 } from '../support/bundles.ts';
 import type { JsonObject } from '../support/json.ts';
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 let full: Instance;
 let bundle: JsonObject;

@@ -1,5 +1,5 @@
 // Everything that operators made, out of one Assay and into another.
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
 import {
   actionsOf,
@@ -17,8 +17,6 @@ import { startHttp } from '../fixtures/http.ts';
 import { at, isObject, listAt, textAt, type JsonObject } from '../support/json.ts';
 import { postgres } from '../support/postgres.ts';
 import { toolsOf } from '../support/hints.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const NOTHING = { create: 0, update: 0, unchanged: 0, kept: 0, 'left out': 0 };
 

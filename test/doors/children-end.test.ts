@@ -3,6 +3,7 @@ import { startAssay } from '../support/assay.ts';
 import { isAlive, kill, killLater, sleep, until } from '../support/endings.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, openDiary } from '../support/place.ts';
 import { openStdio } from '../support/stdio.ts';
 
@@ -38,7 +39,7 @@ describe.concurrent.each([
     process.kill(assay.pid, signal);
     await expectGone(pids);
     await until('Assay is gone', () => (isAlive(assay.pid) ? undefined : true));
-    expect(Date.now() - startMs).toBeLessThan(kind === 'stubborn' ? 9_000 : 3_000);
+    expect(Date.now() - startMs).toBeLessThan(patient(kind === 'stubborn' ? 9_000 : 3_000));
   });
 
   it('end with assay stdio when its stdin closes', async () => {
@@ -89,6 +90,6 @@ describe('assay serve at SIGTERM', () => {
     const startMs = Date.now();
     expect(await assay.stop()).toBe(0);
     await stream.ended;
-    expect(Date.now() - startMs).toBeLessThan(4_000);
+    expect(Date.now() - startMs).toBeLessThan(patient(4_000));
   });
 });

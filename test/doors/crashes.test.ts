@@ -4,6 +4,7 @@ import { isAlive, kill, sleep, until } from '../support/endings.ts';
 import { at, listAt, namesAt, type Json } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, openDiary, tempDir } from '../support/place.ts';
 import { openStdio } from '../support/stdio.ts';
 
@@ -137,7 +138,7 @@ describe('a stdio server that ends at its starts', () => {
     const session = await openSession(`http://127.0.0.1:${assay.port}/mcp/servers/crasher`);
     const startMs = Date.now();
     const answer = await session.ask('tools/call', { name: 'echo', arguments: {} });
-    expect(Date.now() - startMs).toBeLessThan(7_500);
+    expect(Date.now() - startMs).toBeLessThan(patient(7_500));
     expect(at(answer, 'error', 'message')).toMatch(/crasher/);
   });
 

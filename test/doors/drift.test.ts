@@ -206,7 +206,7 @@ describe('a change is found', () => {
     const refreshed = await admin.post('/gateways/filed/refresh');
     expect([refreshed.status, at(refreshed.json(), 'toolsUpdated')]).toEqual([200, ['act']]);
     await second.close();
-  }, 60_000);
+  });
 
   it('to its fields, each with what was there before and after', async () => {
     const rich: JsonObject = {
@@ -405,7 +405,7 @@ describe('an override that lowers caution', () => {
       15_000,
     );
     expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'd+', '', 'o+']);
-  }, 40_000);
+  });
 });
 
 describe('a review', () => {

@@ -4,12 +4,13 @@ import { startAssay, type Assay } from '../support/assay.ts';
 import { connectClient } from '../support/clients.ts';
 import type { Answer, Headers } from '../support/http.ts';
 import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
 import { postgres } from '../support/postgres.ts';
 import { keepToken } from '../support/tokens.ts';
 
 /** What a replica may take to hear of what another one wrote. */
-const WITHIN_MS = 1_000;
+const WITHIN_MS = patient(1_000);
 
 interface Replica {
   readonly assay: Assay;
@@ -45,37 +46,33 @@ async function hint({ admin }: Replica, id: string): Promise<Json | undefined> {
 }
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('two replicas on one store in %s', (kind) => {
-  it(
-    'see the override of the other within a second, and their clients are told',
-    { timeout: 60_000 },
-    async () => {
-      const [one, two] = await twoReplicas(kind);
-      const id = await idOf(one, 'plain_echo');
-      expect(await idOf(two, 'plain_echo')).toBe(id);
-      let changes = 0;
-      const client = await connectClient({ url: two.assay.url }, 'legacy', {}, (unconnected) =>
-        unconnected.setNotificationHandler('notifications/tools/list_changed', () => {
-          changes += 1;
-        }),
-      );
-      const listed = async (): Promise<Json | undefined> => {
-        const { tools } = await client.listTools();
-        return tools.find(({ name }) => name === 'plain_echo')?.annotations?.readOnlyHint;
-      };
-      const before = await listed();
-      expect(before).not.toBe(true);
-      const set = await patch(one, id, { annotations: { readOnlyHint: true, destructiveHint: false } });
-      const setMs = performance.now();
-      expect(verdictOf(set)).toBe('200');
-      await expect.poll(() => hint(two, id), { timeout: WITHIN_MS, interval: 20 }).toBe('override');
-      await expect.poll(() => changes, { timeout: WITHIN_MS, interval: 20 }).toBe(1);
-      expect(performance.now() - setMs).toBeLessThan(WITHIN_MS);
-      expect(await listed()).toBe(true);
-      expect(changes).toBe(1);
-    },
-  );
+  it('see the override of the other within a second, and their clients are told', async () => {
+    const [one, two] = await twoReplicas(kind);
+    const id = await idOf(one, 'plain_echo');
+    expect(await idOf(two, 'plain_echo')).toBe(id);
+    let changes = 0;
+    const client = await connectClient({ url: two.assay.url }, 'legacy', {}, (unconnected) =>
+      unconnected.setNotificationHandler('notifications/tools/list_changed', () => {
+        changes += 1;
+      }),
+    );
+    const listed = async (): Promise<Json | undefined> => {
+      const { tools } = await client.listTools();
+      return tools.find(({ name }) => name === 'plain_echo')?.annotations?.readOnlyHint;
+    };
+    const before = await listed();
+    expect(before).not.toBe(true);
+    const set = await patch(one, id, { annotations: { readOnlyHint: true, destructiveHint: false } });
+    const setMs = performance.now();
+    expect(verdictOf(set)).toBe('200');
+    await expect.poll(() => hint(two, id), { timeout: WITHIN_MS, interval: 20 }).toBe('override');
+    await expect.poll(() => changes, { timeout: WITHIN_MS, interval: 20 }).toBe(1);
+    expect(performance.now() - setMs).toBeLessThan(WITHIN_MS);
+    expect(await listed()).toBe(true);
+    expect(changes).toBe(1);
+  });
 
-  it('let one of two win that change a tool as they saw it', { timeout: 60_000 }, async () => {
+  it('let one of two win that change a tool as they saw it', async () => {
     const replicas = await twoReplicas(kind);
     const id = await idOf(replicas[0], 'plain_echo');
     const { headers } = await replicas[0].admin.get(`/tools/${id}`);

@@ -8,6 +8,7 @@ import { at } from '../support/json.ts';
 import { startKeyIssuer, unsigned, type KeyIssuer, type Wish } from '../support/key-issuer.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernSend, modernStream } from '../support/modern.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, tempDir, writeConfig } from '../support/place.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
@@ -174,50 +175,46 @@ describe('a token of the issuer', () => {
 });
 
 describe('what a token opened', () => {
-  it(
-    'ends soon after the token, and not before; a newer one carries it on',
-    { timeout: 60_000 },
-    async () => {
-      const { issuer, assay } = await standing();
-      const lasting = (sub: string, seconds: number): Promise<string> =>
-        issuer.token(`${baseOf(assay)}/mcp`, {
-          // Within the ten seconds that clocks may differ.
-          claims: { sub, exp: Math.floor(Date.now() / 1_000) - 10 + seconds },
-        });
-      const open = async (token: string): Promise<readonly (() => boolean)[]> => {
-        const session = await openSession(assay.url, { headers: bearer(token) });
-        const streams = await Promise.all([
-          session.listen(),
-          modernStream(assay.url, 'subscriptions/listen', {
-            id: 'sub',
-            params: { notifications: { toolsListChanged: true } },
-            headers: bearer(token),
-          }),
-        ]);
-        return streams.map((stream) => {
-          let isOver = false;
-          void stream.ended.then(() => (isOver = true));
-          return () => isOver;
-        });
-      };
-      const [anna, ben, cleo] = [
-        await lasting('anna', 9),
-        await lasting('ben', 9),
-        await lasting('cleo', 3_600),
-      ];
-      const [annas, bens, cleos] = [await open(anna), await open(ben), await open(cleo)];
-      await sleep(500);
-      expect([...annas, ...bens, ...cleos].map((isOver) => isOver())).toEqual(Array(6).fill(false));
-      expect((await ask(assay, await lasting('ben', 3_600))).status).toBe(200);
-      await until(
-        'what anna opened has ended',
-        () => (annas.every((isOver) => isOver()) ? true : undefined),
-        25_000,
-      );
-      expect([...bens, ...cleos].map((isOver) => isOver())).toEqual(Array(4).fill(false));
-      expect(told(await ask(assay, anna))).toBe('401 it has expired');
-    },
-  );
+  it('ends soon after the token, and not before; a newer one carries it on', async () => {
+    const { issuer, assay } = await standing();
+    const lasting = (sub: string, seconds: number): Promise<string> =>
+      issuer.token(`${baseOf(assay)}/mcp`, {
+        // Within the ten seconds that clocks may differ.
+        claims: { sub, exp: Math.floor(Date.now() / 1_000) - 10 + seconds },
+      });
+    const open = async (token: string): Promise<readonly (() => boolean)[]> => {
+      const session = await openSession(assay.url, { headers: bearer(token) });
+      const streams = await Promise.all([
+        session.listen(),
+        modernStream(assay.url, 'subscriptions/listen', {
+          id: 'sub',
+          params: { notifications: { toolsListChanged: true } },
+          headers: bearer(token),
+        }),
+      ]);
+      return streams.map((stream) => {
+        let isOver = false;
+        void stream.ended.then(() => (isOver = true));
+        return () => isOver;
+      });
+    };
+    const [anna, ben, cleo] = [
+      await lasting('anna', 9),
+      await lasting('ben', 9),
+      await lasting('cleo', 3_600),
+    ];
+    const [annas, bens, cleos] = [await open(anna), await open(ben), await open(cleo)];
+    await sleep(500);
+    expect([...annas, ...bens, ...cleos].map((isOver) => isOver())).toEqual(Array(6).fill(false));
+    expect((await ask(assay, await lasting('ben', 3_600))).status).toBe(200);
+    await until(
+      'what anna opened has ended',
+      () => (annas.every((isOver) => isOver()) ? true : undefined),
+      25_000,
+    );
+    expect([...bens, ...cleos].map((isOver) => isOver())).toEqual(Array(4).fill(false));
+    expect(told(await ask(assay, anna))).toBe('401 it has expired');
+  });
 });
 
 describe('the keys of the issuer', () => {
@@ -248,31 +245,26 @@ describe('the keys of the issuer', () => {
     expect(issuer.requests).toEqual(['/keys']);
   });
 
-  it(
-    'may be replaced: a new one is found, soon, and the old one forgotten',
-    { timeout: 30_000 },
-    async () => {
-      const { issuer, assay } = await standing();
-      const before = await issuer.token(`${baseOf(assay)}/mcp`);
-      expect((await ask(assay, before)).status).toBe(200);
-      const old = await issuer.token(`${baseOf(assay)}/mcp`, { claims: { sub: 'ben' } });
-      await issuer.rotate('second');
-      const after = await issuer.token(`${baseOf(assay)}/mcp`);
-      const status = async (token: string): Promise<number> => (await ask(assay, token)).status;
-      await until(
-        'the new key is found',
-        async () => ((await status(after)) === 200 ? true : undefined),
-        12_000,
-      );
-      expect(told(await ask(assay, old))).toBe('401 its kid names no key of its issuer');
-      // It was checked a moment ago; that holds for two minutes.
-      expect(await status(before)).toBe(200);
-    },
-  );
+  it('may be replaced: a new one is found, soon, and the old one forgotten', async () => {
+    const { issuer, assay } = await standing();
+    const before = await issuer.token(`${baseOf(assay)}/mcp`);
+    expect((await ask(assay, before)).status).toBe(200);
+    const old = await issuer.token(`${baseOf(assay)}/mcp`, { claims: { sub: 'ben' } });
+    await issuer.rotate('second');
+    const after = await issuer.token(`${baseOf(assay)}/mcp`);
+    const status = async (token: string): Promise<number> => (await ask(assay, token)).status;
+    await until(
+      'the new key is found',
+      async () => ((await status(after)) === 200 ? true : undefined),
+      12_000,
+    );
+    expect(told(await ask(assay, old))).toBe('401 its kid names no key of its issuer');
+    // It was checked a moment ago; that holds for two minutes.
+    expect(await status(before)).toBe(200);
+  });
 
   it.each(['down', 'moved', 'garbage', 'foreign'] as const)(
     'that cannot be had, as the issuer is %s, are told as such: 503, never that a token is bad, and nothing is open',
-    { timeout: 30_000 },
     async (how) => {
       const { issuer, assay } = await standing();
       issuer.behave(how);
@@ -310,25 +302,19 @@ describe('the keys of the issuer', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it(
-    'that are slow to come hold up neither a request for ever nor anybody else',
-    { timeout: 30_000 },
-    async () => {
-      const { issuer, assay } = await standing();
-      const ours = await keepToken(assay.home, 'ours');
-      await until('our token holds', async () =>
-        (await ask(assay, ours)).status === 200 ? true : undefined,
-      );
-      issuer.behave('lost');
-      const startedMs = performance.now();
-      const slow = issuer.token(`${baseOf(assay)}/mcp`).then((token) => ask(assay, token));
-      const mine = performance.now();
-      expect((await ask(assay, ours)).status).toBe(200);
-      expect(performance.now() - mine).toBeLessThan(2_000);
-      expect((await slow).status).toBe(503);
-      expect(performance.now() - startedMs).toBeLessThan(9_000);
-    },
-  );
+  it('that are slow to come hold up neither a request for ever nor anybody else', async () => {
+    const { issuer, assay } = await standing();
+    const ours = await keepToken(assay.home, 'ours');
+    await until('our token holds', async () => ((await ask(assay, ours)).status === 200 ? true : undefined));
+    issuer.behave('lost');
+    const startedMs = performance.now();
+    const slow = issuer.token(`${baseOf(assay)}/mcp`).then((token) => ask(assay, token));
+    const mine = performance.now();
+    expect((await ask(assay, ours)).status).toBe(200);
+    expect(performance.now() - mine).toBeLessThan(patient(2_000));
+    expect((await slow).status).toBe(503);
+    expect(performance.now() - startedMs).toBeLessThan(patient(9_000));
+  });
 });
 
 describe('tokens that do not hold', () => {

@@ -90,7 +90,7 @@ describe('random JSON comes through byte for byte', () => {
       }),
       RUNS,
     );
-  }, 60_000);
+  });
 
   it('as a result, on the way to the client', async () => {
     await fc.assert(
@@ -102,7 +102,7 @@ describe('random JSON comes through byte for byte', () => {
       }),
       RUNS,
     );
-  }, 60_000);
+  });
 
   it('as an error’s data, on the way to the client', async () => {
     await fc.assert(
@@ -114,7 +114,7 @@ describe('random JSON comes through byte for byte', () => {
       }),
       RUNS,
     );
-  }, 60_000);
+  });
 
   it('on stdio, both ways', async () => {
     let id = 0;
@@ -128,7 +128,7 @@ describe('random JSON comes through byte for byte', () => {
       }),
       { numRuns: 40 },
     );
-  }, 60_000);
+  });
 
   it('for modern clients, in the members of a result', async () => {
     await fc.assert(
@@ -142,5 +142,5 @@ describe('random JSON comes through byte for byte', () => {
       }),
       RUNS,
     );
-  }, 60_000);
+  });
 });

@@ -40,7 +40,7 @@ const lines = (text: string): readonly string[] =>
     .split('\n')
     .map((line) => line.trim().replace(/ {2,}/g, ' | '));
 
-it('every request of docs/OPENAPI.md is answered as stands below it', { timeout: 60_000 }, async () => {
+it('every request of docs/OPENAPI.md is answered as stands below it', async () => {
   const home = tempDir();
   const port = await serveWeb((_, response) => {
     response.writeHead(200, { 'content-type': 'application/yaml' }).end(blockOf('yaml'));

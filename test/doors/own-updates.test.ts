@@ -23,7 +23,7 @@ beforeAll(async () => {
   });
   await assay.settled();
   ({ port } = assay);
-}, 60_000);
+});
 
 describe('a server that gives each client a session of its own', () => {
   it.for(['line', 'http', 'sse'])(

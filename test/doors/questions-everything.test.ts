@@ -17,7 +17,7 @@ beforeAll(async () => {
   });
   await assay.settled();
   ({ url } = assay);
-}, 60_000);
+});
 
 const SERVERS = ['line', 'http', 'sse'] as const;
 

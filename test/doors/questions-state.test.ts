@@ -50,7 +50,7 @@ describe.for(DATABASES)('two replicas on one %s', ([, newPlace]) => {
       startAssay({ servers, home: databaseUrl === undefined ? home : tempDir(), env }),
     ]);
     await Promise.all([one.settled(), other.settled()]);
-  }, 60_000);
+  });
 
   it('both take what a client brings back to a modern server', async () => {
     const step = { name: 'm_ask', args: ROUNDS };

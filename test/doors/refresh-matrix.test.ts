@@ -251,7 +251,7 @@ describe.each(Object.keys(PEERS))('over %s', (transport) => {
       const story = { before: was!, missing: gone!, after: is! };
       stories.set(way, way === 're-register swapped' ? { ...story, returned: returned.get(way)! } : story);
     }
-  }, 120_000);
+  });
 
   describe.each(WAYS)('%s', (way) => {
     it.each(CELLS)('$change, $said', ({ change, said, name }) => {

@@ -1,6 +1,7 @@
 // `assay rest add | list | remove`, as people and scripts run it.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { at, listAt, namesAt } from '../support/json.ts';
+import { patient } from '../support/patience.ts';
 import { writeConfig } from '../support/place.ts';
 import { callText, listedTool, openRestWorld, serveApi } from '../support/rest-tools.ts';
 import { newOperator, type Operator } from '../support/toolset-commands.ts';
@@ -150,24 +151,20 @@ describe('assay rest', () => {
   });
 });
 
-it(
-  'what assay rest makes and removes beside a running serve is there and gone within a second',
-  { timeout: 60_000 },
-  async () => {
-    const api = await serveApi();
-    const { assay, home } = await openRestWorld({
-      settings: { tools: { fixed: { url: URL_OF, method: 'GET' } } },
-    });
-    const env = { ASSAY_HOME: home, ASSAY_CONFIG: configOf() };
-    const added = await runAssay(
-      ['rest', 'add', 'beside', `${api.url}/y`, '--method', 'GET', '--bearer', SECRET],
-      { env },
-    );
-    expect([added.code, added.stderr]).toEqual([0, '']);
-    await expect.poll(() => listedTool(assay.url, 'beside'), { timeout: 1_000 }).toBeDefined();
-    expect(await callText(assay, 'beside')).toBe('{"ok":true}');
-    expect(api.seen.at(-1)?.headers.authorization).toBe(`Bearer ${SECRET}`);
-    expect((await runAssay(['rest', 'remove', 'beside'], { env })).code).toBe(0);
-    await expect.poll(() => listedTool(assay.url, 'beside'), { timeout: 1_000 }).toBeUndefined();
-  },
-);
+it('what assay rest makes and removes beside a running serve is there and gone within a second', async () => {
+  const api = await serveApi();
+  const { assay, home } = await openRestWorld({
+    settings: { tools: { fixed: { url: URL_OF, method: 'GET' } } },
+  });
+  const env = { ASSAY_HOME: home, ASSAY_CONFIG: configOf() };
+  const added = await runAssay(
+    ['rest', 'add', 'beside', `${api.url}/y`, '--method', 'GET', '--bearer', SECRET],
+    { env },
+  );
+  expect([added.code, added.stderr]).toEqual([0, '']);
+  await expect.poll(() => listedTool(assay.url, 'beside'), { timeout: patient(1_000) }).toBeDefined();
+  expect(await callText(assay, 'beside')).toBe('{"ok":true}');
+  expect(api.seen.at(-1)?.headers.authorization).toBe(`Bearer ${SECRET}`);
+  expect((await runAssay(['rest', 'remove', 'beside'], { env })).code).toBe(0);
+  await expect.poll(() => listedTool(assay.url, 'beside'), { timeout: patient(1_000) }).toBeUndefined();
+});

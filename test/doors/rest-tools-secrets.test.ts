@@ -44,129 +44,123 @@ function filesIn(folder: string): readonly (readonly [path: string, text: string
     .map((path) => [path, readFileSync(path, 'latin1')]);
 }
 
-it(
-  'stands in no answer, list, log, record, metric or file, whatever is done with the tools',
-  { timeout: 60_000 },
-  async () => {
-    const api = await serveApi(({ target }, response) => {
-      if (target.startsWith('/hang')) return;
-      sayJson(response, { error: 'no' }, target.startsWith('/fails') ? 500 : 200);
-    });
-    const config = {
-      tools: {
-        'of-file': {
-          url: `${api.url}/fails`,
-          method: 'GET',
-          auth: { type: 'bearer', token: '${TOKEN_OF_FILE}' },
-        },
-        'of-bad-file': {
-          url: '/relative',
-          auth: { type: 'bearer', token: '${TOKEN_OF_FILE}', value: SECRETS.header },
-        },
+it('stands in no answer, list, log, record, metric or file, whatever is done with the tools', async () => {
+  const api = await serveApi(({ target }, response) => {
+    if (target.startsWith('/hang')) return;
+    sayJson(response, { error: 'no' }, target.startsWith('/fails') ? 500 : 200);
+  });
+  const config = {
+    tools: {
+      'of-file': {
+        url: `${api.url}/fails`,
+        method: 'GET',
+        auth: { type: 'bearer', token: '${TOKEN_OF_FILE}' },
       },
-    };
-    const { assay, admin, home } = await openRestWorld({
-      settings: config,
-      env: { TOKEN_OF_FILE: SECRETS.bearer, ASSAY_LOG_LEVEL: 'trace' },
-    });
-    const told: string[] = [];
-    const keep = async (
-      answer: Promise<{ readonly text: string; readonly headers: unknown }>,
-    ): Promise<string> => {
-      const { text, headers } = await answer;
-      told.push(text, JSON.stringify(headers));
-      return text;
-    };
-    for (const [name, entry] of Object.entries(ENTRIES)) {
-      for (const path of ['works', 'fails', 'hang']) {
-        const wish = {
-          name: `${name}-${path}`,
-          url: `${api.url}/${path}/${SECRETS.path}`,
-          method: 'GET',
-          timeoutMs: 200,
+      'of-bad-file': {
+        url: '/relative',
+        auth: { type: 'bearer', token: '${TOKEN_OF_FILE}', value: SECRETS.header },
+      },
+    },
+  };
+  const { assay, admin, home } = await openRestWorld({
+    settings: config,
+    env: { TOKEN_OF_FILE: SECRETS.bearer, ASSAY_LOG_LEVEL: 'trace' },
+  });
+  const told: string[] = [];
+  const keep = async (
+    answer: Promise<{ readonly text: string; readonly headers: unknown }>,
+  ): Promise<string> => {
+    const { text, headers } = await answer;
+    told.push(text, JSON.stringify(headers));
+    return text;
+  };
+  for (const [name, entry] of Object.entries(ENTRIES)) {
+    for (const path of ['works', 'fails', 'hang']) {
+      const wish = {
+        name: `${name}-${path}`,
+        url: `${api.url}/${path}/${SECRETS.path}`,
+        method: 'GET',
+        timeoutMs: 200,
+        ...entry,
+      };
+      const made = JSON.parse(await keep(admin.post('/tools', wish))) as JsonObject;
+      const place = `/tools/${textAt(made, 'id')}`;
+      await keep(admin.get(place));
+      await keep(admin.put(place, { url: `http://192.0.2.1/${name}` }));
+      await keep(
+        admin.put(place, {
           ...entry,
-        };
-        const made = JSON.parse(await keep(admin.post('/tools', wish))) as JsonObject;
-        const place = `/tools/${textAt(made, 'id')}`;
-        await keep(admin.get(place));
-        await keep(admin.put(place, { url: `http://192.0.2.1/${name}` }));
-        await keep(
-          admin.put(place, {
-            ...entry,
-            auth: { type: 'bearer', token: SECRETS.bearer, value: SECRETS.header },
-          }),
-        );
-        await keep(admin.put(place, { description: 'Changed.' }));
-        await keep(admin.post('/tools', wish));
-        const params = { name: `${name}-${path}`, arguments: {} };
-        await keep(modernSend(assay.url, 'tools/call', { params }));
-      }
+          auth: { type: 'bearer', token: SECRETS.bearer, value: SECRETS.header },
+        }),
+      );
+      await keep(admin.put(place, { description: 'Changed.' }));
+      await keep(admin.post('/tools', wish));
+      const params = { name: `${name}-${path}`, arguments: {} };
+      await keep(modernSend(assay.url, 'tools/call', { params }));
     }
-    await keep(
-      admin.post('/tools', {
-        name: 'bad',
-        url: `${api.url}/x`,
-        auth: { type: 'basic', username: `a:${SECRETS.bearer}`, password: `${SECRETS.password}\n` },
-      }),
-    );
-    await keep(
-      admin.post('/tools', {
-        name: 'bad',
-        url: `${api.url}/x`,
-        headers: { 'X-A': `${SECRETS.header}\r\n`, Host: SECRETS.fixed },
-      }),
-    );
-    told.push(await callText(assay, 'of-file'));
-    const client = await connectClient(assay, 'legacy');
-    told.push(JSON.stringify(await client.listTools()));
-    for (const path of [
-      '/tools?limit=1000',
-      '/gateways',
-      '/activity?limit=1000',
-      '/openapi.json',
-      '/metrics',
-      '/health',
-    ])
-      await keep(admin.get(path));
-    for (const args of [
-      ['rest', 'list', '--json'],
-      ['rest', 'list'],
-      ['tools', '--json'],
-      ['doctor', '--json'],
-      ['rest', 'add', 'by-hand', `${api.url}/x`, '--bearer', SECRETS.bearer, '--json'],
-      ['rest', 'add', 'by-hand', `${api.url}/x`, '--bearer', `${SECRETS.bearer} x`],
-      ['rest', 'add', 'by-hand-2', `${api.url}/x`, '--header', SECRETS.fixed],
-    ]) {
-      const { stdout, stderr } = await runAssay([
-        ...args,
-        '--home',
-        home,
-        '--config',
-        writeText('{"mcpServers":{}}'),
-      ]);
-      told.push(stdout, stderr);
-    }
-    // The API got each of them: nothing was lost on the way there.
-    const seen = JSON.stringify(api.seen);
-    expect(foundIn(seen)).toEqual(
-      FORMS.filter((form) => form !== SECRETS.password && form !== SECRETS.query),
-    );
-    expect(told.length).toBeGreaterThan(200);
-    expect(told.flatMap(foundIn)).toEqual([]);
-    expect(foundIn(assay.stderr() + assay.stdout())).toEqual([]);
-    await until(
-      'it is written down',
-      () => filesIn(home).some(([path, text]) => path.endsWith('words.json') && text.length > 2) || undefined,
-    );
-    await assay.stop();
-    expect(foundIn(assay.stderr() + assay.stdout())).toEqual([]);
-    const files = filesIn(home);
-    expect(files.map(([path]) => path.slice(home.length + 1))).toEqual(
-      expect.arrayContaining(['assay.db', 'words.json', 'catalog.json']),
-    );
-    expect(files.flatMap(([path, text]) => foundIn(text).map((form) => [path, form]))).toEqual([]);
-  },
-);
+  }
+  await keep(
+    admin.post('/tools', {
+      name: 'bad',
+      url: `${api.url}/x`,
+      auth: { type: 'basic', username: `a:${SECRETS.bearer}`, password: `${SECRETS.password}\n` },
+    }),
+  );
+  await keep(
+    admin.post('/tools', {
+      name: 'bad',
+      url: `${api.url}/x`,
+      headers: { 'X-A': `${SECRETS.header}\r\n`, Host: SECRETS.fixed },
+    }),
+  );
+  told.push(await callText(assay, 'of-file'));
+  const client = await connectClient(assay, 'legacy');
+  told.push(JSON.stringify(await client.listTools()));
+  for (const path of [
+    '/tools?limit=1000',
+    '/gateways',
+    '/activity?limit=1000',
+    '/openapi.json',
+    '/metrics',
+    '/health',
+  ])
+    await keep(admin.get(path));
+  for (const args of [
+    ['rest', 'list', '--json'],
+    ['rest', 'list'],
+    ['tools', '--json'],
+    ['doctor', '--json'],
+    ['rest', 'add', 'by-hand', `${api.url}/x`, '--bearer', SECRETS.bearer, '--json'],
+    ['rest', 'add', 'by-hand', `${api.url}/x`, '--bearer', `${SECRETS.bearer} x`],
+    ['rest', 'add', 'by-hand-2', `${api.url}/x`, '--header', SECRETS.fixed],
+  ]) {
+    const { stdout, stderr } = await runAssay([
+      ...args,
+      '--home',
+      home,
+      '--config',
+      writeText('{"mcpServers":{}}'),
+    ]);
+    told.push(stdout, stderr);
+  }
+  // The API got each of them: nothing was lost on the way there.
+  const seen = JSON.stringify(api.seen);
+  expect(foundIn(seen)).toEqual(FORMS.filter((form) => form !== SECRETS.password && form !== SECRETS.query));
+  expect(told.length).toBeGreaterThan(200);
+  expect(told.flatMap(foundIn)).toEqual([]);
+  expect(foundIn(assay.stderr() + assay.stdout())).toEqual([]);
+  await until(
+    'it is written down',
+    () => filesIn(home).some(([path, text]) => path.endsWith('words.json') && text.length > 2) || undefined,
+  );
+  await assay.stop();
+  expect(foundIn(assay.stderr() + assay.stdout())).toEqual([]);
+  const files = filesIn(home);
+  expect(files.map(([path]) => path.slice(home.length + 1))).toEqual(
+    expect.arrayContaining(['assay.db', 'words.json', 'catalog.json']),
+  );
+  expect(files.flatMap(([path, text]) => foundIn(text).map((form) => [path, form]))).toEqual([]);
+});
 
 it('is there again after a restart, and opens with the key of this home alone', async () => {
   const api = await serveApi();

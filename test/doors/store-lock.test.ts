@@ -85,7 +85,7 @@ describe('a lock that another process holds on the store', () => {
     expect([created.code, created.stderr]).toEqual([0, expect.stringContaining('"meanwhile"')]);
     await untilStatus([assay], created.stdout.trim(), 200);
     expect(assay.stderr()).not.toContain('"level":"error"');
-  }, 60_000);
+  });
 
   it('of more than 5 s refuses who writes, with a sentence and nothing half; the calls go on', async () => {
     const home = tempDir();
@@ -102,7 +102,7 @@ describe('a lock that another process holds on the store', () => {
     kill(other.child.pid!, 'SIGKILL');
     await other.ended;
     await untilStatus([assay], await createToken(home, 'late'), 200);
-  }, 60_000);
+  });
 
   it('does not keep a serve from starting', async () => {
     const home = tempDir();
@@ -138,7 +138,7 @@ describe('a lock that another process holds on the store', () => {
       PATIENCE_MS,
     );
     expect(assay.stderr().match(/could not be saved/g)).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 describe('two serves on one home', () => {
@@ -153,5 +153,5 @@ describe('two serves on one home', () => {
     await untilStatus(assays, token, 401);
     await untilStatus(assays, await createToken(home, 'second'), 200);
     expect(await Promise.all(assays.map((assay) => statusWith(assay, token)))).toEqual([401, 401]);
-  }, 60_000);
+  });
 });

@@ -83,7 +83,7 @@ describe('the state of a server', () => {
     expect(await refusal('looping')).toContain('exited with code 3');
     await reaches('looping', 'up');
     expect(await session.call('looping_echo')).toBe('alive');
-  }, 40_000);
+  });
 
   it('of one never harms another', async () => {
     expect(await session.call('plain_label')).toBe('plain');

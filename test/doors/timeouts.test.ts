@@ -4,6 +4,7 @@ import { until } from '../support/endings.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
+import { patient } from '../support/patience.ts';
 import { fixture } from '../support/place.ts';
 
 describe('the time limit of a server', () => {
@@ -33,7 +34,7 @@ describe('the time limit of a server', () => {
       expect(at(error, 'message')).toContain('400');
     }
     expect(Date.now() - startMs).toBeGreaterThan(700);
-    expect(Date.now() - startMs).toBeLessThan(3_000);
+    expect(Date.now() - startMs).toBeLessThan(patient(3_000));
   });
 
   it('cancels the call at the server', async () => {

@@ -53,7 +53,7 @@ describe('an access token', () => {
     expect(tokenOf(place.server)).not.toBe(first);
     expect(place.issuer.countOf('granted refresh_token')).toBeGreaterThanOrEqual(1);
     expect(place.issuer.countOf('denied refresh_token')).toBe(0);
-  }, 40_000);
+  });
 
   it('is renewed when the server refuses it, and the call arrives once', async () => {
     const place = await signedIn();
@@ -104,7 +104,7 @@ describe('an access token', () => {
       expect(place.issuer.countOf('granted refresh_token')).toBe(round);
     }
     expect(place.issuer.countOf('denied refresh_token')).toBe(0);
-  }, 40_000);
+  });
 
   it('that cannot be renewed because the issuer is down costs the call, and not the sign-in', async () => {
     const place = await signedIn();

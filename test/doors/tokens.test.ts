@@ -264,7 +264,7 @@ describe('another address', () => {
 });
 
 describe('a store that is damaged while Assay runs', () => {
-  it('shuts out nobody who has a token, and is told in the log', { timeout: 60_000 }, async () => {
+  it('shuts out nobody who has a token, and is told in the log', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'laptop');
     const assay = await startAssay({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' } });

@@ -36,7 +36,7 @@ beforeAll(async () => {
   store = await openAt({ home, databaseUrl: undefined });
   id = textAt(await toolIn(admin, 'filed', 'act'), 'id');
   return () => upstream.close();
-}, 30_000);
+});
 
 /** How many deeds there are, of anything. */
 async function deeds(): Promise<number> {
@@ -126,7 +126,7 @@ describe('any body', () => {
     );
     // It would prove little if all were refused.
     expect(taken).toBeGreaterThan(RUNS / 10);
-  }, 120_000);
+  });
 
   it('of POST and PATCH of a gateway is taken whole or refused whole', async () => {
     const made = await admin.post('/gateways', { name: 'kept', url: upstream.url });

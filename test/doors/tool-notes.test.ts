@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { runAssay, startAssay } from '../support/assay.ts';
 import { at, parseJson } from '../support/json.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, tempDir, writeConfig, writeText } from '../support/place.ts';
 import { equip, meet, overStdio, WAYS, type Model } from '../support/toolsets.ts';
 
@@ -241,7 +242,7 @@ describe('notes', () => {
     });
     const place = ['triage', 'linear.create_issue', 'usage-with-project'];
     expect((await runAssay(['notes', 'accept', ...place, '--home', home])).code).toBe(0);
-    await expect.poll(() => described(model), { timeout: 5_000 }).toContain('usage-with-project');
+    await expect.poll(() => described(model), { timeout: patient(5_000) }).toContain('usage-with-project');
   });
 });
 

@@ -5,6 +5,7 @@ import { sleep } from '../support/endings.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernCall } from '../support/modern.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
 import { equip, MENU, overHttp, overStdio, WAYS, type Model } from '../support/toolsets.ts';
 
@@ -51,7 +52,7 @@ describe.each(WAYS)('a toolset over %s', (_, open) => {
     expect(await model.tools()).toEqual(['enter-configuration-mode', 's_act', 's_turn']);
     await model.call('s_turn');
     await expect
-      .poll(() => model.tools(), { timeout: 5_000 })
+      .poll(() => model.tools(), { timeout: patient(5_000) })
       .toEqual(['enter-configuration-mode', 's_turn']);
     expect(await refusal(model, 's_act')).toMatch(/withheld.*assay toolset review held/);
     await model.call('enter-configuration-mode');
@@ -71,14 +72,14 @@ describe('a toolset', () => {
       autoEquip: true,
     });
     await model.call('s_turn');
-    await expect.poll(() => model.describe('s_act'), { timeout: 5_000 }).toContain('IGNORE');
+    await expect.poll(() => model.describe('s_act'), { timeout: patient(5_000) }).toContain('IGNORE');
   });
 
   it('follows a definition where the tool was named by its name', async () => {
     const model = await overStdio({ servers: { s: fixture('turncoat') } }, 'modern');
     await equip(model, 'named', ['s.act', 's.turn']);
     await model.call('s_turn');
-    await expect.poll(() => model.describe('s_act'), { timeout: 5_000 }).toContain('IGNORE');
+    await expect.poll(() => model.describe('s_act'), { timeout: patient(5_000) }).toContain('IGNORE');
   });
 
   it('keeps the tools of an absent server and names them', async () => {
@@ -129,7 +130,9 @@ describe('a server', () => {
     await first.client.close();
     const servers = { 'a.b': fixture('named', ['c']), a: fixture('named', ['b.c']) };
     const second = await overStdio({ servers, home }, 'legacy');
-    await expect.poll(() => second.tools(), { timeout: 5_000 }).toEqual(['enter-configuration-mode']);
+    await expect
+      .poll(() => second.tools(), { timeout: patient(5_000) })
+      .toEqual(['enter-configuration-mode']);
     await second.call('enter-configuration-mode');
     expect(
       (await second.call('build-toolset', { name: 'two', tools: [{ namespacedName: 'a.b.c' }] })).text,
@@ -149,7 +152,7 @@ describe('a server', () => {
     const servers = { ...mine, a: fixture('named', ['b.c']), p: fixture('plain') };
     const second = await overStdio({ servers, home }, 'legacy');
     await expect
-      .poll(() => second.tools(), { timeout: 5_000 })
+      .poll(() => second.tools(), { timeout: patient(5_000) })
       .toEqual(['enter-configuration-mode', 'p_label']);
     for (const name of ['c', 'a_b_c']) expect(await codeOf(second, name)).toBe('REF_AMBIGUOUS');
     expect(await refusal(second, 'c')).toContain('of each of the servers "a.b", "a"');
@@ -174,7 +177,7 @@ describe('a server', () => {
     expect(
       at((await model.call('get-active-toolset')).data, 'equipped', 'context', 'tokens'),
     ).toBeGreaterThan(100);
-    expect(performance.now() - startedMs).toBeLessThan(15_000);
+    expect(performance.now() - startedMs).toBeLessThan(patient(15_000));
   });
 
   it('with a tool that is called like one of the menu has it called, where it is in the toolset', async () => {
@@ -218,9 +221,9 @@ it('a toolset that goes and comes back is seen again by whoever looked at it', a
   const model = await overStdio({ servers: TWO, home, args: ['--toolset', 'one'] }, 'legacy');
   expect(await model.tools()).toEqual(['a_secret']);
   await menu.call('delete-toolset', { name: 'one', confirm: true });
-  await expect.poll(() => model.tools(), { timeout: 5_000 }).toEqual([]);
+  await expect.poll(() => model.tools(), { timeout: patient(5_000) }).toEqual([]);
   await menu.call('build-toolset', { name: 'one', tools });
-  await expect.poll(() => model.tools(), { timeout: 5_000 }).toEqual(['a_secret']);
+  await expect.poll(() => model.tools(), { timeout: patient(5_000) }).toEqual(['a_secret']);
   expect(model.changes()).toBe(2);
 });
 

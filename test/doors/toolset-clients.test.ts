@@ -5,6 +5,7 @@ import { runAssay, startAssay } from '../support/assay.ts';
 import { until } from '../support/endings.ts';
 import { at, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { initializeOf, openSession } from '../support/legacy.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, MAIN, openDiary, tempDir, writeConfig, writeText } from '../support/place.ts';
 import { openPipe, type Pipe } from '../support/stdio.ts';
 import { begin, modernTasksClient, statusOf, TASKS_EXTENSION, type Asker } from '../support/tasks.ts';
@@ -67,7 +68,7 @@ it('a server of which nothing is shown says and asks nothing to a client on stdi
   await own(client, 'enter-configuration-mode');
   await equipOne(client, 'with', 'restless.rest');
   const all = new Set(['notifications/message', 'elicitation/create']);
-  await expect.poll(heard, { timeout: 5_000 }).toEqual(all);
+  await expect.poll(heard, { timeout: patient(5_000) }).toEqual(all);
 });
 
 describe('tasks', () => {
@@ -165,7 +166,7 @@ it('a modern client that listens, and listed before a restart alone, hears once 
   const after = await meet({ url: `http://127.0.0.1:${second.port}/mcp` }, 'modern');
   expect(after.changes()).toBe(0);
   expect((await runAssay(['toolset', 'equip', 'later', '--home', home])).code).toBe(0);
-  await expect.poll(after.changes, { timeout: 2_000 }).toBe(1);
+  await expect.poll(after.changes, { timeout: patient(2_000) }).toBe(1);
   expect(await after.tools()).toEqual(['enter-configuration-mode', 'told_b']);
   await second.settled();
   expect(after.changes()).toBe(1);

@@ -5,10 +5,11 @@ import { startAssay } from '../support/assay.ts';
 import { until } from '../support/endings.ts';
 import { at, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, tempDir, writeText } from '../support/place.ts';
 import { openStdio, type Pipe } from '../support/stdio.ts';
 
-const LATE_MS = 4_000;
+const LATE_MS = patient(4_000);
 
 describe('a later start', () => {
   let home: string;

@@ -119,7 +119,7 @@ describe.for(CELLS)('a $client client and the server $server, at the $side’s w
     expect(after.processes).toBeLessThanOrEqual(before.processes);
     expect(after.sockets).toBeLessThanOrEqual(idle.sockets);
     expect(after.files).toBeLessThanOrEqual(before.files);
-  }, 60_000);
+  });
 });
 
 /** Whoever does not learn of its session cannot end it: the answer lost, cut off or with its client, or the request twice. */

@@ -3,13 +3,14 @@ import { isAlive, kill, sleep, until } from '../support/endings.ts';
 import { DELAY_MS, Fate, FAULTS, type Plan } from '../support/fault-plan.ts';
 import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { envelope, META } from '../support/modern.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, openDiary } from '../support/place.ts';
 import { CAN, formOf } from '../support/questions.ts';
 import { seeded } from '../support/seeded.ts';
 import { openStdio, type Pipe } from '../support/stdio.ts';
 
 /** How long in ms Assay waits for anything here. */
-const LIMIT_MS = 1_500;
+const LIMIT_MS = patient(1_500);
 /** Longest time in ms until a request is answered, on a machine that has other things to do. */
 const BOUND_MS = 15_000;
 const AT_A_TIME = 4;
@@ -154,7 +155,7 @@ async function tryOut(client: Era, server: Era, plan: Plan): Promise<void> {
       );
   line.close();
   pipe.closeStdin();
-  const code = await Promise.race([pipe.ended, sleep(BOUND_MS).then(() => 'still there')]);
+  const code = await Promise.race([pipe.ended, sleep(patient(BOUND_MS)).then(() => 'still there')]);
   if (plan.fault !== 'kill') expect([what, code]).toEqual([what, 0]);
   await until(
     `${what}: no server is left`,
@@ -177,5 +178,5 @@ describe.for(PAIRS)('a $client client and a $server server on lines', ({ client,
       for (let plan = left.pop(); plan !== undefined; plan = left.pop()) await tryOut(client, server, plan);
     };
     await Promise.all(Array.from({ length: AT_A_TIME }, work));
-  }, 90_000);
+  });
 });

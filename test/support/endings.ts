@@ -1,6 +1,5 @@
-import { afterAll, vi } from 'vitest';
-
-vi.setConfig({ testTimeout: 20_000, hookTimeout: 30_000 });
+import { afterAll } from 'vitest';
+import { patient } from './patience.ts';
 
 const endings: (() => Promise<void>)[] = [];
 const removals: (() => void)[] = [];
@@ -55,18 +54,19 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Asks again and again until the answer is not undefined; throws with the sentence when the time is over. */
+/** Asks again and again until the answer is not undefined; throws with the sentence when the time, with CI's patience, is over. */
 export async function until<T>(
   what: string | (() => string),
   ask: () => T | undefined | Promise<T | undefined>,
   limitMs = 10_000,
 ): Promise<T> {
-  const endMs = Date.now() + limitMs;
+  const waitsMs = patient(limitMs);
+  const endMs = Date.now() + waitsMs;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
     if (Date.now() > endMs)
-      throw new Error(`Not within ${limitMs} ms: ${typeof what === 'string' ? what : what()}`);
+      throw new Error(`Not within ${waitsMs} ms: ${typeof what === 'string' ? what : what()}`);
     await sleep(20);
   }
 }

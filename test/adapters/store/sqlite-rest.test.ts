@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sentenceOf } from '../../../src/core/sentences.ts';
 import type { Log } from '../../../src/gateway/ports.ts';
 import type { Store, StorePart } from '../../../src/gateway/ports/store.ts';
@@ -10,8 +10,6 @@ import { sleep, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/place.ts';
 import { contentOf, openAt, rawRows, startProcess, type StoreProcess } from '../../support/stores.ts';
 import { token, valueOf, type StorePlace } from '../../support/store-values.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Long enough to go to rest, also after a write, on a machine that is busy. */
 const REST_MS = 30_000;
