@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { cleanEnv, watch } from '../support/assay.ts';
+import { endLater, until } from '../support/endings.ts';
+import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
+
+const GUESS = 'pretenuring:';
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'young', version: '1' } },
+};
+
+/** What Node says, with V8's guesses about what lives long in it, until `isReady` matches and it is stopped. */
+async function saidBy(args: readonly string[], isReady: RegExp): Promise<string> {
+  const child = spawn(process.execPath, ['--trace-pretenuring-statistics', ...args], {
+    env: cleanEnv(),
+    stdio: 'pipe',
+  });
+  const watched = watch(child);
+  endLater(async () => {
+    await watched.stop();
+  });
+  child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
+  await until(
+    () => `it is ready; stderr: ${watched.stderr()}`,
+    () => (isReady.test(watched.stdout()) ? true : undefined),
+    15_000,
+  );
+  await watched.stop();
+  return watched.stdout();
+}
+
+it.each([
+  ['serve', ['--port', '0'], /endpoint +http/],
+  ['stdio', ['--all'], /"serverInfo"/],
+])('assay %s lets V8 make no guess about what lives long', async (command, args, isReady) => {
+  const config = writeConfig({ plain: fixture('plain') });
+  const place = ['--config', config, '--home', tempDir()];
+  expect(await saidBy([MAIN, command, ...place, ...args], isReady)).not.toContain(GUESS);
+});
+
+it('V8 tells of its guesses where it makes them', async () => {
+  const script = `const kept = [];
+    for (let at = 0; at < 1e6; at++) kept[at % 1e5] = { list: [at], inner: { at } };
+    console.log('done');
+    setInterval(() => {}, 1e3);`;
+  expect(await saidBy(['--eval', script], /done/)).toContain(GUESS);
+});
