@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // Nothing is imported before this check: an older Node could not even parse what follows.
 const NEEDED = [22, 19];
+/** The commands that live long under load. */
+const RELAYS: ReadonlySet<string | undefined> = new Set(['serve', 'stdio']);
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const [neededMajor = 0, neededMinor = 0] = NEEDED;
 
@@ -12,7 +14,7 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   process.exitCode = 1;
 } else {
   boundYoungGeneration();
-  await keepYoung();
+  if (RELAYS.has(process.argv[2])) (await import('./platform/young-objects.ts')).makeNoGuess();
   await keepCompiled();
   const { startEarly } = await import('./early-start.ts');
   const early = await startEarly(process.argv);
@@ -53,15 +55,4 @@ function boundYoungGeneration(): void {
   if (process.platform === 'win32' || process.execve === undefined) return;
   const { execPath, execArgv, argv, env } = process;
   process.execve(execPath, [execPath, `${flag}=16`, ...execArgv, ...argv.slice(1)], env);
-}
-
-/**
- * V8 guesses by a hundred objects which ones will live long, and puts all of their kind into the old generation from then
- * on. Where a collection comes while many calls are under way it takes what belongs to calls for such: each call then
- * stays until a full collection, and costs half as much again (docs/adr/0041). What relays has nothing to win by the guess.
- */
-async function keepYoung(): Promise<void> {
-  if (process.argv[2] !== 'serve' && process.argv[2] !== 'stdio') return;
-  const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--no-allocation-site-pretenuring');
 }

@@ -70,6 +70,7 @@ export const ROOMS: readonly Room[] = [
       'node:tls',
       'node:url',
       'node:util',
+      'node:v8',
       'node:worker_threads',
       'node:zlib',
       'open',
