@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { err } from '../core/result.ts';
 import { listRetryMs } from '../core/supervision.ts';
 import { declares } from '../protocol/capabilities.ts';
@@ -29,6 +30,8 @@ interface Failure {
 
 /** Bursts of `list_changed` within this many ms are read once. */
 const REREAD_AFTER_MS = 50;
+/** Longest wait in ms for a server to be heard, before its lists are read for the first time. */
+const HEARD_WITHIN_MS = 100;
 
 /** The lists of one server as last read. What the server says has changed is read again, and so is what could not be read. */
 export class ServerLists {
@@ -63,6 +66,22 @@ export class ServerLists {
     return failure?.cause;
   }
 
+  /**
+   * Reads all lists of a link that has just begun, once its server is heard: it may say that a list has changed as soon as
+   * that is read. Of one that is slow to be heard they are read at once, and again when it is.
+   */
+  async readFirst(link: Link): Promise<void> {
+    this.#link = link;
+    const { hears } = link;
+    if (hears !== undefined && toldOf(link).length > 0) {
+      const heard = hears.then(() => true);
+      const isHeard = await Promise.race([heard, sleep(HEARD_WITHIN_MS, false, { ref: false })]);
+      if (!isHeard) void heard.then(() => this.#heard(link));
+      if (link !== this.#link) return;
+    }
+    await this.readAll(link);
+  }
+
   /** Reads all lists of a link at a time. One that cannot be read costs none of the others, and stays as it was. */
   async readAll(link: Link): Promise<void> {
     this.#link = link;
@@ -85,9 +104,7 @@ export class ServerLists {
 
   /** The server could not be heard for a while, and may have said so of all lists of which it says so. */
   missed(): void {
-    const { capabilities = {} } = this.#link ?? {};
-    for (const kind of LIST_KINDS)
-      if (declares(capabilities, LISTS[kind].capability, 'listChanged')) this.changed(kind);
+    if (this.#link !== undefined) for (const kind of toldOf(this.#link)) this.changed(kind);
   }
 
   /** The link is gone; the next one is read whole. */
@@ -99,6 +116,10 @@ export class ServerLists {
     this.#retries.clear();
     this.#failures.clear();
     this.#stale.clear();
+  }
+
+  #heard(link: Link): void {
+    if (link === this.#link) this.missed();
   }
 
   async #readStale(): Promise<void> {
@@ -141,4 +162,9 @@ export class ServerLists {
 /** Entries that did not change are the same objects as before. */
 function isSame(one: readonly Definition[], other: readonly Definition[]): boolean {
   return one.length === other.length && one.every((definition, place) => definition === other[place]);
+}
+
+/** The lists of which its server says that they change. */
+function toldOf({ capabilities }: Link): readonly ListKind[] {
+  return LIST_KINDS.filter((kind) => declares(capabilities, LISTS[kind].capability, 'listChanged'));
 }

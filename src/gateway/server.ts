@@ -239,7 +239,7 @@ export class Server {
     // Its entry may have changed meanwhile.
     link.adopt?.(this.#spec);
     const early = await Promise.race([
-      this.lists.readAll(link),
+      this.lists.readFirst(link),
       sleep(LISTS_LIMIT_MS, undefined, { ref: false }),
       end.promise,
     ]);

@@ -43,18 +43,6 @@ async function listeners(assay: Assay): Promise<Listeners> {
   return { assay, legacy, modern };
 }
 
-it('a client is told of a resource from when it may believe so, however late the stream of its server begins', async () => {
-  const http = await startNotifier({ era: 'legacy', getDelayMs: 500 });
-  endLater(() => http.close());
-  const assay = await startAssay({ servers: { s: { type: 'http', url: http.url, isolation: 'session' } } });
-  await assay.settled();
-  const session = await openSession(assay.url);
-  const stream = await session.listen();
-  expect(await session.ask('resources/subscribe', { uri: 'note://one' })).toMatchObject({ result: {} });
-  http.touch('note://one');
-  await untilHas(stream, isUpdate, 1);
-});
-
 const ERAS = ['legacy', 'modern'] as const;
 
 async function withHttp(era: 'legacy' | 'modern'): Promise<Listeners & { readonly http: NotifierHttp }> {

@@ -31,8 +31,8 @@ export const NOT_BEGUN: Resumable = { abort: () => undefined, rest: () => undefi
  * `onEnd` is called once, when there is nothing to take up any more.
  */
 export function exchangeResumably(options: ResumableOptions, send: Send): Resumable {
+  if (options.resume === undefined) return { abort: send(options), rest: () => undefined };
   const { isOver, resume, onEnd, onLost, ...exchange } = options;
-  if (resume === undefined) return { abort: send(options), rest: () => undefined };
   const trail = new Trail();
   const { onStart: _, ...following } = exchange;
   let isAborted = false;

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { startNotifier, type NotifierHttp, type NotifierHttpOptions } from '../fixtures/notifier-http.ts';
+import { startAssay } from '../support/assay.ts';
+import { endLater, sleep, until } from '../support/endings.ts';
+import { at, namesAt, type Json } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernAsk } from '../support/modern.ts';
+
+/** A legacy server, whose stream for what it says unasked begins so many ms late. */
+async function legacyServer(options: Pick<NotifierHttpOptions, 'getDelayMs'> = {}): Promise<NotifierHttp> {
+  const http = await startNotifier({ era: 'legacy', ...options });
+  endLater(() => http.close());
+  return http;
+}
+
+const isUpdate = (message: Json): boolean => at(message, 'method') === 'notifications/resources/updated';
+
+it('a client is told of a resource from when it may believe so, however late the stream of its server begins', async () => {
+  const http = await legacyServer({ getDelayMs: 500 });
+  const assay = await startAssay({ servers: { s: { type: 'http', url: http.url, isolation: 'session' } } });
+  await assay.settled();
+  const session = await openSession(assay.url);
+  const stream = await session.listen();
+  expect(await session.ask('resources/subscribe', { uri: 'note://one' })).toMatchObject({ result: {} });
+  http.touch('note://one');
+  await stream.next('the update', isUpdate);
+});
+
+it('what a server changed before its stream began, and so told nobody, is found when it begins', async () => {
+  const http = await legacyServer({ getDelayMs: 500 });
+  const assay = await startAssay({ servers: { s: { type: 'http', url: http.url } } });
+  await until('the list is read', () => (http.seen['tools/list'] === 1 ? true : undefined));
+  expect(http.opened()).toBe(0);
+  http.grow('tools');
+  await until('the new tool is there', async () =>
+    namesAt(await modernAsk(assay.url, 'tools/list'), 'result', 'tools').includes('s_extra_0')
+      ? true
+      : undefined,
+  );
+});
+
+it('a server whose stream begins at once is asked for its lists once', async () => {
+  const http = await legacyServer();
+  const assay = await startAssay({ servers: { s: { type: 'http', url: http.url } } });
+  await assay.settled();
+  await sleep(1_300);
+  expect(http.opened()).toBe(1);
+  expect(['tools/list', 'prompts/list', 'resources/list'].map((method) => http.seen[method])).toEqual([
+    1, 1, 1,
+  ]);
+});
