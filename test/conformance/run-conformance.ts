@@ -74,17 +74,20 @@ interface Trial {
   readonly test: (run: SuiteRun) => Promise<readonly Check[]>;
 }
 
+/** The suite gives some answers half a second, which a busy machine can miss; what is so is so each time. */
+const MOST_TIMES_AGAIN = 2;
+
 async function testSet({ run, way, set, demand, test }: Trial): Promise<Tested> {
   const testIn = (name: string, scenario?: string): Promise<readonly Check[]> =>
     test({ programs: run.programs, set, scenario, folder: folderOf(run, [way, set.name, name]) });
   const judged = (checks: readonly Check[]): Judgement =>
     judge(demand(checks, set.name), BASELINE, { way, set: set.name });
   let checks = await testIn('all');
-  // The suite gives some answers half a second, which a busy machine can miss; what is so is so twice.
-  for (const scenario of surprisesIn(judged(checks))) {
-    const second = await testIn(`again-${scenario.replaceAll('/', '-')}`, scenario);
-    checks = [...checks.filter((check) => check.scenario !== scenario), ...second];
-  }
+  for (let time = 1; time <= MOST_TIMES_AGAIN; time++)
+    for (const scenario of surprisesIn(judged(checks))) {
+      const again = await testIn(`again-${time}-${scenario.replaceAll('/', '-')}`, scenario);
+      checks = [...checks.filter((check) => check.scenario !== scenario), ...again];
+    }
   const passed = checks.filter(({ verdict }) => verdict === 'passed').length;
   const outcome = { way, set: set.name, passed, checks, ...judged(checks) };
   run.onOutcome?.(outcome);
