@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import type { Log } from '../../src/gateway/ports.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
-import { endLater, killLater } from './endings.ts';
+import { endLater, killLater, until } from './endings.ts';
 import { ROOT, tempDir } from './place.ts';
 import { postgres, rowsOf } from './postgres.ts';
 import { tryStore, valueOf, type StorePlace } from './store-values.ts';
@@ -80,6 +80,8 @@ export interface StoreProcess {
   /** Whole lines of its stdout so far. */
   lines(): readonly string[];
   readonly ended: Promise<number | null>;
+  /** kill -9, and its exit code. What it had asked a server for just before may still be done there: that is over then. */
+  kill(): Promise<number | null>;
 }
 
 export function startProcess(place: StorePlace, ...task: readonly string[]): StoreProcess {
@@ -89,9 +91,22 @@ export function startProcess(place: StorePlace, ...task: readonly string[]): Sto
   killLater(child.pid);
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   return {
     child,
     lines: () => text.split('\n').slice(0, -1),
-    ended: new Promise((resolve) => child.once('close', (code) => resolve(code))),
+    ended,
+    kill: async () => {
+      child.kill('SIGKILL');
+      const code = await ended;
+      if (place.databaseUrl !== undefined)
+        await until('nobody is connected', async () =>
+          (await rawRows(place, OTHERS)).length === 0 ? true : undefined,
+        );
+      return code;
+    },
   };
 }
+
+const OTHERS = `select pid from pg_stat_activity
+  where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;

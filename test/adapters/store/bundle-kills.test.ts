@@ -20,8 +20,7 @@ describe.each(DATABASES)('everything that operators made, in %s', (_, newPlace) 
       const least = chance.next() < 0.1 ? 1 : 2;
       await until('it has got so far', () => (bringing.lines().length >= least ? true : undefined), 60_000);
       await sleep(chance.below(120));
-      bringing.child.kill('SIGKILL');
-      expect(await bringing.ended).toBeNull();
+      expect(await bringing.kill()).toBeNull();
       const acknowledged = done + bringing.lines().length - 1;
       const store = await openAt(place);
       const { words, toolsets, settings } = valueOf(await store.snapshot());

@@ -83,8 +83,7 @@ async function killOnce(place: StorePlace, acknowledged: Acknowledged, chance: (
     await until('it has written', () => (hasWritten() ? true : undefined), 60_000);
     await sleep(chance() * 50);
   }
-  writer.child.kill('SIGKILL');
-  expect(await writer.ended).toBeNull();
+  expect(await writer.kill()).toBeNull();
   for (const line of writer.lines()) {
     const { what, value } = JSON.parse(line) as { readonly what: string; readonly value: unknown };
     if (what === 'state') checkState(value as State, acknowledged);

@@ -46,8 +46,7 @@ async function killOnce(place: StorePlace, livesMs: number | undefined, before: 
     await until('it has done something', () => (equipping.lines().length > 1 ? true : undefined), 60_000);
     await sleep(livesMs);
   }
-  equipping.child.kill('SIGKILL');
-  expect(await equipping.ended).toBeNull();
+  expect(await equipping.kill()).toBeNull();
   let done = before;
   for (const line of equipping.lines()) {
     const { what, value } = JSON.parse(line) as { readonly what: string; readonly value: unknown };

@@ -38,8 +38,7 @@ async function killOnce(place: StorePlace, livesMs: number | undefined, before: 
     await until('it has done something', () => (speaking.lines().length > 1 ? true : undefined), 60_000);
     await sleep(livesMs);
   }
-  speaking.child.kill('SIGKILL');
-  expect(await speaking.ended).toBeNull();
+  expect(await speaking.kill()).toBeNull();
   const said = speaking.lines().slice(1);
   expect(said).toEqual(said.map((_, at) => JSON.stringify({ what: 'said', value: before + at + 1 })));
   return before + said.length;
