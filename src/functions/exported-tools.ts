@@ -52,7 +52,8 @@ function candidatesOf(exported: Fields): ReadonlyMap<string, unknown> {
   const whole = exported['default'];
   if (isTool(whole) || (isRecord(whole) && typeof tryTo(() => whole['run']) === 'function'))
     add(whole, 'default');
-  else if (Array.isArray(whole)) for (const [index, one] of whole.entries()) add(one, `default[${index}]`);
+  else if (tryTo(() => Array.isArray(whole)) === true)
+    for (const [index, one] of (whole as readonly unknown[]).entries()) add(one, `default[${index}]`);
   else if (isRecord(whole))
     for (const key of Object.keys(whole))
       add(

@@ -87,9 +87,14 @@ export function isFunctionResult(value: unknown): value is FunctionResult {
   );
 }
 
-/** An object that is no list. */
+/** An object that is no list. A module may give a revoked proxy, which throws where it is asked even that. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (typeof value !== 'object' || value === null) return false;
+  try {
+    return !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 /** Most questions of one call that are open at once. */

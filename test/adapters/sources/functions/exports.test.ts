@@ -164,6 +164,18 @@ describe('a module', () => {
   });
 });
 
+it.each(['export const gone', 'export default'])(
+  'a revoked proxy that a module gives away (%s) costs none of its tools',
+  async (gives) => {
+    const tool =
+      "import { defineTool } from 'assay-mcp';\nexport const kept = defineTool({ name: 'kept', description: 'd', input: { type: 'object' }, run: () => 'here' });";
+    const gone = 'const { proxy, revoke } = Proxy.revocable({}, {});\nrevoke();';
+    const given = gives === 'export default' ? 'export default proxy;' : `${gives} = proxy;`;
+    const module = openedModule({ 'tools.ts': `${tool}\n${gone}\n${given}\n` });
+    expect(await module.say('kept')).toBe('here');
+  },
+);
+
 const returns = openedModule(
   moduleOf({
     text: `() => 'plain'`,
@@ -175,6 +187,7 @@ const returns = openedModule(
     whole: `() => ({ content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }], structuredContent: { a: 1 }, _meta: { b: 2 } })`,
     round: '() => { const a = {}; a.a = a; return a; }',
     big: '() => 10n',
+    gone: '() => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy; }',
     code: '() => () => 1',
     huge: `() => 'x'.repeat(100_000_000)`,
     trap: '() => new Proxy({}, { get() { throw new Error("no"); }, ownKeys() { throw new Error("no"); } })',
@@ -225,6 +238,7 @@ describe('what a tool returns', () => {
       'round',
       /^! What the tool returned cannot be written as JSON: TypeError: Converting circular structure/,
     ],
+    ['gone', /^! TypeError: Cannot perform 'get' on a proxy that has been revoked$/],
     [
       'big',
       /^! What the tool returned cannot be written as JSON: TypeError: Do not know how to serialize a BigInt$/,
