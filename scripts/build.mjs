@@ -16,11 +16,15 @@ await build({
   output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
 });
 
-// A process of its own, and what the modules that it runs import as "assay-mcp". Built apart: what it shared with the
+// Processes of their own, and what the modules that it runs import as "assay-mcp". Built apart: what it shared with the
 // program would be one file more at each start.
 await build({
   cwd: ROOT,
-  input: { 'function-runner': 'src/functions/runner.ts', 'define-tool': 'src/functions/define-tool.ts' },
+  input: {
+    'function-runner': 'src/functions/runner.ts',
+    'define-tool': 'src/functions/define-tool.ts',
+    'filter-worker': 'src/adapters/sources/http/filter-worker.ts',
+  },
   platform: 'node',
   external: /^[^./]/,
   output: { dir: 'dist', chunkFileNames: 'function-[name].js' },

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { connectMade } from './adapters/sources/connect-made.ts';
 import { watchFile } from './adapters/config/watch-file.ts';
+import type { FilterRunner } from './adapters/sources/http/filter-processes.ts';
 import type { HttpPort } from './adapters/sources/http/http-port.ts';
 import { isMade } from './core/server-spec.ts';
 import type { Settings } from './core/settings.ts';
@@ -30,13 +31,20 @@ const RUNNER = join(import.meta.dirname, 'function-runner.js');
 export function connectAll({ downstream, log, mask, home, settings }: Connecting): Connected {
   let opening: Promise<HttpPort> | undefined;
   const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(settings));
-  const made = connectMade({ log, mask, home, openHttp, runner: RUNNER, watch: watchFile });
+  let filtering: Promise<FilterRunner> | undefined;
+  const openFilters = (): Promise<FilterRunner> => (filtering ??= newFilters());
+  const made = connectMade({ log, mask, home, openHttp, openFilters, runner: RUNNER, watch: watchFile });
   return {
     connect: (spec, asked) => (isMade(spec.transport) ? made(spec, asked) : downstream(spec, asked)),
     close: async () => {
-      await (await opening)?.close();
+      await Promise.all([opening, filtering].map(async (opened) => (await opened)?.close()));
     },
   };
+}
+
+async function newFilters(): Promise<FilterRunner> {
+  const { FilterProcesses } = await import('./adapters/sources/http/filter-processes.ts');
+  return new FilterProcesses();
 }
 
 async function openHttpWithin(settings: Connecting['settings']): Promise<HttpPort> {

@@ -3,6 +3,7 @@ import { passing } from '../../core/supervision.ts';
 import type { Connect, Log, Opening } from '../../gateway/ports.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { readTextWithin } from '../../platform/bounded-file.ts';
+import type { FilterRunner } from './http/filter-processes.ts';
 import type { HttpPort } from './http/http-port.ts';
 import type { WatchFile } from './functions/file-watch.ts';
 import type { LocalSource, LocalTransport } from './local-source.ts';
@@ -15,6 +16,8 @@ export interface MadeDeps {
   readonly mask: (text: string) => string;
   /** Sends the requests of all tools; opened when the first of them is. */
   readonly openHttp: () => Promise<HttpPort>;
+  /** Evaluates the filters of all tools. */
+  readonly openFilters: () => Promise<FilterRunner>;
   /** The program that runs modules of functions. */
   readonly runner: string;
   /** Absolute path of the folder with Assay's own secrets, which no module may read. */
@@ -69,16 +72,17 @@ async function open(
 }
 
 async function openLocal(transport: LocalTransport, deps: MadeDeps): Promise<LocalSource> {
-  const [{ LocalSource: Source }, { restTool }, { openModule }, http] = await Promise.all([
+  const [{ LocalSource: Source }, { restTool }, { openModule }, http, filters] = await Promise.all([
     import('./local-source.ts'),
     import('./rest/rest-tool.ts'),
     import('./functions/open-module.ts'),
     deps.openHttp(),
+    deps.openFilters(),
   ]);
   const { home, log, runner, watch } = deps;
   const forbidden = home === undefined ? [] : [home];
   return new Source(transport, {
-    makeTool: (spec) => restTool(spec, { http }),
+    makeTool: (spec) => restTool(spec, { http, filters }),
     openModule: (spec) => openModule(spec, { runner, log, watch, forbidden }),
   });
 }

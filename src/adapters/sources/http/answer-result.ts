@@ -3,15 +3,22 @@ import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
 import type { MadeResult } from '../made-tool.ts';
 import { refused, said } from '../text-result.ts';
 import { readBody, type AnswerBody } from './answer-body.ts';
-import type { Filter } from './filter.ts';
 import type { HttpAnswer } from './http-call.ts';
+import { filterFailure } from './filter-failure.ts';
+import type { FilterRunner } from './filter-processes.ts';
 import { MOST_LEVELS, nestsTooDeeply } from './nesting.ts';
 import { quotedAnswer } from './quoted-answer.ts';
 import { redirectTarget } from './redirects.ts';
 import { shownAddress } from './shown-address.ts';
 
+export interface AnswerFilter {
+  readonly expression: string;
+  readonly runner: FilterRunner;
+}
+
 export interface AnswerOptions {
-  readonly filter?: Filter | undefined;
+  readonly filter?: AnswerFilter | undefined;
+  readonly signal: AbortSignal;
   readonly hasOutputSchema: boolean;
   /** `GET https://host/path`, for sentences: without a query, or what may be a key. */
   readonly request: string;
@@ -20,14 +27,14 @@ export interface AnswerOptions {
 }
 
 /** What a model gets of an answer. Whether it fits an output schema is not looked at. */
-export function answerResult(answer: HttpAnswer, options: AnswerOptions): MadeResult {
+export async function answerResult(answer: HttpAnswer, options: AnswerOptions): Promise<MadeResult> {
   const { status } = answer;
   const body = readBody(answer);
-  const result = status < 300 ? successOf(answer, body, options) : failureOf(answer, body, options);
+  const result = status < 300 ? await successOf(answer, body, options) : failureOf(answer, body, options);
   return { ...result, _meta: { [HTTP_FACTS]: { status } } };
 }
 
-function successOf(answer: HttpAnswer, body: AnswerBody, options: AnswerOptions): MadeResult {
+async function successOf(answer: HttpAnswer, body: AnswerBody, options: AnswerOptions): Promise<MadeResult> {
   const { status } = answer;
   switch (body.kind) {
     case 'empty':
@@ -54,7 +61,7 @@ function headerLines({ headers }: HttpAnswer): string {
   return lines.join('');
 }
 
-function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): MadeResult {
+async function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): Promise<MadeResult> {
   const { filter, hasOutputSchema, request } = options;
   const readsText = filter === undefined && !hasOutputSchema;
   if (answer.isCut) {
@@ -64,26 +71,29 @@ function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): M
     return refused(`The ${reader} needs the whole answer to ${request}, which was ${notice}.`);
   }
   if (readsText) return said(text);
+  if (filter !== undefined) return filteredResult(text, filter, options);
   if (nestsTooDeeply(text))
     return refused(
       `The request ${request} was carried out, but its answer nests deeper than ${MOST_LEVELS} levels, which is not read.`,
     );
   const value = exactJson(text)?.value;
-  if (filter === undefined)
-    return isMembers(value) ? { ...said(text), structuredContent: value } : said(text);
-  if (value === undefined)
-    return refused(`The filter works on JSON, which the answer to ${request} is not. ${quotedAnswer(text)}`);
-  const filtered = filter(value);
-  const shown = filtered.ok ? stringified(filtered.value) : undefined;
-  if (!filtered.ok)
-    return refused(
-      `The filter does not fit the answer to ${request}: ${filtered.error}. ${quotedAnswer(text)}`,
-    );
-  if (shown === undefined)
-    return refused(`The filter makes more of the answer to ${request} than can be given.`);
-  const isStructured = hasOutputSchema && isMembers(filtered.value);
-  return isStructured ? { ...said(shown), structuredContent: filtered.value } : said(shown);
+  return isMembers(value) ? { ...said(text), structuredContent: value } : said(text);
 }
+
+async function filteredResult(
+  text: string,
+  { expression, runner }: AnswerFilter,
+  { hasOutputSchema, request, signal }: AnswerOptions,
+): Promise<MadeResult> {
+  // A filter selects: a result that is larger than its answer is hardly what it was written for.
+  const mostCharacters = Math.max(text.length, LEAST_RESULT);
+  const filtered = await runner.run({ expression, text, mostCharacters }, signal);
+  if (!filtered.ok) return refused(filterFailure(filtered.error, { expression, request, text }));
+  const value = hasOutputSchema ? exactJson(filtered.value)?.value : undefined;
+  return isMembers(value) ? { ...said(filtered.value), structuredContent: value } : said(filtered.value);
+}
+
+const LEAST_RESULT = 1024 * 1024;
 
 function bytesResult(
   answer: HttpAnswer,
@@ -137,15 +147,4 @@ function shownBody({ body: bytes }: HttpAnswer, body: AnswerBody): string {
 
 function addressIn(request: string): string {
   return request.slice(request.indexOf(' ') + 1);
-}
-
-/** Undefined where the text would be longer than any text can be. */
-function stringified(value: unknown): string | undefined {
-  try {
-    const text: unknown = JSON.stringify(value);
-    // An expression can reach what is no JSON, as the functions that each object has.
-    return typeof text === 'string' ? text : 'null';
-  } catch {
-    return undefined;
-  }
 }

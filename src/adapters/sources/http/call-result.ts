@@ -29,6 +29,7 @@ export async function callResult(request: ReadyRequest, sending: Sending): Promi
   }
   return answerResult(answer.value, {
     filter,
+    signal,
     hasOutputSchema,
     request: shownRequest(request),
     url: request.url,

@@ -1,39 +1,84 @@
 import { createRequire } from 'node:module';
 import type * as jmespath from '@jmespath-community/jmespath';
+import { exactJson } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import { isDeeper } from '../is-deeper.ts';
+import { nestsTooDeeply } from './nesting.ts';
 
-/** Makes of a JSON value what is wanted of it. The error is what the expression says of itself. */
-export type Filter = (value: unknown) => Result<unknown, string>;
+/** Why a filter gave no result. */
+export type FilterFault =
+  | { readonly code: 'not_json' | 'answer_too_deep' | 'result_too_deep' | 'queue_full' }
+  | { readonly code: 'not_fitting'; readonly reason: string }
+  | { readonly code: 'result_too_large'; readonly mostCharacters: number }
+  | { readonly code: 'too_slow'; readonly limitMs: number }
+  | { readonly code: 'out_of_memory'; readonly limitMiB: number }
+  | { readonly code: 'process_ended'; readonly cause: string };
+
+export interface FilterTask {
+  /** A JMESPath expression. */
+  readonly expression: string;
+  /** JSON text. */
+  readonly text: string;
+  /** A longer result is refused. */
+  readonly mostCharacters: number;
+}
 
 const LONGEST_EXPRESSION = 4_096;
+/** Levels of its syntax tree, of which each part of an expression takes two. Expressions that people write have ten. */
+const MOST_TREE_LEVELS = 600;
 
-/** Reads a JMESPath expression; its functions are looked up now and not in the middle of a call. */
-export function compileFilter(expression: string): Result<Filter, string> {
-  if (expression.length > LONGEST_EXPRESSION)
-    return err(`the expression is longer than ${LONGEST_EXPRESSION} characters`);
-  const { compile, getRegisteredFunctions, TreeInterpreter } = (library ??= load());
+/** What is wrong with a JMESPath expression, as a phrase; undefined where it can be used. */
+export function filterFault(expression: string): string | undefined {
+  const parsed = parse(expression);
+  return parsed.ok ? undefined : parsed.error;
+}
+
+/** JSON text of what the expression selects. An expression has no bound of work: only the filter process calls this. */
+export function applyFilter({ expression, text, mostCharacters }: FilterTask): Result<string, FilterFault> {
+  if (nestsTooDeeply(text)) return err({ code: 'answer_too_deep' });
+  const read = exactJson(text);
+  if (read === undefined) return err({ code: 'not_json' });
+  const parsed = parse(expression);
+  if (!parsed.ok) return err({ code: 'not_fitting', reason: parsed.error });
   try {
-    const tree = compile(expression);
-    const unknown = unknownFunction(tree, new Set(getRegisteredFunctions()));
-    if (unknown !== undefined) return err(`there is no function ${JSON.stringify(unknown)}`);
-    return ok((value) => {
-      try {
-        // It was read as JSON.
-        return ok(TreeInterpreter.search(tree, value as jmespath.JSONValue) ?? null);
-      } catch (error) {
-        return err(messageOf(error));
-      }
-    });
+    // It was read as JSON. An expression can reach what is no JSON, as the functions that each object has.
+    const value = library().TreeInterpreter.search(parsed.value, read.value as jmespath.JSONValue);
+    const selected = (JSON.stringify(value) as string | undefined) ?? 'null';
+    if (selected.length > mostCharacters) return err({ code: 'result_too_large', mostCharacters });
+    return nestsTooDeeply(selected) ? err({ code: 'result_too_deep' }) : ok(selected);
   } catch (error) {
-    return err(messageOf(error));
+    // A text or list longer than the language has, or more levels than the stack holds.
+    if (error instanceof RangeError) return err({ code: 'result_too_large', mostCharacters });
+    return err({ code: 'not_fitting', reason: messageOf(error).slice(0, LONGEST_REASON) });
   }
 }
 
-let library: typeof jmespath | undefined;
+const LONGEST_REASON = 1_000;
 
-function load(): typeof jmespath {
+type Tree = ReturnType<typeof jmespath.compile>;
+
+function parse(expression: string): Result<Tree, string> {
+  if (expression.length > LONGEST_EXPRESSION)
+    return err(`the expression is longer than ${LONGEST_EXPRESSION} characters`);
+  const { compile, getRegisteredFunctions } = library();
+  try {
+    const tree = compile(expression);
+    if (isDeeper(tree, MOST_TREE_LEVELS)) return err(TOO_DEEP);
+    // Its functions are looked up now, and not in the middle of a call.
+    const unknown = unknownFunction(tree, new Set(getRegisteredFunctions()));
+    return unknown === undefined ? ok(tree) : err(`there is no function ${JSON.stringify(unknown)}`);
+  } catch (error) {
+    return err(error instanceof RangeError ? TOO_DEEP : messageOf(error));
+  }
+}
+
+const TOO_DEEP = 'the expression is nested too deeply';
+
+let loaded: typeof jmespath | undefined;
+
+function library(): typeof jmespath {
   // Synchronous, and at no start: most tools have no filter.
-  return createRequire(import.meta.url)('@jmespath-community/jmespath') as typeof jmespath;
+  return (loaded ??= createRequire(import.meta.url)('@jmespath-community/jmespath') as typeof jmespath);
 }
 
 function unknownFunction(node: unknown, known: ReadonlySet<string>): string | undefined {

@@ -4,7 +4,8 @@ import { markOf } from '../../../core/sources/made-facts.ts';
 import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
 import { callResult, shownRequest } from '../http/call-result.ts';
-import { compileFilter } from '../http/filter.ts';
+import type { FilterRunner } from '../http/filter-processes.ts';
+import { filterFault } from '../http/filter.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import { quotedAnswer } from '../http/quoted-answer.ts';
 import { withoutSecrets } from '../http/without-secrets.ts';
@@ -16,10 +17,11 @@ import { prepareRequest, secretsOfRest } from './prepare-request.ts';
 /** Makes a tool of one HTTP request. The error is a sentence: which member of it is of no use, and why. */
 export function restTool(
   spec: RestToolSpec,
-  { http }: { readonly http: HttpPort },
+  { http, filters }: { readonly http: HttpPort; readonly filters: FilterRunner },
 ): Result<MadeTool, string> {
-  const filter = spec.filter === undefined ? undefined : compileFilter(spec.filter);
-  if (filter?.ok === false) return err(`The filter is no JMESPath expression: ${filter.error}.`);
+  const fault = spec.filter === undefined ? undefined : filterFault(spec.filter);
+  if (fault !== undefined) return err(`The filter is no JMESPath expression: ${fault}.`);
+  const filter = spec.filter === undefined ? undefined : { expression: spec.filter, runner: filters };
   const input = checkBy(spec.inputSchema);
   if (!input.ok) return err(`The inputSchema cannot be used: ${input.error}.`);
   const output = spec.outputSchema === undefined ? undefined : checkBy(spec.outputSchema);
@@ -37,7 +39,7 @@ export function restTool(
       http,
       maxBytes,
       signal,
-      filter: filter?.value,
+      filter,
       hasOutputSchema,
     });
     return output === undefined ? result : checked(result, output.value, shownRequest(request));

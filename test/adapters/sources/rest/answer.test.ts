@@ -145,6 +145,23 @@ describe('a filter', () => {
     );
   });
 
+  it('that has no end is stopped, and calls beside it go on', async () => {
+    const echo = await answering(200, JSON_TYPE, '{"a":1}');
+    const endless = Array.from({ length: 30 }, () => '[@,@][]').join(' | ');
+    const { signal } = new AbortController();
+    const order: string[] = [];
+    const stopped = call(echo.tool({ filter: endless }), '{}', signal).then((result) => {
+      order.push('endless');
+      return shown(result);
+    });
+    const beside = [echo.tool({}), echo.tool({ filter: 'a' })];
+    const texts = await Promise.all(beside.map(async (tool) => shown(await call(tool, '{}', signal))));
+    expect([texts, order]).toEqual([['{"a":1}', '1'], []]);
+    expect(await stopped).toMatch(
+      /^error: The request POST .* was carried out, but its filter "\[@,@\].* (?:did not finish within 5 s|needed more than 512 MiB of memory) and was stopped\. Simplify the filter, or request less\.$/,
+    );
+  });
+
   it('works on whole JSON alone', async () => {
     const page = await answering(200, { 'content-type': 'text/html' }, '<html>');
     expect(shown(await call(page.tool({ filter: 'a' }), '{}'))).toBe(

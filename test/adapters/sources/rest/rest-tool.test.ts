@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { restTool } from '../../../../src/adapters/sources/rest/rest-tool.ts';
 import { readRestTool } from '../../../../src/core/sources/read-rest-tool.ts';
-import { call, loopbackHttp, made, serveTool, shown } from './serve-tool.ts';
+import { call, filters, loopbackHttp, made, serveTool, shown } from './serve-tool.ts';
 
 const http = loopbackHttp();
 
@@ -16,7 +16,7 @@ describe('the definition of a REST tool', () => {
       annotations: { readOnlyHint: true },
     };
     const spec = readRestTool('get-userById', entry);
-    const tool = spec.ok && restTool(spec.value, { http });
+    const tool = spec.ok && restTool(spec.value, { http, filters });
     expect(tool && tool.ok && tool.value.definition).toEqual({
       name: 'get-userById',
       description: 'Reads.',
@@ -32,6 +32,10 @@ describe('the definition of a REST tool', () => {
 
   it.each([
     [{ filter: 'a[' }, /^The filter is no JMESPath expression: .+\.$/],
+    [
+      { filter: `${'!'.repeat(4_000)}a` },
+      'The filter is no JMESPath expression: the expression is nested too deeply.',
+    ],
     [{ filter: 'nothing(@)' }, 'The filter is no JMESPath expression: there is no function "nothing".'],
     [
       { inputSchema: { type: 'object', properties: { a: { type: 'objekt' } } } },
@@ -43,7 +47,7 @@ describe('the definition of a REST tool', () => {
     ],
   ])('is none with %j', (member, expected) => {
     const spec = readRestTool('tool', { url: 'http://127.0.0.1/', ...member });
-    const tool = spec.ok && restTool(spec.value, { http });
+    const tool = spec.ok && restTool(spec.value, { http, filters });
     expect(tool && !tool.ok && tool.error).toEqual(
       typeof expected === 'string' ? expected : expect.stringMatching(expected),
     );

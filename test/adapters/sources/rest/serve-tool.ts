@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { openHttp } from '../../../../src/adapters/sources/http/open-http.ts';
+import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-processes.ts';
 import type { HttpPort } from '../../../../src/adapters/sources/http/http-port.ts';
 import type { MadeResult, MadeTool } from '../../../../src/adapters/sources/made-tool.ts';
 import { restTool } from '../../../../src/adapters/sources/rest/rest-tool.ts';
@@ -45,11 +46,14 @@ export function loopbackHttp(): HttpPort {
   return http;
 }
 
+export const filters: FilterProcesses = new FilterProcesses();
+endLater(() => filters.close());
+
 /** Throws where the entry is no tool. */
 export function made(entry: Readonly<Record<string, unknown>>, http: HttpPort): MadeTool {
   const spec = readRestTool('tool', entry);
   if (!spec.ok) throw new Error(JSON.stringify(spec.error));
-  const tool = restTool(spec.value, { http });
+  const tool = restTool(spec.value, { http, filters });
   if (!tool.ok) throw new Error(tool.error);
   return tool.value;
 }

@@ -1,0 +1,132 @@
+// What a filter may cost: time, memory, and the calls beside it.
+import { describe, expect, it } from 'vitest';
+import { filterFailure } from '../../../../src/adapters/sources/http/filter-failure.ts';
+import { applyFilter, filterFault } from '../../../../src/adapters/sources/http/filter.ts';
+import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-processes.ts';
+import { endLater } from '../../../support/endings.ts';
+import { patient } from '../../../support/patience.ts';
+
+const MOST = 1024 * 1024;
+const never = new AbortController().signal;
+
+function runner(limits: ConstructorParameters<typeof FilterProcesses>[0] = {}): FilterProcesses {
+  const opened = new FilterProcesses(limits);
+  endLater(() => opened.close());
+  return opened;
+}
+
+const times = (count: number, part: string): string => Array.from({ length: count }, () => part).join(' | ');
+const DOUBLES = times(30, '[@,@][]');
+/** Small in memory, as its parts are shared, and beyond measure as text. */
+const SHARES = times(40, '[@,@]');
+
+describe('the process of filters', () => {
+  const hostile = runner({ taskMs: patient(1_000), heapMiB: 64 });
+  const run = (expression: string, value: unknown = {}): ReturnType<FilterProcesses['run']> =>
+    hostile.run({ expression, text: JSON.stringify(value), mostCharacters: MOST }, never);
+  const numbers = Array.from({ length: 300_000 }, (_, index) => (index * 7919) % 300_007);
+
+  const cases: readonly (readonly [what: string, expression: string, value: unknown])[] = [
+    ['lists that double', DOUBLES, {}],
+    ['shared lists written as text', SHARES, {}],
+    ['shared lists written as text by a function', `to_string(${SHARES})`, {}],
+    ['one allocation beyond the heap, which would end a program', "split(@, '')", 'x'.repeat(30_000_000)],
+    ['a padding', "pad_left('a', `500000000`) | [@, @, @, @] | join('', @)", {}],
+    ['a replacement', "replace('a', 'a', 'aa', `2000000000`)", {}],
+    ['a join of many', `${times(20, '[@,@][]')} | map(&'${'x'.repeat(500)}', @) | join('', @)`, [1]],
+    [
+      'maps within maps',
+      'map(&map(&sort(@), $), @)',
+      Array.from({ length: 2_000 }, () => numbers.slice(0, 20)),
+    ],
+    ['sorting over and over', times(60, 'sort_by(@, &to_string(@))'), numbers],
+    ['a trim that goes back and forth', 'trim_right(@)', `${' '.repeat(200_000)}x`],
+  ];
+
+  it.each(cases)('bounds %s', async (_what, expression, value) => {
+    const result = await run(expression, value);
+    if (result.ok) expect(result.value.length).toBeLessThanOrEqual(MOST);
+    else expect(['too_slow', 'out_of_memory', 'result_too_large']).toContain(result.error.code);
+    expect(await run('a', { a: [1] }), 'and the next').toEqual({ ok: true, value: '[1]' });
+  });
+
+  it('evaluates others while one goes on, and one expression once at a time', async () => {
+    const shared = runner({ taskMs: patient(3_000) });
+    const ended: string[] = [];
+    const ask = async (name: string, expression: string): Promise<void> => {
+      const task = { expression, text: '{"a":1}', mostCharacters: MOST };
+      const result = await shared.run(task, never);
+      ended.push(`${name} ${result.ok ? result.value : result.error.code}`);
+    };
+    const slow = [ask('slow', SHARES), ask('again', SHARES)];
+    await Promise.all(Array.from({ length: 20 }, () => ask('quick', 'a')));
+    expect(new Set(ended)).toEqual(new Set(['quick 1']));
+    await Promise.all(slow);
+    expect(ended.slice(20)).toEqual(['slow too_slow', 'again too_slow']);
+  });
+
+  it('forgets a task that nobody waits for, and refuses what it has no room for', async () => {
+    const small = runner({ waitingCharacters: 10 });
+    const task = { expression: '@', text: '[1]', mostCharacters: MOST };
+    const leaving = new AbortController();
+    const first = small.run(task, never);
+    const left = small.run(task, leaving.signal);
+    leaving.abort(new Error('gone'));
+    await expect(left).rejects.toThrow('gone');
+    const waiting = [small.run(task, never), small.run(task, never), small.run(task, never)];
+    expect(await small.run(task, never)).toEqual({ ok: false, error: { code: 'queue_full' } });
+    for (const one of [first, ...waiting]) expect(await one).toEqual({ ok: true, value: '[1]' });
+  });
+
+  it('takes no task once it is closed, and leaves none without an answer', async () => {
+    const closing = runner();
+    const task = { expression: SHARES, text: '{}', mostCharacters: MOST };
+    const asked = [closing.run(task, never), closing.run(task, never)];
+    await closing.close();
+    for (const one of [...asked, closing.run(task, never)])
+      expect(await one).toMatchObject({ ok: false, error: { code: 'process_ended' } });
+  });
+});
+
+describe('a model', () => {
+  it('is told which filter failed, why, that the request was sent, and what to do', () => {
+    const filtering = { expression: DOUBLES, request: 'POST https://host/a', text: '{}' };
+    const filter = `"${DOUBLES.slice(0, 100)}"…`;
+    const said = (fault: Parameters<typeof filterFailure>[0]): string => filterFailure(fault, filtering);
+    expect(said({ code: 'too_slow', limitMs: 5_000 })).toBe(
+      `The request POST https://host/a was carried out, but its filter ${filter} did not finish within 5 s and was stopped. Simplify the filter, or request less.`,
+    );
+    expect(said({ code: 'out_of_memory', limitMiB: 512 })).toBe(
+      `The request POST https://host/a was carried out, but its filter ${filter} needed more than 512 MiB of memory and was stopped. Simplify the filter, or request less.`,
+    );
+    expect(said({ code: 'result_too_large', mostCharacters: 9 })).toBe(
+      `The request POST https://host/a was carried out, but its filter ${filter} gives more than the allowed 9 characters. Simplify the filter, or request less.`,
+    );
+  });
+});
+
+describe('an expression', () => {
+  it.each([
+    '!'.repeat(4_000) + 'a',
+    '('.repeat(4_000),
+    `${'['.repeat(2_000)}a${']'.repeat(2_000)}`,
+    `${'{a:'.repeat(1_000)}a${'}'.repeat(1_000)}`,
+    times(1_000, 'a'),
+    'a.'.repeat(2_000) + 'a',
+  ])('that nests deeply is none: %#', (expression) => {
+    expect(filterFault(expression)).toBe('the expression is nested too deeply');
+  });
+
+  it('may have as many parts as people write', () => {
+    expect(filterFault(times(100, '[*].{a: a, b: not_null(b.c, `1`)}'))).toBeUndefined();
+  });
+
+  it('gives nothing that nests deeper than is read', () => {
+    const wraps = `${'['.repeat(20)}@${']'.repeat(20)}`;
+    const text = `${'['.repeat(990)}${']'.repeat(990)}`;
+    expect(applyFilter({ expression: wraps, text, mostCharacters: MOST })).toEqual({
+      ok: false,
+      error: { code: 'result_too_deep' },
+    });
+  });
+});
