@@ -214,11 +214,10 @@ class Hearing implements Log {
 
   warn(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const { server, cause, list, firstCause } = fields;
-    // That it is down, and why, is seen at the server itself.
-    if (typeof server !== 'string' || firstCause !== undefined) return;
+    // That it is down or could not list something, and why, is seen at the server itself.
+    if (typeof server !== 'string' || firstCause !== undefined || list !== undefined) return;
     const { warnings } = this.of(server);
-    const about = [list, cause].filter((part) => typeof part === 'string').join(': ');
-    const phrase = about === '' ? message : `${message} (${about})`;
+    const phrase = typeof cause === 'string' ? `${message} (${cause})` : message;
     if (!warnings.includes(phrase) && warnings.length < MOST_HEARD) warnings.push(phrase);
   }
 

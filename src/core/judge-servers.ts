@@ -29,6 +29,8 @@ export interface ServerFacts {
         readonly revision: string;
         readonly stoodAfterMs: number;
         readonly tools: readonly DeclaredHints[];
+        /** Phrases: why lists of it could not be read. */
+        readonly listFaults: readonly string[];
         /** Undefined where that was not tried: a modern server is offered nothing at a handshake. */
         readonly offered: OfferFacts | undefined;
       }
@@ -57,7 +59,15 @@ export function judgeServers(all: readonly ServerFacts[], known: ReadonlySet<str
 
 function judgeCondition({ name, way, condition }: ServerFacts): Finding {
   if (condition.kind === 'up') {
-    const { era, revision, stoodAfterMs, tools } = condition;
+    const { era, revision, stoodAfterMs, tools, listFaults } = condition;
+    if (listFaults.length > 0)
+      return {
+        check: 'servers',
+        level: 'problem',
+        about: name,
+        says: `It stands and speaks ${revision} (${era}), but not everything that it has could be listed: ${listFaults.join('; ')}.`,
+        remedy: 'The server answered so itself: look at its log and at whatever it gets these lists from.',
+      };
     const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`;
     return {
       check: 'servers',

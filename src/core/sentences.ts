@@ -24,7 +24,7 @@ function boundedValue(value: unknown): unknown {
 }
 
 /** Never cut inside of a pair: half of one is no text for many parsers. */
-function boundedText(text: string): string {
+export function boundedText(text: string): string {
   return text.length > LONGEST_TEXT
     ? `${text.slice(0, LONGEST_TEXT).replace(/[\ud800-\udbff]$/, '')}…`
     : text;

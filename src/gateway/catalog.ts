@@ -188,7 +188,8 @@ export class Catalog {
       return old;
     }
     const { subscriptions } = old ?? {};
-    const server = new Server(spec, { ...this.#deps, onChange: () => this.#changed(), subscriptions });
+    const mask = this.#deps.telemetry?.mask;
+    const server = new Server(spec, { ...this.#deps, mask, onChange: () => this.#changed(), subscriptions });
     if (!this.#views.has(spec.name)) this.#views.set(spec.name, this.#viewOf(spec.name));
     if (old !== undefined) server.privateLinks.takeOver(old.privateLinks);
     this.#end(old, REPLACED);

@@ -1,5 +1,6 @@
 import type { Life } from '../core/supervision.ts';
 import type { Catalog } from './catalog.ts';
+import type { ListFault } from './server-lists.ts';
 import type { Server } from './server.ts';
 
 /** How one server is, for people and machines that look after it. */
@@ -14,7 +15,10 @@ export interface Condition {
   readonly nextTryMs?: number;
   readonly era?: string;
   readonly revision?: string;
+  /** Absent where they were never read. */
   readonly tools?: number;
+  /** The lists that could not be read, and why: what is shown of them is an earlier reading, or nothing. */
+  readonly listFaults?: readonly ListFault[];
 }
 
 /** All servers of the config in its order, then the entries that cannot even be tried. */
@@ -23,14 +27,22 @@ export function conditionsOf({ servers, rejected }: Catalog, nowMs: number): rea
   return [...servers.map((server) => conditionOf(server, nowMs)), ...refused];
 }
 
-function conditionOf({ spec, life, link, inventory }: Server, nowMs: number): Condition {
+/** Why clients miss something of a server: that it is down, or lists of one that is up; undefined: they miss nothing. */
+export function lackOf({ name, state, cause, listFaults = [] }: Condition): string | undefined {
+  if (state !== 'up') return `server ${name} is ${state}: ${cause ?? 'it has not answered yet'}`;
+  if (listFaults.length === 0) return undefined;
+  return `server ${name} is up, but ${listFaults.map(({ cause: why }) => why).join('; ')}`;
+}
+
+function conditionOf({ spec, life, link, inventory, lists }: Server, nowMs: number): Condition {
   const named = { name: spec.name, state: life.state };
   switch (life.state) {
     case 'up':
       return {
         ...named,
         ...(link && { era: link.era, revision: link.version }),
-        tools: inventory.tools.length,
+        ...(lists.isKnown('tools') && { tools: inventory.tools.length }),
+        ...(lists.faults.length > 0 && { listFaults: lists.faults }),
       };
     case 'starting':
       return named;

@@ -65,13 +65,14 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   const { era, version: revision } = link;
   if (era === 'legacy') await pause(WATCH_MS, signal);
   const { tools } = server.inventory;
+  const listFaults = server.lists.faults.map(({ cause }) => mask(cause));
   // What a server holds alone, a port or a lock, is free for its second start.
   await server.stop();
   const isOurs = isMade(spec.transport);
   const offered = era === 'legacy' && !isOurs ? await examineOffer(spec, tools, examining) : undefined;
   const stoodAfterMs = life.sinceMs - startedMs;
   const hints = tools.map((tool) => (isOurs ? saidHintsOf(server, tool) : hintsOf(tool)));
-  const condition = { kind: 'up', era, revision, stoodAfterMs, tools: hints, offered } as const;
+  const condition = { kind: 'up', era, revision, stoodAfterMs, tools: hints, listFaults, offered } as const;
   return { ...facts, condition, warnings: heardOf(spec.name).warnings.map(mask) };
 }
 

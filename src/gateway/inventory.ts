@@ -1,8 +1,9 @@
-import { sentenceOf } from '../core/sentences.ts';
+import { printable } from '../core/printable.ts';
+import { boundedText, sentenceOf } from '../core/sentences.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { headerParametersOf, readHeaderParameters } from '../protocol/header-parameters.ts';
 import { listable } from '../protocol/listable.ts';
-import { ownRequest } from '../protocol/message.ts';
+import { ownRequest, type ResponseMessage } from '../protocol/message.ts';
 import { scanArray, scanObject } from '../protocol/scan.ts';
 import { MAX_DEPTH, MAX_SERVER_DEPTH } from '../protocol/scanner.ts';
 import { memberOf, planOf, rawOf, textOf, type Plan } from '../protocol/spans.ts';
@@ -63,9 +64,9 @@ export async function readList(
     const { message } = answer.value;
     const result = memberOf(message.root, 'result');
     if (result === undefined) {
-      const code = memberOf(memberOf(message.root, 'error')?.object, 'code');
-      const isAbsent = code !== undefined && rawOf(message.bytes, code) === String(METHOD_NOT_FOUND);
-      return kind === 'resourceTemplates' && isAbsent ? ok([]) : err(`${method} was answered by an error`);
+      const { code, text } = errorIn(message);
+      const isAbsent = code === String(METHOD_NOT_FOUND);
+      return kind === 'resourceTemplates' && isAbsent ? ok([]) : err(`${method} failed: ${code} ${text}`);
     }
     const bytes = message.bytes.subarray(result.start, result.end);
     const entries = entriesOf(bytes, { kind, known, hasHeaders: link.hasHeaders === true });
@@ -76,6 +77,21 @@ export async function readList(
     // A cursor that is empty, or came before, leads nowhere: the list ends here.
   } while (cursor !== undefined && !cursors.has(cursor) && cursors.size < MOST_PAGES);
   return ok(found);
+}
+
+/** What a server said in place of a list, for people. */
+function errorIn({ bytes, root }: ResponseMessage): { readonly code: string; readonly text: string } {
+  const error = memberOf(root, 'error')?.object;
+  const code = memberOf(error, 'code');
+  const text = textOf(bytes, memberOf(error, 'message')) ?? '(no message)';
+  return {
+    code: code === undefined ? '(no code)' : shown(rawOf(bytes, code)),
+    text: shown(text),
+  };
+}
+
+function shown(text: string): string {
+  return printable(boundedText(text));
 }
 
 const RESULT_PLAN: Plan = planOf({

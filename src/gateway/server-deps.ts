@@ -11,6 +11,8 @@ export interface ServerDeps {
   readonly memory: Memory;
   readonly log: Log;
   readonly limits: Settings;
+  /** Takes secrets out of what a server said; undefined: nothing is secret. */
+  readonly mask?: ((text: string) => string) | undefined;
   /** Called after the server's lists or its state may have changed. */
   readonly onChange: () => void;
   /** What is said of tools beside their definitions; undefined: nothing. */

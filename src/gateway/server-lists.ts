@@ -12,6 +12,8 @@ export interface ServerListsOptions {
   readonly timeoutMs: () => number;
   /** A list has been read from this link. */
   readonly onRead: (link: Link, read: ListRead) => void;
+  /** Takes secrets out of what a server said. */
+  readonly mask: (text: string) => string;
   /** A list could not be read, with the cause as a phrase; it will be tried again after so many ms. */
   readonly onFailed: (kind: ListKind, cause: string, retryMs: number) => void;
 }
@@ -20,6 +22,13 @@ export interface ListRead {
   readonly list: ListKind;
   /** Whether it is another than before, or the first. */
   readonly isNews: boolean;
+}
+
+/** A list that could not be read. */
+export interface ListFault {
+  readonly list: ListKind;
+  /** A phrase. */
+  readonly cause: string;
 }
 
 /** Reads of one list that went wrong, one after the other. */
@@ -60,10 +69,14 @@ export class ServerLists {
     return this.#failures.size === 0 && LIST_KINDS.every((kind) => this.#known.has(kind));
   }
 
+  /** The lists that could not be read the last time: they are as they were before, or empty. */
+  get faults(): readonly ListFault[] {
+    return [...this.#failures].map(([list, { cause }]) => ({ list, cause }));
+  }
+
   /** A phrase: why one of the lists is still as it was read before; undefined where none is. */
   get fault(): string | undefined {
-    const [failure] = this.#failures.values();
-    return failure?.cause;
+    return this.faults[0]?.cause;
   }
 
   /**
@@ -150,7 +163,8 @@ export class ServerLists {
     this.#options.onRead(link, { list: kind, isNews });
   }
 
-  #failed(kind: ListKind, cause: string): void {
+  #failed(kind: ListKind, said: string): void {
+    const cause = this.#options.mask(said);
     const times = (this.#failures.get(kind)?.times ?? 0) + 1;
     this.#failures.set(kind, { times, cause });
     const retryMs = listRetryMs(times);

@@ -72,6 +72,7 @@ export class Server {
       remembered: known?.inventory,
       timeoutMs: () => this.spec.timeoutMs,
       onRead: (link, read) => this.#listRead(link, read),
+      mask: deps.mask ?? ((text) => text),
       onFailed: (list, cause, retryMs) =>
         deps.log.warn('a list could not be read', { server: this.spec.name, list, cause, retryMs }),
     });

@@ -25,6 +25,7 @@ it('A server that stands is said to, with its revision and how many tools it lis
       revision: '2026-07-28',
       stoodAfterMs: 12,
       tools: [{ tool: 'x', readOnly: undefined, destructive: undefined }],
+      listFaults: [],
       offered: undefined,
     },
     warnings: [],
@@ -36,6 +37,19 @@ it('A server that stands is said to, with its revision and how many tools it lis
       about: 'a',
       says: 'It stands after 12 ms, speaks 2026-07-28 (modern) and lists 1 tool.',
     },
+  ]);
+});
+
+it.each([
+  ['tools/list failed: -32603 fetch failed'],
+  ['tools/list failed: -32603 fetch failed', 'prompts/list was answered without a list'],
+])('One that stands but could not list what it has is a problem, with each cause: %s', (...listFaults) => {
+  const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', stoodAfterMs: 12 } as const;
+  const facts = down('', { condition: { ...condition, tools: [], listFaults, offered: undefined } });
+  const [found] = judgeServers([facts], NOBODY);
+  expect([found?.level, found?.says]).toEqual([
+    'problem',
+    `It stands and speaks 2025-11-25 (legacy), but not everything that it has could be listed: ${listFaults.join('; ')}.`,
   ]);
 });
 

@@ -14,7 +14,7 @@ function up(tools: readonly DeclaredHints[], offered?: OfferFacts): ServerFacts 
     name: 'a',
     way: 'stdio',
     isolation: 'shared',
-    condition: { ...condition, tools, offered },
+    condition: { ...condition, tools, listFaults: [], offered },
     warnings: [],
   };
 }

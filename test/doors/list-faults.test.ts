@@ -63,10 +63,20 @@ describe('a server', () => {
     );
   });
 
-  it('whose tools cannot be listed shows its prompts', async () => {
+  it('whose tools cannot be listed shows its prompts, and /health and the log say why', async () => {
     const { assay, session } = await serving('tools-error');
     const health = await assay.settled();
-    expect(at(serverIn(health, 'odd'), 'state')).toBe('up');
+    const cause = 'tools/list failed: -32603 no tools today';
+    expect(serverIn(health, 'odd')).toEqual({
+      name: 'odd',
+      state: 'up',
+      era: 'legacy',
+      revision: '2025-11-25',
+      listFaults: [{ list: 'tools', cause }],
+    });
+    expect(at(health, 'status')).toBe('degraded');
+    expect(assay.stderr()).toContain(cause);
+    expect(assay.stdout()).toContain(cause);
     expect(await names(session, 'prompts')).toEqual(['odd_greet']);
     expect(await names(session, 'tools')).toEqual([]);
     expect(await session.call('plain_label')).toBe('plain');

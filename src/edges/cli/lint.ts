@@ -5,7 +5,7 @@ import { LINT_RULES, type LintFinding, type LintLevels } from '../../core/hints/
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { printable } from '../../core/printable.ts';
-import { conditionsOf, type Condition } from '../../gateway/condition.ts';
+import { conditionsOf, lackOf, type Condition } from '../../gateway/condition.ts';
 import { declaredOf } from '../../gateway/definition-facts.ts';
 import { lintOf } from '../../gateway/hints/tool-view.ts';
 import type { Entry } from '../../gateway/listing.ts';
@@ -61,7 +61,7 @@ async function lintOpened({ catalog }: OpenTools, { server, options, levels }: L
   const tools = [...entries, ...disabled]
     .filter((entry) => server === undefined || entry.server.spec.name === server)
     .map((entry) => linted(entry, levels));
-  const down = conditions.filter(({ state }) => state !== 'up');
+  const down = conditions.filter(hasNoTools);
   const all = tools.flatMap(({ findings }) => findings);
   const errors = all.filter(({ level }) => level === 'error').length;
   const totals = { tools: tools.length, errors, warnings: all.length - errors };
@@ -69,8 +69,8 @@ async function lintOpened({ catalog }: OpenTools, { server, options, levels }: L
     const found = tools.filter(({ findings }) => findings.length > 0);
     console.log(JSON.stringify({ ...totals, findings: found, down: down.map(downJson) }, undefined, 2));
   } else show(tools, totals);
-  for (const { name, state, cause = 'it has not answered yet' } of down)
-    console.error(printable(`warning: server ${name} is ${state}: ${cause}`));
+  for (const lack of conditions.map(lackOf))
+    if (lack !== undefined) console.error(printable(`warning: ${lack}`));
   if (down.length > 0) return EXIT.unavailable;
   return totals.errors > 0 || (options.strict === true && totals.warnings > 0) ? EXIT.failed : EXIT.done;
 }
@@ -97,8 +97,13 @@ function linted({ server, name, definition }: Entry, levels: LintLevels): Linted
   return { server: server.spec.name, tool: name, findings: lintOf(tool, levels) };
 }
 
-function downJson({ name, state, cause }: Condition): unknown {
-  return { name, state, cause };
+/** Whether its tools are not there to be looked at. */
+function hasNoTools({ state, listFaults = [] }: Condition): boolean {
+  return state !== 'up' || listFaults.some(({ list }) => list === 'tools');
+}
+
+function downJson({ name, state, cause, listFaults }: Condition): unknown {
+  return { name, state, cause, listFaults };
 }
 
 interface Totals {

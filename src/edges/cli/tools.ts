@@ -1,7 +1,7 @@
 import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
-import { conditionsOf } from '../../gateway/condition.ts';
+import { conditionsOf, lackOf } from '../../gateway/condition.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import { declaredOf, definitionJson } from '../../gateway/definition-facts.ts';
 import { hintViews, lintOf, shownMembers } from '../../gateway/hints/tool-view.ts';
@@ -23,13 +23,16 @@ export async function listTools(
   const { entries, disabled } = catalog.all.listing('tools');
   const reports = catalog.reports();
   const conditions = conditionsOf(catalog, Date.now());
+  const listFaults = conditions.flatMap(({ name, listFaults: faults = [] }) =>
+    faults.map((fault) => ({ server: name, ...fault })),
+  );
   const down = conditions.flatMap(({ name, state, cause = UNANSWERED }) =>
     state === 'up' ? [] : [{ name, state, cause }],
   );
   if (options.json === true) {
     console.log(
       JSON.stringify(
-        { tools: entries.map((entry) => shown(entry, lintLevels)), down, reports },
+        { tools: entries.map((entry) => shown(entry, lintLevels)), down, listFaults, reports },
         undefined,
         2,
       ),
@@ -41,8 +44,8 @@ export async function listTools(
     if (doubtful > 0)
       console.error(`note: the hints of ${counted(doubtful, 'tool')} are wrong; \`assay lint\` says how`);
     for (const report of reports) console.error(`note: ${printable(report)}`);
-    for (const { name, state, cause } of down)
-      console.error(printable(`warning: server ${name} is ${state}: ${cause}`));
+    for (const lack of conditions.map(lackOf))
+      if (lack !== undefined) console.error(printable(`warning: ${lack}`));
   }
   await close();
   return down.length > 0 && down.length === conditions.length ? EXIT.unavailable : EXIT.done;

@@ -3,7 +3,7 @@ import type { Catalog } from '../../gateway/catalog.ts';
 import { conditionsOf, type Condition } from '../../gateway/condition.ts';
 
 export interface Health {
-  /** `starting` until each server had its chance, then `ok` if all are up; `stopping` as soon as no new request is taken. */
+  /** `starting` until each server had its chance, then `ok` if all are up and could list what they have; `stopping` as soon as no new request is taken. */
   readonly status: 'ok' | 'starting' | 'degraded' | 'stopping';
   readonly version: string;
   readonly uptimeMs: number;
@@ -20,7 +20,9 @@ export function healthOf(
 ): Health {
   const servers = conditionsOf(catalog, Date.now());
   const { configFault } = catalog;
-  const isUp = servers.every(({ state }) => state === 'up') && configFault === undefined;
+  const isUp =
+    servers.every(({ state, listFaults }) => state === 'up' && listFaults === undefined) &&
+    configFault === undefined;
   const isStarting = servers.some(({ state }) => state === 'starting');
   return {
     status: isStopping ? 'stopping' : isUp ? 'ok' : isStarting ? 'starting' : 'degraded',

@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { isAlive } from './liveness.ts';
+
+const LOOK_EVERY_MS = 250;
+/** Names that npm gives to scripts which run in the foreground: `npm start`, and `npx assay-mcp serve`. */
+const FOREGROUND: ReadonlySet<string | undefined> = new Set(['start', 'npx']);
+
+interface ProcessFacts {
+  readonly parent: number;
+  readonly commandLine: string;
+}
+
+/** Whether npm started this process to run in the foreground, so that it has no purpose without npm. */
+export function isStartedByNpm(env: Readonly<Record<string, string | undefined>>): boolean {
+  return process.platform !== 'win32' && FOREGROUND.has(env['npm_lifecycle_event']);
+}
+
+/**
+ * Calls back once when the npm that started this process has ended. npm passes SIGTERM and SIGINT to the shell that it
+ * started and SIGHUP to nobody; the shell ends and tells its child nothing. To be called where `isStartedByNpm`.
+ */
+export function onNpmEnd(call: () => void): void {
+  const parent = process.ppid;
+  const npm = npmAbove(parent);
+  const look = setInterval(() => {
+    // A process whose parent has ended gets another one.
+    if (process.ppid === parent && (npm === undefined || isAlive(npm))) return;
+    clearInterval(look);
+    call();
+  }, LOOK_EVERY_MS).unref();
+}
+
+/** The npm that started this shell; undefined where the parent is npm itself, or nothing can be learnt. */
+function npmAbove(parent: number): number | undefined {
+  const shell = factsOf(parent);
+  if (shell === undefined || isNpm(shell)) return undefined;
+  const above = factsOf(shell.parent);
+  return above !== undefined && isNpm(above) && isAlive(shell.parent) ? shell.parent : undefined;
+}
+
+/** By the title that npm gives itself. */
+function isNpm({ commandLine }: ProcessFacts): boolean {
+  return /^np[mx]\b/.test(commandLine);
+}
+
+function factsOf(pid: number): ProcessFacts | undefined {
+  try {
+    return process.platform === 'linux' ? factsInProc(pid) : factsByPs(pid);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Slim containers have no `ps`. In `PID (name) STATE PPID …` the name may hold anything. */
+function factsInProc(pid: number): ProcessFacts {
+  const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [, parent] = status.slice(status.lastIndexOf(')') + 2).split(' ');
+  return { parent: Number(parent), commandLine: readFileSync(`/proc/${pid}/cmdline`, 'utf8') };
+}
+
+function factsByPs(pid: number): ProcessFacts | undefined {
+  const line = execFileSync('ps', ['-o', 'ppid=,args=', '-p', String(pid)], { encoding: 'utf8' });
+  const [, parent, commandLine] = /^ *(\d+) +(.*)/.exec(line) ?? [];
+  return commandLine === undefined ? undefined : { parent: Number(parent), commandLine };
+}

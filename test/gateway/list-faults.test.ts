@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { judgeServers } from '../../src/core/judge-servers.ts';
+import { passing } from '../../src/core/supervision.ts';
+import { conditionsOf, lackOf } from '../../src/gateway/condition.ts';
+import { LIST_KINDS, LISTS, readList } from '../../src/gateway/inventory.ts';
+import { Catalog } from '../../src/gateway/catalog.ts';
+import type { Connect, Link, ListKind } from '../../src/gateway/ports.ts';
+import { err, ok } from '../../src/core/result.ts';
+import { defaultSettings } from '../../src/core/resolve-settings.ts';
+import { examineServers } from '../../src/gateway/examine-servers.ts';
+import { healthOf } from '../../src/edges/mcp/health.ts';
+import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
+import { until } from '../support/endings.ts';
+import { NOTHING_ASKS, SILENT } from './listed-server.ts';
+
+function response(members: string): ResponseMessage {
+  const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,${members}}`));
+  if (message.kind !== 'response') throw new Error(`no response: ${members}`);
+  return message;
+}
+
+/** A server with all lists; the ones in `failing` are answered by these members. */
+function link(failing: Partial<Record<ListKind, string>>): Link {
+  return {
+    era: 'legacy',
+    version: '2025-11-25',
+    capabilities: { tools: {}, prompts: {}, resources: {} },
+    instructions: undefined,
+    untakenBytes: 0,
+    tiesQuestions: false,
+    ask: ({ message }) => {
+      const kind = LIST_KINDS.find((one) => LISTS[one].method === message.method);
+      const said = (kind && failing[kind]) ?? `"result":{"${kind ?? ''}":[]}`;
+      return Promise.resolve(ok({ era: 'legacy', message: response(said) }));
+    },
+    say() {},
+    close: () => Promise.resolve(),
+  };
+}
+
+const FETCH_FAILED = '"error":{"code":-32603,"message":"fetch failed"}';
+
+describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (kind) => {
+  const { method } = LISTS[kind];
+  const reading = { timeoutMs: 1_000, before: [] };
+  const read = (error: string): ReturnType<typeof readList> =>
+    readList(link({ [kind]: error }), kind, reading);
+
+  it('is a fault with the method, the code and the message', async () => {
+    expect(await read(FETCH_FAILED)).toEqual({ ok: false, error: `${method} failed: -32603 fetch failed` });
+  });
+
+  it('is bounded and obeyed by no terminal', async () => {
+    const hostile = JSON.stringify(`\u001b[2J${'x'.repeat(10_000)}`);
+    expect(await read(`"error":{"code":-1,"message":${hostile}}`)).toEqual({
+      ok: false,
+      error: `${method} failed: -1 \\u001b[2J${'x'.repeat(196)}…`,
+    });
+  });
+
+  it('has words for an error without any', async () => {
+    expect(await read('"error":{}')).toEqual({
+      ok: false,
+      error: `${method} failed: (no code) (no message)`,
+    });
+  });
+
+  it('shows in the condition of its server, in its health and to who looks at tools; the secret in it does not', async () => {
+    const catalog = openCatalog({ [kind]: '"error":{"code":-32603,"message":"no SECRET fits"}' });
+    catalog.start();
+    await until('it is up', () => (catalog.servers[0]?.life.state === 'up' ? true : undefined));
+    const cause = `${method} failed: -32603 no [masked] fits`;
+    const [condition] = conditionsOf(catalog, 0);
+    expect(condition).toEqual({
+      name: 'a',
+      state: 'up',
+      era: 'legacy',
+      revision: '2025-11-25',
+      ...(kind !== 'tools' && { tools: 0 }),
+      listFaults: [{ list: kind, cause }],
+    });
+    expect(healthOf(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('degraded');
+    expect(condition && lackOf(condition)).toBe(`server a is up, but ${cause}`);
+    await catalog.stop();
+  });
+
+  it('is a problem for the doctor', async () => {
+    const examined = await examineServers({
+      catalog: openCatalog({ [kind]: FETCH_FAILED }),
+      connectAgain: () => Promise.resolve(err(passing('not again'))),
+      heardOf: () => ({ stderr: [], warnings: [] }),
+      mask: (text) => text,
+      onNews: () => undefined,
+      signal: new AbortController().signal,
+    });
+    const [finding] = judgeServers(examined, new Set());
+    expect(finding?.level).toBe('problem');
+    expect(finding?.says).toContain(`${method} failed: -32603 fetch failed`);
+  });
+});
+
+it('a server that can list everything lacks nothing', async () => {
+  const catalog = openCatalog({});
+  catalog.start();
+  await until('it is up', () => (catalog.servers[0]?.life.state === 'up' ? true : undefined));
+  expect(conditionsOf(catalog, 0).map(lackOf)).toEqual([undefined]);
+  expect(healthOf(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('ok');
+  await catalog.stop();
+});
+
+function openCatalog(failing: Partial<Record<ListKind, string>>): Catalog {
+  const connect: Connect = () => Promise.resolve(ok(link(failing)));
+  const transport = { kind: 'stdio', command: 'none', args: [], env: {}, cwd: '/' } as const;
+  const spec = { name: 'a', transport, timeoutMs: 1_000, prefix: true, isolation: 'shared' } as const;
+  return new Catalog(
+    { servers: [spec], rejected: [] },
+    {
+      connect,
+      memory: { recall: () => undefined, remember() {} },
+      log: SILENT,
+      limits: defaultSettings(),
+      chance: () => 0,
+      asking: NOTHING_ASKS,
+      telemetry: {
+        tracer: undefined,
+        meter: undefined,
+        mask: (text) => text.replaceAll('SECRET', '[masked]'),
+      },
+    },
+  );
+}
