@@ -14,7 +14,7 @@ interface Beside {
 
 /** Export and import of all that operators made. */
 export function openBundles(
-  { said, store, fileSettings, ground }: OpenedConfig,
+  { said, store, settings, fileSettings, ground }: OpenedConfig,
   { gateways, toolsets }: Beside,
 ): BundleDesk {
   const sources = { env: ground.around.env, file: fileSettings };
@@ -26,6 +26,7 @@ export function openBundles(
     secretMembers,
     configNames: () => gateways.all().flatMap(({ name, origin }) => (origin === 'config file' ? [name] : [])),
     settingFix: (key) => (isSettingKey(key) ? fixOf(key, sources) : undefined),
+    runningSetting: (key) => settings[key],
     nowMs: () => Date.now(),
   });
 }

@@ -14,8 +14,14 @@ import { OWN_INFO } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
 import { sentenceOf } from './core/sentences.ts';
 import type { ServerSpec } from './core/server-spec.ts';
-import { isFitting, resolveSettings, type Resolved } from './core/resolve-settings.ts';
-import type { Settings } from './core/settings.ts';
+import {
+  ignoredSentence,
+  ignoredSettings,
+  isStorable,
+  resolveSettings,
+  type Resolved,
+} from './core/resolve-settings.ts';
+import type { SettingKey, Settings } from './core/settings.ts';
 import type { OpenCatalog } from './edges/cli/runtime.ts';
 import type { EarlyStart } from './early-start.ts';
 import { connectAll } from './connecting.ts';
@@ -162,6 +168,8 @@ export interface Configured extends Resolved {
   readonly config: Config;
   /** Why there is no config file; an empty one stands in its place, as sources may be registered. */
   readonly absence: Refusal | undefined;
+  /** Stored settings that have no effect, as they come from environment and config file only. */
+  readonly ignored: readonly SettingKey[];
   /** Told of each good config before anything is made of it: what of it is secret is masked from then on. */
   readonly learn: (plan: Plan) => void;
 }
@@ -182,13 +190,15 @@ export async function readConfig(
   report(config.value, log);
   const stored = store === undefined ? ok(new Map<string, unknown>()) : await store.settings();
   if (!stored.ok) return stored;
+  const ignored = ignoredSettings(stored.value);
+  for (const key of ignored) log.warn(ignoredSentence(key), { setting: key });
   const resolved = resolveSettings({
     env: around.env,
     file: config.value.settings,
     // One that an older or newer Assay stored must not keep this one from starting.
-    stored: new Map([...stored.value].filter(([key, value]) => isFitting(key, value))),
+    stored: new Map([...stored.value].filter(([key, value]) => isStorable(key, value))),
   });
-  return resolved.ok ? ok({ ...resolved.value, config: config.value, absence, learn }) : resolved;
+  return resolved.ok ? ok({ ...resolved.value, config: config.value, absence, ignored, learn }) : resolved;
 }
 
 /** The watching of files begins so many ms after the start, which others need more. */

@@ -140,6 +140,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   BODY_INVALID: { rpc: INVALID_PARAMS, http: 422, exit: EXIT.usage },
   QUERY_INVALID: { rpc: INVALID_PARAMS, http: 400, exit: EXIT.usage },
   PRECONDITION_FAILED: { rpc: INVALID_REQUEST, http: 412, exit: EXIT.failed },
+  SETTING_READ_ONLY: { rpc: INVALID_PARAMS, http: 403, exit: EXIT.config },
   SETTING_FIXED: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.config },
 };
 

@@ -1,4 +1,5 @@
 import type { Finding } from './finding.ts';
+import { ignoredSetting, ignoredSettings } from './resolve-settings.ts';
 
 export interface NodeFacts {
   /** Without a "v". */
@@ -147,13 +148,29 @@ export interface StoreFacts {
   readonly is: 'absent' | 'whole' | 'newer' | 'at fault';
   /** A phrase. */
   readonly fault?: string;
+  /** Settings that are stored. */
+  readonly settings?: ReadonlyMap<string, unknown>;
 }
 
 /** Whether what lasts can be read. A store that nobody made yet is none to speak of. */
-export function judgeStore({ kind, place, is, fault = '' }: StoreFacts): readonly Finding[] {
+export function judgeStore({
+  kind,
+  place,
+  is,
+  fault = '',
+  settings = new Map(),
+}: StoreFacts): readonly Finding[] {
   if (is === 'absent') return [];
   if (is === 'whole')
-    return [{ check: 'disk', level: 'ok', about: place, says: 'The store can be read and is whole.' }];
+    return [
+      { check: 'disk', level: 'ok', about: place, says: 'The store can be read and is whole.' },
+      ...ignoredSettings(settings).map((key): Finding => ({
+        check: 'config',
+        level: 'warning',
+        about: key,
+        ...ignoredSetting(key),
+      })),
+    ];
   if (is === 'newer')
     return [
       {

@@ -177,6 +177,7 @@ export type Refusal =
       /** As it is now. */
       readonly etag: string;
     }
+  | { readonly code: 'SETTING_READ_ONLY'; readonly name: string; readonly env: string }
   | {
       readonly code: 'SETTING_FIXED';
       readonly name: string;

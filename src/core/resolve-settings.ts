@@ -1,7 +1,7 @@
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 import type { SettingFacts, SettingKind } from './setting-kind.ts';
-import { SETTINGS, type SettingKey, type Settings } from './settings.ts';
+import { isSettingKey, SETTINGS, type SettingKey, type Settings } from './settings.ts';
 
 /** Who said what a setting is, in the order of precedence. */
 export type SettingOrigin = 'environment' | 'config file' | 'store' | 'default';
@@ -50,10 +50,34 @@ export function settingFault({ kind }: SettingFacts, value: unknown): string | u
   return isFit ? undefined : `it must be a whole number from ${kind.least} to ${kind.most}`;
 }
 
-/** Whether there is such a setting and it takes the value. */
-export function isFitting(key: string, value: unknown): boolean {
-  const facts = Object.hasOwn(SETTINGS, key) ? SETTINGS[key as SettingKey] : undefined;
-  return facts !== undefined && settingFault(facts, value) === undefined;
+/** Whether there is such a setting, the store may hold it, and it takes the value. */
+export function isStorable(key: string, value: unknown): boolean {
+  if (!isSettingKey(key) || SETTINGS[key].changedBy === 'startup') return false;
+  return settingFault(SETTINGS[key], value) === undefined;
+}
+
+/** Settings in the store that no longer count there, as an earlier version stored them; in the order of the table. */
+export function ignoredSettings(stored: ReadonlyMap<string, unknown>): readonly SettingKey[] {
+  const keys = Object.keys(SETTINGS) as SettingKey[]; // the keys of the table itself
+  return keys.filter((key) => SETTINGS[key].changedBy === 'startup' && stored.has(key));
+}
+
+/** Why a stored setting has no effect, and what to do. */
+export function ignoredSetting(key: SettingKey): { readonly says: string; readonly remedy: string } {
+  return {
+    says: `The stored value of ${key} is ignored: this setting is read from the environment and the config file only.`,
+    remedy: `Set ${startupPlaces(key)} if you want it, and delete the stored value with PATCH /preferences {"${key}": null}.`,
+  };
+}
+
+export function ignoredSentence(key: SettingKey): string {
+  const { says, remedy } = ignoredSetting(key);
+  return `${says} ${remedy}`;
+}
+
+/** Where a setting of `startup` is set. */
+export function startupPlaces(key: SettingKey): string {
+  return `${SETTINGS[key].env}, or settings["${key}"] in the config file`;
 }
 
 interface Said {
@@ -70,7 +94,9 @@ function saidOf(key: string, facts: SettingFacts, sources: SettingSources): Said
   }
   if (sources.file.has(key))
     return { value: sources.file.get(key), name: `settings["${key}"]`, origin: 'config file' };
-  return sources.stored.has(key) ? { value: sources.stored.get(key), name: key, origin: 'store' } : undefined;
+  return facts.changedBy === 'admin' && sources.stored.has(key)
+    ? { value: sources.stored.get(key), name: key, origin: 'store' }
+    : undefined;
 }
 
 const FLAGS: ReadonlyMap<string, boolean> = new Map([

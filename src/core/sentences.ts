@@ -204,6 +204,8 @@ const SENTENCES: Sentences = {
   QUERY_INVALID: (r) => `The query is not valid: ${misfitsIn(r.misfits)}.`,
   PRECONDITION_FAILED: (r) =>
     `It is not as you know it: somebody has changed it, and its ETag is ${r.etag} now. Read it again, and decide anew.`,
+  SETTING_READ_ONLY: (r) =>
+    `The setting ${quote(r.name)} decides who may come in or what Assay may reach, so it cannot be changed over the API. Set ${r.env}, or settings[${quote(r.name)}] in the config file, and restart Assay.`,
   SETTING_FIXED: (r) =>
     `The setting ${quote(r.name)} is fixed by the ${r.origin} (${r.by}). Change it there, or take it out there first.`,
 };

@@ -20,6 +20,12 @@ export interface SettingFacts {
   readonly env: string;
   /** One that counts where that is not set, for those who come from elsewhere. */
   readonly otherEnv?: string;
+  /**
+   * Who may change it. `startup`: whoever starts Assay, by environment or config file; what is stored never counts.
+   * `admin`: also whoever has the scope `admin`. Everything that decides who comes in, or where Assay may reach, is
+   * `startup`: otherwise `admin` makes itself a token with `execute`, or a way into the network of the machine.
+   */
+  readonly changedBy: 'startup' | 'admin';
   readonly kind: SettingKind;
   /** One sentence for people; the unit is in it. */
   readonly about: string;

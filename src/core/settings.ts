@@ -55,35 +55,41 @@ export type SettingKey = keyof Settings;
 export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'mcp.access': {
     env: 'ASSAY_MCP_ACCESS',
+    changedBy: 'startup',
     kind: { type: 'choice', of: ['open', 'token'], otherwise: 'open' },
     about:
       'Whether the MCP endpoints on loopback are open or need a token. Beyond loopback, and where auth.issuer is set, they always need one.',
   },
   'auth.issuer': {
     env: 'ASSAY_AUTH_ISSUER',
+    changedBy: 'startup',
     kind: text('https URL; http on loopback', issuerFault),
     about:
       'The authorization server whose JSON Web Tokens are taken beside Assay’s own, exactly as their iss spells it.',
   },
   'auth.audience': {
     env: 'ASSAY_AUTH_AUDIENCE',
+    changedBy: 'startup',
     kind: text('ASCII without spaces', audienceFault),
     about:
       'What stands in the aud of those tokens, for issuers that do not write the URL of the endpoint there. With it a token opens every endpoint that its scopes allow.',
   },
   'auth.jwksUri': {
     env: 'ASSAY_AUTH_JWKS_URI',
+    changedBy: 'startup',
     kind: text('https URL; http on loopback', jwksUriFault),
     about: 'Where the keys of the issuer are. Without it they are found through the metadata of the issuer.',
   },
   'auth.publicUrl': {
     env: 'ASSAY_AUTH_PUBLIC_URL',
+    changedBy: 'startup',
     kind: text('URL', publicUrlFault),
     about:
       'How clients reach Assay from outside, where that is not the address at which it listens; behind a proxy, the URL of the proxy.',
   },
   enableConfigToolsMenu: {
     env: 'ASSAY_ENABLE_CONFIG_TOOLS_MENU',
+    changedBy: 'admin',
     otherEnv: 'HYPERTOOL_ENABLE_CONFIG_TOOLS_MENU',
     kind: { type: 'flag', otherwise: true },
     about:
@@ -91,178 +97,210 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   },
   'modes.names': {
     env: 'ASSAY_MODES_NAMES',
+    changedBy: 'admin',
     kind: { type: 'choice', of: ['configuration-mode', 'toolset-menu'], otherwise: 'configuration-mode' },
     about:
       'What the tools that switch modes are called: enter-configuration-mode and exit-configuration-mode, or open-toolset-menu and close-toolset-menu.',
   },
   'toolsets.changed': {
     env: 'ASSAY_TOOLSETS_CHANGED',
+    changedBy: 'admin',
     kind: { type: 'choice', of: ['withhold', 'show'], otherwise: 'withhold' },
     about:
       'What becomes of a tool that a toolset holds to one definition by its refId, when the definition changes.',
   },
   'notes.review': {
     env: 'ASSAY_NOTES_REVIEW',
+    changedBy: 'admin',
     kind: { type: 'choice', of: ['auto', 'always', 'never'], otherwise: 'auto' },
     about:
       'Whether a note that a model wrote is kept from models until an operator accepts it. auto: where clients come with tokens.',
   },
   'servers.refreshMs': {
     env: 'ASSAY_SERVERS_REFRESH_MS',
+    changedBy: 'admin',
     kind: whole(300_000, 0, LONGEST_MS),
     about:
       'How often in ms the lists of servers are read again, beside when they say that these have changed; 0: never.',
   },
   'lint.contradiction': {
     env: 'ASSAY_LINT_CONTRADICTION',
+    changedBy: 'admin',
     kind: level('error'),
     about: 'How grave it is that a tool says both readOnlyHint and destructiveHint.',
   },
   'lint.notBoolean': {
     env: 'ASSAY_LINT_NOT_BOOLEAN',
+    changedBy: 'admin',
     kind: level('error'),
     about: 'How grave it is that a hint is neither true nor false.',
   },
   'lint.tellingWords': {
     env: 'ASSAY_LINT_TELLING_WORDS',
+    changedBy: 'admin',
     kind: level('warning'),
     about: 'How grave it is that the name or the description of a tool speaks against its hints.',
   },
   'lint.missingHints': {
     env: 'ASSAY_LINT_MISSING_HINTS',
+    changedBy: 'admin',
     kind: level('warning'),
     about: 'How grave it is that a tool leaves hints out.',
   },
   'http.allowLoopback': {
     env: 'ASSAY_HTTP_ALLOW_LOOPBACK',
+    changedBy: 'startup',
     kind: { type: 'flag', otherwise: false },
     about: 'Whether REST tools and OpenAPI documents may lead to this machine itself.',
   },
   'http.allowPrivate': {
     env: 'ASSAY_HTTP_ALLOW_PRIVATE',
+    changedBy: 'startup',
     kind: { type: 'flag', otherwise: false },
     about:
       'Whether they may lead into private networks (10/8, 172.16/12, 192.168/16 and the like). Addresses that hand out credentials of a cloud are never reached.',
   },
   'limits.bodyBytes': {
     env: 'ASSAY_MAX_BODY_BYTES',
+    changedBy: 'admin',
     kind: whole(64 * MiB, 1, 9_999_999_999),
     about: 'Largest message of a client, in bytes.',
   },
   'limits.connections': {
     env: 'ASSAY_LIMITS_CONNECTIONS',
+    changedBy: 'admin',
     kind: whole(1_000, 1, 100_000),
     about:
       'Most connections of clients; a new one takes the place of the one that was idle longest, and is refused where none is idle.',
   },
   'limits.sessions': {
     env: 'ASSAY_LIMITS_SESSIONS',
+    changedBy: 'admin',
     kind: whole(10_000, 1, 1_000_000),
     about:
       'Most sessions of the older revisions; a new one takes the place of the one that was idle longest.',
   },
   'limits.sessionIdleMs': {
     env: 'ASSAY_LIMITS_SESSION_IDLE_MS',
+    changedBy: 'admin',
     kind: whole(4 * HOUR_MS, 1, LONGEST_MS),
     about:
       'Longest time in ms that a session may stay without a request under way and without an open stream; then it ends.',
   },
   'limits.replayBytes': {
     env: 'ASSAY_LIMITS_REPLAY_BYTES',
+    changedBy: 'admin',
     kind: whole(4 * MiB, 0, 9_999_999_999),
     about:
       'Most bytes of events that a session keeps for a client that lost its connection; the oldest are given up. All sessions together keep at most 16 times that.',
   },
   'limits.requestsPerClient': {
     env: 'ASSAY_LIMITS_REQUESTS_PER_CLIENT',
+    changedBy: 'admin',
     kind: whole(256, 1, 65_536),
     about:
       'Most requests of one client that are under way, answers that it has not read included; more are refused.',
   },
   'limits.subscriptionsPerClient': {
     env: 'ASSAY_LIMITS_SUBSCRIPTIONS_PER_CLIENT',
+    changedBy: 'admin',
     kind: whole(1_024, 0, 65_536),
     about: 'Most resources of whose updates one client is told; more are refused.',
   },
   'limits.requestsPerServer': {
     env: 'ASSAY_LIMITS_REQUESTS_PER_SERVER',
+    changedBy: 'admin',
     kind: whole(1_024, 1, 65_536),
     about: 'Most requests that one server works on; more wait.',
   },
   'limits.queuePerServer': {
     env: 'ASSAY_LIMITS_QUEUE_PER_SERVER',
+    changedBy: 'admin',
     kind: whole(4_096, 0, 65_536),
     about: 'Most requests that wait for one server; more are refused.',
   },
   'limits.backlogBytes': {
     env: 'ASSAY_LIMITS_BACKLOG_BYTES',
+    changedBy: 'admin',
     kind: whole(64 * MiB, 1, 9_999_999_999),
     about:
       'Most bytes of requests that wait for one server, what it has not read included; more are refused.',
   },
   'limits.unreadBytes': {
     env: 'ASSAY_LIMITS_UNREAD_BYTES',
+    changedBy: 'admin',
     kind: whole(8 * MiB, 1, 9_999_999_999),
     about:
       'Most bytes on a stream that wait for a client which does not read. Then the stream is closed; on stdio notifications are left out.',
   },
   'limits.unreadMs': {
     env: 'ASSAY_LIMITS_UNREAD_MS',
+    changedBy: 'admin',
     kind: whole(60_000, 1, LONGEST_MS),
     about:
       'Longest time in ms that a client may take nothing of what waits for it; then its connection is closed, at the latest after twice that.',
   },
   'limits.headersMs': {
     env: 'ASSAY_LIMITS_HEADERS_MS',
+    changedBy: 'admin',
     kind: whole(20_000, 1, LONGEST_MS),
     about: 'Longest time in ms that the headers of a request may take.',
   },
   'limits.requestMs': {
     env: 'ASSAY_LIMITS_REQUEST_MS',
+    changedBy: 'admin',
     kind: whole(60_000, 1, LONGEST_MS),
     about: 'Longest time in ms that a request may take to arrive whole.',
   },
   'limits.idleConnectionMs': {
     env: 'ASSAY_LIMITS_IDLE_CONNECTION_MS',
+    changedBy: 'admin',
     kind: whole(65_000, 1, LONGEST_MS),
     about: 'Longest time in ms that a connection may stay open without a request.',
   },
   'limits.tokenFailures': {
     env: 'ASSAY_LIMITS_TOKEN_FAILURES',
+    changedBy: 'startup',
     kind: whole(20, 1, 1_000_000),
     about: 'Most invalid tokens from one address within a minute; then its next are not looked at.',
   },
   'limits.questionMs': {
     env: 'ASSAY_LIMITS_QUESTION_MS',
+    changedBy: 'admin',
     kind: whole(600_000, 1, LONGEST_MS),
     about:
       'Longest time in ms that a client has to answer what a server asks; then the server is told that nobody does.',
   },
   'limits.parkedCalls': {
     env: 'ASSAY_LIMITS_PARKED_CALLS',
+    changedBy: 'admin',
     kind: whole(1_024, 0, 65_536),
     about:
       'Most calls that wait for a client of 2026-07-28 to come again with answers; for one more the oldest call of who has most of them ends.',
   },
   'limits.processesPerServer': {
     env: 'ASSAY_LIMITS_PROCESSES_PER_SERVER',
+    changedBy: 'admin',
     kind: whole(32, 1, 4_096),
     about:
       'Most processes of one stdio server with "isolation": "session"; a new client takes the place of the one that was idle longest.',
   },
   'limits.linksPerServer': {
     env: 'ASSAY_LIMITS_LINKS_PER_SERVER',
+    changedBy: 'admin',
     kind: whole(1_024, 1, 65_536),
     about:
       'Most sessions that clients of Assay have at one HTTP server; a new client takes the place of the one that was idle longest.',
   },
   'limits.idleLinkMs': {
     env: 'ASSAY_LIMITS_IDLE_LINK_MS',
+    changedBy: 'admin',
     kind: whole(300_000, 1, LONGEST_MS),
     about: 'Longest time in ms that a session at a server is kept unused for clients of 2026-07-28.',
   },
   'limits.drainMs': {
     env: 'ASSAY_LIMITS_DRAIN_MS',
+    changedBy: 'admin',
     kind: whole(10_000, 0, LONGEST_MS),
     about:
       'Longest time in ms that requests under way have to be answered when Assay ends; then they are refused.',

@@ -119,6 +119,7 @@ const REFUSALS: Examples = {
   BODY_INVALID: ['-32602 422 2', { misfits: [{ at: HOSTILE, kind: 'unknown', reason: 'it is unknown' }] }],
   QUERY_INVALID: ['-32602 400 2', { misfits: [{ at: HOSTILE, kind: 'twice', reason: 'it stands twice' }] }],
   PRECONDITION_FAILED: ['-32600 412 1', { etag: '"12ab"' }],
+  SETTING_READ_ONLY: ['-32602 403 3', { name: HOSTILE, env: 'ASSAY_AUTH_ISSUER' }],
   SETTING_FIXED: ['-32602 409 3', { name: HOSTILE, origin: 'environment', by: 'ASSAY_PORT' }],
 };
 

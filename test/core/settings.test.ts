@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { resolveSettings, type SettingSources } from '../../src/core/resolve-settings.ts';
-import { SETTINGS } from '../../src/core/settings.ts';
+import {
+  ignoredSettings,
+  isStorable,
+  resolveSettings,
+  type SettingSources,
+} from '../../src/core/resolve-settings.ts';
+import type { SettingKind } from '../../src/core/setting-kind.ts';
+import { SETTINGS, type SettingKey } from '../../src/core/settings.ts';
 import { ROOT } from '../support/place.ts';
 
 const NOTHING: SettingSources = { env: {}, file: new Map(), stored: new Map() };
@@ -56,6 +62,87 @@ describe('a setting', () => {
     expect(result).toMatchObject({ ok: true });
   });
 });
+
+/** Who may change each setting: reviewed with an attacker in mind who has the scope `admin` alone. */
+const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
+  'mcp.access': 'startup',
+  'auth.issuer': 'startup',
+  'auth.audience': 'startup',
+  'auth.jwksUri': 'startup',
+  'auth.publicUrl': 'startup',
+  enableConfigToolsMenu: 'admin',
+  'modes.names': 'admin',
+  'toolsets.changed': 'admin',
+  'notes.review': 'admin',
+  'servers.refreshMs': 'admin',
+  'lint.contradiction': 'admin',
+  'lint.notBoolean': 'admin',
+  'lint.tellingWords': 'admin',
+  'lint.missingHints': 'admin',
+  'http.allowLoopback': 'startup',
+  'http.allowPrivate': 'startup',
+  'limits.bodyBytes': 'admin',
+  'limits.connections': 'admin',
+  'limits.sessions': 'admin',
+  'limits.sessionIdleMs': 'admin',
+  'limits.replayBytes': 'admin',
+  'limits.requestsPerClient': 'admin',
+  'limits.subscriptionsPerClient': 'admin',
+  'limits.requestsPerServer': 'admin',
+  'limits.queuePerServer': 'admin',
+  'limits.backlogBytes': 'admin',
+  'limits.unreadBytes': 'admin',
+  'limits.unreadMs': 'admin',
+  'limits.headersMs': 'admin',
+  'limits.requestMs': 'admin',
+  'limits.idleConnectionMs': 'admin',
+  // With a million tries a minute somebody guesses an ASSAY_TOKEN that its operator made up.
+  'limits.tokenFailures': 'startup',
+  'limits.questionMs': 'admin',
+  'limits.parkedCalls': 'admin',
+  'limits.processesPerServer': 'admin',
+  'limits.linksPerServer': 'admin',
+  'limits.idleLinkMs': 'admin',
+  'limits.drainMs': 'admin',
+};
+
+describe('who may change a setting', () => {
+  const keys = Object.keys(SETTINGS) as SettingKey[];
+  const startup = keys.filter((key) => SETTINGS[key].changedBy === 'startup');
+
+  it('is decided for every setting', () => {
+    expect(Object.fromEntries(keys.map((key) => [key, SETTINGS[key].changedBy]))).toEqual(CHANGED_BY);
+  });
+
+  it.each(startup)('%s counts from environment and config file, and never from the store', (key) => {
+    const { kind, env } = SETTINGS[key];
+    const other = OTHER_VALUES[kind.type](kind.otherwise);
+    const of = (sources: Partial<SettingSources>): unknown => {
+      const result = resolveSettings({ ...NOTHING, ...sources });
+      return result.ok ? [result.value.settings[key], result.value.origins[key]] : result.error;
+    };
+    const value = key === 'mcp.access' ? 'token' : other;
+    expect(of({ env: { [env]: String(value) } })).toEqual([value, 'environment']);
+    expect(of({ file: new Map([[key, value]]) })).toEqual([value, 'config file']);
+    expect(of({ stored: new Map([[key, value]]) })).toEqual([kind.otherwise, 'default']);
+    expect(isStorable(key, value)).toBe(false);
+    expect(ignoredSettings(new Map([[key, value]]))).toEqual([key]);
+  });
+
+  it('is written in docs/SETTINGS.md', () => {
+    const text = readFileSync(join(ROOT, 'docs', 'SETTINGS.md'), 'utf8');
+    const line = text.split('\n').find((one) => one.startsWith('Environment and config file only:')) ?? '';
+    expect([...line.matchAll(/`([^`]+)`/g)].map(([, key]) => key)).toEqual(startup);
+  });
+});
+
+/** A value that is not the default. */
+const OTHER_VALUES: Readonly<Record<SettingKind['type'], (otherwise: unknown) => unknown>> = {
+  whole: (otherwise) => Number(otherwise) + 1,
+  flag: (otherwise) => otherwise !== true,
+  text: () => 'https://other.example',
+  choice: (otherwise) => otherwise,
+};
 
 it('all settings stand in docs/SETTINGS.md as they are', () => {
   const written = readFileSync(join(ROOT, 'docs', 'SETTINGS.md'), 'utf8')

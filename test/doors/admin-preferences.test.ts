@@ -44,7 +44,13 @@ describe('/preferences', () => {
         origin: 'environment',
         isFixed: true,
       },
-      ...{ fixedBy: 'ASSAY_LIMITS_SESSIONS', takesEffect, env: 'ASSAY_LIMITS_SESSIONS', about },
+      ...{
+        fixedBy: 'ASSAY_LIMITS_SESSIONS',
+        takesEffect,
+        env: 'ASSAY_LIMITS_SESSIONS',
+        changedBy: 'admin',
+        about,
+      },
     });
     expect(await preference('enableConfigToolsMenu')).toMatchObject({
       value: false,

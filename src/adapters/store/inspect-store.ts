@@ -4,6 +4,7 @@ import { pathFacts, readBytes } from '../../platform/machine.ts';
 import { refusalOf } from './driver-faults.ts';
 import { newerThanKnown } from './migrations.ts';
 import { postgresUrl } from './postgres-url.ts';
+import { readSettingsIfAny } from './setting-rows.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import type { Tables } from './tables.ts';
 
@@ -33,7 +34,8 @@ async function inspectSqlite(place: string): Promise<StoreFacts> {
       if ((await newerThanKnown(db, sqliteDialect(place, database, db))) !== undefined)
         return { is: 'newer' };
       const found = database.pragma('quick_check(1)', { simple: true });
-      return found === 'ok' ? { is: 'whole' } : { is: 'at fault', fault: 'its pages contradict each other' };
+      if (found !== 'ok') return { is: 'at fault', fault: 'its pages contradict each other' };
+      return { is: 'whole', settings: await readSettingsIfAny(db) };
     } finally {
       database.close();
     }
@@ -59,8 +61,11 @@ async function inspectPostgres(databaseUrl: string): Promise<StoreFacts> {
   const database = { kind: 'database', place } as const;
   if (url === undefined)
     return { ...database, is: 'at fault', fault: 'it is no URL that begins with postgres://' };
-  const { isNewerPostgres } = await import('./postgres-store.ts');
-  return judged(database, async () => ({ is: (await isNewerPostgres(databaseUrl)) ? 'newer' : 'whole' }));
+  const { inspectTables } = await import('./postgres-store.ts');
+  return judged(database, async () => {
+    const { isNewer, settings } = await inspectTables(databaseUrl);
+    return { is: isNewer ? 'newer' : 'whole', settings };
+  });
 }
 
 type Whose = Pick<StoreFacts, 'kind' | 'place'>;

@@ -11,6 +11,7 @@ import { Listeners } from './listeners.ts';
 import { migrate, newerThanKnown } from './migrations.ts';
 import { PostgresChanges } from './postgres-changes.ts';
 import { postgresUrl } from './postgres-url.ts';
+import { readSettingsIfAny } from './setting-rows.ts';
 import { SqlStore } from './sql-store.ts';
 import { callsOf } from './store-calls.ts';
 import type { Tables } from './tables.ts';
@@ -53,11 +54,17 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
   );
 }
 
-/** Whether a newer Assay made the tables. They are only looked at; rejects with the driver's error where that cannot be. */
-export async function isNewerPostgres(databaseUrl: string): Promise<boolean> {
+/**
+ * Whether a newer Assay made the tables, and the settings in them. They are only looked at; rejects with the driver's
+ * error where that cannot be.
+ */
+export async function inspectTables(
+  databaseUrl: string,
+): Promise<{ readonly isNewer: boolean; readonly settings: ReadonlyMap<string, unknown> }> {
   const db = connect(configOf(databaseUrl), 1);
   try {
-    return (await newerThanKnown(db, postgresDialect(placeOf(databaseUrl), db))) !== undefined;
+    const isNewer = (await newerThanKnown(db, postgresDialect(placeOf(databaseUrl), db))) !== undefined;
+    return { isNewer, settings: isNewer ? new Map() : await readSettingsIfAny(db) };
   } finally {
     await db.destroy();
   }

@@ -5,6 +5,12 @@ export async function readSettings(trx: Trx): Promise<ReadonlyMap<string, unknow
   return new Map(rows.map((row) => [row.key, JSON.parse(row.value_json) as unknown]));
 }
 
+/** The same of tables that may be of any version; nothing where there are none yet. */
+export async function readSettingsIfAny(trx: Trx): Promise<ReadonlyMap<string, unknown>> {
+  const tables = await trx.introspection.getTables();
+  return tables.some(({ name }) => name === 'assay_settings') ? readSettings(trx) : new Map();
+}
+
 /** Undefined takes the setting away. */
 export async function writeSetting(trx: Trx, key: string, value: unknown): Promise<void> {
   if (value === undefined) {

@@ -9,11 +9,16 @@ export interface PlanItem {
   readonly action: PlanAction;
   /** The members that are others, or are new; of what is created, none are named. */
   readonly changed: readonly string[];
+  /** Of a preference, of trust and of what is equipped: the value that holds here now, and the one that the bundle brings. */
+  readonly before?: PlainValue;
+  readonly after?: PlainValue;
   /** Sentences. */
   readonly warnings: readonly string[];
 }
 
-/** `kept`: it differs, and what is there stays. `left out`: without its secrets it is nothing. */
+export type PlainValue = string | number | boolean | null;
+
+/** `kept`: it differs, and what is there stays. `left out`: it lacks its secrets, or a bundle may not bring it. */
 export type PlanAction = 'create' | 'update' | 'unchanged' | 'kept' | 'left out';
 
 /** What becomes of what is there already and differs. */

@@ -22,11 +22,17 @@ const BUNDLE = z
   .catchall(z.unknown())
   .openapi('Bundle', { description: 'All that operators made; docs/BACKUP.md has its members.' });
 
+const PLAIN = z.union([z.string(), z.number(), z.boolean()]).nullable();
+
 const ITEM = z.object({
   kind: z.enum(['gateway', 'tool', 'function', 'trust', 'override', 'toolset', 'equipped', 'preference']),
   name: z.string(),
   action: z.enum(['create', 'update', 'unchanged', 'kept', 'left out']),
   changed: z.array(z.string()).openapi({ description: 'The members that are others.' }),
+  before: PLAIN.optional().openapi({
+    description: 'Of a preference, of trust and of what is equipped: the value that holds here now.',
+  }),
+  after: PLAIN.optional().openapi({ description: 'The value that the bundle brings.' }),
   warnings: z.array(z.string()),
 });
 

@@ -3,7 +3,7 @@ import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { fixOf } from '../../core/setting-fix.ts';
-import { isFitting, resolveSettings } from '../../core/resolve-settings.ts';
+import { isStorable, resolveSettings } from '../../core/resolve-settings.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
 import type { AdminDeps } from './admin-deps.ts';
@@ -29,6 +29,12 @@ const PREFERENCE = z
       .openapi({ description: 'The variable, or the member of the file, that fixes it.' }),
     takesEffect: z.literal('next start'),
     env: z.string().openapi({ description: 'The variable that would fix it.' }),
+    changedBy: z.enum(['startup', 'admin']).openapi({
+      description: 'startup: by environment or config file only. admin: also here.',
+    }),
+    ignored: z.unknown().optional().openapi({
+      description: 'A value in the store that has no effect, as `changedBy` is startup; null deletes it.',
+    }),
     about: z.string(),
   })
   .openapi('Preference');
@@ -66,6 +72,7 @@ const EXAMPLE = {
       isFixed: false,
       takesEffect: 'next start',
       env: 'ASSAY_LIMITS_DRAIN_MS',
+      changedBy: 'admin',
       about: SETTINGS['limits.drainMs'].about,
     },
   ],
@@ -105,7 +112,7 @@ function changeRoute(method: 'put' | 'patch', change: (call: Changes) => ReturnT
       id: method === 'put' ? 'changePreferences' : 'patchPreferences',
       summary: 'Change preferences',
       about:
-        'Those that are not named stay as they are; null returns one to its default. Nothing is taken where one of them does not fit. They take effect at the next start.',
+        'Those that are not named stay as they are; null returns one to its default. Nothing is taken where one of them does not fit. They take effect at the next start. Those whose `changedBy` is `startup` are refused.',
       isConditional: true,
       body: {
         schema: CHANGES,
@@ -113,7 +120,7 @@ function changeRoute(method: 'put' | 'patch', change: (call: Changes) => ReturnT
         examples: { drain: { 'limits.drainMs': 5_000, 'notes.review': null } },
       },
       answer: ANSWER,
-      refusals: ['SETTING_FIXED'],
+      refusals: ['SETTING_FIXED', 'SETTING_READ_ONLY'],
     },
     async (call) => {
       const done = await change(call);
@@ -139,15 +146,21 @@ async function changed(deps: AdminDeps, call: Changes): Promise<Result<Shown, Fa
   for (const { key, value } of wanted) {
     const fix = fixOf(key, preferences);
     const pointer = call.pointerTo(key);
+    const { changedBy, env } = SETTINGS[key];
+    if (changedBy === 'startup') {
+      // Deleting what an earlier version stored changes nothing that counts.
+      if (value === null) continue;
+      return err({ refusal: { code: 'SETTING_READ_ONLY', name: key, env }, pointer });
+    }
     if (fix !== undefined) return err({ refusal: { code: 'SETTING_FIXED', name: key, ...fix }, pointer });
-    if (value !== null && !isFitting(key, value)) return err(misfit(pointer, 'it does not fit'));
+    if (value !== null && !isStorable(key, value)) return err(misfit(pointer, 'it does not fit'));
   }
   for (const { key, value } of wanted) {
     const former = preferenceOf(before.value, key);
-    const isThere =
-      value === null ? former?.origin !== 'store' : former?.origin === 'store' && former.value === value;
+    const isStored = former?.origin === 'store' || former?.ignored !== undefined;
+    const isThere = value === null ? !isStored : isStored && former.value === value;
     if (isThere) continue;
-    const deed = deedOf(deps, call, { key, value, former: former?.value });
+    const deed = deedOf(deps, call, { key, value, former: former?.ignored ?? former?.value });
     const saved = await store.saveSetting(key, value ?? undefined, deed);
     if (!saved.ok) return saved;
   }
@@ -178,12 +191,13 @@ async function shownPreferences({ store, preferences }: AdminDeps): Promise<Resu
   const stored = await store.settings();
   if (!stored.ok) return stored;
   const { env, file, running } = preferences;
-  const fitting = new Map([...stored.value].filter(([key, value]) => isFitting(key, value)));
+  const fitting = new Map([...stored.value].filter(([key, value]) => isStorable(key, value)));
   const next = resolveSettings({ env, file, stored: fitting });
   if (!next.ok) return next;
   return ok({
     preferences: KEYS.map((key) => {
-      const { kind, about, env: variable } = SETTINGS[key];
+      const { kind, about, env: variable, changedBy } = SETTINGS[key];
+      const ignored = changedBy === 'startup' ? stored.value.get(key) : undefined;
       const fix = fixOf(key, preferences);
       return {
         key,
@@ -195,6 +209,8 @@ async function shownPreferences({ store, preferences }: AdminDeps): Promise<Resu
         ...(fix !== undefined && { fixedBy: fix.by }),
         takesEffect: 'next start',
         env: variable,
+        changedBy,
+        ...(ignored !== undefined && { ignored }),
         about,
       };
     }),

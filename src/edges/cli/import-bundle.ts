@@ -79,8 +79,13 @@ function tell(plan: ImportPlan, isJson: boolean): void {
     for (const warning of warnings) console.error(printable(`note: ${kind} ${name}: ${warning}`));
 }
 
-function row({ kind, name, action, changed }: PlanItem): readonly string[] {
-  return [kind, name, COLOURED[action](action), changed.join(', ')];
+function row({ kind, name, action, changed, before, after }: PlanItem): readonly string[] {
+  const values = after === undefined ? changed.join(', ') : `${shown(before)} -> ${shown(after)}`;
+  return [kind, name, COLOURED[action](action), values];
+}
+
+function shown(value: PlanItem['before']): string {
+  return value === undefined || value === null || value === '' ? 'none' : printable(String(value));
 }
 
 const COLOURED: Readonly<Record<PlanAction, (text: string) => string>> = {

@@ -10,6 +10,7 @@ import type {
 import type { Result } from '../../core/result.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Resolved } from '../../core/resolve-settings.ts';
+import type { SettingKey } from '../../core/settings.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { BundleDesk } from '../../gateway/bundle/bundle-desk.ts';
@@ -110,6 +111,8 @@ export interface NeighbourPorts {
 
 /** All settings with whose word each is. */
 export interface ShownSettings extends Resolved {
+  /** Stored settings that have no effect, as they come from environment and config file only. */
+  readonly ignored: readonly SettingKey[];
   /** The config file that was read. */
   readonly configPath: string;
 }

@@ -1,5 +1,6 @@
 import { EXIT } from '../../core/errors.ts';
-import type { SettingOrigin } from '../../core/resolve-settings.ts';
+import { ignoredSentence, type SettingOrigin } from '../../core/resolve-settings.ts';
+import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
 import { complain } from './complain.ts';
 import type { CommonOptions, Runtime, ShownSettings } from './runtime.ts';
@@ -23,6 +24,7 @@ export async function showSettings(
       about,
     ]);
     console.log(tableOf(['SETTING', 'VALUE', 'FROM', 'MEANING'], rows));
+    for (const key of read.value.ignored) console.error(`warning: ${ignoredSentence(key)}`);
   }
   return EXIT.done;
 }
@@ -33,10 +35,21 @@ interface Shown {
   readonly origin: SettingOrigin;
   readonly default: string | number | boolean;
   readonly variable: string;
+  readonly changedBy: SettingFacts['changedBy'];
+  readonly isStoredIgnored?: true;
   readonly about: string;
 }
 
-function shownOf(key: SettingKey, { settings, origins }: ShownSettings): Shown {
-  const { env: variable, kind, about } = SETTINGS[key];
-  return { key, value: settings[key], origin: origins[key], default: kind.otherwise, variable, about };
+function shownOf(key: SettingKey, { settings, origins, ignored }: ShownSettings): Shown {
+  const { env: variable, kind, about, changedBy } = SETTINGS[key];
+  return {
+    key,
+    value: settings[key],
+    origin: origins[key],
+    default: kind.otherwise,
+    variable,
+    changedBy,
+    ...(ignored.includes(key) && { isStoredIgnored: true }),
+    about,
+  };
 }

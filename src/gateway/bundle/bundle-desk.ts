@@ -14,6 +14,7 @@ import { readBundle } from '../../core/bundle/read-bundle.ts';
 import { readEntrySecrets } from '../../core/bundle/read-entry-secrets.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { isSettingKey, SETTINGS, type SettingKey } from '../../core/settings.ts';
 import { TOOLSET_LIMITS } from '../../core/toolset.ts';
 import type { RegisteredGateways } from '../gateways/registered.ts';
 import type { BundleStore, PassphraseSeal, SecretMembers } from '../ports/bundles.ts';
@@ -23,8 +24,8 @@ import type { Words } from '../words/words.ts';
 import { changesOf } from './bundle-changes.ts';
 import { stateOf, type BundleState } from './bundle-state.ts';
 import { specOf, takesExecute, type EntryReaders } from './entry-words.ts';
-import { fillEntries, type Filled } from './fill-entries.ts';
-import { planItems, type Surrounded } from './plan-items.ts';
+import { fillEntries } from './fill-entries.ts';
+import { planItems, type PlannedImport, type Surrounded } from './plan-items.ts';
 
 export interface BundleDeskOptions extends EntryReaders, Surrounded {
   readonly open: () => Promise<Result<BundleStore, Refusal>>;
@@ -128,14 +129,18 @@ export class BundleDesk {
     const snapshot = await store.snapshot();
     if (!snapshot.ok) return snapshot;
     const state = await stateOf(snapshot.value, seal);
-    const filled = fillEntries(file, { readEntry, readLocal, secrets, there: state.bundle });
+    const { storable, refusedSettings } = splitSettings(file.preferences);
+    const filled = fillEntries(
+      { ...file, preferences: storable },
+      { readEntry, readLocal, secrets, there: state.bundle },
+    );
     if (!filled.ok) return err({ code: 'BUNDLE_INVALID', misfits: filled.error });
     const planned = planImport(filled.value.bundle, state.bundle, wish.onConflict);
     const added = planned.filter(({ item, action }) => item.kind === 'toolset' && action === 'create').length;
     const limit = TOOLSET_LIMITS.toolsets;
     if (added > 0 && state.bundle.toolsets.length + added > limit)
       return err({ code: 'TOOLSETS_FULL', limit });
-    return ok({ state, filled: filled.value, planned });
+    return ok({ state, filled: filled.value, planned, refusedSettings });
   }
 
   async #save(
@@ -167,8 +172,8 @@ export class BundleDesk {
     return toolsets === undefined ? ok(undefined) : toolsets.readAgain();
   }
 
-  #planOf({ filled, planned }: Prepared, applied: boolean): ImportPlan {
-    const items = planItems(planned, filled, this.#options);
+  #planOf(prepared: Prepared, applied: boolean): ImportPlan {
+    const items = planItems(prepared, this.#options);
     const counts = { create: 0, update: 0, unchanged: 0, kept: 0, 'left out': 0 };
     for (const { action } of items) counts[action] += 1;
     return { applied, counts, items };
@@ -206,10 +211,8 @@ interface Preparing {
   readonly wish: ImportWish;
 }
 
-interface Prepared {
+interface Prepared extends PlannedImport {
   readonly state: BundleState;
-  readonly filled: Filled;
-  readonly planned: readonly Planned[];
 }
 
 interface Split {
@@ -222,6 +225,19 @@ function isExecuting({ item, former }: Planned): boolean {
   return [item, former].some(
     (one) => (one?.kind === 'gateway' || one?.kind === 'function') && takesExecute(one.kind, one.value.entry),
   );
+}
+
+/** Settings that only environment and config file set are left out of an import, whoever brings them. */
+function splitSettings(preferences: ReadonlyMap<string, unknown>): {
+  readonly storable: ReadonlyMap<string, unknown>;
+  readonly refusedSettings: ReadonlyMap<SettingKey, unknown>;
+} {
+  const storable = new Map<string, unknown>();
+  const refusedSettings = new Map<SettingKey, unknown>();
+  for (const [key, value] of preferences)
+    if (isSettingKey(key) && SETTINGS[key].changedBy === 'startup') refusedSettings.set(key, value);
+    else storable.set(key, value);
+  return { storable, refusedSettings };
 }
 
 function passphraseFault(passphrase: string | undefined): Refusal | undefined {

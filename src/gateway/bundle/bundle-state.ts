@@ -8,7 +8,7 @@ import type {
 } from '../../core/bundle/bundle.ts';
 import type { ServerWord } from '../../core/hints/server-word.ts';
 import { isSilent, type ToolWord } from '../../core/hints/tool-word.ts';
-import { isFitting } from '../../core/resolve-settings.ts';
+import { isStorable } from '../../core/resolve-settings.ts';
 import type { Snapshot } from '../ports/bundles.ts';
 import type { EntrySeal, GatewayWord } from '../ports/gateways.ts';
 import type { StoredWord, WordKind } from '../ports/words.ts';
@@ -43,7 +43,7 @@ export async function stateOf(snapshot: Snapshot, seal: EntrySeal): Promise<Bund
     overrides: spoken(words.words, 'tool').flatMap(({ body }) => saidIn(body as ToolWord)), // the desk of tools wrote it
     toolsets: toolsets.changed.map(({ toolset }) => toolset),
     equipped: toolsets.equipped,
-    preferences: new Map([...settings].filter(([key, value]) => isFitting(key, value))),
+    preferences: new Map([...settings].filter(([key, value]) => isStorable(key, value))),
   };
   return { bundle, unread, snapshot };
 }

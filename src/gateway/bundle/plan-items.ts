@@ -1,7 +1,9 @@
 import type { EntryKind } from '../../core/bundle/bundle.ts';
 import type { BundleItem } from '../../core/bundle/bundle-items.ts';
-import type { Planned, PlanItem } from '../../core/bundle/bundle-plan.ts';
+import type { PlainValue, Planned, PlanItem } from '../../core/bundle/bundle-plan.ts';
+import { startupPlaces } from '../../core/resolve-settings.ts';
 import type { SettingFix } from '../../core/setting-fix.ts';
+import { isSettingKey, SETTINGS, type SettingKey } from '../../core/settings.ts';
 import { takesExecute } from './entry-words.ts';
 import { entryKey, type Filled } from './fill-entries.ts';
 
@@ -11,23 +13,68 @@ export interface Surrounded {
   readonly configNames: () => readonly string[];
   /** Whose word on a setting goes before what is stored. */
   readonly settingFix: (key: string) => SettingFix | undefined;
+  /** What a setting is in this process. */
+  readonly runningSetting: (key: SettingKey) => PlainValue;
+}
+
+export interface PlannedImport {
+  readonly planned: readonly Planned[];
+  readonly filled: Filled;
+  /** Settings of the bundle that no bundle may change. */
+  readonly refusedSettings: ReadonlyMap<SettingKey, unknown>;
 }
 
 /** A plan as people are shown it: nothing secret, and what they have to know of each thing. */
 export function planItems(
-  planned: readonly Planned[],
-  filled: Filled,
+  { planned, filled, refusedSettings }: PlannedImport,
   around: Surrounded,
 ): readonly PlanItem[] {
-  const items = planned.map(({ item, action, changed }): PlanItem => {
+  const items = planned.map(({ item, former, action, changed }): PlanItem => {
     const warnings = warningsOf(item, filled, around);
-    return { kind: item.kind, name: item.name, action, changed, warnings };
+    return {
+      kind: item.kind,
+      name: item.name,
+      action,
+      changed,
+      ...valuesOf({ item, former }, around),
+      warnings,
+    };
   });
   const leftOut = filled.leftOut.map(({ kind, name, missing }): PlanItem => {
     const warning = `It cannot be made without ${missing.join(', ')}: give the passphrase of the bundle, or make it anew.`;
     return { kind, name, action: 'left out', changed: [], warnings: [warning] };
   });
-  return [...items, ...leftOut];
+  const refused = [...refusedSettings].map(([key, value]): PlanItem => {
+    const warning = `A bundle cannot change it, as it decides who may come in or what Assay may reach. Set ${startupPlaces(key)}.`;
+    const values = { before: around.runningSetting(key), after: plainValue(value) };
+    return { kind: 'preference', name: key, action: 'left out', changed: [], ...values, warnings: [warning] };
+  });
+  return [...items, ...leftOut, ...refused];
+}
+
+/** What changes, where that is one value which people can compare. Nothing of it is secret. */
+function valuesOf(
+  { item, former }: Pick<Planned, 'item' | 'former'>,
+  around: Surrounded,
+): Pick<PlanItem, 'before' | 'after'> {
+  if (item.kind === 'preference') {
+    const { key, value } = item.value;
+    const there = former?.kind === 'preference' ? former.value.value : undefined;
+    const isFixed = around.settingFix(key) !== undefined;
+    const otherwise = isSettingKey(key) ? SETTINGS[key].kind.otherwise : null;
+    const before = isFixed && isSettingKey(key) ? around.runningSetting(key) : (there ?? otherwise);
+    return { before: plainValue(before), after: plainValue(value) };
+  }
+  if (item.kind === 'trust')
+    return { before: former?.kind === 'trust' ? former.value.trust : null, after: item.value.trust };
+  if (item.kind === 'equipped')
+    return { before: former?.kind === 'equipped' ? former.value : null, after: item.value };
+  return {};
+}
+
+/** A bundle that was read holds nothing else in these places. */
+function plainValue(value: unknown): PlainValue {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
 }
 
 function warningsOf(item: BundleItem, filled: Filled, around: Surrounded): readonly string[] {

@@ -1,0 +1,224 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { SETTINGS, type SettingKey } from '../../src/core/settings.ts';
+import { verdictOf } from '../support/admin.ts';
+import { runAssay } from '../support/assay.ts';
+import { makeEverything, openInstance, type Instance } from '../support/bundles.ts';
+import { send } from '../support/http.ts';
+import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
+import { tempDir } from '../support/place.ts';
+import { tryStore, valueOf } from '../support/store-values.ts';
+
+/** Values that every setting of `startup` would take. */
+const WANTED: Readonly<Partial<Record<SettingKey, string | number | boolean>>> = {
+  'mcp.access': 'token',
+  'auth.issuer': 'https://attacker.example',
+  'auth.audience': 'attacker',
+  'auth.jwksUri': 'https://attacker.example/keys',
+  'auth.publicUrl': 'https://attacker.example',
+  'http.allowLoopback': true,
+  'http.allowPrivate': true,
+  'limits.tokenFailures': 1_000_000,
+};
+
+const MODULE = join(tempDir(), 'attack.mjs');
+writeFileSync(MODULE, 'export function attack() { return 1; }\n');
+const STDIO = { command: 'sh', args: ['-c', 'true'] };
+const FILE = '/etc/hostname';
+const ENTRY = { createdAt: '2026-11-20T08:00:00.000Z', createdBy: 'attacker' };
+const bundleOf = (members: object): object => ({ bundle: { assay: 1, ...members }, apply: true });
+
+type Attack = readonly [method: string, path: string, body: unknown, verdict: string];
+
+/** Every operation that writes, and by what bodies a token with `admin` alone might gain more than it has. */
+const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
+  registerGateway: [
+    ['POST', '/gateways', { name: 'x', ...STDIO }, '403 SCOPE_MISSING'],
+    ['POST', '/gateways', { name: 'x', transport: 'STDIO' }, '403 SCOPE_MISSING'],
+    ['POST', '/gateways', { name: 'x', url: 'https://a.example', env: { A: 'b' } }, '403 SCOPE_MISSING'],
+    ['POST', '/gateways', { name: 'x', url: 'https://a.example', cwd: '/' }, '403 SCOPE_MISSING'],
+    ['POST', '/gateways', { name: 'x', openapi: FILE }, '403 SCOPE_MISSING'],
+    ['POST', '/gateways', { name: 'x', openapi: `http:${FILE}` }, '403 SCOPE_MISSING'],
+    ['POST', '/gateways', { name: 'x', openapi: `file://${FILE}` }, '403 SCOPE_MISSING'],
+    // A variable of the environment would tell the token of the operator to whoever is named.
+    ['POST', '/gateways', { name: 'x', url: 'https://a.example/${ASSAY_TOKEN}' }, '422 BODY_INVALID'],
+  ],
+  updateGateway: [
+    ['PUT', '/gateways/made', { args: ['-c', 'true'] }, '403 SCOPE_MISSING'],
+    ['PUT', '/gateways/made', { timeoutMs: 1 }, '403 SCOPE_MISSING'],
+    ['PUT', '/gateways/made', { command: null, url: 'https://a.example' }, '403 SCOPE_MISSING'],
+    ['PUT', '/gateways/far', { url: null, ...STDIO }, '403 SCOPE_MISSING'],
+    ['PUT', '/gateways/far', { url: null, openapi: FILE }, '403 SCOPE_MISSING'],
+    // What was given for one server goes to no other.
+    ['PUT', '/gateways/far', { url: 'https://attacker.example/mcp' }, '422 BODY_INVALID'],
+  ],
+  patchGateway: [
+    ['PATCH', '/gateways/made', { env: { NODE_OPTIONS: '--require=/tmp/x' } }, '403 SCOPE_MISSING'],
+    ['PATCH', '/gateways/far', { url: 'https://attacker.example/mcp' }, '422 BODY_INVALID'],
+  ],
+  addFunctions: [['POST', '/functions', { module: MODULE }, '403 SCOPE_MISSING']],
+  createTool: [['POST', '/tools', { name: 'x', url: 'file:///etc/hostname' }, '422 BODY_INVALID']],
+  updateTool: [['PUT', '/tools/WEATHER', { url: 'https://attacker.example/x' }, '422 BODY_INVALID']],
+  patchTool: [['PATCH', '/tools/WEATHER', { url: 'https://attacker.example/x' }, '422 BODY_INVALID']],
+  createToken: [
+    ['POST', '/tokens', { name: 'x', scopes: ['execute'] }, '403 SCOPE_MISSING'],
+    ['POST', '/tokens', { name: 'x', scopes: ['admin', 'execute'] }, '403 SCOPE_MISSING'],
+    ['POST', '/tokens', { name: 'operator' }, '422 BODY_INVALID'],
+    ['POST', '/tokens', { name: 'local' }, '422 BODY_INVALID'],
+    ['POST', '/tokens', { name: 'https://id.example#ada' }, '422 BODY_INVALID'],
+  ],
+  changePreferences: Object.entries(WANTED).map(([key, value]) => [
+    'PUT',
+    '/preferences',
+    { [key]: value },
+    '403 SETTING_READ_ONLY',
+  ]),
+  patchPreferences: Object.entries(WANTED).map(([key, value]) => [
+    'PATCH',
+    '/preferences',
+    { [key]: value },
+    '403 SETTING_READ_ONLY',
+  ]),
+  import: [
+    ['gateways', STDIO],
+    ['gateways', { type: 'stdio', ...STDIO }],
+    ['gateways', { openapi: FILE }],
+  ].map(([list, entry]): Attack => {
+    const body = bundleOf({ [String(list)]: [{ name: 'x', entry, ...ENTRY }] });
+    return ['POST', '/import', body, '403 SCOPE_MISSING'];
+  }),
+  // Taking away, switching and describing what is there, and reading.
+  deleteGateway: 'gains nothing',
+  refreshGateway: 'gains nothing',
+  removeFunctions: 'gains nothing',
+  deleteTool: 'gains nothing',
+  reviewTool: 'gains nothing',
+  revokeToken: 'gains nothing',
+  exportWithSecrets: 'gains nothing',
+  createToolset: 'gains nothing',
+  changeToolset: 'gains nothing',
+  addToolNote: 'gains nothing',
+  updateToolNote: 'gains nothing',
+  deleteToolNote: 'gains nothing',
+  deleteToolset: 'gains nothing',
+  equipToolset: 'gains nothing',
+  unequipToolset: 'gains nothing',
+};
+
+let instance: Instance;
+let weather = '';
+beforeAll(async () => {
+  instance = await openInstance();
+  await makeEverything(instance);
+  const { tools } = (await instance.admin.get('/tools')).json() as { readonly tools: Json };
+  weather = textAt(listAt(tools).find((tool) => at(tool, 'originalName') === 'weather') ?? null, 'id');
+});
+
+const rows = Object.entries(ATTACKS).flatMap(([id, attacks]) =>
+  attacks === 'gains nothing'
+    ? []
+    : attacks.map(([method, path, body, verdict]) => ({ id, method, path, body, verdict })),
+);
+
+describe('a token with admin alone', () => {
+  it.each(rows)('gains nothing by $id: $method $path $body', async ({ method, path, body, verdict }) => {
+    const before = await lastingState();
+    const answer = await instance.limited.ask(method, path.replace('WEATHER', weather), { body });
+    expect(verdictOf(answer)).toBe(verdict);
+    expect(await lastingState()).toEqual(before);
+  });
+
+  it('meets no operation that writes and is not looked at here', async () => {
+    const document = (await instance.admin.get('/openapi.json')).json();
+    const paths = at(document, 'paths');
+    const ids = Object.values(isObject(paths) ? paths : {}).flatMap((item) =>
+      Object.entries(isObject(item) ? item : {}).flatMap(([method, operation]) =>
+        method === 'get' ? [] : [textAt(operation, 'operationId')],
+      ),
+    );
+    expect(ids.toSorted()).toEqual(Object.keys(ATTACKS).toSorted());
+  });
+
+  it('is tried with every setting of this kind', () => {
+    const startup = Object.entries(SETTINGS).filter(([, { changedBy }]) => changedBy === 'startup');
+    expect(startup.map(([key]) => key)).toEqual(Object.keys(WANTED));
+  });
+
+  it('is told where a setting is set that it may not change', async () => {
+    const answer = await instance.limited.put('/preferences', { 'auth.issuer': 'https://attacker.example' });
+    expect(at(answer.json(), 'detail')).toBe(
+      'The setting "auth.issuer" decides who may come in or what Assay may reach, so it cannot be changed over the API. Set ASSAY_AUTH_ISSUER, or settings["auth.issuer"] in the config file, and restart Assay.',
+    );
+  });
+
+  it('brings none of these settings in a bundle; the plan shows what it is and what was wanted', async () => {
+    for (const apply of [false, true]) {
+      const answer = await instance.limited.post('/import', {
+        bundle: { assay: 1, preferences: { ...WANTED, 'limits.drainMs': 1_234 } },
+        apply,
+      });
+      expect(verdictOf(answer)).toBe('200');
+      const items = listAt(answer.json(), 'items');
+      expect(items[0]).toMatchObject({
+        name: 'limits.drainMs',
+        action: 'update',
+        before: 5_000,
+        after: 1_234,
+      });
+      expect(items.slice(1).map((item) => [at(item, 'name'), at(item, 'action'), at(item, 'after')])).toEqual(
+        Object.entries(WANTED).map(([key, value]) => [key, 'left out', value]),
+      );
+      expect(items[1]).toMatchObject({ before: 'open' });
+      expect(at(items[2] ?? null, 'warnings', 0)).toContain(
+        'Set ASSAY_AUTH_ISSUER, or settings["auth.issuer"]',
+      );
+    }
+    const { preferences } = (await instance.admin.get('/preferences')).json() as {
+      readonly preferences: Json;
+    };
+    const stored = listAt(preferences).filter((one) => at(one, 'origin') === 'store' || at(one, 'ignored'));
+    expect(stored.map((one) => at(one, 'key'))).toEqual(['notes.review', 'limits.drainMs']);
+  });
+});
+
+it('a setting that an earlier version stored is ignored, shown everywhere, and can be deleted', async () => {
+  const home = tempDir();
+  const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
+  const deed = { atMs: 1, subject: 'x', action: 'preference.update', before: 0, after: 1 } as const;
+  const target = { kind: 'preference', id: 'mcp.access', name: 'mcp.access' } as const;
+  valueOf(await store.saveSetting('mcp.access', 'token', { ...deed, target }));
+  await store.close();
+  const { assay, limited } = await openInstance(undefined, { home });
+  const warning =
+    'The stored value of mcp.access is ignored: this setting is read from the environment and the config file only. Set ASSAY_MCP_ACCESS, or settings[\\"mcp.access\\"] in the config file if you want it, and delete the stored value with PATCH /preferences {\\"mcp.access\\": null}.';
+  expect(assay.stderr()).toContain(warning);
+  // The endpoint is open, as nobody said otherwise at the start.
+  const ping = await send(assay.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+  });
+  expect(ping.status).not.toBe(401);
+  const preference = async (): Promise<Json | undefined> =>
+    listAt((await limited.get('/preferences')).json(), 'preferences').find(
+      (one) => at(one, 'key') === 'mcp.access',
+    );
+  expect(await preference()).toMatchObject({ value: 'open', origin: 'default', ignored: 'token' });
+  const config = join(home, 'mcp.json');
+  writeFileSync(config, '{"mcpServers":{"none":{"command":"true"}}}');
+  const shown = await runAssay(['settings', '--config', config, '--home', home]);
+  expect(shown.stderr).toContain(warning.replaceAll('\\', ''));
+  const doctor = await runAssay(['doctor', '--offline', '--config', config, '--home', home]);
+  expect(doctor.stdout).toContain('The stored value of mcp.access is ignored');
+  expect(verdictOf(await limited.ask('PATCH', '/preferences', { body: { 'mcp.access': null } }))).toBe('200');
+  expect(await preference()).not.toHaveProperty('ignored');
+});
+
+/** All that lasts, as far as it can be seen. */
+async function lastingState(): Promise<readonly string[]> {
+  const { admin } = instance;
+  const paths = ['/export', '/tokens', '/preferences', '/activity?limit=1'];
+  const answers = await Promise.all(paths.map((path) => admin.get(path)));
+  return answers.map(({ text }) => text.replace(/"exportedAt":"[^"]+"/, ''));
+}
