@@ -149,7 +149,8 @@ interface Looking {
 async function lookAtServers(config: Config, looking: Looking): Promise<readonly Finding[]> {
   const { home, options, signal, mask, atFault, credentials } = looking;
   const hearing = new Hearing();
-  const limits = defaultSettings();
+  const resolved = resolveSettings({ env: process.env, file: config.settings, stored: new Map() });
+  const limits = resolved.ok ? resolved.value.settings : defaultSettings();
   const connecting = {
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: limits['limits.backlogBytes'],

@@ -23,6 +23,11 @@ const REPORTS: readonly Kind[] = [
     'warning',
     'Take one of the two servers out, or reach each at /mcp/servers/<name>.',
   ],
+  [
+    /there are more than limits\.list\w+ \(\d+\) allows$/,
+    'warning',
+    'Take the server out, or set that limit higher: see docs/SETTINGS.md.',
+  ],
   [/is listed without /, 'note', 'Tell the author of the server: without that change clients reject it.'],
 ];
 const OTHERWISE: Kind = [

@@ -47,6 +47,8 @@ export interface Settings {
   readonly 'limits.linksPerServer': number;
   readonly 'limits.idleLinkMs': number;
   readonly 'limits.drainMs': number;
+  readonly 'limits.listEntries': number;
+  readonly 'limits.listBytes': number;
 }
 
 export type SettingKey = keyof Settings;
@@ -304,6 +306,17 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     kind: whole(10_000, 0, LONGEST_MS),
     about:
       'Longest time in ms that requests under way have to be answered when Assay ends; then they are refused.',
+  },
+  'limits.listEntries': {
+    env: 'ASSAY_LIMITS_LIST_ENTRIES',
+    kind: whole(10_000, 1, 1_000_000),
+    about:
+      'Maximum number of tools, prompts, resources or resource templates to take from one server, each kind counted by itself; the rest is left out.',
+  },
+  'limits.listBytes': {
+    env: 'ASSAY_LIMITS_LIST_BYTES',
+    kind: whole(64 * MiB, 1, 1_073_741_824),
+    about: 'Maximum size in bytes of all definitions of one kind from one server; the rest is left out.',
   },
 };
 

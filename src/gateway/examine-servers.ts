@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeclaredHints, OfferFacts, ServerFacts } from '../core/judge-servers.ts';
+import { defaultSettings } from '../core/resolve-settings.ts';
 import { isMade, type ServerSpec } from '../core/server-spec.ts';
 import type { Catalog } from './catalog.ts';
 import { answerEmpty, EMPTY_CLIENT } from './empty-client.ts';
@@ -100,10 +101,13 @@ async function examineOffer(
   if (!opened.ok) return undefined;
   try {
     await pause(WATCH_MS, signal);
-    const listed = await readList(opened.value, 'tools', { timeoutMs: LIST_LIMIT_MS, before });
+    const reading = { timeoutMs: LIST_LIMIT_MS, before, limits: defaultSettings() };
+    const listed = await readList(opened.value, 'tools', reading);
     if (!listed.ok) return undefined;
     const known = new Set(before.map(({ key }) => key));
-    const moreTools = listed.value.flatMap(({ key }) => (key === undefined || known.has(key) ? [] : [key]));
+    const moreTools = listed.value.definitions.flatMap(({ key }) =>
+      key === undefined || known.has(key) ? [] : [key],
+    );
     return { asked: [...asked], moreTools };
   } finally {
     await opened.value.close('the examination is over');

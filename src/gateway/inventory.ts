@@ -1,13 +1,14 @@
 import { printable } from '../core/printable.ts';
 import { boundedText, sentenceOf } from '../core/sentences.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { headerParametersOf, readHeaderParameters } from '../protocol/header-parameters.ts';
-import { listable } from '../protocol/listable.ts';
+import type { ListedKind } from '../protocol/definition-rules.ts';
+import { ListFrame } from '../protocol/list-frame.ts';
 import { ownRequest, type ResponseMessage } from '../protocol/message.ts';
-import { scanArray, scanObject } from '../protocol/scan.ts';
-import { MAX_DEPTH, MAX_SERVER_DEPTH } from '../protocol/scanner.ts';
-import { memberOf, planOf, rawOf, textOf, type Plan } from '../protocol/spans.ts';
-import { ownAsk, type Definition, type Fitness, type Inventory, type Link, type ListKind } from './ports.ts';
+import { memberOf, rawOf, textOf } from '../protocol/spans.ts';
+import { ListBudget, type ListCut, type ListLimits } from './list-budget.ts';
+import { ownAsk, type Definition, type Inventory, type Link, type ListKind } from './ports.ts';
+import { isUnchanged, readDefinition, type EntrySource } from './read-definition.ts';
+import { Turns } from './turns.ts';
 
 export const EMPTY_INVENTORY: Inventory = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
 
@@ -17,7 +18,7 @@ interface ListFacts {
   readonly capability: string;
   /** The member that names an entry. */
   readonly key: string;
-  readonly kind: Parameters<typeof listable>[0];
+  readonly kind: ListedKind;
 }
 
 export const LISTS: Readonly<Record<ListKind, ListFacts>> = {
@@ -42,18 +43,31 @@ export interface Reading {
   readonly timeoutMs: number;
   /** Entries of the last reading: those that did not change are kept as they are. */
   readonly before: readonly Definition[];
+  readonly limits: ListLimits;
+  /** Whether it is of use still; asked now and then. */
+  readonly isWanted?: (() => boolean) | undefined;
+  readonly nowMs?: (() => number) | undefined;
+  /** Told how many bytes each answer had, and of each stretch of work how many ms it took. */
+  readonly onWork?: ((work: { readonly bytes: number } | { readonly ms: number }) => void) | undefined;
 }
 
-/** Reads one list of a server, all pages. The error is a phrase. */
+export interface ListRead {
+  readonly definitions: readonly Definition[];
+  /** What was left out, and why; undefined: nothing. */
+  readonly cut: ListCut | undefined;
+}
+
+const EMPTY: ListRead = { definitions: [], cut: undefined };
+
+/** Reads one list of a server, page by page until it ends or a limit is reached. The error is a phrase. */
 export async function readList(
   link: Link,
   kind: ListKind,
   reading: Reading,
-): Promise<Result<readonly Definition[], string>> {
+): Promise<Result<ListRead, string>> {
   const { method, capability } = LISTS[kind];
-  if (link.capabilities[capability] === undefined) return ok([]);
-  const known = new Map(reading.before.map((definition) => [definition.key, definition]));
-  const found: Definition[] = [];
+  if (link.capabilities[capability] === undefined) return ok(EMPTY);
+  const found = new Entries(kind, reading, link.hasHeaders === true);
   const cursors = new Set<string | undefined>(['']);
   let cursor: string | undefined;
   do {
@@ -66,17 +80,16 @@ export async function readList(
     if (result === undefined) {
       const { code, text } = errorIn(message);
       const isAbsent = code === String(METHOD_NOT_FOUND);
-      return kind === 'resourceTemplates' && isAbsent ? ok([]) : err(`${method} failed: ${code} ${text}`);
+      return kind === 'resourceTemplates' && isAbsent ? ok(EMPTY) : err(`${method} failed: ${code} ${text}`);
     }
-    const bytes = message.bytes.subarray(result.start, result.end);
-    const entries = entriesOf(bytes, { kind, known, hasHeaders: link.hasHeaders === true });
-    if (entries === undefined) return err(`${method} was answered without a list`);
-    for (const definition of entries.definitions) found.push(definition);
+    reading.onWork?.({ bytes: message.bytes.length });
+    const page = await found.take(message.bytes.subarray(result.start, result.end));
+    if (!page.ok) return err(`${method} was answered by a result that is no list: ${page.error}`);
     cursors.add(cursor);
-    cursor = entries.nextCursor;
+    cursor = page.value;
     // A cursor that is empty, or came before, leads nowhere: the list ends here.
   } while (cursor !== undefined && !cursors.has(cursor) && cursors.size < MOST_PAGES);
-  return ok(found);
+  return ok({ definitions: found.definitions, cut: found.budget.cut });
 }
 
 /** What a server said in place of a list, for people. */
@@ -94,80 +107,52 @@ function shown(text: string): string {
   return printable(boundedText(text));
 }
 
-const RESULT_PLAN: Plan = planOf({
-  nextCursor: {},
-  tools: {},
-  prompts: {},
-  resources: {},
-  resourceTemplates: {},
-});
+/** Bytes of a result that are looked at before it is asked whether others have waited long enough. */
+const STEPS = 20_000;
 
-interface Source {
-  readonly kind: ListKind;
-  readonly known: ReadonlyMap<string | undefined, Definition>;
-  readonly hasHeaders: boolean;
-}
+/** What was found of a list so far. Reads in turns, so that nothing else waits for a large list. */
+class Entries {
+  readonly definitions: Definition[] = [];
+  readonly budget: ListBudget;
+  readonly #source: EntrySource;
+  readonly #reading: Reading;
+  readonly #kind: ListKind;
 
-interface Entries {
-  readonly definitions: readonly Definition[];
-  readonly nextCursor: string | undefined;
-}
+  constructor(kind: ListKind, reading: Reading, hasHeaders: boolean) {
+    this.#kind = kind;
+    this.#reading = reading;
+    this.budget = new ListBudget(reading.limits);
+    const known = new Map(reading.before.map((definition) => [definition.key, definition]));
+    this.#source = { kind: LISTS[kind].kind, key: LISTS[kind].key, known, hasHeaders };
+  }
 
-function entriesOf(bytes: Buffer, source: Source): Entries | undefined {
-  const scan = scanObject(bytes, { plan: RESULT_PLAN, strict: false, maxDepth: MAX_SERVER_DEPTH });
-  const list = scan.ok ? memberOf(scan.value, source.kind) : undefined;
-  const spans = list && scanArray(bytes, list.start, false);
-  if (!scan.ok || spans === undefined) return undefined;
-  const definitions = spans.map(({ start, end }) => definitionOf(bytes.subarray(start, end), source));
-  return { definitions, nextCursor: textOf(bytes, memberOf(scan.value, 'nextCursor')) };
-}
+  /** Takes the entries of one page. The cursor of the next page; undefined where none is wanted. The error is a phrase. */
+  async take(result: Buffer): Promise<Result<string | undefined, string>> {
+    const { isWanted = () => true, nowMs, onWork } = this.#reading;
+    const frame = new ListFrame(result, this.#kind);
+    const turns = new Turns({ nowMs, onWork: (ms) => onWork?.({ ms }) });
+    while (!frame.isDone && !this.budget.isSpent) {
+      for (const { start, end, values } of frame.read(STEPS)) {
+        if (!this.#takeEntry(result.subarray(start, end), values)) break;
+        if (turns.isOver) await turns.next();
+      }
+      if (turns.isOver) await turns.next();
+      if (!isWanted()) return err('nobody waits for it any more');
+    }
+    turns.end();
+    if (frame.fault !== undefined) return err(frame.fault);
+    if (!frame.hasList) return err(`it has no ${JSON.stringify(this.#kind)} array`);
+    return ok(this.budget.isSpent ? undefined : frame.nextCursor);
+  }
 
-function definitionOf(slice: Buffer, { kind, known, hasHeaders }: Source): Definition {
-  const facts = LISTS[kind];
-  const parsed = parse(slice);
-  const named = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Readonly<
-    Record<string, unknown>
-  >;
-  const value = named[facts.key];
-  const key = typeof value === 'string' ? value : undefined;
-  const before = known.get(key);
-  const isKnown = before?.bytes.equals(slice) === true;
-  // What is wrong with the headers of a tool counts for legacy clients by the way that its server is reached, which may change.
-  const isSound = kind !== 'tools' || readHeaderParameters(named['inputSchema']).ok;
-  if (isKnown && isSound) return before;
-  const fitness = fitnessOf(slice, parsed, { kind: facts.kind, isRejected: hasHeaders && !isSound });
-  if (isKnown && before.fitness.legacy.kind === fitness.legacy.kind) return before;
-  const parameters =
-    kind === 'tools' && fitness.modern.kind !== 'withheld' ? headerParametersOf(slice) : undefined;
-  // A copy, so that one small entry does not keep a whole page in memory.
-  return { key, bytes: Buffer.from(slice), fitness, parameters };
-}
-
-const TOO_DEEP: Fitness = { kind: 'withheld', reason: `it is nested more than ${MAX_DEPTH} deep` };
-
-/** `isRejected`: a client over HTTP must reject it (2026-07-28, server/tools#x-mcp-header), and so nobody is shown it. */
-function fitnessOf(
-  bytes: Buffer,
-  parsed: unknown,
-  { kind, isRejected }: { readonly kind: ListFacts['kind']; readonly isRejected: boolean },
-): Definition['fitness'] {
-  if (isTooDeep(bytes)) return { legacy: TOO_DEEP, modern: TOO_DEEP };
-  const modern = listable(kind, 'modern', parsed);
-  return { legacy: isRejected ? modern : listable(kind, 'legacy', parsed), modern };
-}
-
-const NO_PLAN: Plan = planOf({});
-
-function isTooDeep(bytes: Buffer): boolean {
-  const scan = scanObject(bytes, { plan: NO_PLAN, strict: false });
-  return !scan.ok && scan.fault.isJson;
-}
-
-/** Undefined when it is no JSON after all; such an entry is withheld as nameless. */
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
+  /** Whether there is room for more. */
+  #takeEntry(slice: Buffer, values: number): boolean {
+    const taken = this.budget.take({ bytes: slice.length, values });
+    if (taken === 'full') return false;
+    if (taken === 'skip') return true;
+    // Most lists keep their order.
+    const before = this.#reading.before[this.definitions.length];
+    this.definitions.push(isUnchanged(slice, before) ? before : readDefinition(slice, this.#source));
+    return true;
   }
 }

@@ -6,6 +6,7 @@ import { changedDefinition } from '../protocol/definition.ts';
 import type { Era } from '../protocol/eras.ts';
 import { modernMembers } from '../protocol/translate.ts';
 import { LISTS } from './inventory.ts';
+import { cutPhrases } from './list-budget.ts';
 import type { Said } from './hints/tool-claims.ts';
 import type { Definition, ListKind } from './ports.ts';
 import type { Server } from './server.ts';
@@ -184,8 +185,8 @@ export function listingOf({ kind, servers, isAggregated }: Source): Listing {
   const known = [...byKey.values()];
   const entries = known.filter(({ said }) => said?.isDisabled !== true);
   const faults = [
-    ...entries.flatMap(fitnessReport),
-    ...servers.flatMap((server) => namelessReport(server, kind)),
+    ...fitnessReports(entries),
+    ...servers.flatMap((server) => [...namelessReport(server, kind), ...cutReports(server, kind)]),
   ];
   return new Listing({
     kind,
@@ -224,6 +225,28 @@ function shownDefinition(entry: Shown, era: Era): Buffer {
   });
 }
 
+/** Most definitions of one server of which it is said one by one what is wrong with them. */
+const MOST_REPORTED = 100;
+
+function fitnessReports(entries: readonly Entry[]): readonly string[] {
+  const reports: string[] = [];
+  const counts = new Map<Server, number>();
+  for (const entry of entries)
+    for (const report of fitnessReport(entry)) {
+      const count = (counts.get(entry.server) ?? 0) + 1;
+      counts.set(entry.server, count);
+      if (count <= MOST_REPORTED) reports.push(report);
+    }
+  const more = [...counts].filter(([, count]) => count > MOST_REPORTED);
+  return [
+    ...reports,
+    ...more.map(
+      ([{ spec }, count]) =>
+        `${spec.name}: ${count - MOST_REPORTED} more are withheld or listed without a part`,
+    ),
+  ];
+}
+
 function fitnessReport(entry: Entry): readonly string[] {
   const { legacy, modern } = entry.definition.fitness;
   const worse = legacy.kind === 'whole' ? modern : legacy;
@@ -235,6 +258,20 @@ function fitnessReport(entry: Entry): readonly string[] {
     `${whose} is listed without ${worse.paths.map((path) => path.join('.')).join(', ')}${era}: ${worse.reasons.join('; ')}`,
   ];
 }
+
+function cutReports(server: Server, kind: ListKind): readonly string[] {
+  const cut = server.lists.cutOf(kind);
+  return cut === undefined
+    ? []
+    : cutPhrases(WHAT[kind], cut).map((phrase) => `${server.spec.name}: ${phrase}`);
+}
+
+const WHAT: Readonly<Record<ListKind, string>> = {
+  tools: 'tools',
+  prompts: 'prompts',
+  resources: 'resources',
+  resourceTemplates: 'resource templates',
+};
 
 function namelessReport(server: Server, kind: ListKind): readonly string[] {
   const nameless = server.inventory[kind].filter((definition) => definition.key === undefined).length;

@@ -21,7 +21,7 @@ import type { Capabilities, Inventory, Link, LinkEvents, ListKind } from './port
 import { PrivateLinks } from './private-links.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
-import { ServerLists, type ListRead } from './server-lists.ts';
+import { ServerLists, type ReadNews } from './server-lists.ts';
 import { otherEnd } from './shared-link.ts';
 import { Turnstile } from './turnstile.ts';
 import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
@@ -71,6 +71,9 @@ export class Server {
     this.lists = new ServerLists({
       remembered: known?.inventory,
       timeoutMs: () => this.spec.timeoutMs,
+      limits: deps.limits,
+      // What operators make is listed as soon as it is made.
+      isPaced: spec.transport.kind !== 'local',
       onRead: (link, read) => this.#listRead(link, read),
       mask: deps.mask ?? ((text) => text),
       onFailed: (list, cause, retryMs) =>
@@ -267,7 +270,7 @@ export class Server {
     this.#deps.memory.remember(this.spec, snapshot);
   }
 
-  #listRead(link: Link, { list, isNews }: ListRead): void {
+  #listRead(link: Link, { list, isNews }: ReadNews): void {
     if (list === 'tools') this.#deps.onTools?.(this.#spec, this.inventory.tools);
     if (this.#link === link) this.#remember(link);
     this.#news.tell();

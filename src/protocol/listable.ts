@@ -21,12 +21,12 @@ export type Listable =
  */
 export function listable(kind: ListedKind, era: Era, definition: unknown): Listable {
   const finding = inspect(DEFINITIONS[kind], definition, era);
-  if (finding.kind === 'broken') return { kind: 'withheld', reason: sentence(finding.at, finding.says) };
+  if (finding.kind === 'broken') return { kind: 'withheld', reason: phraseAt(finding.at, finding.says) };
   if (finding.faults.length === 0) return { kind: 'whole' };
   return {
     kind: 'without',
     paths: finding.faults.map((fault) => fault.path),
-    reasons: finding.faults.map((fault) => sentence(fault.at, fault.says)),
+    reasons: finding.faults.map((fault) => phraseAt(fault.at, fault.says)),
   };
 }
 
@@ -34,7 +34,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 type ObjectRule = Extract<Rule, { readonly kind: 'object' }>;
 
 /** Keys of objects and indexes of arrays, from the definition down. */
-type Place = readonly (string | number)[];
+export type Place = readonly (string | number)[];
 
 /** `at` is where a value is bad; `path`, a beginning of it, is what to leave out. */
 interface Fault {
@@ -129,8 +129,8 @@ function isObject(value: unknown): value is JsonObject {
 const LONGEST_PLACE = 300;
 const PLAIN_KEY = /^[\w$]{1,64}$/;
 
-/** `icons[0].src is absent`. Keys that the upstream chose are escaped. */
-function sentence(at: Place, says: string): string {
+/** `icons[0].src is absent`. Keys that the server chose are escaped. */
+export function phraseAt(at: Place, says: string): string {
   let place = '';
   for (const step of at) {
     if (typeof step === 'number') place += `[${step}]`;

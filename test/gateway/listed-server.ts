@@ -1,5 +1,6 @@
 import { err, ok } from '../../src/core/result.ts';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
+import type { Settings } from '../../src/core/settings.ts';
 import { openAsking, type Asking } from '../../src/gateway/asking.ts';
 import { EMPTY_INVENTORY, LISTS } from '../../src/gateway/inventory.ts';
 import type { Connect, Definition, Link, ListKind, Log, Memory } from '../../src/gateway/ports.ts';
@@ -51,6 +52,7 @@ export function template(uriTemplate: string): Json {
 export interface Given {
   readonly prefix?: boolean;
   readonly connect?: Connect;
+  readonly limits?: Partial<Settings>;
 }
 
 /** A server with these lists, as it is while it starts; nothing runs for it. */
@@ -67,6 +69,7 @@ export function listed(name: string, lists: Lists = {}, given: Given = {}): Serv
         'limits.requestsPerServer': 10,
         'limits.queuePerServer': 10,
         'limits.backlogBytes': 1_000,
+        ...given.limits,
       },
       onChange() {},
       chance: () => 0,

@@ -1,3 +1,4 @@
+import { hasTwins } from '../canonical-json.ts';
 import { jsonChanges, type JsonChange } from '../json-changes.ts';
 import type { Claim } from './claim.ts';
 import { declaredIn } from './declared.ts';
@@ -32,12 +33,16 @@ export function driftOf(accepted: Definition, now: Definition, seen: Seen): Drif
       ...saferHints(accepted, now, seen),
       ...(seen.isMade && changes.some(({ path }) => isOfMaking(path)) ? [ANOTHER_DOING] : []),
       ...rewritten(accepted, now, changes),
+      ...(hasTwins(now.text) ? [AMBIGUOUS] : []),
     ],
   };
 }
 
 /** What a tool that Assay makes does may be another thing under the same words. */
 export const ANOTHER_DOING: string = 'it sends another request, or is of another module';
+
+/** Clients do not get such a definition, and an operator should know why. */
+const AMBIGUOUS = 'an object in it holds the same key twice, so that readers may understand it differently';
 
 /** Whether a change is one of what Assay itself says of how a tool is made. */
 function isOfMaking(path: string): boolean {

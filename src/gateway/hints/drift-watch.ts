@@ -1,4 +1,4 @@
-import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deed } from '../../core/deed.ts';
 import { driftOf, type Definition as Text } from '../../core/hints/drift.ts';
 import { isSilent, type Drift, type ToolWord } from '../../core/hints/tool-word.ts';
@@ -10,6 +10,7 @@ import { digestOf } from '../definition-facts.ts';
 import type { Definition, Log } from '../ports.ts';
 import type { WordChange, WordStore } from '../ports/words.ts';
 import type { Words } from '../words/words.ts';
+import { Turns } from '../turns.ts';
 import { idsOf, toolIdIn } from './tool-claims.ts';
 
 export interface DriftWatchOptions {
@@ -29,7 +30,6 @@ const COMPARE_EVERY_MS = 1_000;
 const TELL_EVERY_MS = 60_000;
 const RETRY_MS = 10_000;
 const MOST_TRIES = 20;
-const COMPARED_AT_ONCE = 200;
 /** Most definitions of one server that a process has accepted: one that invents names at each list fills no store. */
 const MOST_ACCEPTED = 20_000;
 /** Nobody waits longer than this, in ms, for a server that goes on changing, or for a store that keeps nothing. */
@@ -40,6 +40,8 @@ export class DriftWatch {
   readonly #options: DriftWatchOptions;
   /** Digests of accepted definitions, by the ids of their tools. */
   readonly #accepted = new Map<string, string>();
+  /** Tools of which only what is withheld was ever seen. */
+  readonly #unaccepted = new Set<string>();
   /** When each kind of change of a tool was told of last. */
   readonly #toldMs = new Map<string, number>();
   /** How many of each server. */
@@ -146,20 +148,22 @@ export class DriftWatch {
     if (!known.ok) return known;
     const changes: Change[] = [];
     const seen = new Set<string>();
-    for (const [place, tool] of tools.entries()) {
-      if (place % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await breathe();
+    const turns = new Turns();
+    for (const tool of tools) {
+      if (turns.isOver) await turns.next();
       const id = toolIdIn(spec, tool);
       // Of two tools with one name the first is listed.
       if (id === undefined || seen.has(id)) continue;
       seen.add(id);
+      if (!this.#accepted.has(id) && this.#unaccepted.has(id)) continue;
       const now = { digest: digestOf(tool), text: tool.bytes.toString() };
       const isAccepted = this.#accepted.get(id) === now.digest;
       const word = this.#options.words.tool(id);
       if (word?.drift?.digest === (isAccepted ? undefined : now.digest)) continue;
       const accepted = isAccepted ? ok(now) : await store.accepted(id);
       if (!accepted.ok) return accepted;
-      if (accepted.value !== undefined)
-        changes.push(this.#changeOf({ spec, tool, id, accepted: accepted.value, now }));
+      if (accepted.value === undefined) this.#unaccepted.add(id);
+      else changes.push(this.#changeOf({ spec, tool, id, accepted: accepted.value, now }));
     }
     return ok(changes);
   }
@@ -173,10 +177,12 @@ export class DriftWatch {
     const key = idsOf(spec).serverId;
     const learnt = this.#learnt.get(key) ?? 0;
     const unknown = new Map<string, { readonly id: string } & Text>();
-    for (const [place, tool] of tools.entries()) {
-      if (place % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) await breathe();
+    const turns = new Turns();
+    for (const tool of tools) {
+      if (turns.isOver) await turns.next();
       const id = toolIdIn(spec, tool);
-      if (id === undefined || this.#accepted.has(id) || unknown.has(id)) continue;
+      // What no client is shown was never accepted by anybody.
+      if (id === undefined || isWithheld(tool) || this.#accepted.has(id) || unknown.has(id)) continue;
       if (learnt + unknown.size >= MOST_ACCEPTED) break;
       unknown.set(id, { id, digest: digestOf(tool), text: tool.bytes.toString() });
     }
@@ -221,6 +227,10 @@ export class DriftWatch {
       kind,
     };
   }
+}
+
+function isWithheld({ fitness }: Definition): boolean {
+  return fitness.legacy.kind === 'withheld' && fitness.modern.kind === 'withheld';
 }
 
 interface Compared {

@@ -1,0 +1,153 @@
+import { DEFINITIONS, type ListedKind, type Rule } from './definition-rules.ts';
+import { phraseAt, type Place } from './listable.ts';
+
+/**
+ * Why two readers of a definition may understand it differently: an object in it holds the same key twice, so that some
+ * take the first value and some the last, or spells a key that is read in two ways, which readers that ignore case take
+ * for one. Undefined where neither is so. `text` is the definition and `value` what `JSON.parse` made of it.
+ */
+export function twinFault(kind: ListedKind, text: string, value: unknown): string | undefined {
+  const twin = exactTwin(text) ?? variant(DEFINITIONS[kind], value, []);
+  return twin && phraseAt(twin.at, twin.says);
+}
+
+/** A key as readers see it that ignore case: by Unicode simple folding, as Go's encoding/json compares keys with ASCII names. */
+export function foldedKey(key: string): string {
+  // `toLowerCase` folds the Kelvin sign to k, and leaves the long s as it is.
+  return key.toLowerCase().replaceAll('\u017f', 's');
+}
+
+interface Twin {
+  readonly at: Place;
+  readonly says: string;
+}
+
+/** An object or array that is open; `step` is the key or index of what is read in it. */
+interface Open {
+  readonly keys: Set<string> | undefined;
+  step: string | number;
+}
+
+/** The first key that stands twice in an object, at any depth, of a text that is known to be JSON. */
+function exactTwin(text: string): Twin | undefined {
+  const open: Open[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const inner = open.at(-1);
+    switch (text.charCodeAt(at)) {
+      case OPEN_BRACE:
+        open.push({ keys: new Set(), step: '' });
+        break;
+      case OPEN_BRACKET:
+        open.push({ keys: undefined, step: 0 });
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        open.pop();
+        break;
+      case COMMA:
+        if (typeof inner?.step === 'number') inner.step += 1;
+        break;
+      case QUOTE: {
+        const start = at;
+        at = stringEnd(text, start);
+        if (inner?.keys === undefined || !isKey(text, at + 1)) break;
+        const key = stringIn(text.slice(start, at + 1));
+        if (inner.keys.has(key)) return doubled(open, key);
+        inner.keys.add(key);
+        inner.step = key;
+      }
+    }
+  }
+  return undefined;
+}
+
+function doubled(open: readonly Open[], key: string): Twin {
+  const at = open.slice(0, -1).map(({ step }) => step);
+  return { at, says: `holds the key ${shown(key)} twice` };
+}
+
+/** The place of the quote that ends a string. */
+function stringEnd(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) return at;
+    if (unit === BACKSLASH) at += 1;
+  }
+  return text.length;
+}
+
+/** Whether a colon follows, which no string but a key has behind it. */
+function isKey(text: string, after: number): boolean {
+  let at = after;
+  while (SPACE.has(text.charCodeAt(at))) at += 1;
+  return text.charCodeAt(at) === COLON;
+}
+
+function stringIn(raw: string): string {
+  return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1); // a string in JSON
+}
+
+/** The first key that is read and stands in two spellings, which differ in case alone. */
+function variant(rule: Rule, value: unknown, at: Place): Twin | undefined {
+  if (rule.kind === 'array' && Array.isArray(value)) return firstOf(value.entries(), () => rule.each, at);
+  if (rule.kind !== 'object' || typeof value !== 'object' || value === null || Array.isArray(value))
+    return undefined;
+  const names = foldedNames(rule.members);
+  const seen = new Map<string, string>();
+  for (const key of Object.keys(value)) {
+    const name = foldedKey(key);
+    if (!names.has(name)) continue;
+    const other = seen.get(name);
+    if (other !== undefined)
+      return {
+        at,
+        says: `holds the keys ${shown(other)} and ${shown(key)}, which some readers take for one`,
+      };
+    seen.set(name, key);
+  }
+  const { members } = rule;
+  return firstOf(
+    Object.entries(value),
+    (key) => (Object.hasOwn(members, key) ? members[key]?.rule : undefined),
+    at,
+  );
+}
+
+function firstOf<Key extends string | number>(
+  parts: Iterable<readonly [Key, unknown]>,
+  ruleOf: (key: Key) => Rule | undefined,
+  at: Place,
+): Twin | undefined {
+  for (const [key, part] of parts) {
+    const rule = ruleOf(key);
+    const found = rule && variant(rule, part, [...at, key]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+type Members = Extract<Rule, { readonly kind: 'object' }>['members'];
+
+const FOLDED = new WeakMap<Members, ReadonlySet<string>>();
+
+function foldedNames(members: Members): ReadonlySet<string> {
+  const known = FOLDED.get(members) ?? new Set(Object.keys(members).map(foldedKey));
+  FOLDED.set(members, known);
+  return known;
+}
+
+const LONGEST_KEY = 64;
+
+function shown(key: string): string {
+  return JSON.stringify(key.slice(0, LONGEST_KEY));
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);

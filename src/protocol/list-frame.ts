@@ -1,0 +1,162 @@
+import { textOf, type Span } from './spans.ts';
+
+/** Longest cursor, in bytes of JSON: each one of a list is kept while the list is read. */
+const LONGEST_CURSOR = 65_536;
+/** Longest key that is looked at: `resourceTemplates` with each character escaped is shorter. */
+const LONGEST_KEY = 128;
+
+export interface ListEntry extends Span {
+  /** How many values it holds at most, in objects and arrays at any depth. */
+  readonly values: number;
+}
+
+/**
+ * Finds the entries of a list in a result, some bytes at a time, so that a result of any size holds up nobody. The bytes are
+ * known to be an object in JSON, up to what is inside of long strings.
+ */
+export class ListFrame {
+  /** All bytes were read. */
+  isDone = false;
+  /** Whether there was a list. */
+  hasList = false;
+  nextCursor: string | undefined;
+  /** A phrase: why readers may take this for different lists. */
+  fault: string | undefined;
+  readonly #bytes: Buffer;
+  readonly #listKey: string;
+  #at = 0;
+  #depth = 0;
+  /** Where the string opened that is being read; below 0: none is. */
+  #stringStart = -1;
+  /** The key at depth 1 whose value is being read. */
+  #key: string | undefined;
+  #valueStart = -1;
+  /** Where the entry begins that is being read; below 0: what is being read is no list of entries. */
+  #entryStart = -1;
+  #values = 0;
+  readonly #seen = new Set<string>();
+
+  constructor(result: Buffer, listKey: string) {
+    this.#bytes = result;
+    this.#listKey = listKey;
+  }
+
+  /** Reads on, for so many steps at most; gives the entries that ended. */
+  read(steps: number): readonly ListEntry[] {
+    const entries: ListEntry[] = [];
+    for (let left = steps; left > 0 && !this.isDone; left -= 1) {
+      if (this.#at >= this.#bytes.length) this.isDone = true;
+      else if (this.#stringStart < 0) this.#token(entries);
+      else this.#string();
+    }
+    return entries;
+  }
+
+  #token(entries: ListEntry[]): void {
+    const at = this.#at;
+    this.#at = at + 1;
+    switch (this.#bytes[at]) {
+      case QUOTE:
+        this.#stringStart = at;
+        return;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        this.#open(at);
+        return;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        this.#close(at, entries);
+        return;
+      case COMMA:
+        if (this.#depth === 2 && this.#entryStart >= 0) {
+          this.#entry(at, entries);
+          this.#entryStart = at + 1;
+        } else if (this.#entryStart >= 0) this.#values += 1;
+        else if (this.#depth === 1) this.#memberEnd(at);
+        return;
+      case COLON:
+        if (this.#depth === 1) this.#valueStart = at + 1;
+    }
+  }
+
+  #open(at: number): void {
+    this.#depth += 1;
+    this.#values += 1;
+    if (this.#depth !== 2 || this.#key !== this.#listKey || this.#bytes[at] !== OPEN_BRACKET) return;
+    this.hasList = true;
+    this.#entryStart = at + 1;
+    this.#values = 0;
+  }
+
+  #close(at: number, entries: ListEntry[]): void {
+    if (this.#depth === 2 && this.#entryStart >= 0) {
+      this.#entry(at, entries);
+      this.#entryStart = -1;
+    } else if (this.#depth === 1) this.#memberEnd(at);
+    this.#depth -= 1;
+    if (this.#depth === 0) this.isDone = true;
+  }
+
+  #entry(end: number, entries: ListEntry[]): void {
+    const span = trimmed(this.#bytes, { start: this.#entryStart, end });
+    if (span.end > span.start) entries.push({ ...span, values: this.#values });
+    this.#values = 0;
+  }
+
+  /** Reads on to the next quote; a string of any length is one step, unless there are escaped quotes in it. */
+  #string(): void {
+    const bytes = this.#bytes;
+    const quote = bytes.indexOf(QUOTE, this.#at);
+    this.#at = quote < 0 ? bytes.length : quote + 1;
+    if (quote < 0 || isEscaped(bytes, quote, this.#stringStart)) return;
+    const start = this.#stringStart;
+    this.#stringStart = -1;
+    if (this.#depth === 1 && this.#valueStart < 0) this.#keyEnd({ start, end: quote + 1 });
+  }
+
+  #keyEnd(span: Span): void {
+    const key = span.end - span.start > LONGEST_KEY ? undefined : textOf(this.#bytes, span);
+    this.#key = key;
+    if (key !== this.#listKey && key !== 'nextCursor') return;
+    if (this.#seen.has(key)) this.fault ??= `it holds the key "${key}" twice`;
+    this.#seen.add(key);
+  }
+
+  #memberEnd(end: number): void {
+    if (this.#key === 'nextCursor') {
+      const span = trimmed(this.#bytes, { start: this.#valueStart, end });
+      if (span.end - span.start > LONGEST_CURSOR)
+        this.fault ??= `its nextCursor is longer than ${LONGEST_CURSOR} bytes`;
+      else this.nextCursor = textOf(this.#bytes, span);
+    }
+    this.#key = undefined;
+    this.#valueStart = -1;
+  }
+}
+
+/** Whether an odd run of backslashes stands before a quote; the string opened at `start`. */
+function isEscaped(bytes: Buffer, quote: number, start: number): boolean {
+  let before = quote - 1;
+  while (before > start && bytes[before] === BACKSLASH) before -= 1;
+  return (quote - before) % 2 === 0;
+}
+
+function trimmed(bytes: Buffer, { start, end }: Span): Span {
+  let [from, to] = [start, end];
+  while (from < to && isSpace(bytes[from])) from += 1;
+  while (to > from && isSpace(bytes[to - 1])) to -= 1;
+  return { start: from, end: to };
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;

@@ -1,0 +1,201 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { defaultSettings } from '../../src/core/resolve-settings.ts';
+import { ok } from '../../src/core/result.ts';
+import { readList, type Reading } from '../../src/gateway/inventory.ts';
+import { listingOf } from '../../src/gateway/listing.ts';
+import type { ListLimits } from '../../src/gateway/list-budget.ts';
+import type { Server } from '../../src/gateway/server.ts';
+import { listAt, parseJson, textAt } from '../support/json.ts';
+import { listAnswer, listLink, type Lister } from './list-link.ts';
+import { listed } from './listed-server.ts';
+
+function reading(limits: Partial<ListLimits> = {}, before: Reading['before'] = []): Reading {
+  return { timeoutMs: 1_000, before, limits: { ...defaultSettings(), ...limits } };
+}
+
+function tools(count: number, pad = ''): string {
+  const all = Array.from(
+    { length: count },
+    (_, n) => `{"name":"t${n}","inputSchema":{"type":"object"}${pad}}`,
+  );
+  return all.join(',');
+}
+
+async function standing(list: Lister, limits: Partial<ListLimits> = {}): Promise<Server> {
+  const server = listed('s', {}, { connect: () => Promise.resolve(ok(listLink(list))), limits });
+  server.start();
+  await server.settled();
+  return server;
+}
+
+/** The names that clients are shown, and what people are told. */
+function shown(server: Server): { readonly names: readonly string[]; readonly reports: readonly string[] } {
+  const listing = listingOf({ kind: 'tools', servers: [server], isAggregated: false });
+  const page = listing.page('legacy', undefined);
+  if (!page.ok) throw new Error(page.error.code);
+  const names = listAt(parseJson(page.value.toString()), 'tools').map((tool) => textAt(tool, 'name'));
+  return { names, reports: listing.reports };
+}
+
+describe('a list with twins', () => {
+  it('goes without the definitions that readers may understand differently, and people are told why', async () => {
+    const server = await standing(
+      () =>
+        '{"tools":[{"name":"good","inputSchema":{"type":"object"}},' +
+        '{"name":"evil","description":"EVIL","description":"Echoes.","inputSchema":{"type":"object"}},' +
+        '{"name":"schemas","inputSchema":{"type":"object"},"inputSchema":{"type":"object","properties":{}}},' +
+        '{"name":"deep","inputSchema":{"type":"object","properties":{"a":{"type":"string","type":"number"}}}},' +
+        '{"name":"cases","Description":"EVIL","description":"Echoes.","inputSchema":{"type":"object"}}]}',
+    );
+    expect(shown(server)).toEqual({
+      names: ['good'],
+      reports: [
+        's: evil is withheld: the definition holds the key "description" twice',
+        's: schemas is withheld: the definition holds the key "inputSchema" twice',
+        's: deep is withheld: inputSchema.properties.a holds the key "type" twice',
+        's: cases is withheld: the definition holds the keys "Description" and "description", which some readers take for one',
+      ],
+    });
+  });
+
+  it('in its own frame cannot be read', async () => {
+    const fault = async (result: string): Promise<unknown> =>
+      readList(
+        listLink(() => result),
+        'tools',
+        reading(),
+      ).then((read) => (read.ok ? 'read' : read.error));
+    const said = 'tools/list was answered by a result that is no list: ';
+    expect(await fault('{"tools":[],"tools":[{"name":"t"}]}')).toBe(`${said}it holds the key "tools" twice`);
+    expect(await fault('{"nextCursor":"a","tools":[],"next\\u0043ursor":"b"}')).toBe(
+      `${said}it holds the key "nextCursor" twice`,
+    );
+    expect(await fault('{"tools":{}}')).toBe(`${said}it has no "tools" array`);
+  });
+});
+
+describe('a list without an end', () => {
+  it('is read up to the limit of entries, page by page and no further', async () => {
+    let pages = 0;
+    const server = await standing(
+      () => {
+        const names = [0, 1, 2, 3].map((n) => `{"name":"t${pages * 4 + n}","inputSchema":{"type":"object"}}`);
+        pages += 1;
+        return `{"tools":[${names.join(',')}],"nextCursor":"${pages}"}`;
+      },
+      { 'limits.listEntries': 10 },
+    );
+    const { names, reports } = shown(server);
+    expect([names.length, pages]).toEqual([10, 3]);
+    expect(reports).toEqual([
+      's: only the first 10 of its tools are listed: there are more than limits.listEntries (10) allows',
+    ]);
+  });
+
+  it('is read up to the limit of bytes', async () => {
+    const server = await standing(() => `{"tools":[${tools(50, `,"x":"${'x'.repeat(100)}"`)}]}`, {
+      'limits.listBytes': 1_600,
+    });
+    const { names, reports } = shown(server);
+    expect(names).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't9']);
+    expect(reports).toEqual([
+      's: only the first 10 of its tools are listed: there are more than limits.listBytes (1600) allows',
+    ]);
+  });
+
+  it('goes without definitions that are too large to be checked in one go', async () => {
+    const many = Array.from({ length: 20_001 }, () => '0').join(',');
+    const server = await standing(
+      () =>
+        `{"tools":[{"name":"text","x":"${'x'.repeat(1_048_576)}"},{"name":"values","x":[${many}]},${tools(1)}]}`,
+    );
+    expect(shown(server)).toEqual({
+      names: ['t0'],
+      reports: [
+        's: 2 of its tools are left out: their definitions have more than 1048576 bytes or 20000 values',
+      ],
+    });
+  });
+});
+
+/** The most CPU in ms that this thread took for one turn of the event loop until it was done. */
+async function longestTurnMs(work: Promise<unknown>): Promise<number> {
+  let isOver = false;
+  let longest = 0;
+  let before = process.threadCpuUsage();
+  void work.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await turn();
+    const used = process.threadCpuUsage(before);
+    longest = Math.max(longest, (used.user + used.system) / 1_000);
+    before = process.threadCpuUsage();
+  }
+  await work;
+  return longest;
+}
+
+describe('a large list', () => {
+  const TINY = Array.from({ length: 300_000 }, (_, n) => `{"name":"${n}"}`).join(',');
+
+  it('keeps nobody waiting, whether it is cut or read to its end', async () => {
+    const answer = listAnswer(`{"_meta":{"x":[${TINY}]},"tools":[${TINY}]}`);
+    const link = listLink(() => answer);
+    expect(await longestTurnMs(readList(link, 'tools', reading()))).toBeLessThan(250);
+    const whole = listAnswer(`{"tools":[${tools(20_000)}]}`);
+    const all = readList(
+      listLink(() => whole),
+      'tools',
+      reading({ 'limits.listEntries': 1_000_000 }),
+    );
+    expect(await longestTurnMs(all)).toBeLessThan(250);
+    const read = await all;
+    expect(read.ok && read.value.definitions.length).toBe(20_000);
+  });
+
+  it('is not looked at anew where nothing has changed', async () => {
+    const answer = listAnswer(`{"tools":[${tools(1_000)}]}`);
+    const first = await readList(
+      listLink(() => answer),
+      'tools',
+      reading(),
+    );
+    const before = first.ok ? first.value.definitions : [];
+    const again = await readList(
+      listLink(() => answer),
+      'tools',
+      reading({}, before),
+    );
+    expect(again.ok && again.value.definitions.every((one, at) => one === before[at])).toBe(true);
+  });
+
+  const LARGEST = 19_000;
+  const members = (part: (n: number) => string): string =>
+    Array.from({ length: LARGEST / 2 }, (_, n) => part(n)).join(',');
+
+  it.each([
+    ['keys', `{"name":"t","inputSchema":{"type":"object"},${members((n) => `"k${n}":0`)}}`],
+    [
+      'schemas',
+      `{"name":"t","inputSchema":{"type":"object","properties":{${members((n) => `"k${n}":{}`)}}}}`,
+    ],
+    ['arrays', `{"name":"t","inputSchema":{"type":"object"},"x":[${members(() => '[]')}]}`],
+    [
+      'patterns',
+      `{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","patternProperties":{${members((n) => `"^(a+)+${n}$":{}`)}}}}`,
+    ],
+    ['escapes', `{"name":"t","inputSchema":{"type":"object"},"x":"${'\\"'.repeat(500_000)}"}`],
+  ])('of definitions as large as they may be, of many %s, keeps nobody waiting either', async (_, text) => {
+    const answer = listAnswer(`{"tools":[${text},${text.replace('"t"', '"u"')}]}`);
+    const read = readList(
+      listLink(() => answer),
+      'tools',
+      reading(),
+    );
+    expect(await longestTurnMs(read)).toBeLessThan(250);
+    const done = await read;
+    expect(done.ok && done.value.definitions.map(({ key }) => key)).toEqual(['t', 'u']);
+  });
+});

@@ -1,0 +1,161 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { defaultSettings } from '../../src/core/resolve-settings.ts';
+import type { ListClock } from '../../src/gateway/list-pace.ts';
+import type { Link } from '../../src/gateway/ports.ts';
+import { ServerLists } from '../../src/gateway/server-lists.ts';
+import { listLink } from './list-link.ts';
+
+/** A clock that is moved by hand. */
+class HandClock implements ListClock {
+  #nowMs = 0;
+  #workMs = 0;
+  readonly #timers = new Set<{ readonly atMs: number; readonly callback: () => void }>();
+  readonly nowMs = (): number => this.#nowMs;
+  readonly workMs = (): number => this.#workMs;
+  readonly after = (ms: number, callback: () => void): (() => void) => {
+    const timer = { atMs: this.#nowMs + ms, callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  };
+
+  work(ms: number): void {
+    this.#workMs += ms;
+    this.#nowMs += ms;
+  }
+
+  async pass(ms: number): Promise<void> {
+    const endMs = this.#nowMs + ms;
+    for (;;) {
+      await allDone();
+      const [next] = [...this.#timers].sort((one, other) => one.atMs - other.atMs);
+      if (next === undefined || next.atMs > endMs) break;
+      this.#timers.delete(next);
+      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      next.callback();
+    }
+    this.#nowMs = Math.max(this.#nowMs, endMs);
+  }
+}
+
+/** Nothing in here waits for anything outside, so that a few turns end it all. */
+async function allDone(): Promise<void> {
+  for (let turns = 0; turns < 20; turns += 1) await turn();
+}
+
+const COST_MS = 100;
+/** So large that its cost is believed. */
+const PADDING = ' '.repeat(COST_MS * 20_000);
+
+interface Watched {
+  readonly lists: ServerLists;
+  readonly clock: HandClock;
+  readonly link: Link;
+  /** When each reading of the tools began. */
+  readonly reads: readonly number[];
+  onRead: () => void;
+}
+
+/** A server each reading of whose tools takes 100 ms of work. */
+function watched(): Watched {
+  const clock = new HandClock();
+  const reads: number[] = [];
+  const lists = new ServerLists({
+    remembered: undefined,
+    timeoutMs: () => 1_000,
+    limits: defaultSettings(),
+    isPaced: true,
+    clock,
+    onRead: (_, { list }) => {
+      if (list === 'tools') all.onRead();
+    },
+    mask: (text) => text,
+    onFailed: () => undefined,
+  });
+  const link = listLink(() => {
+    reads.push(clock.nowMs());
+    clock.work(COST_MS);
+    return `{${PADDING}"tools":[{"name":"t${reads.length}","inputSchema":{"type":"object"}}]}`;
+  });
+  const all: Watched = { lists, clock, link, reads, onRead: () => undefined };
+  return all;
+}
+
+/** A list may be read again ten times its cost after it was read. */
+const ROUND_MS = 11 * COST_MS;
+
+describe('a server that says after each reading that its tools have changed', () => {
+  it('is read again no more often than ten times the cost of the last reading', async () => {
+    const { lists, clock, link, reads, ...all } = watchedWith((watching) => watching.lists.changed('tools'));
+    void lists.readFirst(link);
+    await clock.pass(20 * ROUND_MS);
+    expect(reads.length).toBeGreaterThan(10);
+    expect(reads.length).toBeLessThanOrEqual(21);
+    expect(all.gaps().every((gap) => gap >= ROUND_MS)).toBe(true);
+  });
+
+  it('is so whatever leads to the readings: a refresh by hand, a lost stream, a new connection', async () => {
+    const { lists, clock, link, reads, ...all } = watchedWith(({ lists: its }) => {
+      its.changed('tools');
+      its.missed();
+      void its.readAgain();
+      void its.readAgain();
+    });
+    void lists.readFirst(link);
+    for (let storms = 0; storms < 200; storms += 1) {
+      await clock.pass(ROUND_MS / 10);
+      if (storms % 3 === 0) {
+        lists.forgetLink();
+        void lists.readFirst({ ...link });
+      }
+    }
+    expect(reads.length).toBeGreaterThan(10);
+    expect(reads.length).toBeLessThanOrEqual(21);
+    expect(all.gaps().every((gap) => gap >= ROUND_MS)).toBe(true);
+  });
+});
+
+describe('a change', () => {
+  it('that comes while its list must not be read is read once, as soon as it may be', async () => {
+    const { lists, clock, link, reads } = watched();
+    await lists.readFirst(link);
+    lists.changed('tools');
+    lists.changed('tools');
+    const again = lists.readAgain();
+    await clock.pass(ROUND_MS - COST_MS - 1);
+    expect(reads).toHaveLength(1);
+    await clock.pass(1);
+    expect(await again).toBe(true);
+    expect(reads).toEqual([0, ROUND_MS]);
+    await clock.pass(10 * ROUND_MS);
+    expect([reads.length, lists.inventory.tools.map(({ key }) => key)]).toEqual([2, ['t2']]);
+  });
+
+  it('that comes while its list is being read leads to one more reading', async () => {
+    const { lists, clock, link, reads } = watched();
+    const first = lists.readFirst(link);
+    lists.changed('tools');
+    await first;
+    await clock.pass(10 * ROUND_MS);
+    expect(reads).toEqual([0, ROUND_MS]);
+  });
+
+  it('costs a server that connects anew no time where its lists are known', async () => {
+    const { lists, clock, link, reads } = watched();
+    await lists.readFirst(link);
+    lists.forgetLink();
+    await lists.readFirst({ ...link });
+    expect([reads, lists.inventory.tools.map(({ key }) => key)]).toEqual([[0], ['t1']]);
+    await clock.pass(ROUND_MS);
+    expect(lists.inventory.tools.map(({ key }) => key)).toEqual(['t2']);
+  });
+});
+
+function watchedWith(
+  onRead: (watching: Watched) => void,
+): Watched & { readonly gaps: () => readonly number[] } {
+  const watching = watched();
+  watching.onRead = () => onRead(watching);
+  const { reads } = watching;
+  return { ...watching, gaps: () => reads.slice(1).map((ms, at) => ms - (reads[at] ?? 0)) };
+}
