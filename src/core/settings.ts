@@ -309,12 +309,14 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   },
   'limits.listEntries': {
     env: 'ASSAY_LIMITS_LIST_ENTRIES',
+    changedBy: 'admin',
     kind: whole(10_000, 1, 1_000_000),
     about:
       'Maximum number of tools, prompts, resources or resource templates to take from one server, each kind counted by itself; the rest is left out.',
   },
   'limits.listBytes': {
     env: 'ASSAY_LIMITS_LIST_BYTES',
+    changedBy: 'admin',
     kind: whole(64 * MiB, 1, 1_073_741_824),
     about: 'Maximum size in bytes of all definitions of one kind from one server; the rest is left out.',
   },

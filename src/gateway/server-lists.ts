@@ -193,8 +193,14 @@ export class ServerLists {
     await this.#read(this.#link, kind);
     reader.isReading = false;
     next?.resolve();
-    if (reader.next !== undefined && this.#readers.get(kind) === reader)
-      this.#schedule(kind, reader, REREAD_AFTER_MS);
+    this.#readNext(kind, reader);
+  }
+
+  /** Somebody may have wanted another reading while this one was under way. */
+  #readNext(kind: ListKind, reader: Reader): void {
+    if (reader.next === undefined) return;
+    if (this.#readers.get(kind) === reader) this.#schedule(kind, reader, REREAD_AFTER_MS);
+    else reader.next.resolve();
   }
 
   async #read(link: Link, kind: ListKind): Promise<void> {

@@ -104,6 +104,8 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'limits.linksPerServer': 'admin',
   'limits.idleLinkMs': 'admin',
   'limits.drainMs': 'admin',
+  'limits.listEntries': 'admin',
+  'limits.listBytes': 'admin',
 };
 
 describe('who may change a setting', () => {

@@ -87,7 +87,7 @@ function written(value: Tree, isEscaped: boolean): string {
   const { members } = value as { readonly members: readonly (readonly [string, Tree])[] };
   const keyText = (key: string): string =>
     isEscaped
-      ? `"${[...key].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`
+      ? `"${Array.from(key, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`
       : JSON.stringify(key);
   return `{${members.map(([key, inner]) => `${keyText(key)} : ${written(inner, isEscaped)}`).join(',')}}`;
 }
