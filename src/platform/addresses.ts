@@ -3,17 +3,27 @@ import { BlockList, isIP } from 'node:net';
 
 /**
  * Where an address leads. `metadata`: the services that hand out credentials to a machine in a cloud. `reserved`: what is
- * no address of one machine, or holds another address inside that nobody here looks at.
+ * no address of one machine.
  */
 export type Reach = 'public' | 'private' | 'loopback' | 'link-local' | 'metadata' | 'reserved';
 
+/**
+ * An IPv6 address that holds an IPv4 address is judged as that one, which a gateway may take out and connect to. The forms
+ * that nobody should use any more stay reserved, unless what they hold is worse.
+ */
 export function reachOf(address: string): Reach {
   const [bare = ''] = address.replace(/^\[(.*)\]$/, '$1').split('%');
   const kind = isIP(bare);
   if (kind === 0) return 'reserved';
-  const family = kind === 4 ? 'ipv4' : 'ipv6';
-  return TABLE.find(([, list]) => list.check(bare, family))?.[0] ?? 'public';
+  if (kind === 4) return reachIn(IPV4, bare, 'ipv4');
+  const own = reachIn(IPV6, bare, 'ipv6');
+  if (own === 'metadata' || own === 'loopback') return own;
+  const inner = embeddedIn(bare).map((ipv4) => reachIn(IPV4, ipv4, 'ipv4'));
+  const worst = WORST_FIRST.find((reach) => inner.includes(reach));
+  return worst ?? (own === 'public' ? (inner[0] ?? own) : own);
 }
+
+const WORST_FIRST: readonly Reach[] = ['metadata', 'link-local'];
 
 /** The reaches of all addresses of a host; empty where its name is not known. */
 export async function reachesOf(hostname: string): Promise<readonly Reach[]> {
@@ -23,28 +33,99 @@ export async function reachesOf(hostname: string): Promise<readonly Reach[]> {
   return [...new Set(found.map(({ address }) => reachOf(address)))];
 }
 
-/** From the special-purpose registries of IANA (RFC 6890); the first that fits counts. IPv4 inside of ::ffff: counts as IPv4. */
-const TABLE: readonly (readonly [Reach, BlockList])[] = [
+type Table = readonly (readonly [Reach, BlockList])[];
+
+function reachIn(table: Table, address: string, family: 'ipv4' | 'ipv6'): Reach {
+  return table.find(([, list]) => list.check(address, family))?.[0] ?? 'public';
+}
+
+/** The IPv4 Special-Purpose Address Registry of IANA (RFC 6890), multicast, and the metadata services of clouds. The first that fits counts. */
+const IPV4: Table = [
   [
     'metadata',
+    // Most clouds; AWS ECS and EKS; Tencent; Scaleway; Alibaba; Azure; Oracle.
     listOf(
-      ...['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32'],
-      ...['fd00:ec2::/32', 'fd20:ce::254/128'],
+      ...[
+        '169.254.169.254/32',
+        '169.254.170.2/32',
+        '169.254.170.23/32',
+        '169.254.0.23/32',
+        '169.254.42.42/32',
+      ],
+      ...['100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'],
     ),
   ],
-  ['loopback', listOf('127.0.0.0/8', '::1/128')],
-  ['link-local', listOf('169.254.0.0/16', 'fe80::/10')],
-  ['private', listOf('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7')],
+  ['loopback', listOf('127.0.0.0/8')],
+  ['link-local', listOf('169.254.0.0/16')],
+  ['private', listOf('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10')],
   [
     'reserved',
     listOf(
-      ...['0.0.0.0/8', '192.0.0.0/24', '192.0.2.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
-      ...['192.88.99.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-      ...['::/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '2002::/16'],
-      ...['3fff::/20', '5f00::/16', 'fec0::/10', 'ff00::/8'],
+      ...['0.0.0.0/8', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15'],
+      ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
     ),
   ],
 ];
+
+/**
+ * The same for IPv6. Only 2000::/3 is given out to anybody (RFC 4291, section 2.4), and ::ffff:0:0/96 and 64:ff9b::/96
+ * stand for IPv4.
+ */
+const IPV6: Table = [
+  // AWS; AWS EKS is in the same network; Google; Scaleway.
+  ['metadata', listOf('fd00:ec2::/32', 'fd20:ce::254/128', 'fd00:42::42/128')],
+  ['loopback', listOf('::1/128')],
+  ['link-local', listOf('fe80::/10')],
+  ['private', listOf('fc00::/7')],
+  [
+    'reserved',
+    listOf(
+      // IETF protocol assignments with Teredo, benchmarking and ORCHID; documentation; 6to4; documentation.
+      ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+    ),
+  ],
+  ['public', listOf('2000::/3', '::ffff:0:0/96', '64:ff9b::/96')],
+  ['reserved', listOf('::/0')],
+];
+
+interface Embedding {
+  readonly prefix: BlockList;
+  /** Which of the eight groups of 16 bits holds the upper half. */
+  readonly group: number;
+  readonly isInverted?: true;
+}
+
+/** IPv4-compatible, mapped (RFC 4291) and translated (RFC 2765), NAT64 (RFC 6052, 8215), 6to4 (RFC 3056), Teredo (RFC 4380). */
+const EMBEDDINGS: readonly Embedding[] = [
+  {
+    prefix: listOf('::/96', '::ffff:0:0/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48'),
+    group: 6,
+  },
+  { prefix: listOf('2002::/16'), group: 1 },
+  { prefix: listOf('2001::/32'), group: 2 },
+  { prefix: listOf('2001::/32'), group: 6, isInverted: true },
+];
+
+function embeddedIn(address: string): readonly string[] {
+  const fitting = EMBEDDINGS.filter(({ prefix }) => prefix.check(address, 'ipv6'));
+  if (fitting.length === 0) return [];
+  const groups = groupsOf(address);
+  return fitting.map(({ group, isInverted }) =>
+    [groups[group] ?? 0, groups[group + 1] ?? 0]
+      .map((half) => (isInverted === true ? half ^ 0xffff : half))
+      .flatMap((half) => [half >> 8, half & 0xff])
+      .join('.'),
+  );
+}
+
+/** The eight groups of an IPv6 address, which a URL writes in one form alone. */
+function groupsOf(address: string): readonly number[] {
+  const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const read = (part: string): number[] =>
+    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
+  const [before, after] = [read(head), read(tail)];
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+}
 
 function listOf(...subnets: readonly string[]): BlockList {
   const list = new BlockList();

@@ -1,60 +1,82 @@
-import { expect, it } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { reachesOf, reachOf, type Reach } from '../../src/platform/addresses.ts';
 
-it.each<readonly [Reach, readonly string[]]>([
+/** First and last address of each block of the registries of IANA that is not globally reachable, and its neighbours. */
+const TABLE: readonly (readonly [Reach, readonly string[]])[] = [
+  ['public', ['1.0.0.0', '8.8.8.8', '9.255.255.255', '11.0.0.0', '93.184.215.14', '100.63.255.255']],
   [
     'public',
-    [
-      '93.184.215.14',
-      '8.8.8.8',
-      '2606:4700::1111',
-      '::ffff:8.8.8.8',
-      '172.32.0.1',
-      '11.0.0.0',
-      '168.63.129.17',
-    ],
-  ],
-  ['loopback', ['127.0.0.1', '127.255.255.254', '::1', '[::1]', '::ffff:127.0.0.1', '::ffff:7f00:1']],
-  [
-    'private',
-    [
-      '10.0.0.1',
-      '172.16.0.1',
-      '172.31.255.255',
-      '192.168.1.1',
-      '100.64.0.1',
-      'fd12::1',
-      'fd20:ce::253',
-      '::ffff:10.1.2.3',
-    ],
-  ],
-  ['link-local', ['169.254.1.1', 'fe80::1', 'fe80::1%eth0', '::ffff:169.254.1.1']],
-  [
-    'metadata',
-    [
-      ...['169.254.169.254', '169.254.170.2', 'fd00:ec2::254', '::ffff:169.254.169.254', '100.100.100.200'],
-      ...['168.63.129.16', '::ffff:168.63.129.16', 'fd20:ce::254'],
-    ],
+    ['100.128.0.0', '126.255.255.255', '128.0.0.0', '168.63.129.17', '169.253.255.255', '169.255.0.0'],
   ],
   [
-    'reserved',
-    [
-      '0.0.0.0',
-      '::',
-      '224.0.0.1',
-      '255.255.255.255',
-      'ff02::1',
-      '64:ff9b::7f00:1',
-      '2002:7f00:1::',
-      '::7f00:1',
-    ],
+    'public',
+    ['172.15.255.255', '172.32.0.1', '191.255.255.255', '192.0.1.0', '192.31.196.1', '192.52.193.1'],
   ],
-  ['reserved', ['', 'localhost', '127.1', '0x7f.0.0.1', '1.2.3.4.5']],
-])('of reach %s are %s', (reach, addresses) => {
+  [
+    'public',
+    ['192.88.98.255', '192.167.255.255', '192.169.0.0', '192.175.48.1', '198.17.255.255', '198.20.0.0'],
+  ],
+  ['public', ['223.255.255.255', '2000::', '2606:4700::1111', '2620:4f:8000::1', '3ffe::', '2001:200::']],
+  ['loopback', ['127.0.0.0', '127.0.0.1', '127.255.255.254', '::1', '[::1]', '0:0:0:0:0:0:0:1']],
+  ['private', ['10.0.0.0', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.1.1']],
+  ['private', ['100.64.0.0', '100.127.255.255', 'fc00::', 'fd12::1', 'fd20:ce::253', 'fdff::1']],
+  ['link-local', ['169.254.0.0', '169.254.1.1', '169.254.255.255', 'fe80::1', 'fe80::1%eth0', 'febf::1']],
+  ['metadata', ['169.254.169.254', '169.254.170.2', '169.254.170.23', '169.254.0.23', '169.254.42.42']],
+  ['metadata', ['100.100.100.200', '168.63.129.16', '192.0.0.192']],
+  ['metadata', ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42']],
+  ['reserved', ['0.0.0.0', '0.255.255.255', '192.0.0.0', '192.0.0.8', '192.0.0.170', '192.0.2.1']],
+  ['reserved', ['192.88.99.1', '198.18.0.0', '198.19.255.255', '198.51.100.1', '203.0.113.255']],
+  ['reserved', ['224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255']],
+  ['reserved', ['::', '100::1', '100:0:0:1::1', '200::1', '400::', '1fff::', '4000::', '5f00::1', 'f000::']],
+  ['reserved', ['2001:1::1', '2001:2::1', '2001:10::1', '2001:20::1', '2001:30::1', '2001:1ff::1']],
+  ['reserved', ['2001:db8::1', '3fff::', '3fff:fff::1', 'fec0::1', 'ff02::1', 'fe00::1']],
+  ['reserved', ['', 'localhost', '127.1', '0x7f.0.0.1', '1.2.3.4.5', '2130706433', '::ffff:0:0:0:0:0:0:0:1']],
+];
+
+it.each(TABLE)('of reach %s are %s', (reach, addresses) => {
   expect(addresses.map((address) => [address, reachOf(address)])).toEqual(
     addresses.map((address) => [address, reach]),
   );
 });
+
+/** How IPv6 holds an IPv4 address, and whether it may stand for that one. */
+const EMBEDDINGS: readonly (readonly [string, (hex: string, inverted: string) => string, string])[] = [
+  ['IPv4-mapped', (hex) => `::ffff:${hex}`, 'in use'],
+  ['NAT64', (hex) => `64:ff9b::${hex}`, 'in use'],
+  ['IPv4-translated', (hex) => `::ffff:0:${hex}`, 'given up'],
+  ['IPv4-compatible', (hex) => `::${hex}`, 'given up'],
+  ['NAT64 of a local prefix', (hex) => `64:ff9b:1::${hex}`, 'given up'],
+  ['NAT64 of a longer local prefix', (hex) => `64:ff9b:1:2:3:4:${hex}`, 'given up'],
+  ['6to4', (hex) => `2002:${hex}::1`, 'given up'],
+  ['Teredo, of its server', (hex) => `2001:0:${hex}::f7f7:f7f7`, 'given up'],
+  ['Teredo, of its client', (_, inverted) => `2001:0:808:808::${inverted}`, 'given up'],
+];
+
+describe.each(EMBEDDINGS)('an address that holds an IPv4 address as %s', (_, embed, use) => {
+  it(use === 'in use' ? 'is of the reach of that one' : 'is reserved, or whatever is worse', () => {
+    fc.assert(
+      fc.property(fc.oneof(SPECIAL, fc.ipV4()), (ipv4) => {
+        const bytes = ipv4.split('.').map(Number);
+        const groups = (flip: number): string =>
+          [0, 2]
+            .map((at) => ((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)) ^ flip).toString(16))
+            .join(':');
+        const address = embed(groups(0), groups(0xffff));
+        const inner = reachOf(ipv4);
+        const isKept = use === 'in use' || inner === 'metadata' || inner === 'link-local';
+        const expected = address === '::0:1' ? 'loopback' : isKept ? inner : 'reserved';
+        expect([address, reachOf(address)]).toEqual([address, expected]);
+      }),
+    );
+  });
+});
+
+const SPECIAL = fc.constantFrom(
+  ...TABLE.flatMap(([, addresses]) => addresses).filter((address) =>
+    /^(?:\d{1,3}\.){3}\d{1,3}$/.test(address),
+  ),
+);
 
 it('a name has the reaches of all its addresses, and an unknown one none', async () => {
   expect(await reachesOf('localhost')).toEqual(['loopback']);
