@@ -44,6 +44,8 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   SESSION_UNKNOWN: { rpc: INVALID_REQUEST, http: 404, exit: EXIT.usage },
   SESSION_LIMIT: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   EVENT_UNKNOWN: { rpc: INVALID_REQUEST, http: 400, exit: EXIT.usage },
+  TARGET_INVALID: { rpc: INVALID_REQUEST, http: 400, exit: EXIT.usage },
+  HEADER_INVALID: { rpc: INVALID_REQUEST, http: 400, exit: EXIT.usage },
   HOST_FORBIDDEN: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
   ORIGIN_FORBIDDEN: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },
   TOKEN_REQUIRED: { rpc: INVALID_REQUEST, http: 401, exit: EXIT.usage },

@@ -19,6 +19,8 @@ export type Refusal =
   | { readonly code: 'SESSION_UNKNOWN' }
   | { readonly code: 'SESSION_LIMIT' }
   | { readonly code: 'EVENT_UNKNOWN' }
+  | { readonly code: 'TARGET_INVALID'; readonly reason: string }
+  | { readonly code: 'HEADER_INVALID'; readonly header: string; readonly reason: string }
   | { readonly code: 'HOST_FORBIDDEN'; readonly host: string }
   | { readonly code: 'ORIGIN_FORBIDDEN'; readonly origin: string }
   | {

@@ -49,6 +49,9 @@ const SENTENCES: Sentences = {
   EVENT_UNKNOWN: () =>
     'The Last-Event-ID names no event of this session, or its stream is not kept any more. What is lost cannot be had again; open a stream without that header.',
   SESSION_LIMIT: () => 'All sessions are in use. End one with DELETE, or try later.',
+  TARGET_INVALID: (r) =>
+    `The request target cannot be used: ${r.reason}. Send a plain path of this server, such as /mcp.`,
+  HEADER_INVALID: (r) => `The ${r.header} header is not valid: ${r.reason}.`,
   HOST_FORBIDDEN: (r) =>
     `The Host header ${quote(r.host)} does not name this server. Use 127.0.0.1, localhost or the address it listens on.`,
   ORIGIN_FORBIDDEN: (r) => `Requests from the origin ${quote(r.origin)} are not allowed.`,

@@ -137,7 +137,7 @@ describe('an error', () => {
       `GET /\\tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${adminToken}\r\nConnection: close\r\n\r\n`,
     ]);
     expect(said).toContain('400 Bad Request');
-    expect(said).toContain('"code":"MESSAGE_INVALID"');
+    expect(said).toContain('"code":"TARGET_INVALID"');
   });
 });
 

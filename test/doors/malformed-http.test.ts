@@ -189,6 +189,43 @@ describe('malformed input over HTTP gets the specified error, never a crash or a
     );
   });
 
+  it.each([
+    ['/mcp', 'Host: evil.example'],
+    ['/health', 'Host: 127.0.0.1'],
+    ['/tokens', 'host: 127.0.0.1'],
+    ['/mcp', `${'X: 1\r\n'.repeat(2_500)}Host: evil.example`],
+    ['/mcp', 'Origin: http://localhost\r\nOrigin: http://evil.example'],
+    ['/tokens', 'Authorization: Bearer a\r\nAuthorization: Bearer b'],
+    ['/mcp/all', 'Mcp-Session-Id: a\r\nMcp-Session-Id: b'],
+  ])('a request to %s whose header is there twice is refused with 400 (%#)', async (path, more) => {
+    const text = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${assay.port}\r\n${more}\r\nConnection: close\r\n\r\n`;
+    const answer = await sendBytes(assay.port, [text]);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('HEADER_INVALID');
+  });
+
+  it.each([
+    '/docs/../tokens',
+    '/docs/%2e%2e/tokens',
+    '/mcp/../tokens',
+    '//tokens',
+    '/docs\\..\\tokens',
+    '/health#/tokens',
+    'http://evil.example/tokens',
+    '*',
+  ])('the target %s is refused with 400, whichever path was meant', async (target) => {
+    const text = `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${assay.port}\r\nConnection: close\r\n\r\n`;
+    const answer = await sendBytes(assay.port, [text]);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('TARGET_INVALID');
+  });
+
+  it('a target that is a URL of Assay leads where its path does', async () => {
+    const own = `127.0.0.1:${assay.port}`;
+    const text = `GET http://${own}/he%61lth HTTP/1.1\r\nHost: ${own}\r\nConnection: close\r\n\r\n`;
+    expect(await sendBytes(assay.port, [text])).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('garbage that is no HTTP gets 400 and a closed connection', async () => {
     for (const garbage of [
       '\u0016\u0003\u0001\u0002\u0000',

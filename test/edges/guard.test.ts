@@ -1,9 +1,11 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import { TokenGate } from '../../src/adapters/auth/token-gate.ts';
-import { guard, isLoopback, type GuardOptions } from '../../src/edges/mcp/guard.ts';
+import { guard, isLoopback, SINGLE_HEADERS, type GuardOptions } from '../../src/edges/mcp/guard.ts';
+import * as mcpHeaders from '../../src/protocol/headers.ts';
 import { MemoryTokens } from '../support/memory-store.ts';
 
 /** Whose the request is, or why it may not come in. */
@@ -13,6 +15,18 @@ function verdict(options: GuardOptions, headers: IncomingMessage['headers']): st
   const admitted = guard(options)(request);
   if (admitted instanceof Promise) throw new Error('a token of our own is waited for');
   return admitted.ok ? `let in: ${admitted.value.subject}` : admitted.error.code;
+}
+
+/** The same for headers as they came, line by line. */
+function verdictOnLines(options: GuardOptions, lines: readonly string[]): string {
+  const request = new IncomingMessage(new Socket());
+  request.rawHeaders = [...lines];
+  for (let at = 0; at < lines.length; at += 2)
+    request.headers[lines[at]?.toLowerCase() ?? ''] ??= lines[at + 1] ?? '';
+  const admitted = guard(options)(request);
+  if (admitted instanceof Promise) throw new Error('a token of our own is waited for');
+  if (admitted.ok) return 'let in';
+  return admitted.error.code === 'HEADER_INVALID' ? `${admitted.error.header} invalid` : admitted.error.code;
 }
 
 function check(options: GuardOptions, headers: IncomingMessage['headers'], expected: string): void {
@@ -128,6 +142,100 @@ describe('beyond loopback', () => {
       'http://localhost:8443',
     ])
       check(NETWORK, { ...own, origin }, 'ORIGIN_FORBIDDEN');
+  });
+});
+
+describe('a header that a decision rests on', () => {
+  const lines = ['Host', host, 'Authorization', authorization, 'Origin', `http://${host}`];
+
+  it('is refused where it is there twice, before anything else is decided, whatever its lines say', () => {
+    for (const options of [LOCAL, CLOSED, NETWORK]) {
+      expect(verdictOnLines(options, lines)).toBe('let in');
+      for (const name of SINGLE_HEADERS)
+        for (const second of ['', host, 'evil.example', authorization]) {
+          const twice = [name, host, ...lines, name.toUpperCase(), second];
+          expect([name, second, verdictOnLines(options, twice)]).toEqual([
+            name,
+            second,
+            expect.stringMatching(new RegExp(`^${name} invalid$`, 'i')),
+          ]);
+        }
+    }
+  });
+
+  it('may stand beside lists of several lines', () => {
+    const more = [
+      'Accept',
+      'a/b',
+      'accept',
+      'c/d',
+      'If-Match',
+      '"1"',
+      'If-Match',
+      '"2"',
+      'Via',
+      'x',
+      'Via',
+      'y',
+    ];
+    expect(verdictOnLines(CLOSED, [...lines, ...more])).toBe('let in');
+  });
+
+  it('is known as such: no other header is read where requests come in, but lists and what is compared with a body', async () => {
+    const lists = ['accept', 'if-match', 'if-none-match'];
+    const compared = ['mcp-method', 'mcp-name'];
+    const read = new Set<string>();
+    for (const folder of ['mcp', 'admin'])
+      for (const text of await sourcesIn(new URL(`../../src/edges/${folder}/`, import.meta.url)))
+        for (const name of headersReadIn(text)) read.add(name);
+    expect(read).toContain('authorization');
+    expect(read).toContain('if-match');
+    const known = new Set([...SINGLE_HEADERS, ...lists, ...compared]);
+    expect([...read].filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+async function sourcesIn(folder: URL): Promise<readonly string[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.ts'));
+  return Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
+}
+
+/** Names of headers in the ways in which a source reads them. */
+function headersReadIn(text: string): readonly string[] {
+  const quoted = [
+    ...text.matchAll(/(?:headers(?:Distinct)?\.get|\bheader)\('([\w-]+)'\)|[Hh]eaders\['([\w-]+)'\]/g),
+  ];
+  const named = [...text.matchAll(/request\.headers\.([a-z]+)\b(?!\()/g)];
+  const constants = [...text.matchAll(/\[headers\.([A-Z_]+)\]/g)];
+  const taken = [...text.matchAll(/\{([^{}]*)\} = (?:[\w.]+\.)?headers;/g)];
+  return [
+    ...[...quoted, ...named].map(([, one, other]) => one ?? other ?? ''),
+    ...constants.map(([, name = '']) => String(mcpHeaders[name as keyof typeof mcpHeaders])),
+    ...taken.flatMap(([, members = '']) =>
+      members.split(',').map((one) => one.split(/[=:]/)[0]?.trim() ?? ''),
+    ),
+  ].filter((name) => /^[a-z]/.test(name));
+}
+
+describe('the Host of a request beyond loopback', () => {
+  it('is one host, with or without a port', () => {
+    for (const one of ['gateway.example', 'gateway.example:8443', '10.0.0.1:1', '[fd00::1]:4444', 'my_host'])
+      check(NETWORK, { host: one, authorization }, 'let in: operator');
+    for (const one of [
+      '',
+      'a, b',
+      'a,b',
+      'user@a',
+      'a/b',
+      'a:b',
+      'a:1:2',
+      'a b',
+      'a?b',
+      '[::1',
+      'a\\b',
+      'http://a',
+    ])
+      check(NETWORK, { host: one, authorization }, 'HEADER_INVALID');
   });
 });
 

@@ -106,6 +106,8 @@ function goodResponse({ method, answer }: Spec): Record<string, unknown> {
 const COMMON: readonly RefusalCode[] = [
   'TOKEN_REQUIRED',
   'SCOPE_MISSING',
+  'TARGET_INVALID',
+  'HEADER_INVALID',
   'HOST_FORBIDDEN',
   'ORIGIN_FORBIDDEN',
   'QUERY_INVALID',

@@ -47,12 +47,50 @@ export function guard({ host, isOpen, gate }: GuardOptions): Guard {
  * Host and Origin are checked against DNS rebinding (2026-07-28, basic/transports/streamable-http#security--endpoint):
  * on loopback both must be loopback; elsewhere, where a token is needed anyway, a page's origin must be our own host.
  */
-export function placeFault({ headers }: IncomingMessage, isLocal: boolean): Refusal | undefined {
+export function placeFault({ headers, rawHeaders }: IncomingMessage, isLocal: boolean): Refusal | undefined {
+  const repeated = repeatedHeader(rawHeaders);
+  if (repeated !== undefined)
+    return { code: 'HEADER_INVALID', header: repeated, reason: 'it is there more than once' };
   const { host = '', origin } = headers;
   if (isLocal && !LOOPBACK_NAME.test(host)) return { code: 'HOST_FORBIDDEN', host };
+  // Node asks for one in HTTP/1.1; the probes of load balancers speak HTTP/1.0.
+  if (headers.host !== undefined && !HOST_AND_PORT.test(host))
+    return { code: 'HEADER_INVALID', header: 'Host', reason: 'it is not one host with or without a port' };
   const isForbidden =
     origin !== undefined && !(isLocal ? LOOPBACK_ORIGIN.test(origin) : isOwnOrigin(origin, host));
   return isForbidden ? { code: 'ORIGIN_FORBIDDEN', origin } : undefined;
+}
+
+/** RFC 9110, section 7.2, without the percent-encoded names that no client sends. */
+const HOST_AND_PORT = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+/**
+ * What a decision rests on and what has one value. Of two lines Node takes the first, the last or both by the header, and a
+ * proxy may take the other one. Mcp-Method, Mcp-Name and Mcp-Param-* are compared with the body, where two lines never fit.
+ */
+export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'origin',
+  'authorization',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'last-event-id',
+]);
+
+/** As it was written the second time. */
+function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
+  let seen: Set<string> | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? '';
+    if (!SINGLE_HEADERS.has(name)) continue;
+    if (seen?.has(name) === true) return rawHeaders[at];
+    (seen ??= new Set()).add(name);
+  }
+  return undefined;
 }
 
 /** A token that was issued for one endpoint is of no use at another (RFC 8707, section 2). */

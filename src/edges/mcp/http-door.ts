@@ -30,7 +30,7 @@ import { listen } from './listen.ts';
 import { namesModern } from './modern-rules.ts';
 import type { OtherPaths } from './other-paths.ts';
 import { readBody } from './read-body.ts';
-import { decoded, pathOf } from './request-path.ts';
+import { decoded, pathOf, readTarget } from './request-path.ts';
 import { answerMetadata } from './resource-metadata.ts';
 import { sendMetrics } from './send-metrics.ts';
 import { Sessions } from './session.ts';
@@ -81,6 +81,8 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<Htt
       sendRefusal(response, { code: 'INTERNAL' });
     });
   });
+  // Beyond Node's 2,000 a second Host would be dropped unseen; their bytes are bounded anyhow.
+  server.maxHeadersCount = 0;
   new Connections({ limits: settings, log }).watch(server);
   const listening = await listen(server, host, port);
   if (!listening.ok) return listening;
@@ -121,6 +123,13 @@ class Door {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const target = readTarget(request);
+    if (!target.ok) {
+      await this.#refuseTarget(request, response, target.error);
+      return;
+    }
+    // Whatever reads the target from here on reads this.
+    request.url = target.value;
     const path = pathOf(request);
     if (!IS_OWN.test(path)) {
       await this.#answerElsewhere(request, response, path);
@@ -157,6 +166,15 @@ class Door {
         method: request.method ?? '',
         allowed: 'GET, POST, DELETE',
       });
+  }
+
+  /** In the form of an error of the API that was probably meant. */
+  async #refuseTarget(request: IncomingMessage, response: ServerResponse, reason: string): Promise<void> {
+    const refusal = { code: 'TARGET_INVALID', reason } as const;
+    const isOwn = IS_OWN.test(request.url ?? '');
+    request.url = '/';
+    if (isOwn) sendRefusal(response, refusal);
+    else await this.#options.others.answer(request, response, err(refusal));
   }
 
   async #answerElsewhere(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
