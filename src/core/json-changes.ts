@@ -51,7 +51,8 @@ function own(members: Readonly<Record<string, unknown>>, key: string): Member {
   return Object.hasOwn(members, key) ? { value: members[key] } : undefined;
 }
 
-function memberPath(path: string, key: string): string {
+/** The path of a member, as `JsonChange` has it. */
+export function memberPath(path: string, key: string): string {
   if (!/^[\w$-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
   return path === '' ? key : `${path}.${key}`;
 }

@@ -23,6 +23,7 @@ export interface Settings {
   readonly 'lint.notBoolean': LintLevel;
   readonly 'lint.tellingWords': LintLevel;
   readonly 'lint.missingHints': LintLevel;
+  readonly 'lint.hiddenText': LintLevel;
   readonly 'http.allowLoopback': boolean;
   readonly 'http.allowPrivate': boolean;
   readonly 'limits.bodyBytes': number;
@@ -148,6 +149,12 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     changedBy: 'admin',
     kind: level('warning'),
     about: 'How grave it is that a tool leaves hints out.',
+  },
+  'lint.hiddenText': {
+    env: 'ASSAY_LINT_HIDDEN_TEXT',
+    changedBy: 'admin',
+    kind: level('warning'),
+    about: 'How grave it is that a definition holds characters that people do not see and models read.',
   },
   'http.allowLoopback': {
     env: 'ASSAY_HTTP_ALLOW_LOOPBACK',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { printable } from '../../src/core/printable.ts';
+import fc from 'fast-check';
+import { hiddenCharacters, printable, printableJson, printableLines } from '../../src/core/printable.ts';
 
 describe('a peer’s text for people', () => {
   it('is shown as it is where nothing obeys it', () => {
@@ -13,6 +14,51 @@ describe('a peer’s text for people', () => {
     expect(printable('\u2028\u2029\u202a\u202e\u2066\u2069')).toBe(
       '\\u2028\\u2029\\u202a\\u202e\\u2066\\u2069',
     );
+  });
+
+  it('has nothing that a person does not see, of all that Unicode has', () => {
+    const hides =
+      /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u2007\u2800]/u;
+    const missed: string[] = [];
+    for (let code = 0; code <= 0x10ffff; code += 1) {
+      const character = String.fromCodePoint(code);
+      if (hides.test(character) && !printable(character).startsWith('\\u')) missed.push(code.toString(16));
+    }
+    expect(missed).toEqual([]);
+    expect(printable('\u{e0041}\u200b\u00ad\u061c\ufe0f\u034f\u3164\u00a0')).toBe(
+      '\\u{e0041}\\u200b\\u00ad\\u061c\\ufe0f\\u034f\\u3164\\u00a0',
+    );
+  });
+
+  it('keeps an emoji of Unicode’s list, and shows what hangs on to one', () => {
+    for (const emoji of ['⚠️', '👩‍👩‍👧', '1️⃣', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', '👍🏽'])
+      expect(printable(`a ${emoji} b`)).toBe(`a ${emoji} b`);
+    expect(printable('⚠️\ufe0f 👍\u{e0101} 🏴\u{e0061}\u{e007f} a\u200db')).toBe(
+      '⚠️\\ufe0f 👍\\u{e0101} 🏴\\u{e0061}\\u{e007f} a\\u200db',
+    );
+  });
+
+  it('of several lines keeps these', () => {
+    expect(printableLines('a\n\tb\r\u200b')).toBe('a\n\tb\\u000d\\u200b');
+  });
+
+  it('as JSON is the same value, in ASCII where it is hidden', () => {
+    const text = fc.string({ unit: 'binary' });
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), text, (value, key) => {
+        const given = { [key]: value, tag: '\u{e0041}\u200b\n⚠️' };
+        const shown = printableJson(JSON.stringify(given, undefined, 2));
+        expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(given)));
+        expect(hiddenCharacters(shown)).toEqual([]);
+      }),
+    );
+    expect(printableJson('"\u{e0041}\u200b"')).toBe('"\\udb40\\udc41\\u200b"');
+  });
+
+  it('tells which characters are hidden, each once', () => {
+    expect(hiddenCharacters('a\n\t\r b\u00a0\u3000c\u200b\u200b\u{e0041}\u0007⚠️')).toEqual([
+      ...['U+200B', 'U+E0041', 'U+0007'],
+    ]);
   });
 
   it('has no half of a pair', () => {

@@ -79,6 +79,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'lint.notBoolean': 'admin',
   'lint.tellingWords': 'admin',
   'lint.missingHints': 'admin',
+  'lint.hiddenText': 'admin',
   'http.allowLoopback': 'startup',
   'http.allowPrivate': 'startup',
   'limits.bodyBytes': 'admin',

@@ -4,8 +4,8 @@ import { at, listAt, parseJson } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { fixture, tempDir, writeConfig } from '../support/place.ts';
 
-// eslint-disable-next-line no-control-regex -- controls are what this is about
-const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+/** Beside line feeds. */
+const OBEYED = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 describe('a server whose texts hold what a terminal obeys', () => {
   const config = writeConfig({ hostile: fixture('hostile') });
@@ -19,10 +19,23 @@ describe('a server whose texts hold what a terminal obeys', () => {
     expect((stdout + stderr).split('\n').filter((line) => line.startsWith('server trusted'))).toEqual([]);
   });
 
+  it.each(['tools --json', 'lint', 'lint --json', 'doctor', 'doctor --json'])(
+    'leaves nothing of this in what assay %s prints',
+    async (command) => {
+      const { stdout, stderr } = await runAssay([
+        ...command.split(' '),
+        ...['--config', config, '--home', tempDir()],
+      ]);
+      expect(stdout).not.toBe('');
+      expect(stdout + stderr).not.toMatch(OBEYED);
+    },
+  );
+
   it('is given by --json as it is', async () => {
     const { stdout } = await runAssay(['tools', '--json', '--config', config, '--home', tempDir()]);
     const [tool = null] = listAt(parseJson(stdout), 'tools');
     expect(at(tool, 'description')).toContain('\u001b[2J\u001b]0;owned\u0007\u009b31m');
+    expect(at(tool, 'description')).toContain('\u{e0041}\u200b\u00ad\u061c\ufe0f\u3164');
   });
 });
 

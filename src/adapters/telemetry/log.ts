@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { DestinationStream, Logger, pino as Pino } from 'pino';
-import { printable } from '../../core/printable.ts';
+import { printable, printableJson } from '../../core/printable.ts';
 import type { Log } from '../../gateway/ports.ts';
 import { Stderr } from '../../platform/stderr.ts';
 import { maskedFields } from './masked-fields.ts';
@@ -21,7 +21,7 @@ export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 
  * is not read is dropped beyond a bound, and a line says how much. No secret is in it, whoever said the line.
  */
 export async function openLog({ level, isPretty, mask }: LogOptions): Promise<Log> {
-  const inForm = isPretty ? await prettyForm() : (line: string): string => line;
+  const inForm = isPretty ? await prettyForm() : printableJson;
   const stderr = new Stderr({ onDropped: (count) => inForm(droppedLine(count)) });
   const destination: DestinationStream = { write: (line) => stderr.write(inForm(line)) };
   let opened: Logger | undefined;
@@ -65,6 +65,7 @@ async function prettyForm(): Promise<(line: string) => string> {
     messageFormat: (log, messageKey) => printable(String(log[messageKey])),
   });
   // Fields are written as JSON, in which only these are left.
-  const rest = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+  // eslint-disable-next-line no-control-regex -- colours and line ends are controls
+  const rest = /[^\u0000-\u001f]+/g;
   return (line) => pretty(line).replace(rest, printable);
 }

@@ -1,3 +1,4 @@
+import { hiddenTexts, type HiddenText } from './hidden-text.ts';
 import { HTTP_FACTS } from '../sources/http-facts.ts';
 import { exactJson, isMembers } from '../canonical-json.ts';
 import { saidHints, HINTS, type Hint, type SaidHints } from './hint.ts';
@@ -14,6 +15,8 @@ export interface Declared {
   readonly method: string | undefined;
   /** `annotations` as it is written; undefined where it is no object. */
   readonly annotations: Readonly<Record<string, unknown>> | undefined;
+  /** Where people do not see all that models read. */
+  readonly hidden: readonly HiddenText[];
 }
 
 /** Reads a definition as JSON text; of one that is no object nothing is declared. */
@@ -31,8 +34,12 @@ export function declaredIn(text: string): Declared {
     description: textOf(own(members, 'description')),
     method: textOf(membersAt(membersAt(members, '_meta'), HTTP_FACTS)['method']),
     annotations,
+    // Most definitions are ASCII without escapes, and need no walk.
+    hidden: MAY_HIDE.test(text) ? hiddenTexts(read) : [],
   };
 }
+
+const MAY_HIDE = /[^\t\n\r\u0020-\u007e]|\\[bfu]/;
 
 function membersAt(
   members: Readonly<Record<string, unknown>>,

@@ -8,6 +8,7 @@ export function lintLevelsOf(settings: Settings): LintLevels {
     'not-boolean': settings['lint.notBoolean'],
     'telling-words': settings['lint.tellingWords'],
     'missing-hints': settings['lint.missingHints'],
+    'hidden-text': settings['lint.hiddenText'],
   };
 }
 

@@ -3,7 +3,7 @@ import type { Declared } from './declared.ts';
 import { DEFAULTS, HINTS, isContradiction, type Hint, type SaidHints } from './hint.ts';
 import { harmWords, outsideWords, readingWord, repeatWords, writeWords } from './telling-words.ts';
 
-export type LintRule = 'contradiction' | 'not-boolean' | 'telling-words' | 'missing-hints';
+export type LintRule = 'contradiction' | 'not-boolean' | 'telling-words' | 'missing-hints' | 'hidden-text';
 export type LintLevel = 'error' | 'warning' | 'off';
 export type LintLevels = Readonly<Record<LintRule, LintLevel>>;
 
@@ -12,6 +12,7 @@ export const LINT_RULES: readonly LintRule[] = [
   'not-boolean',
   'telling-words',
   'missing-hints',
+  'hidden-text',
 ];
 
 /** A reason to look at the annotations of a tool, never a verdict. */
@@ -62,6 +63,11 @@ const CHECKS: Readonly<Record<LintRule, (tool: Linted) => readonly Fault[]>> = {
     })),
   'telling-words': tellingFaults,
   'missing-hints': ({ emitted }) => missingFaults(emitted),
+  'hidden-text': ({ declared }) =>
+    declared.hidden.map(({ path, characters }) => ({
+      says: `Its ${path === '' ? 'definition' : path} holds characters that people do not see and models read: ${characters.join(', ')}.`,
+      remedy: 'Take them out; hidden text can carry instructions that no review shows.',
+    })),
 };
 
 function tellingFaults({ name, declared, emitted }: Linted): readonly Fault[] {

@@ -4,6 +4,7 @@ import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import type { ShownCredential } from '../../gateway/ports/credentials.ts';
 import { complain } from './complain.ts';
+import { print, printError, printJson } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 import { style } from './style.ts';
 import { tableOf } from './table.ts';
@@ -47,15 +48,15 @@ async function signIn(runtime: Runtime, server: string, options: AuthOptions): P
   );
   if (!done.ok) return complain(done.error);
   const { issuer, subject, expiresMs } = done.value;
-  if (options.json === true) console.log(JSON.stringify(shown(done.value), undefined, 2));
+  if (options.json === true) printJson(shown(done.value));
   else
-    console.log(
+    print(
       printable(
         `Signed in at ${JSON.stringify(server)} as ${JSON.stringify(subject)} (${issuer}); ${endOf(done.value)}.`,
       ),
     );
   if (expiresMs !== undefined && done.value.state === 'valid')
-    console.error('The issuer gave no refresh token: after that it takes another sign-in.');
+    printError('The issuer gave no refresh token: after that it takes another sign-in.');
   return EXIT.done;
 }
 
@@ -69,9 +70,9 @@ function tellAddress(given: {
   const what = isOpened
     ? 'The browser was opened to sign in at'
     : 'Open this address in a browser to sign in at';
-  console.error(`${what} ${printable(issuer)}:\n\n  ${printable(address)}\n`);
+  printError(`${what} ${printable(issuer)}:\n\n  ${printable(address)}\n`);
   if (isAnswered)
-    console.error(
+    printError(
       'Where the browser cannot reach this machine, paste the address at which it ended here, and Enter:',
     );
 }
@@ -97,9 +98,9 @@ async function listSignIns(runtime: Runtime, options: AuthOptions): Promise<numb
   const listed = await runtime.signIns(options);
   if (!listed.ok) return complain(listed.error);
   const rows = listed.value.map(shown);
-  if (options.json === true) console.log(JSON.stringify({ credentials: rows }, undefined, 2));
+  if (options.json === true) printJson({ credentials: rows });
   else
-    console.log(
+    print(
       tableOf(
         ['SERVER', 'SUBJECT', 'STATE', 'EXPIRES', 'SCOPE', 'ISSUER'],
         rows.map(({ server, subject, state, expires = '', scope = '', issuer }) => [
@@ -112,7 +113,7 @@ async function listSignIns(runtime: Runtime, options: AuthOptions): Promise<numb
         ]),
       ),
     );
-  if (rows.length === 0) console.error('Nobody is signed in anywhere. `assay auth SERVER` does it.');
+  if (rows.length === 0) printError('Nobody is signed in anywhere. `assay auth SERVER` does it.');
   return EXIT.done;
 }
 
@@ -123,11 +124,10 @@ async function signOut(runtime: Runtime, server: string, options: AuthOptions): 
   const done = await runtime.signOut({ server, subject }, options);
   if (!done.ok) return complain(done.error);
   const { forgotten, isRevoked } = done.value;
-  if (options.json === true)
-    console.log(JSON.stringify({ forgotten: forgotten.map(shown), revoked: isRevoked }, undefined, 2));
-  else console.log(printable(`Forgot ${JSON.stringify(subject)} at ${JSON.stringify(server)}.`));
+  if (options.json === true) printJson({ forgotten: forgotten.map(shown), revoked: isRevoked });
+  else print(printable(`Forgot ${JSON.stringify(subject)} at ${JSON.stringify(server)}.`));
   if (!isRevoked)
-    console.error('The issuer did not take it back: there, the access may hold until it ends by itself.');
+    printError('The issuer did not take it back: there, the access may hold until it ends by itself.');
   return EXIT.done;
 }
 

@@ -2,6 +2,7 @@ import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { answerOwn } from '../../gateway/own-call.ts';
 import { complain } from './complain.ts';
+import { printError, printJson, printText } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 
 export interface CallOptions {
@@ -23,15 +24,16 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
     const called = await answerOwn(catalog.all, {
       method: 'tools/call',
       params: { name, arguments: given },
-      onProgress: (text) => console.error(printable(text)),
+      onProgress: (text) => printError(printable(text)),
     });
     if (called.kind === 'refused') return complain(called.refusal);
     if (called.kind === 'error') {
-      if (options.json === true) console.log(JSON.stringify({ error: called.error }, undefined, 2));
-      console.error(`assay: the server answered: ${printable(JSON.stringify(called.error['message']))}`);
+      if (options.json === true) printJson({ error: called.error });
+      printError(`assay: the server answered: ${printable(JSON.stringify(called.error['message']))}`);
       return EXIT.failed;
     }
-    console.log(options.json === true ? JSON.stringify(called.result, undefined, 2) : textOf(called.result));
+    if (options.json === true) printJson(called.result);
+    else printText(textOf(called.result));
     return called.result['isError'] === true ? EXIT.toolError : EXIT.done;
   } finally {
     await close();

@@ -1,9 +1,10 @@
 import { facesOf } from '../../core/errors.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import { printError } from './output.ts';
 
 /** Says on stderr what was refused; gives the exit code. */
 export function complain(refusal: Refusal): number {
-  console.error(`assay: ${sentenceOf(refusal)}`);
+  printError(`assay: ${sentenceOf(refusal)}`);
   return facesOf(refusal).exit;
 }

@@ -2,6 +2,7 @@ import { EXIT } from '../../core/errors.ts';
 import type { ConnectReport } from '../../core/neighbours.ts';
 import { printable } from '../../core/printable.ts';
 import { complain } from './complain.ts';
+import { print, printError, printJson } from './output.ts';
 import type { CommonOptions, NeighbourPorts } from './runtime.ts';
 import { style } from './style.ts';
 
@@ -32,13 +33,13 @@ export async function connect(
       : await runtime.connectClient({ client, name, url, project, force, dryRun }, options);
   if (!done.ok) return complain(done.error);
   const report = done.value;
-  if (options.json === true) console.log(JSON.stringify(report, undefined, 2));
-  else for (const line of [told(report), ...report.preview.map(coloured)]) console.log(line);
-  for (const warning of report.warnings) console.error(printable(`warning: ${warning}`));
+  if (options.json === true) printJson(report);
+  else for (const line of [told(report), ...report.preview.map(coloured)]) print(line);
+  for (const warning of report.warnings) printError(printable(`warning: ${warning}`));
   if (options.json === true) return EXIT.done;
-  if (!report.isDryRun && report.change !== 'same') console.error(`next: ${report.next}`);
+  if (!report.isDryRun && report.change !== 'same') printError(`next: ${report.next}`);
   if (report.others.length > 0 && options.undo !== true)
-    console.error(
+    printError(
       printable(
         `tip: ${report.client} has more servers there (${report.others.join(', ')}): assay import ${client}` +
           (project === undefined ? '' : ` --project ${project}`),

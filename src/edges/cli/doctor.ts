@@ -1,6 +1,7 @@
 import { EXIT } from '../../core/errors.ts';
 import { CHECKS, countOf, outcomeOf, type Finding, type Level } from '../../core/finding.ts';
 import { printable } from '../../core/printable.ts';
+import { print, printError, printJson } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 import { style } from './style.ts';
 
@@ -16,7 +17,7 @@ export interface DoctorOptions extends CommonOptions {
 export async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<number> {
   const { offline = false, strict = false, json = false } = options;
   const onNews = (server: string, isUp: boolean): void => {
-    if (process.stderr.isTTY) console.error(printable(`${server} ${isUp ? 'stands' : 'does not stand'}`));
+    if (process.stderr.isTTY) printError(printable(`${server} ${isUp ? 'stands' : 'does not stand'}`));
   };
   const diagnosis = await runtime.examine({ ...options, offline, onNews });
   const { findings } = diagnosis;
@@ -25,16 +26,14 @@ export async function diagnose(runtime: Runtime, options: DoctorOptions): Promis
   if (json) {
     const { version: assay } = runtime;
     const { version: node, platform } = process;
-    console.log(
-      JSON.stringify({ findings, problems, warnings, version: assay, node, platform }, undefined, 2),
-    );
+    printJson({ findings, problems, warnings, version: assay, node, platform });
   } else {
     for (const check of CHECKS) {
       const found = findings.filter((finding) => finding.check === check);
-      if (found.length > 0) console.log([style.bold(check), ...found.map(shown), ''].join('\n'));
+      if (found.length > 0) print([style.bold(check), ...found.map(shown), ''].join('\n'));
     }
-    if (offline) console.log('Servers were not started.\n');
-    console.log(`${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`);
+    if (offline) print('Servers were not started.\n');
+    print(`${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`);
   }
   return EXIT[outcomeOf(diagnosis, strict)];
 }

@@ -2,6 +2,7 @@ import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
 import { complain } from './complain.ts';
+import { jsonText, print, printError } from './output.ts';
 import { passphraseFor } from './passphrase.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
@@ -21,21 +22,21 @@ export async function exportBundle(runtime: Runtime, options: ExportBundleOption
   return withOpened(runtime.openDesks(options), async ({ bundles }) => {
     const made = await bundles.export(passphrase.value);
     if (!made.ok) return made;
-    const text = JSON.stringify(made.value, undefined, 2);
-    if (file === undefined) console.log(text);
+    const text = jsonText(made.value);
+    if (file === undefined) print(text);
     else {
       const written = await runtime.writeFile(file, `${text}\n`);
       if (!written.ok) return written;
-      console.error(`Wrote ${quoted(file)}.`);
+      printError(`Wrote ${quoted(file)}.`);
     }
     const { gateways, tools, functions, sealed, leftOut = [] } = made.value;
     const withheld = [...gateways, ...tools, ...functions].filter((entry) => entry.withheld !== undefined);
     if (withheld.length > 0 && sealed === undefined)
-      console.error(
+      printError(
         `The secrets of ${counted(withheld.length, 'source')} are left out; with a passphrase they are sealed in it.`,
       );
     for (const { kind, name, reason } of leftOut)
-      console.error(`left out: the ${kind} ${quoted(name)}: ${printable(reason)}.`);
+      printError(`left out: the ${kind} ${quoted(name)}: ${printable(reason)}.`);
     return ok(undefined);
   });
 }

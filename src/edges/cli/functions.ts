@@ -6,6 +6,7 @@ import { LOCAL_SOURCE } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
 import { complain } from './complain.ts';
 import { hintsPhrase } from './hints-phrase.ts';
+import { print, printError, printJson } from './output.ts';
 import { pairsIn } from './pairs.ts';
 import type { Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
@@ -45,18 +46,18 @@ export async function addFunctions(
     if (!added.ok) return added;
     const { tools: all } = await tools.page({ server: LOCAL_SOURCE }, { limit: MOST_TOOLS });
     const fresh = all.filter(({ id, source }) => source === 'function' && !before.has(id));
-    if (options.json === true) console.log(JSON.stringify({ ...added.value, tools: fresh }, undefined, 2));
+    if (options.json === true) printJson({ ...added.value, tools: fresh });
     else {
-      console.log(`${printable(added.value.path)}: ${counted(fresh.length, 'tool')}.`);
+      print(`${printable(added.value.path)}: ${counted(fresh.length, 'tool')}.`);
       if (fresh.length > 0)
-        console.log(
+        print(
           tableOf(
             ['TOOL', 'HINTS'],
             fresh.map((tool) => [tool.name, hintsPhrase(tool)]),
           ),
         );
     }
-    for (const fault of added.value.faults) console.error(`warning: ${printable(fault)}`);
+    for (const fault of added.value.faults) printError(`warning: ${printable(fault)}`);
     return added;
   });
 }
@@ -66,15 +67,15 @@ export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<n
   return withOpened(runtime.openDesks(options), async ({ modules, start }) => {
     await start(LOCAL_SOURCE);
     const all = modules.all();
-    if (options.json === true) console.log(JSON.stringify({ functions: all }, undefined, 2));
+    if (options.json === true) printJson({ functions: all });
     else
-      console.log(
+      print(
         tableOf(
           ['MODULE', 'FROM', 'FAULTS'],
           all.map(({ path, origin, faults }) => [path, origin, faults.join('; ')]),
         ),
       );
-    if (all.length === 0) console.error('There are none. `assay function add FILE` adds one.');
+    if (all.length === 0) printError('There are none. `assay function add FILE` adds one.');
     return ok(undefined);
   });
 }
@@ -85,7 +86,8 @@ export function removeFunctions(runtime: Runtime, file: string, options: JsonOpt
     const path = resolve(process.cwd(), file);
     const removed = await modules.remove(path, LOCAL.subject);
     if (removed.ok)
-      console.log(options.json === true ? JSON.stringify({ removed: path }) : `Removed ${printable(path)}.`);
+      if (options.json === true) printJson({ removed: path });
+      else print(`Removed ${printable(path)}.`);
     return removed;
   });
 }

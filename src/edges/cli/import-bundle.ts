@@ -5,6 +5,7 @@ import { LOCAL } from '../../core/subject.ts';
 import type { ImportPlan } from '../../gateway/bundle/bundle-desk.ts';
 import { askYes, hasSomebody } from './ask.ts';
 import { complain } from './complain.ts';
+import { print, printError, printJson } from './output.ts';
 import { passphraseFor } from './passphrase.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 import { style } from './style.ts';
@@ -53,11 +54,11 @@ export async function importBundle(
     tell(planned.value, json);
     if (apply || !isChanging(planned.value)) return planned;
     if (json || !hasSomebody() || !(await askYes('Do this?'))) {
-      console.error('Nothing was changed; --apply does it.');
+      printError('Nothing was changed; --apply does it.');
       return planned;
     }
     const done = await bundles.import({ ...wish, apply: true }, importer);
-    if (done.ok) console.log(closing(done.value));
+    if (done.ok) print(closing(done.value));
     return done;
   });
 }
@@ -68,15 +69,15 @@ function isChanging({ counts }: ImportPlan): boolean {
 
 function tell(plan: ImportPlan, isJson: boolean): void {
   if (isJson) {
-    console.log(JSON.stringify(plan, undefined, 2));
+    printJson(plan);
     return;
   }
   const shown = plan.items.filter(({ action }) => action !== 'unchanged');
   if (shown.length > 0)
-    console.log(`${tableOf(['WHAT', 'NAME', 'WHAT BECOMES OF IT', 'CHANGED'], shown.map(row))}\n`);
-  console.log(closing(plan));
+    print(`${tableOf(['WHAT', 'NAME', 'WHAT BECOMES OF IT', 'CHANGED'], shown.map(row))}\n`);
+  print(closing(plan));
   for (const { kind, name, warnings } of shown)
-    for (const warning of warnings) console.error(printable(`note: ${kind} ${name}: ${warning}`));
+    for (const warning of warnings) printError(printable(`note: ${kind} ${name}: ${warning}`));
 }
 
 function row({ kind, name, action, changed, before, after }: PlanItem): readonly string[] {

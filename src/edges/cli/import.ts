@@ -2,6 +2,7 @@ import { EXIT } from '../../core/errors.ts';
 import type { Fate, FoundServer, ImportReport } from '../../core/neighbours.ts';
 import { printable } from '../../core/printable.ts';
 import { complain } from './complain.ts';
+import { print, printError, printJson } from './output.ts';
 import type { CommonOptions, NeighbourPorts } from './runtime.ts';
 import { style } from './style.ts';
 import { tableOf } from './table.ts';
@@ -23,14 +24,12 @@ export async function importFrom(
   const done = await runtime.importServers({ from, project, overwrite, dryRun }, options);
   if (!done.ok) return complain(done.error);
   if (options.json === true) {
-    console.log(JSON.stringify(done.value, undefined, 2));
+    printJson(done.value);
     return EXIT.done;
   }
-  console.log(
-    tableOf(['NAME', 'KIND', 'WHAT BECOMES OF IT', 'COMMAND OR ORIGIN'], done.value.servers.map(row)),
-  );
-  console.log(`\n${closing(done.value)}`);
-  for (const line of remarks(done.value)) console.error(printable(line));
+  print(tableOf(['NAME', 'KIND', 'WHAT BECOMES OF IT', 'COMMAND OR ORIGIN'], done.value.servers.map(row)));
+  print(`\n${closing(done.value)}`);
+  for (const line of remarks(done.value)) printError(printable(line));
   return EXIT.done;
 }
 

@@ -10,6 +10,7 @@ import { declaredOf } from '../../gateway/definition-facts.ts';
 import { lintOf } from '../../gateway/hints/tool-view.ts';
 import type { Entry } from '../../gateway/listing.ts';
 import { complain } from './complain.ts';
+import { print, printError, printJson } from './output.ts';
 import type { CommonOptions, OpenTools, Runtime } from './runtime.ts';
 import { style } from './style.ts';
 
@@ -67,10 +68,10 @@ async function lintOpened({ catalog }: OpenTools, { server, options, levels }: L
   const totals = { tools: tools.length, errors, warnings: all.length - errors };
   if (options.json === true) {
     const found = tools.filter(({ findings }) => findings.length > 0);
-    console.log(JSON.stringify({ ...totals, findings: found, down: down.map(downJson) }, undefined, 2));
+    printJson({ ...totals, findings: found, down: down.map(downJson) });
   } else show(tools, totals);
   for (const lack of conditions.map(lackOf))
-    if (lack !== undefined) console.error(printable(`warning: ${lack}`));
+    if (lack !== undefined) printError(printable(`warning: ${lack}`));
   if (down.length > 0) return EXIT.unavailable;
   return totals.errors > 0 || (options.strict === true && totals.warnings > 0) ? EXIT.failed : EXIT.done;
 }
@@ -115,14 +116,14 @@ interface Totals {
 function show(tools: readonly Linted[], { tools: count, errors, warnings }: Totals): void {
   for (const [server, some] of Map.groupBy(tools, (tool) => tool.server)) {
     const found = some.filter(({ findings }) => findings.length > 0);
-    if (found.length > 0) console.log(style.bold(printable(server)));
+    if (found.length > 0) print(style.bold(printable(server)));
     for (const { tool, findings } of found) {
-      console.log(`  ${printable(tool)}`);
+      print(`  ${printable(tool)}`);
       for (const { level, rule, says, remedy } of findings) {
         const shown = level === 'error' ? style.red(level) : style.yellow(level);
-        console.log(`    ${shown}  ${printable(says)} ${printable(remedy)} ${style.dim(`(${rule})`)}`);
+        print(`    ${shown}  ${printable(says)} ${printable(remedy)} ${style.dim(`(${rule})`)}`);
       }
     }
   }
-  console.log(`${counted(count, 'tool')}: ${counted(errors, 'error')}, ${counted(warnings, 'warning')}.`);
+  print(`${counted(count, 'tool')}: ${counted(errors, 'error')}, ${counted(warnings, 'warning')}.`);
 }

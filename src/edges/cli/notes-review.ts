@@ -5,6 +5,7 @@ import { LOCAL } from '../../core/subject.ts';
 import { acceptNotes } from '../../core/toolset.ts';
 import type { Changing, Toolsets } from '../../gateway/toolsets/toolsets.ts';
 import { NOTE_HEAD, noteRow, placedNoteJson, placedNotes, type PlacedNote } from './note-rows.ts';
+import { print, printError, printJson } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 import { withToolsets, type JsonOptions } from './with-toolsets.ts';
@@ -21,9 +22,9 @@ export function reviewNotes(runtime: Runtime, options: ReviewNotesOptions): Prom
     const accepted = acceptAll ? await accept(toolsets, held) : ok(undefined);
     if (!accepted.ok) return accepted;
     const shown = acceptAll ? held.map((one) => ({ ...one, note: { ...one.note, isHeld: false } })) : held;
-    if (json) console.log(JSON.stringify({ notes: shown.map(placedNoteJson) }, undefined, 2));
-    else console.log(tableOf(NOTE_HEAD, shown.map(noteRow)));
-    console.error(closing(held.length, acceptAll));
+    if (json) printJson({ notes: shown.map(placedNoteJson) });
+    else print(tableOf(NOTE_HEAD, shown.map(noteRow)));
+    printError(closing(held.length, acceptAll));
     return ok(undefined);
   });
 }

@@ -6,6 +6,7 @@ import { changeNote, moveNote, notesOf, type Toolset, withNotes } from '../../co
 import type { Changing } from '../../gateway/toolsets/toolsets.ts';
 import { complain } from './complain.ts';
 import { NOTE_HEAD, noteRow, placedNoteJson, placedNotes } from './note-rows.ts';
+import { print, printError, printJson } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 import { argumentFault, quoted } from './wording.ts';
@@ -29,11 +30,10 @@ export function listNotes(runtime: Runtime, options: ListNotesOptions): Promise<
     const only = name === undefined ? undefined : toolsets.find(name);
     if (name !== undefined && only === undefined) return Promise.resolve(err(toolsets.unknown(name)));
     const notes = placedNotes(only === undefined ? toolsets.all : [only]);
-    if (options.json === true)
-      console.log(JSON.stringify({ notes: notes.map(placedNoteJson) }, undefined, 2));
-    else console.log(tableOf(NOTE_HEAD, notes.map(noteRow)));
+    if (options.json === true) printJson({ notes: notes.map(placedNoteJson) });
+    else print(tableOf(NOTE_HEAD, notes.map(noteRow)));
     if (notes.length === 0)
-      console.error('There are no notes. `assay notes add TOOLSET TOOL NAME TEXT` makes one.');
+      printError('There are no notes. `assay notes add TOOLSET TOOL NAME TEXT` makes one.');
     return Promise.resolve(ok(undefined));
   });
 }
@@ -153,12 +153,9 @@ function changeNotes(
     const changed = await toolsets.change(place.toolset, both, LOCAL.subject);
     if (!changed.ok) return changed;
     const notes = placedNotes([changed.value]).filter(({ tool }) => tool === place.tool);
-    if (options.json === true)
-      console.log(JSON.stringify({ notes: notes.map(placedNoteJson) }, undefined, 2));
+    if (options.json === true) printJson({ notes: notes.map(placedNoteJson) });
     else
-      console.log(
-        `${done}: the note ${quoted(place.name)} on ${quoted(place.tool)} in ${quoted(place.toolset)}.`,
-      );
+      print(`${done}: the note ${quoted(place.name)} on ${quoted(place.tool)} in ${quoted(place.toolset)}.`);
     return changed;
   });
 }

@@ -9,6 +9,7 @@ import type { ToolView } from '../../gateway/hints/tool-view.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
 import { complain } from './complain.ts';
 import { hintsPhrase } from './hints-phrase.ts';
+import { print, printError, printJson } from './output.ts';
 import { pairsIn } from './pairs.ts';
 import type { OpenDesks, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
@@ -51,25 +52,26 @@ export async function importOpenapi(
 function tell(source: GatewayView, tools: readonly ToolView[], { json }: OpenapiOptions): void {
   const { skipped = [] } = source;
   if (json === true) {
-    console.log(JSON.stringify({ source, tools, skipped }, undefined, 2));
+    printJson({ source, tools, skipped });
     return;
   }
   if (tools.length > 0)
-    console.log(
+    print(
       tableOf(
         ['TOOL', 'HINTS', 'TITLE'],
         tools.map((tool) => [tool.name, hintsPhrase(tool), tool.title ?? '']),
       ),
     );
-  console.log(`${source.name}: ${counted(tools.length, 'tool')} made, ${skipped.length} skipped.`);
-  for (const { what, why } of skipped) console.error(`skipped ${printable(what)}: ${printable(why)}`);
+  print(`${source.name}: ${counted(tools.length, 'tool')} made, ${skipped.length} skipped.`);
+  for (const { what, why } of skipped) printError(`skipped ${printable(what)}: ${printable(why)}`);
 }
 
 async function removeOpenapi(runtime: Runtime, name: string, options: OpenapiOptions): Promise<number> {
   return withOpened(runtime.openDesks(options), async ({ gateways }: OpenDesks) => {
     const removed = await gateways.remove(name, SUBJECT);
     if (removed.ok)
-      console.log(options.json === true ? JSON.stringify({ removed: name }) : `Removed ${printable(name)}.`);
+      if (options.json === true) printJson({ removed: name });
+      else print(`Removed ${printable(name)}.`);
     return removed;
   });
 }

@@ -6,6 +6,7 @@ import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/hints/tool-view.ts';
 import { complain } from './complain.ts';
 import { hintsPhrase } from './hints-phrase.ts';
+import { print, printError, printJson } from './output.ts';
 import { pairsIn } from './pairs.ts';
 import type { OpenDesks, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
@@ -46,13 +47,11 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: Addi
   return withOpened(runtime.openDesks(options), async ({ local }) => {
     const created = await local.create(name, entry, { subject: LOCAL.subject });
     if (!created.ok) return created;
-    if (options.json === true) console.log(JSON.stringify(created.value, undefined, 2));
+    if (options.json === true) printJson(created.value);
     else
-      console.log(
-        `${printable(created.value.name)}: ${requestOf(created.value)}. ${hintsPhrase(created.value)}`,
-      );
+      print(`${printable(created.value.name)}: ${requestOf(created.value)}. ${hintsPhrase(created.value)}`);
     if (created.value.methodOrigin === 'default')
-      console.error(
+      printError(
         'Nobody said its method, so it is POST and nothing follows from it: the tool counts as destructive. --method says it.',
       );
     return created;
@@ -75,15 +74,15 @@ function membersIn(text: string): Result<Readonly<Record<string, unknown>>, Refu
 export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<number> {
   return withOpened(runtime.openDesks(options), async (desks) => {
     const tools = await restTools(desks);
-    if (options.json === true) console.log(JSON.stringify({ tools }, undefined, 2));
+    if (options.json === true) printJson({ tools });
     else
-      console.log(
+      print(
         tableOf(
           ['TOOL', 'REQUEST', 'HINTS'],
           tools.map((tool) => [tool.name, requestOf(tool), hintsPhrase(tool)]),
         ),
       );
-    if (tools.length === 0) console.error('There are none. `assay rest add NAME URL` makes one.');
+    if (tools.length === 0) printError('There are none. `assay rest add NAME URL` makes one.');
     return ok(undefined);
   });
 }
@@ -98,7 +97,8 @@ export function removeRestTool(runtime: Runtime, name: string, options: JsonOpti
     const removed = await desks.local.remove(id, { subject: LOCAL.subject });
     if (!removed.ok && removed.error.code === 'TOOL_UNKNOWN') return err({ code: 'TOOL_UNKNOWN', name });
     if (removed.ok)
-      console.log(options.json === true ? JSON.stringify({ removed: name }) : `Removed ${printable(name)}.`);
+      if (options.json === true) printJson({ removed: name });
+      else print(`Removed ${printable(name)}.`);
     return removed;
   });
 }

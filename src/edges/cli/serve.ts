@@ -5,6 +5,7 @@ import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import { conditionsOf } from '../../gateway/condition.ts';
 import { complain } from './complain.ts';
+import { print, printError } from './output.ts';
 import type { Runtime, ServeOptions } from './runtime.ts';
 import { style } from './style.ts';
 import { tableOf } from './table.ts';
@@ -15,15 +16,15 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   if (!opened.ok) return complain(opened.error);
   const { url, catalog, configPath, needsToken, adminTokenPath, equipped, hasModes } = opened.value;
   const endpoint = `${url}/mcp`;
-  console.log(`${style.bold(`Assay ${runtime.version}`)} serves ${configPath}\n`);
-  console.log(`  endpoint  ${style.cyan(endpoint)}\n  health    ${url}/health`);
-  console.log(`  REST API  ${url}/docs\n            ${tokenLine(adminTokenPath)}\n`);
+  print(`${style.bold(`Assay ${runtime.version}`)} serves ${configPath}\n`);
+  print(`  endpoint  ${style.cyan(endpoint)}\n  health    ${url}/health`);
+  print(`  REST API  ${url}/docs\n            ${tokenLine(adminTokenPath)}\n`);
   const stopped = runtime.untilStopped();
   const isStopped = await Promise.race([catalog.settled().then(() => false), stopped.then(() => true)]);
   if (!isStopped) {
-    console.log(serversTable(catalog));
-    console.log(`\n${exposed(url, equipped(), hasModes)}`);
-    console.log(
+    print(serversTable(catalog));
+    print(`\n${exposed(url, equipped(), hasModes)}`);
+    print(
       clientLines(endpoint, [
         ...runtime.ownCommand,
         'stdio',
@@ -34,7 +35,7 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
       ]),
     );
     if (needsToken)
-      console.log(
+      print(
         'Over HTTP each client needs a token, as the header "Authorization: Bearer <token>":\n' +
           '`assay token create NAME` makes one.\n',
       );
@@ -42,7 +43,7 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   }
   // Only where somebody reads: a pipe that nobody empties would hold the end up.
   if (process.stderr.isTTY)
-    console.error('Assay stops: requests under way are finished first. Once more ends it at once.');
+    printError('Assay stops: requests under way are finished first. Once more ends it at once.');
   await opened.value.close();
   return EXIT.done;
 }

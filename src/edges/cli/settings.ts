@@ -3,6 +3,7 @@ import { ignoredSentence, type SettingOrigin } from '../../core/resolve-settings
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
 import { complain } from './complain.ts';
+import { print, printError, printJson } from './output.ts';
 import type { CommonOptions, Runtime, ShownSettings } from './runtime.ts';
 import { tableOf } from './table.ts';
 
@@ -15,7 +16,7 @@ export async function showSettings(
   if (!read.ok) return complain(read.error);
   const keys = Object.keys(SETTINGS) as SettingKey[]; // the keys of the table itself
   const shown = keys.map((key) => shownOf(key, read.value));
-  if (options.json === true) console.log(JSON.stringify({ settings: shown }, undefined, 2));
+  if (options.json === true) printJson({ settings: shown });
   else {
     const rows = shown.map(({ key, value, origin, variable, about }) => [
       key,
@@ -23,8 +24,8 @@ export async function showSettings(
       origin === 'environment' ? variable : origin,
       about,
     ]);
-    console.log(tableOf(['SETTING', 'VALUE', 'FROM', 'MEANING'], rows));
-    for (const key of read.value.ignored) console.error(`warning: ${ignoredSentence(key)}`);
+    print(tableOf(['SETTING', 'VALUE', 'FROM', 'MEANING'], rows));
+    for (const key of read.value.ignored) printError(`warning: ${ignoredSentence(key)}`);
   }
   return EXIT.done;
 }

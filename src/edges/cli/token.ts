@@ -6,6 +6,7 @@ import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { createToken as create, revokeToken as revoke } from '../../gateway/tokens.ts';
 import { complain } from './complain.ts';
+import { print, printError, printJson } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { style } from './style.ts';
 import { tableOf } from './table.ts';
@@ -42,8 +43,9 @@ export async function createToken(
     if (!created.ok) return created;
     const { text, kept } = created.value;
     const { expires = 'never' } = shown(kept);
-    console.log(options.json === true ? JSON.stringify({ token: text, ...shown(kept) }, undefined, 2) : text);
-    console.error(
+    if (options.json === true) printJson({ token: text, ...shown(kept) });
+    else print(text);
+    printError(
       `Token ${printable(JSON.stringify(name))} (id ${kept.id}): scopes ${kept.scopes.join(', ')}; expires ${expires}.\n` +
         'It is shown this once. Clients send it as "Authorization: Bearer <token>".',
     );
@@ -57,9 +59,9 @@ export function listTokens(runtime: Runtime, options: TokenOptions): Promise<num
     const tokens = await store.tokens();
     if (!tokens.ok) return tokens;
     const rows = tokens.value.map(shown);
-    if (options.json === true) console.log(JSON.stringify({ tokens: rows }, undefined, 2));
-    else console.log(tableOf(['NAME', 'ID', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES'], rows.map(row)));
-    if (rows.length === 0) console.error('There are no tokens. `assay token create NAME` makes one.');
+    if (options.json === true) printJson({ tokens: rows });
+    else print(tableOf(['NAME', 'ID', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES'], rows.map(row)));
+    if (rows.length === 0) printError('There are no tokens. `assay token create NAME` makes one.');
     return tokens;
   });
 }
@@ -70,8 +72,8 @@ export function revokeToken(runtime: Runtime, what: string, options: TokenOption
     const revoked = await revoke(what, { store, nowMs: Date.now(), by: LOCAL.subject });
     if (!revoked.ok) return revoked;
     const { name, id } = revoked.value;
-    if (options.json === true) console.log(JSON.stringify(shown(revoked.value), undefined, 2));
-    else console.log(`Revoked ${printable(JSON.stringify(name))} (id ${id}).`);
+    if (options.json === true) printJson(shown(revoked.value));
+    else print(`Revoked ${printable(JSON.stringify(name))} (id ${id}).`);
     return revoked;
   });
 }

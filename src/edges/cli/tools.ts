@@ -8,6 +8,7 @@ import { hintViews, lintOf, shownMembers } from '../../gateway/hints/tool-view.t
 import type { Entry } from '../../gateway/listing.ts';
 import { nameIn, refIdIn } from '../../gateway/toolsets/tool-index.ts';
 import { complain } from './complain.ts';
+import { print, printError, printJson } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 
@@ -30,22 +31,16 @@ export async function listTools(
     state === 'up' ? [] : [{ name, state, cause }],
   );
   if (options.json === true) {
-    console.log(
-      JSON.stringify(
-        { tools: entries.map((entry) => shown(entry, lintLevels)), down, listFaults, reports },
-        undefined,
-        2,
-      ),
-    );
+    printJson({ tools: entries.map((entry) => shown(entry, lintLevels)), down, listFaults, reports });
   } else {
-    console.log(tableOf(['TOOL', 'SERVER', 'HINTS', 'DESCRIPTION'], entries.map(row)));
-    for (const { key } of disabled) console.error(`note: ${printable(key)} is disabled by an operator`);
+    print(tableOf(['TOOL', 'SERVER', 'HINTS', 'DESCRIPTION'], entries.map(row)));
+    for (const { key } of disabled) printError(`note: ${printable(key)} is disabled by an operator`);
     const doubtful = entries.filter((entry) => hasErrors(entry, lintLevels)).length;
     if (doubtful > 0)
-      console.error(`note: the hints of ${counted(doubtful, 'tool')} are wrong; \`assay lint\` says how`);
-    for (const report of reports) console.error(`note: ${printable(report)}`);
+      printError(`note: the hints of ${counted(doubtful, 'tool')} are wrong; \`assay lint\` says how`);
+    for (const report of reports) printError(`note: ${printable(report)}`);
     for (const lack of conditions.map(lackOf))
-      if (lack !== undefined) console.error(printable(`warning: ${lack}`));
+      if (lack !== undefined) printError(printable(`warning: ${lack}`));
   }
   await close();
   return down.length > 0 && down.length === conditions.length ? EXIT.unavailable : EXIT.done;

@@ -2,6 +2,7 @@ import { counted } from '../../core/counted.ts';
 import { err, ok } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { Toolset } from '../../core/toolset.ts';
+import { print, printJson } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { quoted } from './wording.ts';
 import { withToolsets, type JsonOptions } from './with-toolsets.ts';
@@ -19,11 +20,8 @@ export function equipToolset(
   return withToolsets(runtime, options, async ({ toolsets }) => {
     const equipped = await toolsets.equip(name, LOCAL.subject);
     if (!equipped.ok) return equipped;
-    if (options.json === true) console.log(JSON.stringify({ equipped: name ?? null }, undefined, 2));
-    else
-      console.log(
-        name === undefined ? 'No toolset is equipped.' : `The toolset ${quoted(name)} is equipped.`,
-      );
+    if (options.json === true) printJson({ equipped: name ?? null });
+    else print(name === undefined ? 'No toolset is equipped.' : `The toolset ${quoted(name)} is equipped.`);
     return equipped;
   });
 }
@@ -36,8 +34,8 @@ export function deleteToolset(runtime: Runtime, name: string, options: DeleteOpt
     if (options.yes !== true) return err({ code: 'ARGUMENTS_INVALID', reason: lossOf(toolset) });
     const removed = await toolsets.remove(name, LOCAL.subject);
     if (!removed.ok) return removed;
-    if (options.json === true) console.log(JSON.stringify({ deleted: name }, undefined, 2));
-    else console.log(`Deleted the toolset ${quoted(name)}.`);
+    if (options.json === true) printJson({ deleted: name });
+    else print(`Deleted the toolset ${quoted(name)}.`);
     return ok(undefined);
   });
 }

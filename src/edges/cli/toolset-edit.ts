@@ -14,6 +14,7 @@ import {
 } from '../../core/toolset.ts';
 import type { Changing, Toolsets } from '../../gateway/toolsets/toolsets.ts';
 import { complain } from './complain.ts';
+import { print, printError, printJson } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { argumentFault, quoted } from './wording.ts';
 import { toolsNamed, withToolsets, type JsonOptions } from './with-toolsets.ts';
@@ -73,7 +74,7 @@ export function addTools(runtime: Runtime, { name, refs, options }: ToolsetWish)
       `Added ${counted(count, 'tool')} to the toolset ${quoted(name)}, which has ${after.tools.length} now.`,
     );
     for (const tool of released(before, tools.value))
-      console.error(
+      printError(
         `note: ${quoted(tool)} is held to no definition any more, as it was named without its refId.`,
       );
     return changed;
@@ -108,9 +109,7 @@ export function removeTools(runtime: Runtime, { name, refs, options }: ToolsetWi
     for (const ref of new Set(refs)) {
       const notes = notesOf(after, ref).length;
       if (notes > 0)
-        console.error(
-          `note: ${counted(notes, 'note')} on ${quoted(ref)} will be there again when the tool is.`,
-        );
+        printError(`note: ${counted(notes, 'note')} on ${quoted(ref)} will be there again when the tool is.`);
     }
     return removed;
   });
@@ -175,5 +174,6 @@ async function change(
 }
 
 function tell(toolset: Toolset, options: JsonOptions, sentence: string): void {
-  console.log(options.json === true ? JSON.stringify(toolsetJson(toolset), undefined, 2) : sentence);
+  if (options.json === true) printJson(toolsetJson(toolset));
+  else print(sentence);
 }

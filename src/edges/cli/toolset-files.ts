@@ -8,6 +8,7 @@ import { toolsetsJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
 import { complain } from './complain.ts';
+import { jsonText, print, printError, printJson } from './output.ts';
 import type { OpenToolsets, Runtime } from './runtime.ts';
 import { quoted } from './wording.ts';
 import { withToolsets, type JsonOptions } from './with-toolsets.ts';
@@ -30,17 +31,17 @@ export function exportToolsets(
     const chosen = choose(toolsets, names);
     if (!chosen.ok) return chosen;
     const equipped = chosen.value.find(({ name }) => name === toolsets.equipped?.name);
-    const text = JSON.stringify(toolsetsJson(chosen.value, equipped?.name), undefined, 2);
+    const text = jsonText(toolsetsJson(chosen.value, equipped?.name));
     const { file, json = false } = options;
     if (file === undefined) {
-      console.log(text);
+      print(text);
       return ok(undefined);
     }
     const written = await runtime.writeFile(file, `${text}\n`);
     if (!written.ok) return written;
     const report = { file, toolsets: chosen.value.map(({ name }) => name) };
-    if (json) console.log(JSON.stringify(report, undefined, 2));
-    else console.log(`Wrote ${counted(chosen.value.length, 'toolset')} to ${quoted(file)}.`);
+    if (json) printJson(report);
+    else print(`Wrote ${counted(chosen.value.length, 'toolset')} to ${quoted(file)}.`);
     return ok(undefined);
   });
 }
@@ -68,11 +69,11 @@ export async function importToolsets(
     const missing = await missingIn(open, read.value.toolsets);
     const { leftOut } = read.value;
     const report = { ...restored.value, leftOut, ...(missing.ok && { missing: missing.value }) };
-    if (options.json === true) console.log(JSON.stringify(report, undefined, 2));
-    else console.log(summaryOf(restored.value));
+    if (options.json === true) printJson(report);
+    else print(summaryOf(restored.value));
     for (const line of [...leftOut.map(leftOutLine), ...equipLines(read.value, open.toolsets)])
-      console.error(line);
-    for (const line of missingLines(missing)) console.error(line);
+      printError(line);
+    for (const line of missingLines(missing)) printError(line);
     return ok(undefined);
   });
 }

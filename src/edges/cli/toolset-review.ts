@@ -10,6 +10,7 @@ import { holdingOf } from '../../gateway/toolsets/holding.ts';
 import { reviewsOf, type Review } from '../../gateway/toolsets/review.ts';
 import { nameIn, type ToolIndex } from '../../gateway/toolsets/tool-index.ts';
 import type { Changing } from '../../gateway/toolsets/toolsets.ts';
+import { print, printError, printJson } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { style } from './style.ts';
 import type { ToolsetWish } from './toolset-edit.ts';
@@ -25,15 +26,14 @@ export function reviewToolset(runtime: Runtime, name: string, options: JsonOptio
     const index = isAnyHeld ? await tools() : undefined;
     if (index?.ok === false) return index;
     const reviews = index === undefined ? [] : reviewsOf(toolset, index.value);
-    if (options.json === true)
-      console.log(JSON.stringify({ toolset: name, tools: reviews.map(shown) }, undefined, 2));
-    else for (const line of reviews.flatMap(linesOf)) console.log(line);
+    if (options.json === true) printJson({ toolset: name, tools: reviews.map(shown) });
+    else for (const line of reviews.flatMap(linesOf)) print(line);
     if (!isAnyHeld)
-      console.error(
+      printError(
         `No tool of ${quoted(name)} is held to a definition. \`assay toolset add\` with a refId does that.`,
       );
     if (reviews.some(({ state }) => state === 'changed'))
-      console.error(`\`assay toolset accept ${name} REFID…\` lets in exactly what is shown here.`);
+      printError(`\`assay toolset accept ${name} REFID…\` lets in exactly what is shown here.`);
     return ok(undefined);
   });
 }
@@ -76,11 +76,9 @@ export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetWi
     const changed = await toolsets.change(name, accepting, LOCAL.subject);
     if (!changed.ok) return changed;
     const names = accepted.value.map(({ namespacedName }) => quoted(namespacedName)).join(', ');
-    if (options.json === true)
-      console.log(JSON.stringify(toolsetJson(toolsets.find(name) ?? toolset), undefined, 2));
-    else if (names === '') console.log(`No tool of ${quoted(name)} has changed.`);
-    else
-      console.log(`Accepted ${counted(accepted.value.length, 'tool')} of ${quoted(name)} as now: ${names}.`);
+    if (options.json === true) printJson(toolsetJson(toolsets.find(name) ?? toolset));
+    else if (names === '') print(`No tool of ${quoted(name)} has changed.`);
+    else print(`Accepted ${counted(accepted.value.length, 'tool')} of ${quoted(name)} as now: ${names}.`);
     return changed;
   });
 }

@@ -3,6 +3,7 @@ import { err, ok } from '../../core/result.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import { NOTE_HEAD, noteRow, placedNotes } from './note-rows.ts';
+import { print, printError, printJson } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { style } from './style.ts';
 import { tableOf } from './table.ts';
@@ -12,10 +13,9 @@ import { withToolsets, type JsonOptions } from './with-toolsets.ts';
 export function listToolsets(runtime: Runtime, options: JsonOptions): Promise<number> {
   return withToolsets(runtime, options, ({ toolsets }) => {
     const rows = toolsets.all.map((toolset) => summaryOf(toolset, toolsets.equipped));
-    if (options.json === true) console.log(JSON.stringify({ toolsets: rows }, undefined, 2));
-    else console.log(tableOf(['NAME', 'TOOLS', 'NOTES', 'EQUIPPED', 'DESCRIPTION'], rows.map(row)));
-    if (rows.length === 0)
-      console.error('There are no toolsets. `assay toolset create NAME TOOL…` makes one.');
+    if (options.json === true) printJson({ toolsets: rows });
+    else print(tableOf(['NAME', 'TOOLS', 'NOTES', 'EQUIPPED', 'DESCRIPTION'], rows.map(row)));
+    if (rows.length === 0) printError('There are no toolsets. `assay toolset create NAME TOOL…` makes one.');
     return Promise.resolve(ok(undefined));
   });
 }
@@ -58,9 +58,8 @@ export function showToolset(runtime: Runtime, name: string, options: JsonOptions
     const toolset = toolsets.find(name);
     if (toolset === undefined) return Promise.resolve(err(toolsets.unknown(name)));
     const isEquipped = toolsets.equipped?.name === name;
-    if (options.json === true)
-      console.log(JSON.stringify({ ...toolsetJson(toolset), isEquipped }, undefined, 2));
-    else console.log(pageOf(toolset, isEquipped));
+    if (options.json === true) printJson({ ...toolsetJson(toolset), isEquipped });
+    else print(pageOf(toolset, isEquipped));
     return Promise.resolve(ok(undefined));
   });
 }

@@ -7,6 +7,7 @@ const ALL: LintLevels = {
   'not-boolean': 'error',
   'telling-words': 'warning',
   'missing-hints': 'warning',
+  'hidden-text': 'warning',
 };
 
 const WHOLE = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
@@ -80,6 +81,42 @@ describe('annotations', () => {
       says: 'Its readOnlyHint is "maybe", which is neither true nor false. It is left out of lists, as official clients would reject all tools for it.',
       remedy: 'Write true or false, without quotes, or leave readOnlyHint out.',
     });
+  });
+
+  it('and whatever else is in the definition hide nothing from people, at any depth', () => {
+    const hidden = (more: object): readonly string[] => {
+      const declared = declaredIn(JSON.stringify({ name: 'x', ...more }));
+      return lint({ name: 'x', declared, emitted: WHOLE }, ALL).map(({ rule, says }) => `${rule}: ${says}`);
+    };
+    const says = (path: string, characters: string): string =>
+      `hidden-text: Its ${path} holds characters that people do not see and models read: ${characters}.`;
+    expect(
+      hidden({
+        title: 'a\u200bb',
+        description: 'Reads.\u{e0053}\u{e0061}\u{e0053}',
+        annotations: { title: 'soft\u00adhyphen' },
+        inputSchema: {
+          properties: { a: { enum: ['ok', 'b\u061c'], description: '\u202eab' }, 'c\u3164': {} },
+        },
+        _meta: { deep: [{ er: ['\ufe0f'] }] },
+      }),
+    ).toEqual([
+      says('title', 'U+200B'),
+      says('description', 'U+E0053, U+E0061'),
+      says('annotations.title', 'U+00AD'),
+      says('inputSchema.properties["c\u3164"]', 'U+3164'),
+      says('inputSchema.properties.a.enum[1]', 'U+061C'),
+      says('inputSchema.properties.a.description', 'U+202E'),
+      says('_meta.deep[0].er[0]', 'U+FE0F'),
+    ]);
+    expect(hidden({ description: '⚠️ Löscht 日本語　👩‍👩‍👧 1️⃣\n\tline\u00a0two' })).toEqual([]);
+  });
+
+  it('are looked through however deep and wide they are', () => {
+    const deep = `{"name":"x","a":${'['.repeat(50_000)}"\\u200b"${']'.repeat(50_000)}}`;
+    expect(declaredIn(deep).hidden).toMatchObject([{ characters: ['U+200B'] }]);
+    const wide = JSON.stringify({ name: 'x', a: Array.from({ length: 300_000 }, () => '\u200b') });
+    expect(declaredIn(wide).hidden).toHaveLength(10);
   });
 
   it('are not judged by a rule that is off', () => {

@@ -1,0 +1,41 @@
+import { hiddenCharacters } from '../printable.ts';
+import { isMembers } from '../canonical-json.ts';
+import { memberPath } from '../json-changes.ts';
+
+/** A text of a definition with characters that people do not see and models read. */
+export interface HiddenText {
+  /** `inputSchema.properties.a.description`; of a key, where it stands. */
+  readonly path: string;
+  /** Each once, as `U+E0041`. */
+  readonly characters: readonly string[];
+}
+
+/** More than these say nothing new. */
+const MOST_PLACES = 10;
+const MOST_CHARACTERS = 8;
+
+/** The places with hidden characters in what `exactJson` read: in texts and keys at any depth, in the order of the text. */
+export function hiddenTexts(definition: unknown): readonly HiddenText[] {
+  const found: HiddenText[] = [];
+  const look = (path: string, text: string): void => {
+    const characters = hiddenCharacters(text).slice(0, MOST_CHARACTERS);
+    if (characters.length > 0) found.push({ path, characters });
+  };
+  // No recursion: a server chooses how deep its definitions are.
+  const open: { readonly path: string; readonly value: unknown }[] = [{ path: '', value: definition }];
+  for (let next = open.pop(); next !== undefined && found.length < MOST_PLACES; next = open.pop()) {
+    const { path, value } = next;
+    if (typeof value === 'string') look(path, value);
+    else if (Array.isArray(value))
+      for (let at = value.length - 1; at >= 0; at -= 1)
+        open.push({ path: `${path}[${at}]`, value: value[at] });
+    else if (isMembers(value)) {
+      for (const [key, member] of Object.entries(value).reverse()) {
+        const place = memberPath(path, key);
+        look(place, key);
+        open.push({ path: place, value: member });
+      }
+    }
+  }
+  return found.slice(0, MOST_PLACES);
+}
