@@ -3,6 +3,7 @@ import { entryReader } from './adapters/config/registered-entry.ts';
 import { localReader } from './adapters/config/registered-local.ts';
 import { openWordsFile } from './adapters/store/words-file.ts';
 import { secretsOfServer } from './adapters/telemetry/secret-values.ts';
+import type { ProsePolicy } from './core/hints/drift.ts';
 import type { Plan } from './gateway/catalog.ts';
 import { RegisteredGateways } from './gateway/gateways/registered.ts';
 import { DriftWatch } from './gateway/hints/drift-watch.ts';
@@ -27,11 +28,11 @@ export interface OpenWords {
 }
 
 /** What was said when this was last known; the store is read when somebody asks for it to be. */
-export async function openWords(ground: Ground, store: HomeStore): Promise<OpenWords> {
+export async function openWords(ground: Ground, store: HomeStore, prose: ProsePolicy): Promise<OpenWords> {
   const memory = await openWordsFile(ground.home, setting('ASSAY_DATABASE_URL'));
   const words = new Words({ open: store.open, memory });
-  const claims = new ToolClaims(words);
-  const drift = new DriftWatch({ words, log: ground.log, nowMs: () => Date.now() });
+  const claims = new ToolClaims(words, prose);
+  const drift = new DriftWatch({ words, log: ground.log, prose, nowMs: () => Date.now() });
   const readEntry = entryReader({ cwd: ground.home, home: ground.around.home });
   const seal = entrySeal(keyPlace(ground));
   const learn = ({ servers }: Plan): void => ground.secrets.add(servers.flatMap(secretsOfServer));

@@ -95,7 +95,7 @@ export async function openConfigured(
         followConfig(config.path, { around, catalog, log, learn, isAbsent: absence !== undefined });
   const isRecorded = !options.isQuiet;
   const store = homeStore(ground, before.store);
-  const said = await openWords(ground, store);
+  const said = await openWords(ground, store, settings['drift.prose']);
   // Who serves others knows what is said before it answers; a command does, where anything can have been said.
   const isAwaited = before.store !== undefined || (options.isQuiet && (await hasHomeStore(ground)));
   const known = isAwaited ? await said.words.ready() : ok(undefined);
@@ -242,7 +242,7 @@ async function openPlan(
     memory,
     log,
     claims: said?.claims,
-    onTools: isRecorded ? (spec, tools) => said?.drift.saw(spec, tools) : undefined,
+    onTools: isRecorded ? (...read) => said?.drift.saw(...read) : undefined,
     limits: settings,
     chance: Math.random,
     telemetry,

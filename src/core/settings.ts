@@ -1,5 +1,6 @@
 // A table of data: one row for each setting.
 import { audienceFault, issuerFault, jwksUriFault, publicUrlFault } from './auth-settings.ts';
+import type { ProsePolicy } from './hints/drift.ts';
 import type { LintLevel } from './hints/lint.ts';
 import { level, text, whole, type SettingFacts } from './setting-kind.ts';
 
@@ -19,6 +20,7 @@ export interface Settings {
   readonly 'toolsets.changed': 'withhold' | 'show';
   readonly 'notes.review': 'auto' | 'always' | 'never';
   readonly 'servers.refreshMs': number;
+  readonly 'drift.prose': ProsePolicy;
   readonly 'lint.contradiction': LintLevel;
   readonly 'lint.notBoolean': LintLevel;
   readonly 'lint.tellingWords': LintLevel;
@@ -125,6 +127,13 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     kind: whole(300_000, 0, LONGEST_MS),
     about:
       'How often in ms the lists of servers are read again, beside when they say that these have changed; 0: never.',
+  },
+  'drift.prose': {
+    env: 'ASSAY_DRIFT_PROSE',
+    changedBy: 'admin',
+    kind: { type: 'choice', of: ['flag', 'suspend'], otherwise: 'flag' },
+    about:
+      'What happens when a server rewrites titles, descriptions, icons or the output schema of a tool and nothing else. flag: the change waits for a review. suspend: overrides that lower caution are suspended too, until it is reviewed.',
   },
   'lint.contradiction': {
     env: 'ASSAY_LINT_CONTRADICTION',

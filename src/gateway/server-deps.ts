@@ -17,8 +17,8 @@ export interface ServerDeps {
   readonly onChange: () => void;
   /** What is said of tools beside their definitions; undefined: nothing. */
   readonly claims?: ToolClaims | undefined;
-  /** Told of the tools of a server each time they were read. */
-  readonly onTools?: ((spec: ServerSpec, tools: readonly Definition[]) => void) | undefined;
+  /** Told of the tools of a server each time they were read, and from which link. */
+  readonly onTools?: ((spec: ServerSpec, tools: readonly Definition[], link: object) => void) | undefined;
   /** A number from 0 to 1. */
   readonly chance: () => number;
   /** Those of the server in whose place it comes. */

@@ -271,7 +271,7 @@ export class Server {
   }
 
   #listRead(link: Link, { list, isNews }: ReadNews): void {
-    if (list === 'tools') this.#deps.onTools?.(this.#spec, this.inventory.tools);
+    if (list === 'tools') this.#deps.onTools?.(this.#spec, this.inventory.tools, link);
     if (this.#link === link) this.#remember(link);
     this.#news.tell();
     if (isNews) this.#deps.onChange();

@@ -75,6 +75,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'toolsets.changed': 'admin',
   'notes.review': 'admin',
   'servers.refreshMs': 'admin',
+  'drift.prose': 'admin',
   'lint.contradiction': 'admin',
   'lint.notBoolean': 'admin',
   'lint.tellingWords': 'admin',

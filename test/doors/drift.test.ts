@@ -13,7 +13,13 @@ import { meet, type Model } from '../support/toolsets.ts';
 import { startMade } from '../fixtures/http-made.ts';
 
 const ACT = toolNamed('act', { annotations: { readOnlyHint: false, destructiveHint: false } });
-const REWRITTEN = { ...ACT, description: 'Does what it wants.' };
+/** It takes other arguments, and says so. */
+const REWRITTEN = {
+  ...ACT,
+  description: 'Does what it wants.',
+  inputSchema: { type: 'object', required: ['what'] },
+};
+const REWORDED = { ...ACT, description: 'Does act, at 12:01.' };
 /** It says more harm of itself than before. */
 const FRANKER = { ...ACT, annotations: { readOnlyHint: false, destructiveHint: true } };
 const QUIET = { quiet: true };
@@ -53,10 +59,13 @@ async function openWorld({ quiet = false, tools = [ACT], env = {} }: Start = {})
 }
 
 /** The same after a restart. */
-async function reopened({ assay: former, home, server, diary }: World): Promise<World> {
+async function reopened(
+  { assay: former, home, server, diary }: World,
+  env: Readonly<Record<string, string>> = {},
+): Promise<World> {
   await former.stop();
   const token = await keepToken(home, 'again', { scopes: ['admin'] });
-  const assay = await startAssay({ servers: { filed: server.entry }, home });
+  const assay = await startAssay({ servers: { filed: server.entry }, home, env });
   return worldOf({ assay, home, server, diary, token });
 }
 
@@ -125,9 +134,16 @@ describe('a change is found', () => {
     world.server.have([REWRITTEN]);
     expect(await world.drifted('dangerous')).toEqual({
       since: expect.any(String),
+      severity: 'dangerous',
       isDangerous: true,
-      dangers: ['its description was rewritten'],
-      changes: [{ path: 'description', before: '"Does act."', after: '"Does what it wants."' }],
+      dangers: ['its input schema changed'],
+      flags: ['its description was rewritten'],
+      isVolatile: false,
+      changes: [
+        { path: 'description', before: '"Does act."', after: '"Does what it wants."' },
+        { path: 'inputSchema.properties', before: '{}' },
+        { path: 'inputSchema.required', after: '["what"]' },
+      ],
       suspends: [],
     });
     await until('the client is told', () => (model.changes() > before ? true : undefined));
@@ -137,7 +153,7 @@ describe('a change is found', () => {
       {
         action: 'tool.drift',
         subject: 'server:filed',
-        after: { dangers: ['its description was rewritten'] },
+        after: { dangers: ['its input schema changed', 'its description was rewritten'] },
       },
     ]);
   });
@@ -300,16 +316,74 @@ describe('an override that lowers caution', () => {
     ]);
   });
 
-  it('goes on to count after a change that says more harm of the tool', async () => {
-    const world = await openWorld(QUIET);
-    await world.put({ annotations: { idempotentHint: true } });
+  it('is never shown of a tool that came to say more harm of itself, until somebody accepted that', async () => {
+    const tame = { ...ACT, annotations: { readOnlyHint: true, destructiveHint: false } };
+    const world = await openWorld({ quiet: true, tools: [tame] });
+    await world.put({ annotations: { readOnlyHint: true, destructiveHint: false } });
     world.server.have([FRANKER]);
     await world.refresh();
     const act = await world.act();
     expect([kindOf(at(act, 'drift')), claimsIn(at(act, 'hints'))]).toEqual([
-      'harmless',
-      ['d-', 'd+', 'o+', ''],
+      'dangerous',
+      ['o+! d-', 'o-! d+', '', ''],
     ]);
+    expect(await listed(await world.meet())).toMatchObject({ hints: '-+..' });
+    expect([...(await toolsOf(world.admin, 'drift=dangerous')).keys()]).toEqual(['act']);
+    await world.admin.post(`/tools/${textAt(act, 'id')}/review`);
+    expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'o- d+', '', '']);
+  });
+
+  it('goes on to count after a change of prose alone, which waits for a review', async () => {
+    const world = await openWorld(QUIET);
+    await world.put(READ_ONLY);
+    world.server.have([REWORDED]);
+    await world.refresh();
+    const act = await world.act();
+    expect([at(act, 'drift', 'severity'), claimsIn(at(act, 'hints'))]).toEqual([
+      'review',
+      ['o+ d-', 'd-', '', ''],
+    ]);
+    const again = await reopened(world, { ASSAY_DRIFT_PROSE: 'suspend' });
+    await again.assay.settled();
+    await again.refresh();
+    const strict = await again.act();
+    expect([at(strict, 'drift', 'severity'), claimsIn(at(strict, 'hints'))]).toEqual([
+      'dangerous',
+      ['o+! d-', 'd-', '', ''],
+    ]);
+  });
+
+  it('outlives prose that is another one at each start, which is said and not reported for ever', async () => {
+    const world = await openWorld({ quiet: true, env: NEVER });
+    await world.put(READ_ONLY);
+    const kinds: unknown[] = [];
+    for (const start of [1, 2, 3, 4, 5]) {
+      world.server.have([{ ...ACT, description: `Does act, as process ${start}.` }]);
+      kill(world.diary.read('start').at(-1)!.pid, 'SIGKILL');
+      const act = await until(`start ${start} is compared`, async () => {
+        const found = await world.act();
+        return at(found, 'drift', 'changes', 0, 'after') === `"Does act, as process ${start}."`
+          ? found
+          : undefined;
+      });
+      kinds.push([at(act, 'drift', 'severity'), at(act, 'drift', 'isVolatile')]);
+      expect(claimsIn(at(act, 'hints'))[0]).toBe('o+ d-');
+      if (start === 4) await world.admin.post(`/tools/${textAt(act, 'id')}/review`);
+    }
+    expect(kinds).toEqual([
+      ['review', false],
+      ['review', false],
+      ['review', true],
+      ['review', true],
+      // It was accepted as one whose prose changes.
+      ['harmless', true],
+    ]);
+    expect((await deedsOf(world)).filter(({ action }) => action === 'tool.drift')).toHaveLength(2);
+    // Volatile prose hides nothing else.
+    world.server.have([REWRITTEN]);
+    await world.refresh();
+    const act = await world.act();
+    expect([at(act, 'drift', 'severity'), claimsIn(at(act, 'hints'))[0]]).toEqual(['dangerous', 'o+! d-']);
   });
 
   it('counts at once where it is given while the change waits for a review, and that goes on waiting', async () => {
@@ -401,10 +475,10 @@ describe('an override that lowers caution', () => {
     await refreshed;
     await until(
       'it is compared',
-      async () => (kindOf(at(await world.act(), 'drift')) === 'harmless' ? true : undefined),
+      async () => (kindOf(at(await world.act(), 'drift')) === 'dangerous' ? true : undefined),
       15_000,
     );
-    expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'd+', '', 'o+']);
+    expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+! d-', 'd+', '', 'o+']);
   });
 });
 
@@ -417,7 +491,7 @@ describe('a review', () => {
     const { id } = await world.act();
     const read = await world.admin.get(`/tools/${String(id)}`);
     const tag = { 'if-match': String(read.headers.etag) };
-    world.server.have([{ ...ACT, description: 'Does worse.' }]);
+    world.server.have([{ ...REWRITTEN, description: 'Does worse.', outputSchema: { type: 'object' } }]);
     await world.refresh();
     const refused = await world.admin.post(`/tools/${String(id)}/review`, undefined, tag);
     expect(verdictOf(refused)).toBe('412 PRECONDITION_FAILED');
@@ -444,7 +518,7 @@ describe('a tool that goes on changing', () => {
     const world = await openWorld();
     await world.act();
     for (let time = 0; time < 100; time += 1) {
-      world.server.have([{ ...ACT, description: `Does it ${time}.` }]);
+      world.server.have([{ ...REWRITTEN, description: `Does it ${time}.` }]);
       await sleep(60);
     }
     await world.refresh();
@@ -465,13 +539,13 @@ describe('a tool that goes on changing', () => {
   it('hides no dangerous change behind a harmless one', async () => {
     const world = await openWorld();
     await world.act();
-    world.server.have([FRANKER]);
+    world.server.have([REWORDED]);
     await world.drifted('harmless');
     world.server.have([REWRITTEN]);
     await world.drifted('dangerous');
     expect((await deedsOf(world)).map(({ after }) => at(after, 'dangers'))).toEqual([
-      [],
       ['its description was rewritten'],
+      ['its input schema changed', 'its description was rewritten'],
     ]);
     expect(world.assay.stderr()).toContain('changed in a dangerous way');
   });

@@ -84,7 +84,7 @@ describe('a module that is edited', () => {
     );
   });
 
-  it('keeps what operators said of its tools, and a description that is rewritten is drift', async () => {
+  it('keeps what operators said of its tools, also with another description, which waits for a review', async () => {
     const served = await serveFunctions({
       files: { 'say.ts': sayer('old', { description: 'Says it.' }) },
       functions: ['./say.ts'],
@@ -99,11 +99,10 @@ describe('a module that is edited', () => {
       return at(found, 'drift') === undefined ? undefined : found;
     });
     expect(at(tool, 'drift')).toMatchObject({
-      isDangerous: true,
-      dangers: ['its description was rewritten'],
-      suspends: ['readOnlyHint'],
+      severity: 'review',
+      flags: ['its description was rewritten'],
+      suspends: [],
     });
-    await admin.post(`${path}/review`);
     expect(claimsIn(at((await admin.get(path)).json(), 'hints'))).toEqual(['o+', '', 'o-', '']);
   });
 

@@ -71,18 +71,18 @@ const DRIFTS: Readonly<Record<Change, ((name: string) => Drift) | undefined>> = 
     changes: [{ path: 'annotations.readOnlyHint', before: 'false', after: 'true' }],
   }),
   'riskier hint': () => ({
-    isDangerous: false,
-    dangers: [],
+    isDangerous: true,
+    dangers: ['it says more harm of itself: openWorldHint is true now'],
     changes: [{ path: 'annotations.openWorldHint', before: 'false', after: 'true' }],
   }),
   description: (name) => ({
-    isDangerous: true,
-    dangers: ['its description was rewritten'],
+    isDangerous: false,
+    dangers: [],
     changes: [{ path: 'description', before: `"Does ${name}."`, after: '"Does what it wants."' }],
   }),
   schema: () => ({
     isDangerous: true,
-    dangers: ['its input schema was rewritten'],
+    dangers: ['its input schema changed'],
     changes: [{ path: 'inputSchema.properties.path', after: '{"type":"string"}' }],
   }),
   nothing: undefined,
@@ -127,13 +127,13 @@ const SAME: Readonly<Record<Change, Readonly<Record<Said, Row | 'gone'>>>> = {
       suspends: [],
     },
     'permissive override': {
-      claims: ['o+ d-', 'd-', '', 'd+'],
-      effective: '+-++',
-      emitted: '+-.+',
-      suspends: [],
+      claims: ['o+! d-', 'd-', '', 'd+'],
+      effective: '---+',
+      emitted: '--.+',
+      suspends: ['readOnlyHint'],
     },
   },
-  description: { 'no override': PLAIN, 'cautious override': RAISED, 'permissive override': HELD },
+  description: { 'no override': PLAIN, 'cautious override': RAISED, 'permissive override': LOWERED },
   schema: { 'no override': PLAIN, 'cautious override': RAISED, 'permissive override': HELD },
   nothing: { 'no override': PLAIN, 'cautious override': RAISED, 'permissive override': LOWERED },
   removed: { 'no override': 'gone', 'cautious override': 'gone', 'permissive override': 'gone' },
@@ -274,7 +274,8 @@ function expectSame(seen: Seen | undefined, { change, said, name }: Cell, before
     drift: DRIFTS[change]?.(name),
     id: before.id,
     trust: { value: true, origin: 'operator' },
-    decision: row.effective,
+    // What came to look safer lowers nothing until somebody has reviewed it.
+    decision: change === 'safer hint' && said !== 'cautious override' ? '----' : row.effective,
   });
 }
 

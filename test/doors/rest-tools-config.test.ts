@@ -107,24 +107,18 @@ describe('tools of the config file', () => {
     await expect.poll(own).toEqual(['only', 'other']);
   });
 
-  it('that changed beneath what was said of them wait for a review where that lowered caution', async () => {
+  it('that its operator changed there keep what was said of them, and wait for no review', async () => {
     const entry = { url: 'http://192.0.2.1/x', method: 'DELETE' };
     const world = await openFollowed({ one: entry });
     const id = String((await toolIn(world.admin, 'local', 'one'))['id']);
     await world.admin.put(`/tools/${id}`, { annotations: { openWorldHint: false }, title: 'Kept' });
     world.save({ one: { ...entry, method: 'GET' } });
-    const drifted = await until('it has drifted', async () => {
+    const changed = await until('it has changed', async () => {
       const tool = (await world.admin.get(`/tools/${id}`)).json();
-      return at(tool, 'drift') === undefined ? undefined : tool;
+      return at(tool, 'method') === 'GET' ? tool : undefined;
     });
-    expect(drifted).toMatchObject({
-      title: 'Kept',
-      method: 'GET',
-      drift: { isDangerous: true, suspends: ['openWorldHint'] },
-    });
+    expect([at(changed, 'title'), at(changed, 'drift')]).toEqual(['Kept', undefined]);
     const shown = (tool: Json | undefined): string => short((hint) => at(tool, 'annotations', hint));
-    expect(shown(await listedTool(world.assay.url, 'one'))).toBe('+-++');
-    expect(verdictOf(await world.admin.post(`/tools/${id}/review`))).toBe('200');
     expect(shown(await listedTool(world.assay.url, 'one'))).toBe('+-+-');
   });
 });

@@ -159,13 +159,17 @@ describe('another method', () => {
     expect(short((hint) => at(back.json(), 'annotations', hint))).toBe('-+-+');
   });
 
-  it('has what lowers caution wait for a review, and leaves standing what else was said by hand', async () => {
+  it('or another URL leaves standing what was said by hand, and is no drift', async () => {
     const id = textAt(await make('kept', { method: 'POST' }), 'id');
     await world.admin.put(`/tools/${id}`, { annotations: { openWorldHint: false }, title: 'Kept' });
-    const turned = (await world.admin.put(`/tools/${id}`, { method: 'PUT' })).json();
-    expect(short((hint) => at(turned, 'annotations', hint))).toBe('--++');
-    expect([at(turned, 'title'), at(turned, 'drift', 'suspends')]).toEqual(['Kept', ['openWorldHint']]);
-    const reviewed = (await world.admin.post(`/tools/${id}/review`)).json();
-    expect(short((hint) => at(reviewed, 'annotations', hint))).toBe('--+-');
+    for (const body of [{ url: `${api.url}/elsewhere/{id}` }, { method: 'PUT' }]) {
+      const turned = (await world.admin.put(`/tools/${id}`, body)).json();
+      expect([at(turned, 'title'), at(turned, 'drift')]).toEqual(['Kept', undefined]);
+      expect(at(turned, 'hints', 'openWorldHint', 'effective')).toBe(false);
+    }
+    await world.admin.post('/gateways/local/refresh');
+    const kept = (await world.admin.get(`/tools/${id}`)).json();
+    expect(short((hint) => at(kept, 'annotations', hint))).toBe('--+-');
+    expect(at(kept, 'drift')).toBeUndefined();
   });
 });

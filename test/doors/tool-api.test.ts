@@ -525,8 +525,8 @@ describe('the list of tools', () => {
   it('finds what has drifted, and what of it is dangerous', async () => {
     filtered.have(
       FILTERED.map((tool) => {
-        if (tool['name'] === 'odd') return { ...tool, description: 'Odder.' };
-        return tool['name'] === 'send' ? { ...tool, 'x-more': 1 } : tool;
+        if (tool['name'] === 'odd') return { ...tool, inputSchema: { type: 'object', required: ['x'] } };
+        return tool['name'] === 'send' ? { ...tool, description: 'Sent.' } : tool;
       }),
     );
     expect((await admin.post('/gateways/filtered/refresh')).status).toBe(200);

@@ -1,4 +1,5 @@
 import { HINTS } from '../hints/hint.ts';
+import type { Aspects } from '../hints/aspects.ts';
 import type { Override } from '../hints/tool-word.ts';
 import { toolsetJson, type ToolsetJson } from '../toolset-json.ts';
 import type { Bundle, BundledEntry, Entry, LeftOutOfBundle, SaidOfTool, SealedText } from './bundle.ts';
@@ -44,6 +45,7 @@ interface OverrideJson {
   readonly at: string;
   readonly reason?: string;
   readonly digest: string;
+  readonly seen?: Aspects;
 }
 
 export interface Enclosed {
@@ -98,8 +100,9 @@ export function saidJson({ server, identity, name, overrides, title, isDisabled 
   };
 }
 
-function overrideJson({ value, author, atMs, reason, digest }: Override): OverrideJson {
-  return { value, author, at: timeOf(atMs), ...(reason !== undefined && { reason }), digest };
+function overrideJson({ value, author, atMs, reason, digest, seen }: Override): OverrideJson {
+  const given = { value, author, at: timeOf(atMs), ...(reason !== undefined && { reason }), digest };
+  return seen === undefined ? given : { ...given, seen };
 }
 
 function timeOf(ms: number): string {

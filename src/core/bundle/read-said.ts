@@ -1,5 +1,6 @@
 import { HINTS, type Hint } from '../hints/hint.ts';
 import type { ServerWord } from '../hints/server-word.ts';
+import type { Aspects } from '../hints/aspects.ts';
 import type { Override } from '../hints/tool-word.ts';
 import {
   complainAt,
@@ -17,6 +18,7 @@ import { onlyMembers } from './only-members.ts';
 
 const LONGEST_TITLE = 255;
 const LONGEST_REASON = 1_000;
+const LONGEST_ASPECT = 64;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 /** What is said of one tool; what is wrong is told to its place. */
@@ -56,7 +58,7 @@ function readOverride([name, place]: readonly [string, Place]): readonly (readon
     complainAt(place, `there is no such hint; there are ${HINTS.join(', ')}`);
     return [];
   }
-  onlyMembers(place, ['value', 'author', 'at', 'reason', 'digest']);
+  onlyMembers(place, ['value', 'author', 'at', 'reason', 'digest', 'seen']);
   const at = (member: string): Place => memberAt(place, member);
   for (const member of ['value', 'at']) if (!isGiven(at(member))) complainAt(at(member), 'it is missing');
   const reason = isGiven(at('reason')) ? fitTextAt(at('reason'), reasonFault) : undefined;
@@ -66,8 +68,15 @@ function readOverride([name, place]: readonly [string, Place]): readonly (readon
     atMs: timeMsAt(at('at'), 0),
     ...(reason !== undefined && { reason }),
     digest: fitTextAt(at('digest'), digestFault),
+    ...(isGiven(at('seen')) && { seen: readSeen(at('seen')) }),
   };
   return [[hint, override]];
+}
+
+function readSeen(place: Place): Aspects {
+  onlyMembers(place, ['behaviour', 'target', 'prose']);
+  const text = (member: string): string => fitTextAt(memberAt(place, member), aspectFault);
+  return { behaviour: text('behaviour'), target: text('target'), prose: text('prose') };
 }
 
 function titleFault(title: string): string | undefined {
@@ -78,6 +87,10 @@ function titleFault(title: string): string | undefined {
 
 function reasonFault(reason: string): string | undefined {
   return reason.length > LONGEST_REASON ? `it may have at most ${LONGEST_REASON} characters` : undefined;
+}
+
+function aspectFault(text: string): string | undefined {
+  return text.length > LONGEST_ASPECT ? `it may have at most ${LONGEST_ASPECT} characters` : undefined;
 }
 
 function digestFault(digest: string): string | undefined {

@@ -6,7 +6,9 @@ export interface Claim {
   readonly value: boolean;
   /** `declared` by the source, `inferred` by a rule, `override` by an operator, `observed` by verification. */
   readonly kind: ClaimKind;
-  /** Who says so: the name of a server, a rule, a subject, a run of verification. */
+  /** Who says so. */
+  readonly source: ClaimSource;
+  /** The name of who says so: a server, a module, a subject, a rule, a run of verification. */
   readonly origin: string;
   /** Why, as a phrase: "GET request". */
   readonly reason?: string | undefined;
@@ -23,3 +25,11 @@ export interface Claim {
 }
 
 export type ClaimKind = 'declared' | 'inferred' | 'override' | 'observed';
+
+/**
+ * `server`: the upstream server. `operator`: an operator, through the API, the CLI or the pages. `config_file`: the entry of
+ * a REST tool there. `document`: `x-mcp` of an OpenAPI document. `module`: a module of functions. `rule`: what an HTTP method
+ * means. `verification`: a run that watched the tool.
+ */
+export type ClaimSource =
+  'server' | 'operator' | 'config_file' | 'document' | 'module' | 'rule' | 'verification';

@@ -1,5 +1,6 @@
 import { hiddenTexts, type HiddenText } from './hidden-text.ts';
 import { HTTP_FACTS } from '../sources/http-facts.ts';
+import { FUNCTION_FACTS } from '../sources/made-facts.ts';
 import { exactJson, isMembers } from '../canonical-json.ts';
 import { saidHints, HINTS, type Hint, type SaidHints } from './hint.ts';
 
@@ -13,6 +14,8 @@ export interface Declared {
   readonly description: string | undefined;
   /** Of the HTTP request that a tool of our own making sends. */
   readonly method: string | undefined;
+  /** The mark of the module of functions that it is of. */
+  readonly module: string | undefined;
   /** `annotations` as it is written; undefined where it is no object. */
   readonly annotations: Readonly<Record<string, unknown>> | undefined;
   /** Where people do not see all that models read. */
@@ -33,6 +36,7 @@ export function declaredIn(text: string): Declared {
     title,
     description: textOf(own(members, 'description')),
     method: textOf(membersAt(membersAt(members, '_meta'), HTTP_FACTS)['method']),
+    module: textOf(membersAt(membersAt(members, '_meta'), FUNCTION_FACTS)['module']),
     annotations,
     // Most definitions are ASCII without escapes, and need no walk.
     hidden: MAY_HIDE.test(text) ? hiddenTexts(read) : [],

@@ -1,11 +1,8 @@
 import { hasTwins } from '../canonical-json.ts';
 import { jsonChanges, type JsonChange } from '../json-changes.ts';
-import type { Claim } from './claim.ts';
-import { declaredIn } from './declared.ts';
-import { HINTS, isCautious } from './hint.ts';
-import { inferFromMethod } from './infer.ts';
-import { resolveHints } from './resolve.ts';
-import type { Drift } from './tool-word.ts';
+import { HTTP_FACTS } from '../sources/http-facts.ts';
+import { partsOf, type DefinitionSource, type Parts } from './aspects.ts';
+import { HINTS, isCautious, type Hint } from './hint.ts';
 
 /** One definition of a tool. */
 export interface Definition {
@@ -15,80 +12,122 @@ export interface Definition {
   readonly text: string;
 }
 
-/** When it was, and of whom: of a tool that Assay makes itself its request counts too. */
-export interface Seen {
-  readonly nowMs: number;
-  readonly isMade: boolean;
+/** How a definition differs from the one that was accepted. */
+export interface Drift {
+  /** SHA-256 of the definition as it is now. */
+  readonly digest: string;
+  readonly sinceMs: number;
+  readonly changes: readonly JsonChange[];
+  /** Why somebody should look at it; empty: it is harmless. */
+  readonly risks: readonly DriftRisk[];
 }
 
-/** How a definition differs from the accepted one; undefined where it does not. */
-export function driftOf(accepted: Definition, now: Definition, seen: Seen): Drift | undefined {
+/** What makes a change worth a look. The hints are those that the source states, as they resolve. */
+export type DriftRisk =
+  | { readonly code: 'hint_raised' | 'hint_lowered'; readonly hint: Hint; readonly value: boolean }
+  | { readonly code: Exclude<RiskCode, 'hint_raised' | 'hint_lowered'> };
+
+export type RiskCode = DangerCode | ProseCode | 'meta';
+
+/**
+ * The tool may do another thing than the one that was accepted, or claims to. `unreadable`: one of the definitions is no
+ * JSON object. `ambiguous`: readers would not agree on what it says. `not_compared`: an older Assay found it, and did not say why.
+ */
+type DangerCode =
+  | 'hint_raised'
+  | 'hint_lowered'
+  | 'hint_like'
+  | 'input_schema'
+  | 'name'
+  | 'request'
+  | 'target'
+  | 'unreadable'
+  | 'ambiguous'
+  | 'not_compared';
+
+/** What people and models read changed: it may be meant to mislead them, and tells nothing of what the tool does. */
+type ProseCode = 'title' | 'description' | 'schema_text' | 'icons' | 'output_schema';
+
+/** Whether a change of prose suspends overrides that lower caution, or is shown alone: the setting `drift.prose`. */
+export type ProsePolicy = 'flag' | 'suspend';
+
+/** `dangerous` suspends overrides that lower caution, `review` asks for a look, `harmless` is shown alone. */
+export type DriftSeverity = 'dangerous' | 'review' | 'harmless';
+
+const PARTS: readonly (readonly [keyof Parts, Exclude<RiskCode, 'hint_raised' | 'hint_lowered'>])[] = [
+  ['hintLike', 'hint_like'],
+  ['name', 'name'],
+  ['inputSchema', 'input_schema'],
+  ['request', 'request'],
+  ['target', 'target'],
+  ['title', 'title'],
+  ['description', 'description'],
+  ['schemaText', 'schema_text'],
+  ['icons', 'icons'],
+  ['outputSchema', 'output_schema'],
+  ['meta', 'meta'],
+];
+const PROSE: ReadonlySet<RiskCode> = new Set<ProseCode>([
+  'title',
+  'description',
+  'schema_text',
+  'icons',
+  'output_schema',
+]);
+
+/**
+ * How a definition differs from the accepted one; undefined where it does not, or only by where the operator sends its
+ * requests.
+ */
+export function driftOf(
+  accepted: Definition,
+  now: Definition,
+  { nowMs, ...source }: DefinitionSource & { readonly nowMs: number },
+): Drift | undefined {
   if (accepted.digest === now.digest) return undefined;
   const changes = jsonChanges(accepted.text, now.text);
-  return {
-    digest: now.digest,
-    sinceMs: seen.nowMs,
-    changes: boundedChanges(changes),
-    dangers: [
-      ...saferHints(accepted, now, seen),
-      ...(seen.isMade && changes.some(({ path }) => isOfMaking(path)) ? [ANOTHER_DOING] : []),
-      ...rewritten(accepted, now, changes),
-      ...(hasTwins(now.text) ? [AMBIGUOUS] : []),
-    ],
-  };
+  const risks = hasTwins(now.text)
+    ? [{ code: 'ambiguous' } as const]
+    : risksOf(partsOf(accepted.text, source), partsOf(now.text, source));
+  if (source.isTargetChosen === true && changes.every(({ path }) => path === TARGET)) return undefined;
+  return { digest: now.digest, sinceMs: nowMs, changes: boundedChanges(changes), risks };
 }
 
-/** What a tool that Assay makes does may be another thing under the same words. */
-export const ANOTHER_DOING: string = 'it sends another request, or is of another module';
+const TARGET = `_meta[${JSON.stringify(HTTP_FACTS)}].target`;
 
-/** Clients do not get such a definition, and an operator should know why. */
-const AMBIGUOUS = 'an object in it holds the same key twice, so that readers may understand it differently';
-
-/** Whether a change is one of what Assay itself says of how a tool is made. */
-function isOfMaking(path: string): boolean {
-  return path === '_meta' || /^_meta\W+assay\//.test(path);
-}
-
-const REWRITTEN: readonly (readonly [member: string, danger: string])[] = [
-  ['title', 'its title was rewritten'],
-  ['description', 'its description was rewritten'],
-  ['inputSchema', 'its input schema was rewritten'],
-  ['outputSchema', 'its output schema was rewritten'],
-];
-
-function rewritten(accepted: Definition, now: Definition, changes: readonly JsonChange[]): readonly string[] {
-  const [before, after] = [declaredIn(accepted.text), declaredIn(now.text)];
-  const touched = new Set(changes.map(({ path }) => memberOf(path)));
-  // Where one of the texts is no JSON object, nobody can tell what changed.
-  const isOpaque = touched.has('');
-  const dangers = REWRITTEN.filter(([member]) => isOpaque || touched.has(member)).map(([, danger]) => danger);
-  if (before.title !== after.title && !touched.has('title')) dangers.push('its title was rewritten');
-  return dangers;
-}
-
-/** Hints that, by the word of the source alone, look less dangerous than before. */
-function saferHints(before: Definition, after: Definition, { isMade }: Seen): readonly string[] {
-  const [was, is] = [resolveHints(claimsIn(before, isMade), ''), resolveHints(claimsIn(after, isMade), '')];
-  return HINTS.filter(
-    (hint) => isCautious(hint, was[hint].effective.value) && !isCautious(hint, is[hint].effective.value),
-  ).map((hint) => `it looks safer: ${hint} is ${is[hint].effective.value} now`);
-}
-
-function claimsIn({ text }: Definition, isMade: boolean): readonly Claim[] {
-  const { hints, method } = declaredIn(text);
-  const inferred = isMade && method !== undefined ? inferFromMethod(method)?.hints : undefined;
-  return HINTS.flatMap((hint) => {
-    const claim = { hint, origin: '', atMs: 0, digest: '', mayLower: true };
-    const [declared, followed] = [hints[hint], inferred?.[hint]];
-    return [
-      ...(declared === undefined ? [] : [{ ...claim, kind: 'declared' as const, value: declared }]),
-      ...(followed === undefined ? [] : [{ ...claim, kind: 'inferred' as const, value: followed }]),
-    ];
+function risksOf(before: Parts | undefined, after: Parts | undefined): readonly DriftRisk[] {
+  if (before === undefined || after === undefined) return [{ code: 'unreadable' }];
+  const hints = HINTS.filter((hint) => before.hints[hint] !== after.hints[hint]).map((hint): DriftRisk => {
+    const value = after.hints[hint];
+    return { code: isCautious(hint, value) ? 'hint_raised' : 'hint_lowered', hint, value };
   });
+  const others = PARTS.filter(([part]) => before[part] !== after[part]).map(([, code]) => ({ code }));
+  return [...hints, ...others];
 }
 
-function memberOf(path: string): string {
-  return /^[\w$-]+/.exec(path)?.[0] ?? (path === '' ? '' : path);
+export function isProse({ code }: DriftRisk): boolean {
+  return PROSE.has(code);
+}
+
+/** Whether nothing but what people and models read has changed. */
+export function isProseAlone({ risks }: Drift): boolean {
+  return risks.length > 0 && risks.every(isProse);
+}
+
+export function isDangerous(risk: DriftRisk, prose: ProsePolicy): boolean {
+  return isProse(risk) ? prose === 'suspend' : risk.code !== 'meta';
+}
+
+export function severityOf({ risks }: Drift, prose: ProsePolicy): DriftSeverity {
+  if (risks.length === 0) return 'harmless';
+  return risks.some((risk) => isDangerous(risk, prose)) ? 'dangerous' : 'review';
+}
+
+const UNKNOWN: ReadonlySet<RiskCode> = new Set(['unreadable', 'ambiguous', 'not_compared']);
+
+/** A hint that its source states less cautiously than in the accepted definition. */
+export function isLowered({ risks }: Drift, hint: Hint): boolean {
+  return risks.some((risk) => UNKNOWN.has(risk.code) || (risk.code === 'hint_lowered' && risk.hint === hint));
 }
 
 /** Beyond these a change is shown as a whole, and a text as its beginning: both are kept for each tool. */
@@ -105,6 +144,10 @@ function boundedChanges(changes: readonly JsonChange[]): readonly JsonChange[] {
     ...(before !== undefined && { before: beginning(before) }),
     ...(after !== undefined && { after: beginning(after) }),
   }));
+}
+
+function memberOf(path: string): string {
+  return /^[\w$-]+/.exec(path)?.[0] ?? (path === '' ? '' : path);
 }
 
 function beginning(text: string): string {

@@ -20,6 +20,12 @@ export function isCautious(hint: Hint, value: boolean): boolean {
   return value === DEFAULTS[hint];
 }
 
+/** The hint that a reader who ignores case, hyphens and underscores takes a key for. */
+export function hintMeant(key: string): Hint | undefined {
+  const folded = key.replace(/[-_]/g, '').toLowerCase();
+  return HINTS.find((hint) => hint.toLowerCase() === folded);
+}
+
 /** What somebody says of hints: one that is absent is not false. */
 export type SaidHints = Readonly<Partial<Record<Hint, boolean>>>;
 

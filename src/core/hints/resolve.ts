@@ -4,8 +4,11 @@ import { DEFAULTS, HINTS, isCautious, type Hint } from './hint.ts';
 /** Why a value is what it is. */
 export type Basis =
   | { readonly kind: 'claim'; readonly claim: Claim }
-  /** Nobody says anything of it, and it follows from `readOnlyHint`: what only reads destroys nothing and can be repeated. */
-  | { readonly kind: 'implied'; readonly by: Basis }
+  /**
+   * It follows from `readOnlyHint: true`, as what only reads destroys nothing and can be repeated, or from
+   * `destructiveHint: true`, as what destroys does not only read.
+   */
+  | { readonly kind: 'implied'; readonly from: 'readOnlyHint' | 'destructiveHint'; readonly by: Claim }
   /** What the specification has it be. */
   | { readonly kind: 'default' };
 
@@ -57,13 +60,21 @@ export function resolveHints(
         hint,
         effective: effective[hint],
         decision: decision[hint],
-        emitted: isMade ? effective[hint].value : (isContradicted ? deciding : claim)?.value,
+        emitted:
+          isMade || isSetAside(claim, effective[hint])
+            ? effective[hint].value
+            : (isContradicted ? deciding : claim)?.value,
         ...(isContradicted && { contradiction: deciding }),
         claims: claims.filter((one) => one.hint === hint).toSorted(byWeight),
       },
     ];
   });
   return careful(Object.fromEntries(resolved) as unknown as ResolvedHints); // every hint was visited
+}
+
+/** Whether what was inferred is not believed, as an explicit claim on another hint contradicts it. */
+function isSetAside(claim: Claim | undefined, { value, by }: Decided): boolean {
+  return claim?.kind === 'inferred' && by.kind === 'implied' && claim.value !== value;
 }
 
 /**
@@ -84,36 +95,52 @@ function doesCount(claim: Claim, digest: string): boolean {
   return claim.suspended === undefined && (claim.kind !== 'observed' || claim.digest === digest);
 }
 
+/**
+ * Both `readOnlyHint` and `destructiveHint` cannot be true. Where one of them is inferred, the explicit one wins; otherwise
+ * nobody knows which one is meant, and caution wins.
+ */
 function settle(claims: readonly Claim[]): Readonly<Record<Hint, Decided>> {
-  const alone = (hint: Hint): Decided | undefined => decidedOf(claims.filter((claim) => claim.hint === hint));
-  const readOnly = alone('readOnlyHint') ?? defaultOf('readOnlyHint');
-  const destructive = alone('destructiveHint');
-  const openWorldHint = alone('openWorldHint') ?? defaultOf('openWorldHint');
-  // Both cannot be true, and nobody knows which one is meant: caution wins.
-  if (readOnly.value && destructive?.value === true)
+  const alone = (hint: Hint): Claim | undefined => decidingOf(claims.filter((claim) => claim.hint === hint));
+  const [readOnly, destructive] = [alone('readOnlyHint'), alone('destructiveHint')];
+  const reads = readOnly?.value === true ? readOnly : undefined;
+  const destroys = destructive?.value === true ? destructive : undefined;
+  const isSeen = claims.some(
+    ({ kind, hint, value }) => kind === 'observed' && hint === 'destructiveHint' && value,
+  );
+  const decided = (hint: Hint): Decided => decidedBy(hint, alone(hint));
+  const openWorldHint = decided('openWorldHint');
+  if (reads === undefined || (destroys !== undefined && (isSeen || !isOutranked(destroys, reads))))
     return {
-      readOnlyHint: { value: false, by: destructive.by },
-      destructiveHint: destructive,
-      idempotentHint: alone('idempotentHint') ?? defaultOf('idempotentHint'),
+      readOnlyHint:
+        reads === undefined || destroys === undefined
+          ? decided('readOnlyHint')
+          : { value: false, by: { kind: 'implied', from: 'destructiveHint', by: destroys } },
+      destructiveHint: decided('destructiveHint'),
+      idempotentHint: decided('idempotentHint'),
       openWorldHint,
     };
-  const otherwise = (hint: Hint): Decided =>
-    readOnly.value ? { value: !DEFAULTS[hint], by: { kind: 'implied', by: readOnly.by } } : defaultOf(hint);
+  const following = (hint: Hint): Decided => {
+    const own = alone(hint);
+    if (own !== undefined && own !== destroys) return decided(hint);
+    return { value: !DEFAULTS[hint], by: { kind: 'implied', from: 'readOnlyHint', by: reads } };
+  };
   return {
-    readOnlyHint: readOnly,
-    destructiveHint: destructive ?? otherwise('destructiveHint'),
-    idempotentHint: alone('idempotentHint') ?? otherwise('idempotentHint'),
+    readOnlyHint: decided('readOnlyHint'),
+    destructiveHint: following('destructiveHint'),
+    idempotentHint: following('idempotentHint'),
     openWorldHint,
   };
 }
 
-function defaultOf(hint: Hint): Decided {
-  return { value: DEFAULTS[hint], by: { kind: 'default' } };
+/** Whether a guess stands against an explicit claim. */
+function isOutranked(claim: Claim, by: Claim): boolean {
+  return claim.kind === 'inferred' && by.kind !== 'inferred';
 }
 
-function decidedOf(about: readonly Claim[]): Decided | undefined {
-  const claim = decidingOf(about);
-  return claim && { value: claim.value, by: { kind: 'claim', claim } };
+function decidedBy(hint: Hint, claim: Claim | undefined): Decided {
+  return claim === undefined
+    ? { value: DEFAULTS[hint], by: { kind: 'default' } }
+    : { value: claim.value, by: { kind: 'claim', claim } };
 }
 
 /** What anybody but observation says of one hint. */

@@ -1,5 +1,6 @@
+import type { Aspects, AspectsOf } from './aspects.ts';
+import type { Drift, ProsePolicy } from './drift.ts';
 import { isCautious, type Hint } from './hint.ts';
-import type { JsonChange } from '../json-changes.ts';
 
 /** An operator's word on one hint. */
 export interface Override {
@@ -10,16 +11,23 @@ export interface Override {
   readonly reason?: string | undefined;
   /** SHA-256 of the definition that its author saw. */
   readonly digest: string;
+  /** What that definition said; absent: unknown, so that the override counts for that digest alone. */
+  readonly seen?: Aspects | undefined;
 }
 
-/** How a definition differs from the one that was accepted. */
-export interface Drift {
-  /** SHA-256 of the definition as it is now. */
-  readonly digest: string;
-  readonly sinceMs: number;
-  readonly changes: readonly JsonChange[];
-  /** Why it must be looked at before words that lower caution count again; empty: it is harmless. */
-  readonly dangers: readonly string[];
+/** How often prose has changed while the behaviour stayed the same. */
+export interface Volatility {
+  /** Connections in a row, each of which found other prose than the one before. */
+  readonly connects: number;
+  /** Whether an operator accepted the tool when that was known: other prose is not reported any more. */
+  readonly isAccepted: boolean;
+}
+
+/** So many connections in a row make prose volatile. */
+export const VOLATILE_AFTER = 3;
+
+export function isVolatile({ volatility }: Pick<ToolWord, 'volatility'>): boolean {
+  return volatility !== undefined && volatility.connects >= VOLATILE_AFTER;
 }
 
 /** All that is kept of one tool beside what its server says: what operators said, and how it has drifted. */
@@ -35,27 +43,48 @@ export interface ToolWord {
   /** Whether it is kept from clients. */
   readonly isDisabled?: boolean | undefined;
   readonly drift?: Drift | undefined;
+  /** Absent: its prose has not changed by itself. */
+  readonly volatility?: Volatility | undefined;
 }
 
-/** Whether an override counts for the definition of this digest. One that lowers caution lapses by a dangerous change until that is reviewed. */
-export function isInForce(hint: Hint, override: Override, { digest, drift }: Circumstances): boolean {
-  if (isCautious(hint, override.value) || override.digest === digest) return true;
-  // A change that nobody has judged yet may be dangerous, and so may be what its server went back to.
-  return drift?.digest === digest && drift.dangers.length === 0;
+/**
+ * Whether an override counts for a definition. One that lowers caution counts where its author saw a definition of the same
+ * behaviour, and of the same prose where that matters. What operators write themselves they have seen.
+ */
+export function isInForce(hint: Hint, override: Override, now: Circumstances): boolean {
+  if (now.isOwn || isCautious(hint, override.value) || override.digest === now.digest) return true;
+  return isAlike(override, now);
 }
 
+function isAlike(override: Override, { aspects, prose }: Circumstances): boolean {
+  if (override.seen === undefined) return false;
+  const [seen, now] = [override.seen, aspects()];
+  const isSameTarget = now.target === '' || seen.target === now.target;
+  return seen.behaviour === now.behaviour && isSameTarget && (prose === 'flag' || seen.prose === now.prose);
+}
+
+/** The definition as it is now. */
 export interface Circumstances {
-  /** Of the definition as it is now. */
   readonly digest: string;
-  readonly drift?: Drift | undefined;
+  readonly aspects: AspectsOf;
+  readonly prose: ProsePolicy;
+  /** Whether an operator wrote it, and nobody else can change it. */
+  readonly isOwn: boolean;
 }
 
 /** The word of a tool after somebody has looked at its definition: nothing differs, and all overrides speak of it. */
-export function reviewed({ drift: _, ...word }: ToolWord, digest: string): ToolWord {
+export function reviewed(
+  { drift: _, volatility, ...word }: ToolWord,
+  { digest, aspects }: Pick<Circumstances, 'digest' | 'aspects'>,
+): ToolWord {
   const overrides = Object.fromEntries(
-    Object.entries(word.overrides).map(([hint, override]) => [hint, { ...override, digest }]),
+    Object.entries(word.overrides).map(([hint, override]) => [
+      hint,
+      { ...override, digest, seen: aspects() },
+    ]),
   );
-  return { ...word, overrides };
+  const accepted = volatility !== undefined && isVolatile({ volatility });
+  return { ...word, overrides, ...(accepted && { volatility: { ...volatility, isAccepted: true } }) };
 }
 
 /** Whether it is so already. */
@@ -63,9 +92,27 @@ export function isReviewed({ overrides, drift }: ToolWord, digest: string): bool
   return drift === undefined && Object.values(overrides).every((override) => override.digest === digest);
 }
 
+/** What becomes of it when a connection has found the tool as it was found before, with other prose, or doing another thing. */
+export function volatilityAfter(
+  before: Volatility | undefined,
+  found: 'same' | 'prose' | 'behaviour',
+): Volatility | undefined {
+  if (found === 'behaviour') return undefined;
+  const { connects, isAccepted } = before ?? { connects: 0, isAccepted: false };
+  if (found === 'prose') return { connects: Math.min(connects + 1, VOLATILE_AFTER), isAccepted };
+  return connects < VOLATILE_AFTER ? undefined : before;
+}
+
 /** Whether nothing is said, so that nothing need be kept. */
-export function isSilent({ overrides, title, isDisabled, drift }: ToolWord): boolean {
-  return (
-    Object.keys(overrides).length === 0 && title === undefined && isDisabled !== true && drift === undefined
-  );
+export function isSilent({ overrides, title, isDisabled, drift, volatility }: ToolWord): boolean {
+  const isPlain = title === undefined && isDisabled !== true && drift === undefined;
+  return isPlain && volatility === undefined && Object.keys(overrides).length === 0;
+}
+
+/** A stored word. A drift that an older Assay kept says nothing of its risks, and counts as dangerous until it is compared again. */
+export function toolWordIn(body: unknown): ToolWord | undefined {
+  const word = body as ToolWord | undefined; // the service of tools wrote it
+  if (word?.drift === undefined || (word.drift as Partial<Drift>).risks !== undefined) return word;
+  const { digest, sinceMs, changes } = word.drift;
+  return { ...word, drift: { digest, sinceMs, changes, risks: [{ code: 'not_compared' }] } };
 }

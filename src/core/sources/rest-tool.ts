@@ -10,6 +10,8 @@ export type RestAuth =
 /** One HTTP request that an operator made a tool of, checked, defaults filled in. */
 export interface RestToolSpec {
   readonly name: string;
+  /** Who made it while Assay ran; absent: it stands in the config file. */
+  readonly author?: string | undefined;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   /** An absolute URL; `{argument}` in its path or query stands for the value of an argument. */

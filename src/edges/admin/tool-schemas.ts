@@ -6,7 +6,10 @@ const CLAIM = z
   .object({
     value: z.boolean(),
     kind: z.enum(['declared', 'inferred', 'override', 'observed']),
-    origin: z.string().openapi({ description: 'Who says so: a server, a rule, a subject, a verification.' }),
+    source: z
+      .enum(['server', 'operator', 'config_file', 'document', 'module', 'rule', 'verification'])
+      .openapi({ description: 'Who says so.' }),
+    origin: z.string().openapi({ description: 'Its name: a server, a module, a subject, a verification.' }),
     reason: z.string().optional(),
     at: z.iso.datetime().optional(),
     digest: z.string().openapi({ description: 'SHA-256 of the definition that it speaks of.' }),
@@ -20,6 +23,7 @@ const HINT = z
     effective: z.boolean().openapi({ description: 'What is believed.' }),
     decidedBy: z.enum(['declared', 'inferred', 'override', 'observed', 'implied', 'default']),
     reason: z.string(),
+    reasonCode: z.string().openapi({ description: 'The same as a code.' }),
     decision: z.boolean().openapi({ description: 'The same where only trusted words lower caution.' }),
     emitted: z.boolean().optional().openapi({ description: 'What lists show; absent: nothing.' }),
     isContradicted: z.boolean(),
@@ -36,8 +40,15 @@ export const HINTS_SCHEMA: z.ZodObject = z.object(ofHints(HINT));
 const DRIFT = z
   .object({
     since: z.iso.datetime(),
+    severity: z.enum(['dangerous', 'review', 'harmless']),
     isDangerous: z.boolean(),
-    dangers: z.array(z.string()),
+    dangers: z
+      .array(z.string())
+      .openapi({ description: 'What suspends overrides that lower caution until it is reviewed.' }),
+    flags: z.array(z.string()).openapi({ description: 'What asks for a review alone.' }),
+    isVolatile: z
+      .boolean()
+      .openapi({ description: 'Whether titles and descriptions change at each start of the server.' }),
     changes: z.array(
       z.object({ path: z.string(), before: z.string().optional(), after: z.string().optional() }),
     ),

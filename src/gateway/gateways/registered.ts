@@ -4,7 +4,7 @@ import { localSpec } from '../../core/sources/local-spec.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import type { Catalog, Plan, Rejected } from '../catalog.ts';
 import type { Log } from '../ports.ts';
-import type { Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { EntrySeal, GatewayEntry, GatewayWord, ReadEntry } from '../ports/gateways.ts';
 import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
 import type { LocalKind, WordKind } from '../ports/words.ts';
@@ -97,14 +97,18 @@ export class RegisteredGateways {
   async #local(): Promise<LocalPlan> {
     const { readLocal } = this.#options;
     const rejected: Rejected[] = [];
-    const tools = await this.#made('rest-tool', (name, entry) => readLocal.tool(name, entry), rejected);
+    const readTool = (name: string, entry: GatewayEntry, author: string): Result<RestToolSpec, unknown> => {
+      const read = readLocal.tool(name, entry);
+      return read.ok ? ok({ ...read.value, author }) : read;
+    };
+    const tools = await this.#made('rest-tool', readTool, rejected);
     const modules = await this.#made('function-module', (_, entry) => readLocal.module(entry), rejected);
     return { tools, modules, rejected };
   }
 
   async #made<T>(
     kind: LocalKind,
-    read: (name: string, entry: GatewayEntry) => Result<T, unknown>,
+    read: (name: string, entry: GatewayEntry, author: string) => Result<T, unknown>,
     rejected: Rejected[],
   ): Promise<readonly T[]> {
     const { words, seal } = this.#options;
@@ -112,7 +116,7 @@ export class RegisteredGateways {
     const made: T[] = [];
     for (const { name, ...sealed } of kept.toSorted((one, other) => one.createdMs - other.createdMs)) {
       const entry = await seal.open(sealNameOf(kind, name), sealed);
-      const spec = entry.ok ? read(name, entry.value) : undefined;
+      const spec = entry.ok ? read(name, entry.value, sealed.author) : undefined;
       if (spec?.ok === true) made.push(spec.value);
       else
         rejected.push({

@@ -1,27 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deed } from '../../core/deed.ts';
-import { driftOf, type Definition as Text } from '../../core/hints/drift.ts';
-import { isSilent, type Drift, type ToolWord } from '../../core/hints/tool-word.ts';
+import { driftOf, type Definition as Text, type ProsePolicy } from '../../core/hints/drift.ts';
+import { isSilent, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
-import { isMade, type ServerSpec } from '../../core/server-spec.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
 import { digestOf } from '../definition-facts.ts';
 import type { Definition, Log } from '../ports.ts';
 import type { WordChange, WordStore } from '../ports/words.ts';
 import type { Words } from '../words/words.ts';
 import { Turns } from '../turns.ts';
+import { driftDeed, driftKindOf, driftSays, isDriftNews, wordAfter, wordAfterSame } from './drift-change.ts';
+import { definitionSourceOf, restToolOf } from './definition-source.ts';
 import { idsOf, toolIdIn } from './tool-claims.ts';
 
 export interface DriftWatchOptions {
   readonly words: Words;
   readonly log: Log;
+  readonly prose: ProsePolicy;
   readonly nowMs: () => number;
 }
 
 interface Sight {
   readonly spec: ServerSpec;
   readonly tools: readonly Definition[];
+  /** Counts the connections to the server. */
+  readonly connection: number;
 }
 
 /** A server that changes its tools at every list is compared once in so many ms, as each change is written. */
@@ -46,6 +50,10 @@ export class DriftWatch {
   readonly #toldMs = new Map<string, number>();
   /** How many of each server. */
   readonly #learnt = new Map<string, number>();
+  /** The connection to each server, and how many there have been. */
+  readonly #connections = new Map<string, { readonly link: WeakRef<object>; readonly count: number }>();
+  /** In which connection the prose of a tool was last looked at, by the ids of tools that have drifted. */
+  readonly #lookedAt = new Map<string, number>();
   readonly #waiting = new Map<string, Sight>();
   readonly #running = new Map<string, Promise<void>>();
   /** Of servers whose tools were seen and are not compared yet. */
@@ -60,12 +68,20 @@ export class DriftWatch {
     });
   }
 
-  /** The tools of a server were read. */
-  saw(spec: ServerSpec, tools: readonly Definition[]): void {
+  /** The tools of a server were read from this link. */
+  saw(spec: ServerSpec, tools: readonly Definition[], link: object): void {
     const key = idsOf(spec).serverId;
-    this.#waiting.set(key, { spec, tools });
+    this.#waiting.set(key, { spec, tools, connection: this.#connectionOf(key, link) });
     if (!this.#unsettled.has(key)) this.#unsettled.set(key, Promise.withResolvers());
     if (!this.#running.has(key)) this.#running.set(key, this.#compareWaiting(key));
+  }
+
+  #connectionOf(key: string, link: object): number {
+    const known = this.#connections.get(key);
+    if (known?.link.deref() === link) return known.count;
+    const count = (known?.count ?? 0) + 1;
+    this.#connections.set(key, { link: new WeakRef(link), count });
+    return count;
   }
 
   /** Resolves when all that was seen of a server is compared and kept, at the latest after 5 s. */
@@ -134,6 +150,7 @@ export class DriftWatch {
       if (!saved.ok) return saved;
       if (!saved.value) continue;
       for (const { change, says, kind } of changes.value) {
+        this.#lookedAt.set(change.word.id, sight.connection);
         if (change.deed === undefined) continue;
         this.#toldMs.set(kind, change.deed.atMs);
         this.#options.log.warn(says, { server: sight.spec.name });
@@ -143,7 +160,10 @@ export class DriftWatch {
     return ok(true);
   }
 
-  async #changesOf({ spec, tools }: Sight, store: WordStore): Promise<Result<readonly Change[], Refusal>> {
+  async #changesOf(
+    { spec, tools, connection }: Sight,
+    store: WordStore,
+  ): Promise<Result<readonly Change[], Refusal>> {
     const known = await this.#learn(spec, tools, store);
     if (!known.ok) return known;
     const changes: Change[] = [];
@@ -159,11 +179,20 @@ export class DriftWatch {
       const now = { digest: digestOf(tool), text: tool.bytes.toString() };
       const isAccepted = this.#accepted.get(id) === now.digest;
       const word = this.#options.words.tool(id);
-      if (word?.drift?.digest === (isAccepted ? undefined : now.digest)) continue;
+      const isNewlyConnected = this.#lookedAt.get(id) !== connection;
+      if (word?.drift?.digest === (isAccepted ? undefined : now.digest) && isCompared(word)) {
+        const same = isNewlyConnected && word !== undefined ? wordAfterSame(word) : word;
+        if (same !== undefined && same !== word) changes.push(this.#quietChange(same));
+        continue;
+      }
       const accepted = isAccepted ? ok(now) : await store.accepted(id);
       if (!accepted.ok) return accepted;
-      if (accepted.value === undefined) this.#unaccepted.add(id);
-      else changes.push(this.#changeOf({ spec, tool, id, accepted: accepted.value, now }));
+      if (accepted.value === undefined) {
+        this.#unaccepted.add(id);
+        continue;
+      }
+      const change = this.#changeOf({ spec, tool, id, accepted: accepted.value, now, isNewlyConnected });
+      if (change !== undefined) changes.push(change);
     }
     return ok(changes);
   }
@@ -199,33 +228,32 @@ export class DriftWatch {
     return ok(undefined);
   }
 
-  #changeOf({ spec, tool, id, accepted, now }: Compared): Change {
-    const { words, nowMs } = this.#options;
-    const former = words.find('tool', id);
-    const word = words.tool(id) ?? wordFor(spec, tool, id);
-    const { drift: before, ...rest } = word;
-    const atMs = nowMs();
-    const drift = driftOf(accepted, now, { nowMs: atMs, isMade: isMade(spec.transport) });
-    const body = drift === undefined ? rest : { ...rest, drift };
-    const kind = `${id} ${kindOf(drift)}`;
+  /** Undefined: nothing is to be kept. */
+  #changeOf({ spec, tool, id, accepted, now, isNewlyConnected }: Compared): Change | undefined {
+    const { words, prose } = this.#options;
+    const before = words.tool(id) ?? wordFor(spec, tool, id);
+    const atMs = this.#options.nowMs();
+    // What an operator wrote in the config file or through the API is no news to operators.
+    const isOwn = restToolOf(spec, tool) !== undefined;
+    const drift = isOwn ? undefined : driftOf(accepted, now, { nowMs: atMs, ...definitionSourceOf(spec) });
+    if (drift === undefined && before.drift === undefined) {
+      this.#accepted.set(id, now.digest);
+      return undefined;
+    }
+    const body = wordAfter(before, { drift, isNewlyConnected });
+    const kind = `${id} ${driftKindOf(body, prose)}`;
     const isTold = atMs - (this.#toldMs.get(kind) ?? -Infinity) >= TELL_EVERY_MS;
-    const deed: Deed = {
-      atMs,
-      subject: `server:${spec.name}`,
-      action: drift === undefined ? 'tool.undrift' : 'tool.drift',
-      target: { kind: 'tool', id, name: `${spec.name}.${word.name}` },
-      before: before && { changes: before.changes, dangers: before.dangers },
-      after: drift && { changes: drift.changes, dangers: drift.dangers },
-    };
-    return {
-      change: {
-        word: { kind: 'tool', id, body: isSilent(body) ? undefined : body },
-        former: former?.revision,
-        ...(isTold && { deed }),
-      },
-      says: saysOf(word, drift?.dangers),
-      kind,
-    };
+    const quiet = this.#quietChange(body);
+    if (isOwn || !isTold || !isDriftNews(before, body)) return quiet;
+    const deed = driftDeed(before, body, atMs);
+    return { change: { ...quiet.change, deed }, says: driftSays(body, prose), kind };
+  }
+
+  /** One that nobody need be told of. */
+  #quietChange(body: ToolWord): Change {
+    const former = this.#options.words.find('tool', body.id);
+    const word = { kind: 'tool', id: body.id, body: isSilent(body) ? undefined : body } as const;
+    return { change: { word, former: former?.revision }, says: '', kind: '' };
   }
 }
 
@@ -239,6 +267,7 @@ interface Compared {
   readonly id: string;
   readonly accepted: Text;
   readonly now: Text;
+  readonly isNewlyConnected: boolean;
 }
 
 interface Change {
@@ -254,14 +283,7 @@ export function wordFor(spec: ServerSpec, { key = '' }: Definition, id: string):
   return { id, server: spec.name, identity: idsOf(spec).identity, name: key, overrides: {} };
 }
 
-function kindOf(drift: Drift | undefined): string {
-  if (drift === undefined) return 'back';
-  return drift.dangers.length > 0 ? 'dangerous' : 'harmless';
-}
-
-function saysOf({ name }: ToolWord, dangers: readonly string[] | undefined): string {
-  const tool = JSON.stringify(name);
-  if (dangers === undefined) return `the definition of ${tool} is again the one that was accepted`;
-  if (dangers.length === 0) return `the definition of ${tool} has changed`;
-  return `the definition of ${tool} has changed in a dangerous way: ${dangers.join('; ')}`;
+/** Whether the drift that is kept was judged by this version. */
+function isCompared(word: ToolWord | undefined): boolean {
+  return word?.drift?.risks.some(({ code }) => code === 'not_compared') !== true;
 }

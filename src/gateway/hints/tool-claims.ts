@@ -1,9 +1,11 @@
 import type { Claim } from '../../core/hints/claim.ts';
-import { HINTS } from '../../core/hints/hint.ts';
+import { HINTS, type Hint } from '../../core/hints/hint.ts';
 import { inferFromMethod } from '../../core/hints/infer.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import { serverIdOf, toolIdOf } from '../../core/hints/tool-id.ts';
-import { isInForce, type ToolWord } from '../../core/hints/tool-word.ts';
+import { isLowered, type ProsePolicy } from '../../core/hints/drift.ts';
+import { riskText } from '../../core/hints/drift-text.ts';
+import { isInForce, toolWordIn, type Circumstances, type ToolWord } from '../../core/hints/tool-word.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
 import { isMade, type ServerSpec } from '../../core/server-spec.ts';
 import type { MemberChange } from '../../protocol/definition.ts';
@@ -11,6 +13,8 @@ import { declaredOf, digestOf } from '../definition-facts.ts';
 import type { Definition } from '../ports.ts';
 import type { Word } from '../ports/words.ts';
 import type { Words } from '../words/words.ts';
+import { aspectsIn, declarerOf, restToolOf } from './definition-source.ts';
+import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
 
 /** What operators say of a tool, as lists and calls need it. */
 export interface Said {
@@ -28,6 +32,7 @@ export interface Trust {
 /** Puts together what anybody says of the tools of servers. */
 export class ToolClaims {
   readonly #words: Words | undefined;
+  readonly #prose: ProsePolicy;
   /** Words on tools, by server and then by what it calls them. */
   readonly #byServer = new Map<string, Map<string, ToolWord>>();
   readonly #places = new Map<string, ToolWord>();
@@ -36,8 +41,9 @@ export class ToolClaims {
   readonly #listeners = new Set<() => void>();
 
   /** `words`: undefined where operators say nothing. */
-  constructor(words: Words | undefined) {
+  constructor(words: Words | undefined, prose: ProsePolicy = 'flag') {
     this.#words = words;
+    this.#prose = prose;
     for (const word of words?.all('tool') ?? []) this.#take(word);
     words?.onChange((changed) => {
       for (const word of changed) if (word.kind === 'tool') this.#take(word);
@@ -85,12 +91,36 @@ export class ToolClaims {
     if (known !== undefined && known.word === word && known.isTrusted === isTrusted) return known.hints;
     const claims = [
       ...declaredClaims(spec, definition, { word, isTrusted }),
-      ...inferredClaims(spec, definition, isTrusted),
-      ...overrideClaims(word, digestOf(definition)),
+      ...inferredClaims(spec, definition, { word, isTrusted }),
+      ...overrideClaims(word, this.circumstancesOf(spec, definition)),
     ];
     const hints = resolveHints(claims, digestOf(definition), { isMade: isMade(spec.transport) });
     this.#resolved.set(definition, { word, isTrusted, hints });
     return hints;
+  }
+
+  /** What decides whether overrides of a tool count. */
+  circumstancesOf(spec: ServerSpec, definition: Definition): Circumstances {
+    return {
+      digest: digestOf(definition),
+      aspects: () => aspectsIn(spec, definition),
+      prose: this.#prose,
+      isOwn: restToolOf(spec, definition) !== undefined,
+    };
+  }
+
+  /** How a tool has drifted; undefined where its definition is the accepted one. */
+  driftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
+    const word = this.wordOn(spec, definition);
+    const drift = word?.drift;
+    if (word === undefined || drift?.digest !== digestOf(definition)) return undefined;
+    return toolDriftOf({ ...word, drift }, this.circumstancesOf(spec, definition));
+  }
+
+  /** Hints whose override waits for a review, also where nothing differs from the accepted definition. */
+  suspendedOf(spec: ServerSpec, definition: Definition): readonly Hint[] {
+    const word = this.wordOn(spec, definition);
+    return word === undefined ? [] : suspendedIn(word, this.circumstancesOf(spec, definition));
   }
 
   #membersOf(spec: ServerSpec, definition: Definition, word: ToolWord | undefined): readonly MemberChange[] {
@@ -110,7 +140,7 @@ export class ToolClaims {
   #take({ id, body }: Word): void {
     const before = this.#places.get(id);
     if (before !== undefined) this.#byServer.get(keyOf(before.server, before.identity))?.delete(before.name);
-    const word = body as ToolWord | undefined; // the desk of tools wrote it
+    const word = toolWordIn(body);
     if (word === undefined) {
       this.#places.delete(id);
       return;
@@ -135,18 +165,25 @@ interface Resolved {
 }
 
 function declaredClaims(
-  { name }: ServerSpec,
+  spec: ServerSpec,
   definition: Definition,
   { word, isTrusted }: Omit<Resolved, 'hints'>,
 ): readonly Claim[] {
   const { hints } = declaredOf(definition);
   const digest = digestOf(definition);
+  const declarer = declarerOf(spec, definition);
   const atMs = word?.drift?.digest === digest ? word.drift.sinceMs : 0;
   return HINTS.flatMap((hint): readonly Claim[] => {
     const value = hints[hint];
-    const claim = { hint, kind: 'declared', origin: name, atMs, digest, mayLower: isTrusted } as const;
+    const mayLower = isTrusted && !isUnreviewed(hint, word, digest);
+    const claim = { hint, kind: 'declared', ...declarer, atMs, digest, mayLower } as const;
     return value === undefined ? [] : [{ ...claim, value }];
   });
+}
+
+/** Whether the source came to say something safer of its tool than in the accepted definition. */
+function isUnreviewed(hint: Hint, word: ToolWord | undefined, digest: string): boolean {
+  return word?.drift?.digest === digest && isLowered(word.drift, hint);
 }
 
 /** A document that an operator has at hand is his own; what stands at a URL was written by somebody else. */
@@ -155,41 +192,47 @@ function isOwn({ transport }: ServerSpec): boolean {
 }
 
 /** What follows from the request that a tool makes. A server that says such a thing of itself is not asked. */
-function inferredClaims(spec: ServerSpec, definition: Definition, isTrusted: boolean): readonly Claim[] {
+function inferredClaims(
+  spec: ServerSpec,
+  definition: Definition,
+  { word, isTrusted }: Omit<Resolved, 'hints'>,
+): readonly Claim[] {
   const method = isMade(spec.transport) ? declaredOf(definition).method : undefined;
   const inference = method === undefined ? undefined : inferFromMethod(method);
   if (inference === undefined) return [];
   const { hints, reason, isSafe } = inference;
+  const digest = digestOf(definition);
   return HINTS.map((hint) => ({
     hint,
     value: hints[hint],
     kind: 'inferred',
+    source: 'rule',
     origin: spec.name,
     reason,
     atMs: 0,
-    digest: digestOf(definition),
-    mayLower: isTrusted || isSafe,
+    digest,
+    mayLower: (isTrusted || isSafe) && !isUnreviewed(hint, word, digest),
   }));
 }
 
-function overrideClaims(word: ToolWord | undefined, digest: string): readonly Claim[] {
+function overrideClaims(word: ToolWord | undefined, now: Circumstances): readonly Claim[] {
   if (word === undefined) return [];
   return HINTS.flatMap((hint): readonly Claim[] => {
     const override = word.overrides[hint];
     if (override === undefined) return [];
     const { value, author, atMs, reason } = override;
-    const isCounting = isInForce(hint, override, { digest, drift: word.drift });
     return [
       {
         hint,
         value,
         kind: 'override',
+        source: 'operator',
         origin: author,
         ...(reason !== undefined && { reason }),
         atMs,
         digest: override.digest,
         mayLower: true,
-        ...(!isCounting && { suspended: suspension(word, digest) }),
+        ...(!isInForce(hint, override, now) && { suspended: suspension(word, now.digest) }),
       },
     ];
   });
@@ -197,8 +240,8 @@ function overrideClaims(word: ToolWord | undefined, digest: string): readonly Cl
 
 function suspension({ drift }: ToolWord, digest: string): string {
   return drift?.digest === digest
-    ? `the definition changed since, and nobody has reviewed that: ${drift.dangers.join('; ')}`
-    : 'it was said of another definition: this one is being compared, or waits for a review';
+    ? `the definition changed since, and nobody has reviewed that: ${drift.risks.map(riskText).join('; ')}`
+    : 'it was given for another definition: this one is being compared, or waits for a review';
 }
 
 interface Ids {

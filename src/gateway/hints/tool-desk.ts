@@ -1,11 +1,12 @@
 import type { Deed } from '../../core/deed.ts';
+import { riskText } from '../../core/hints/drift-text.ts';
 import { HINTS, type Hints } from '../../core/hints/hint.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import { isReviewed, isSilent, reviewed, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Catalog } from '../catalog.ts';
-import { declaredOf, digestOf } from '../definition-facts.ts';
+import { declaredOf } from '../definition-facts.ts';
 import type { Entry, Listing } from '../listing.ts';
 import type { WordEdit, Words } from '../words/words.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
@@ -112,21 +113,22 @@ export class ToolDesk {
 
   #withWish(
     word: ToolWord,
-    { definition }: Entry,
+    { server, definition }: Entry,
     { wish, subject }: { readonly wish: ToolWish; readonly subject: string },
   ): Result<ToolWord, Refusal> {
     const { hints: declared } = declaredOf(definition);
     const nowMs = this.#options.nowMs();
-    return withWish(word, { wish, author: subject, nowMs, digest: digestOf(definition), declared });
+    const now = this.#options.claims.circumstancesOf(server.spec, definition);
+    return withWish(word, { wish, author: subject, nowMs, now, declared });
   }
 
   /** Accepts the definition as it is now: all that was said before counts for it. */
   review(id: string, changer: Changer): Promise<Result<ToolView, Refusal>> {
-    return this.#edit(id, changer, (word, { definition }) => {
-      const digest = digestOf(definition);
-      if (isReviewed(word, digest)) return ok({ word, action: 'tool.review' });
-      const accepted = { id, digest, text: definition.bytes.toString() };
-      return ok({ word: reviewed(word, digest), action: 'tool.review', accepted });
+    return this.#edit(id, changer, (word, { server, definition }) => {
+      const now = this.#options.claims.circumstancesOf(server.spec, definition);
+      if (isReviewed(word, now.digest)) return ok({ word, action: 'tool.review' });
+      const accepted = { id, digest: now.digest, text: definition.bytes.toString() };
+      return ok({ word: reviewed(word, now), action: 'tool.review', accepted });
     });
   }
 
@@ -224,9 +226,9 @@ export class ToolDesk {
   }
 
   #hasDrifted({ server, definition }: Entry, wanted: 'any' | 'dangerous' | 'none'): boolean {
-    const drift = this.#options.claims.wordOn(server.spec, definition)?.drift;
+    const drift = this.#options.claims.driftOf(server.spec, definition);
     if (wanted === 'none') return drift === undefined;
-    return drift !== undefined && (wanted === 'any' || drift.dangers.length > 0);
+    return drift !== undefined && (wanted === 'any' || drift.severity === 'dangerous');
   }
 }
 
@@ -265,6 +267,6 @@ function saidIn({ overrides, title, isDisabled, drift }: ToolWord): Readonly<Rec
     annotations: hints,
     ...(title !== undefined && { title }),
     enabled: isDisabled !== true,
-    ...(drift !== undefined && { drift: drift.dangers }),
+    ...(drift !== undefined && { drift: drift.risks.map(riskText) }),
   };
 }

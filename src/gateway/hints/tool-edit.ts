@@ -1,6 +1,6 @@
 import { digestOfJson } from '../../core/digest.ts';
 import { HINTS, isContradiction, type Hint, type SaidHints } from '../../core/hints/hint.ts';
-import { isInForce, type Override, type ToolWord } from '../../core/hints/tool-word.ts';
+import { isInForce, type Circumstances, type Override, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 
@@ -25,8 +25,8 @@ export interface Wishing {
   /** Who wishes it. */
   readonly author: string;
   readonly nowMs: number;
-  /** SHA-256 of the definition as it is now. */
-  readonly digest: string;
+  /** The definition as it is now. */
+  readonly now: Circumstances;
   /** What its server says. */
   readonly declared: SaidHints;
 }
@@ -69,8 +69,7 @@ function overridesWith(word: ToolWord, wishing: Wishing): ToolWord['overrides'] 
     const value = annotations.hints[hint];
     if (typeof value !== 'boolean') return [];
     const said = word.overrides[hint];
-    const isCounting =
-      said !== undefined && isInForce(hint, said, { digest: wishing.digest, drift: word.drift });
+    const isCounting = said !== undefined && isInForce(hint, said, wishing.now);
     return [[hint, overrideWith(value, isCounting ? said : undefined, wishing)] as const];
   });
   return Object.fromEntries([...kept, ...given]);
@@ -78,10 +77,12 @@ function overridesWith(word: ToolWord, wishing: Wishing): ToolWord['overrides'] 
 
 /** Who says again what is said already, and counts, changes nothing. */
 function overrideWith(value: boolean, said: Override | undefined, wishing: Wishing): Override {
-  const { author, nowMs: atMs, digest, wish } = wishing;
+  const { author, nowMs: atMs, now, wish } = wishing;
   const { reason } = wish;
   const isSaid = said?.value === value && (reason === undefined || said.reason === reason);
-  return isSaid ? said : { value, author, atMs, digest, ...(reason !== undefined && { reason }) };
+  if (isSaid) return said;
+  const { digest, aspects } = now;
+  return { value, author, atMs, digest, seen: aspects(), ...(reason !== undefined && { reason }) };
 }
 
 function titleWith(word: ToolWord, { title, annotations }: ToolWish): string | undefined {

@@ -1,9 +1,12 @@
 import type { Claim } from '../../core/hints/claim.ts';
 import { HINTS, saidHints, type Hint, type SaidHints } from '../../core/hints/hint.ts';
 import { lint, type LintFinding, type LintLevels } from '../../core/hints/lint.ts';
-import type { Basis, Decided, ResolvedHint, ResolvedHints } from '../../core/hints/resolve.ts';
+import { riskText } from '../../core/hints/drift-text.ts';
+import type { DriftSeverity } from '../../core/hints/drift.ts';
+import { reasonOf, type ReasonCode } from '../../core/hints/reason.ts';
+import type { ResolvedHint, ResolvedHints } from '../../core/hints/resolve.ts';
 import { gatewayIdOf } from '../../core/hints/tool-id.ts';
-import { isInForce, type Drift, type Override, type ToolWord } from '../../core/hints/tool-word.ts';
+import type { JsonChange } from '../../core/json-changes.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import { definitionJson, declaredOf, digestOf } from '../definition-facts.ts';
@@ -11,14 +14,16 @@ import type { Entry } from '../listing.ts';
 import { restFactsOf, type RestFacts } from '../local/rest-facts.ts';
 import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
 import type { ToolClaims, Trust } from './tool-claims.ts';
+import type { ToolDrift } from './tool-drift.ts';
 
 /** One hint with all that anybody says of it. */
 export interface HintView {
   /** What is believed. */
   readonly effective: boolean;
   readonly decidedBy: Claim['kind'] | 'implied' | 'default';
-  /** A phrase: whose word it is, or what it follows from. */
+  /** A phrase: who says so, or what it follows from. */
   readonly reason: string;
+  readonly reasonCode: ReasonCode;
   /** The same for decisions, where who is not trusted lowers no caution. */
   readonly decision: boolean;
   /** What lists show; absent: nothing. */
@@ -61,9 +66,15 @@ export interface ToolView extends Partial<RestFacts> {
 
 export interface DriftView {
   readonly since: string;
+  readonly severity: DriftSeverity;
   readonly isDangerous: boolean;
+  /** What suspends overrides that lower caution. */
   readonly dangers: readonly string[];
-  readonly changes: Drift['changes'];
+  /** What asks for a look alone. */
+  readonly flags: readonly string[];
+  /** Whether its titles and descriptions change at each start. */
+  readonly isVolatile: boolean;
+  readonly changes: readonly JsonChange[];
   /** Hints whose override does not count until the change is reviewed. */
   readonly suspends: readonly Hint[];
 }
@@ -86,6 +97,7 @@ export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
   const declared = declaredOf(definition);
   const title = word?.title ?? declared.title;
   const digest = digestOf(definition);
+  const drift = claims.driftOf(spec, definition);
   const { transport } = spec;
   const rest = transport.kind === 'local' ? transport.tools.find((tool) => tool.name === name) : undefined;
   return {
@@ -106,7 +118,7 @@ export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
     hints: hintViews(resolved),
     trust: claims.trustOf(spec),
     lint: lintOf({ name, declared, resolved }, levels),
-    ...(word?.drift?.digest === digest && { drift: driftView(word, word.drift) }),
+    ...(drift !== undefined && { drift: driftView(drift) }),
     ...('inputSchema' in members && { inputSchema: members['inputSchema'] }),
     ...('outputSchema' in members && { outputSchema: members['outputSchema'] }),
   };
@@ -176,10 +188,12 @@ export function lintOf({ name, declared, resolved }: LintedTool, levels: LintLev
 }
 
 function hintView({ effective, decision, emitted, contradiction, claims }: ResolvedHint): HintView {
+  const { code, text } = reasonOf(effective.by);
   return {
     effective: effective.value,
-    decidedBy: kindOf(effective.by),
-    reason: reasonOf(effective),
+    decidedBy: effective.by.kind === 'claim' ? effective.by.claim.kind : effective.by.kind,
+    reason: text,
+    reasonCode: code,
     decision: decision.value,
     ...(emitted !== undefined && { emitted }),
     isContradicted: contradiction !== undefined,
@@ -191,29 +205,16 @@ function claimView({ hint: _, atMs, ...claim }: Claim): ClaimView {
   return { ...claim, ...(atMs > 0 && { at: new Date(atMs).toISOString() }) };
 }
 
-function kindOf(by: Basis): HintView['decidedBy'] {
-  return by.kind === 'claim' ? by.claim.kind : by.kind;
-}
-
-function reasonOf({ by }: Decided): string {
-  if (by.kind === 'default') return 'nobody says anything, and so the specification does';
-  if (by.kind === 'implied')
-    return 'it follows from readOnlyHint: what only reads destroys nothing and can be repeated';
-  const { kind, origin, reason } = by.claim;
-  const because = reason === undefined ? '' : `: ${reason}`;
-  if (kind === 'declared') return `the server ${JSON.stringify(origin)} declares it${because}`;
-  if (kind === 'override') return `${JSON.stringify(origin)} set it${because}`;
-  return kind === 'inferred' ? `inferred${because}` : `observed${because}`;
-}
-
-function driftView({ overrides }: ToolWord, drift: Drift): DriftView {
-  const { digest, sinceMs, changes, dangers } = drift;
-  const given = Object.entries(overrides) as readonly (readonly [Hint, Override])[]; // the keys of the type
+export function driftView(drift: ToolDrift): DriftView {
+  const { sinceMs, severity, dangers, flags, isVolatile, changes, suspends } = drift;
   return {
     since: new Date(sinceMs).toISOString(),
-    isDangerous: dangers.length > 0,
-    dangers,
+    severity,
+    isDangerous: severity === 'dangerous',
+    dangers: dangers.map(riskText),
+    flags: flags.map(riskText),
+    isVolatile,
     changes,
-    suspends: given.filter(([hint, one]) => !isInForce(hint, one, { digest, drift })).map(([hint]) => hint),
+    suspends,
   };
 }

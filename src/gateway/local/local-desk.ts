@@ -1,6 +1,5 @@
 import type { Deed } from '../../core/deed.ts';
 import { shortHash } from '../../core/digest.ts';
-import { ANOTHER_DOING } from '../../core/hints/drift.ts';
 import { toolIdOf } from '../../core/hints/tool-id.ts';
 import { publicNames } from '../../core/names.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -58,7 +57,7 @@ export class LocalDesk {
       const body: LocalWord = { name, ...sealed, createdMs: nowMs(), author: subject };
       return ok({ body, value: undefined, deed: this.#deed(subject, 'tool.create', { name, after: spec }) });
     });
-    return done.ok ? this.#shown(name, { subject, isNew: true }) : done;
+    return done.ok ? this.#shown(name) : done;
   }
 
   /** Changes members of a tool's entry; null takes one away. TOOL_UNKNOWN, TOOL_FIXED, TOOL_INVALID, or the changer's objection. */
@@ -88,7 +87,7 @@ export class LocalDesk {
         return ok({ body: { ...word, ...made.value.sealed }, value: undefined, deed });
       },
     );
-    return done.ok ? this.#shown(name, { subject: changer.subject, isNew: false }) : done;
+    return done.ok ? this.#shown(name) : done;
   }
 
   /**
@@ -157,18 +156,13 @@ export class LocalDesk {
     return now.ok ? objection(now.value) : undefined;
   }
 
-  /** The tool as it is listed now. What its operator has just made of it, he has seen; what was said of another request, nobody has. */
-  async #shown(name: string, { subject, isNew }: Maker): Promise<Result<ToolView, Refusal>> {
+  /** The tool as it is listed now. */
+  async #shown(name: string): Promise<Result<ToolView, Refusal>> {
     const { drift, tools } = this.#options;
     await localFollowed(this.#options);
     const server = this.#server;
     if (server !== undefined) await drift.settled(server.spec);
-    const id = toolIdIn(name);
-    const found = await tools.find(id);
-    const { drift: drifted } = found.ok ? found.value : {};
-    const isAnother = drifted?.dangers.includes(ANOTHER_DOING) === true && drifted.suspends.length > 0;
-    const isSeen = drifted !== undefined && (isNew || !isAnother);
-    return isSeen ? tools.review(id, { subject }) : found;
+    return tools.find(toolIdIn(name));
   }
 
   async #made(name: string, entry: GatewayEntry): Promise<Result<Made, Refusal>> {
@@ -216,12 +210,6 @@ export class LocalDesk {
     const target = { kind: 'tool', id: toolIdIn(name), name: `${LOCAL_SOURCE}.${name}` } as const;
     return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
   }
-}
-
-interface Maker {
-  readonly subject: string;
-  /** Nothing was said of it yet, whatever had its name before. */
-  readonly isNew: boolean;
 }
 
 interface Made {

@@ -1,6 +1,6 @@
 import type { Deed } from '../../core/deed.ts';
 import type { ServerWord } from '../../core/hints/server-word.ts';
-import type { ToolWord } from '../../core/hints/tool-word.ts';
+import { toolWordIn, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Store } from '../ports/store.ts';
@@ -59,7 +59,7 @@ export class Words {
   }
 
   tool(id: string): ToolWord | undefined {
-    return this.find('tool', id)?.body as ToolWord | undefined; // the desk of tools wrote it
+    return toolWordIn(this.find('tool', id)?.body);
   }
 
   server(id: string): ServerWord | undefined {

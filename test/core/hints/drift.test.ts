@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { digestOfDefinition } from '../../../src/core/digest.ts';
-import { ANOTHER_DOING, driftOf } from '../../../src/core/hints/drift.ts';
+import { driftOf, severityOf, type Drift, type DriftSeverity } from '../../../src/core/hints/drift.ts';
+import { riskText } from '../../../src/core/hints/drift-text.ts';
 
 function definition(value: unknown): { readonly digest: string; readonly text: string } {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -10,26 +11,46 @@ function definition(value: unknown): { readonly digest: string; readonly text: s
 const SEEN = { nowMs: 5, isMade: false };
 const TOOL = { name: 't', description: 'Reads.', inputSchema: { type: 'object' } };
 
-function dangers(before: unknown, after: unknown): readonly string[] | undefined {
-  return driftOf(definition(before), definition(after), SEEN)?.dangers;
+function risks(drift: Drift | undefined): readonly string[] | undefined {
+  return drift?.risks.map((risk) => ('hint' in risk ? `${risk.code} ${risk.hint}` : risk.code));
+}
+
+/** How grave it is, and what makes it so. */
+function judged(before: unknown, after: unknown, seen = SEEN): readonly [DriftSeverity, ...string[]] {
+  const drift = driftOf(definition(before), definition(after), seen);
+  if (drift === undefined) throw new Error('there is no drift');
+  return [severityOf(drift, 'flag'), ...(risks(drift) ?? [])];
 }
 
 function annotated(annotations: unknown): unknown {
   return { ...TOOL, annotations };
 }
 
+function taking(schema: unknown): unknown {
+  return { ...TOOL, inputSchema: schema };
+}
+
+const TEXTS = {
+  type: 'object',
+  title: 'Arguments',
+  $comment: 'x',
+  properties: { path: { type: 'string', description: 'Below /home/a' }, description: { type: 'string' } },
+  $defs: { one: { items: { anyOf: [{ title: 'A', type: 'string' }] } } },
+};
+const OTHER_TEXTS = {
+  type: 'object',
+  properties: { path: { type: 'string', description: 'Below /home/b' }, description: { type: 'string' } },
+  $defs: { one: { items: { anyOf: [{ title: 'B', type: 'string' }] } } },
+};
+
 describe('a definition that changed', () => {
   it('is told field by field, before and after, with the time', () => {
-    const drift = driftOf(
-      definition(TOOL),
-      definition({ ...TOOL, annotations: { openWorldHint: true } }),
-      SEEN,
-    );
-    expect(drift).toEqual({
-      digest: definition({ ...TOOL, annotations: { openWorldHint: true } }).digest,
+    const after = annotated({ openWorldHint: true });
+    expect(driftOf(definition(TOOL), definition(after), SEEN)).toEqual({
+      digest: definition(after).digest,
       sinceMs: 5,
       changes: [{ path: 'annotations', after: '{"openWorldHint":true}' }],
-      dangers: [],
+      risks: [],
     });
   });
 
@@ -38,93 +59,186 @@ describe('a definition that changed', () => {
     expect(driftOf(definition(TOOL), definition(text), SEEN)).toBeUndefined();
   });
 
-  it.each([
+  const RAISED = (...hints: readonly string[]): readonly [DriftSeverity, ...string[]] => [
+    'dangerous',
+    ...hints.map((hint) => `hint_raised ${hint}`),
+  ];
+  it.each<[what: string, before: unknown, after: unknown, expected: readonly [DriftSeverity, ...string[]]]>([
+    ['a description asks for a look', TOOL, { ...TOOL, description: 'x' }, ['review', 'description']],
+    ['a title asks for a look', TOOL, { ...TOOL, title: 'T' }, ['review', 'title']],
+    ['the title among annotations asks for a look', TOOL, annotated({ title: 'Read' }), ['review', 'title']],
+    ['icons ask for a look', TOOL, { ...TOOL, icons: [{ src: 'x' }] }, ['review', 'icons']],
+    ['_meta asks for a look', TOOL, { ...TOOL, _meta: { a: 1 } }, ['review', 'meta']],
     [
-      'is dangerous by a new description',
-      TOOL,
-      { ...TOOL, description: 'x' },
-      ['its description was rewritten'],
-    ],
-    ['is dangerous by a new title', TOOL, annotated({ title: 'Read' }), ['its title was rewritten']],
-    [
-      'is dangerous by another input schema',
-      TOOL,
-      { ...TOOL, inputSchema: { type: 'object', properties: { path: {} } } },
-      ['its input schema was rewritten'],
-    ],
-    [
-      'is dangerous by an output schema',
+      'an output schema asks for a look',
       TOOL,
       { ...TOOL, outputSchema: { type: 'object' } },
-      ['its output schema was rewritten'],
+      ['review', 'output_schema'],
     ],
     [
-      'is dangerous where it looks safer',
-      annotated({ destructiveHint: true }),
-      annotated({ destructiveHint: false, idempotentHint: true }),
-      ['it looks safer: destructiveHint is false now', 'it looks safer: idempotentHint is true now'],
+      'texts within the input schema ask for a look',
+      taking(TEXTS),
+      taking(OTHER_TEXTS),
+      ['review', 'schema_text'],
     ],
     [
-      'is dangerous where it came to say that it only reads, with all that follows from it',
+      'another input schema is dangerous',
       TOOL,
-      annotated({ readOnlyHint: true }),
-      [
-        'it looks safer: readOnlyHint is true now',
-        'it looks safer: destructiveHint is false now',
-        'it looks safer: idempotentHint is true now',
-      ],
+      taking({ type: 'object', properties: { path: {} } }),
+      ['dangerous', 'input_schema'],
     ],
     [
-      'is harmless where it looks less safe',
+      'an argument called "description" is no text',
+      taking({ properties: { description: { type: 'string' } } }),
+      taking({ properties: { description: { type: 'number' } } }),
+      ['dangerous', 'input_schema'],
+    ],
+    [
+      'a default, an enumeration or an example is part of what it takes',
+      taking({ properties: { a: { default: { description: 'x' } } } }),
+      taking({ properties: { a: { default: { description: 'y' } } } }),
+      ['dangerous', 'input_schema'],
+    ],
+    ['another name is dangerous', TOOL, { ...TOOL, name: 'u' }, ['dangerous', 'name']],
+    [
+      'readOnlyHint that becomes false is dangerous, with all that followed from it',
       annotated({ readOnlyHint: true }),
       annotated({ readOnlyHint: false }),
-      [],
+      RAISED('readOnlyHint', 'destructiveHint', 'idempotentHint'),
     ],
-    ['is harmless where it says what was assumed', TOOL, annotated({ destructiveHint: true }), []],
-    ['is harmless in what only people and programs read', TOOL, { ...TOOL, _meta: { a: 1 }, icons: [] }, []],
-    ['is no safer for a hint that is no boolean', TOOL, annotated({ readOnlyHint: 'maybe' }), []],
     [
-      'is dangerous in all where it cannot be read',
+      'readOnlyHint that is left out is dangerous',
+      annotated({ readOnlyHint: true, destructiveHint: false, idempotentHint: true }),
+      annotated({ destructiveHint: false, idempotentHint: true }),
+      RAISED('readOnlyHint'),
+    ],
+    [
+      'destructiveHint that becomes true is dangerous',
+      annotated({ destructiveHint: false }),
+      annotated({ destructiveHint: true }),
+      RAISED('destructiveHint'),
+    ],
+    [
+      'idempotentHint that becomes false is dangerous',
+      annotated({ idempotentHint: true }),
+      annotated({ idempotentHint: false }),
+      RAISED('idempotentHint'),
+    ],
+    [
+      'openWorldHint that becomes true is dangerous',
+      annotated({ openWorldHint: false }),
+      annotated({ openWorldHint: true }),
+      RAISED('openWorldHint'),
+    ],
+    [
+      'destructiveHint beside readOnlyHint is dangerous, as it contradicts it',
+      annotated({ readOnlyHint: true }),
+      annotated({ readOnlyHint: true, destructiveHint: true }),
+      RAISED('readOnlyHint', 'destructiveHint', 'idempotentHint'),
+    ],
+    [
+      'hints that look safer are dangerous',
+      annotated({ destructiveHint: true }),
+      annotated({ destructiveHint: false, idempotentHint: true }),
+      ['dangerous', 'hint_lowered destructiveHint', 'hint_lowered idempotentHint'],
+    ],
+    [
+      'readOnlyHint that becomes true is dangerous, with all that follows from it',
       TOOL,
-      'no JSON',
+      annotated({ readOnlyHint: true }),
       [
-        'its title was rewritten',
-        'its description was rewritten',
-        'its input schema was rewritten',
-        'its output schema was rewritten',
+        'dangerous',
+        'hint_lowered readOnlyHint',
+        'hint_lowered destructiveHint',
+        'hint_lowered idempotentHint',
       ],
     ],
-  ])('%s', (_name, before, after, expected) => {
-    expect(dangers(before, after)).toEqual(expected);
+    ['ReadOnlyHint counts as a hint', TOOL, annotated({ ReadOnlyHint: true }), ['dangerous', 'hint_like']],
+    [
+      'read_only_hint counts as a hint',
+      TOOL,
+      annotated({ read_only_hint: true }),
+      ['dangerous', 'hint_like'],
+    ],
+    [
+      'a hint that is no boolean counts as one',
+      TOOL,
+      annotated({ readOnlyHint: 'yes' }),
+      ['dangerous', 'hint_like'],
+    ],
+    ['a default that is said is harmless', TOOL, annotated({ destructiveHint: true }), ['harmless']],
+    ['an unknown member is harmless', TOOL, { ...TOOL, 'x-vendor': 1 }, ['harmless']],
+    ['what cannot be read is dangerous', TOOL, 'no JSON', ['dangerous', 'unreadable']],
+    [
+      'a member that stands twice is dangerous',
+      TOOL,
+      '{"name":"t","description":"EVIL","description":"Reads.","inputSchema":{"type":"object"}}',
+      ['dangerous', 'ambiguous'],
+    ],
+  ])('by %s', (_what, before, after, expected) => {
+    expect(judged(before, after)).toEqual(expected);
+  });
+
+  it('in its prose alone suspends nothing, unless the setting says so', () => {
+    const drift = driftOf(definition(TOOL), definition({ ...TOOL, description: 'x' }), SEEN)!;
+    expect([severityOf(drift, 'flag'), severityOf(drift, 'suspend')]).toEqual(['review', 'dangerous']);
+    const meta = driftOf(definition(TOOL), definition({ ...TOOL, _meta: {} }), SEEN)!;
+    expect(severityOf(meta, 'suspend')).toBe('harmless');
   });
 
   it('is kept short, however much changed', () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${at}`, at]));
+    const after = { ...TOOL, annotations: many, description: 'x'.repeat(1e6) };
+    const drift = driftOf(definition(TOOL), definition(after), SEEN);
+    expect(JSON.stringify(drift).length).toBeLessThan(20_000);
+    expect(risks(drift)).toEqual(['description']);
+  });
+
+  it('and is so deep that no stack holds it counts as dangerous', () => {
+    const deep = `{"name":"t","inputSchema":${'{"items":'.repeat(50_000)}{}${'}'.repeat(50_000)}}`;
+    expect(judged(TOOL, deep)).toEqual(['dangerous', 'unreadable']);
+  });
+
+  const sending = (facts: unknown): unknown => ({ ...TOOL, _meta: { 'assay/http': facts } });
+  const MADE = { nowMs: 5, isMade: true };
+
+  it('by its request is dangerous where Assay makes the tool itself, and nowhere else', () => {
+    const [deletes, reads] = [sending({ method: 'DELETE' }), sending({ method: 'GET' })];
+    expect(judged(deletes, reads, MADE)).toEqual([
+      'dangerous',
+      'hint_lowered readOnlyHint',
+      'hint_lowered destructiveHint',
+      'request',
+    ]);
+    expect(judged(reads, deletes, MADE)).toEqual([
+      'dangerous',
+      'hint_raised readOnlyHint',
+      'hint_raised destructiveHint',
+      'request',
+    ]);
+    expect(judged(deletes, reads)).toEqual(['review', 'meta']);
+  });
+
+  it('by where its requests go is dangerous, and no drift at all where the operator chose that', () => {
+    const [here, there] = [sending({ method: 'GET', target: 'a' }), sending({ method: 'GET', target: 'b' })];
+    expect(judged(here, there, MADE)).toEqual(['dangerous', 'target']);
+    const chosen = { ...MADE, isTargetChosen: true };
+    expect(driftOf(definition(here), definition(there), chosen)).toBeUndefined();
+    const other = { ...(there as object), inputSchema: {} };
+    expect(risks(driftOf(definition(here), definition(other), chosen))).toEqual(['input_schema']);
+  });
+
+  it('says each risk as a phrase of its own', () => {
     const drift = driftOf(
-      definition(TOOL),
-      definition({ ...TOOL, annotations: many, description: 'x'.repeat(1e6) }),
+      definition(annotated({ readOnlyHint: true })),
+      definition({ ...TOOL, description: 'x' }),
       SEEN,
     );
-    expect(JSON.stringify(drift).length).toBeLessThan(20_000);
-    expect(drift?.dangers).toEqual(['its description was rewritten']);
-  });
-
-  it('is dangerous by another request, and more so by one that looks safer, where Assay makes the tool itself and nowhere else', () => {
-    const sending = (method: string): unknown => ({ ...TOOL, _meta: { 'assay/http': { method } } });
-    const [deletes, reads] = [definition(sending('DELETE')), definition(sending('GET'))];
-    expect(driftOf(deletes, reads, { nowMs: 5, isMade: true })?.dangers).toEqual([
-      'it looks safer: readOnlyHint is true now',
-      'it looks safer: destructiveHint is false now',
-      ANOTHER_DOING,
+    expect(drift?.risks.map(riskText)).toEqual([
+      'it says more harm of itself: readOnlyHint is false now',
+      'it says more harm of itself: destructiveHint is true now',
+      'it says more harm of itself: idempotentHint is false now',
+      'its description was rewritten',
     ]);
-    expect(driftOf(reads, deletes, { nowMs: 5, isMade: true })?.dangers).toEqual([ANOTHER_DOING]);
-    expect(driftOf(deletes, reads, SEEN)?.dangers).toEqual([]);
-  });
-
-  it('of a server that names a request of its own counts by what it declares', () => {
-    const meta = { 'assay/http': { method: 'GET' } };
-    const before = definition({ ...TOOL, _meta: meta });
-    const after = definition({ ...TOOL, _meta: meta, annotations: { readOnlyHint: true } });
-    expect(driftOf(before, after, SEEN)?.dangers).toContain('it looks safer: readOnlyHint is true now');
   });
 });

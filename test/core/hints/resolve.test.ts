@@ -7,7 +7,17 @@ import { resolveHints, type Decided, type ResolvedHints } from '../../../src/cor
 const NOW = 'd1';
 
 function claim(kind: Claim['kind'], hint: Hint, value: boolean, more: Partial<Claim> = {}): Claim {
-  return { kind, hint, value, origin: 'somebody', atMs: 0, digest: NOW, mayLower: true, ...more };
+  return {
+    kind,
+    hint,
+    value,
+    source: 'server',
+    origin: 'somebody',
+    atMs: 0,
+    digest: NOW,
+    mayLower: true,
+    ...more,
+  };
 }
 
 function values(resolved: ResolvedHints, face: 'effective' | 'decision'): Hints {
@@ -80,8 +90,36 @@ describe('hints resolve', () => {
         [claim('declared', 'readOnlyHint', true), claim('declared', 'destructiveHint', true)],
         'readOnlyHint',
         false,
-        'declared',
+        'implied',
         true,
+      ],
+      [
+        'to an explicit read-only before a method that destroys, which then is set aside',
+        [
+          claim('declared', 'readOnlyHint', true),
+          claim('inferred', 'readOnlyHint', false),
+          claim('inferred', 'destructiveHint', true),
+        ],
+        'destructiveHint',
+        false,
+        'implied',
+        false,
+      ],
+      [
+        'to what is inferred of repeating beside an explicit read-only, which it does not contradict',
+        [claim('override', 'readOnlyHint', true), claim('inferred', 'idempotentHint', false)],
+        'idempotentHint',
+        false,
+        'inferred',
+        false,
+      ],
+      [
+        'to an explicit destructive before a method that reads',
+        [claim('declared', 'destructiveHint', true), claim('inferred', 'readOnlyHint', true)],
+        'readOnlyHint',
+        false,
+        'implied',
+        false,
       ],
       [
         'to the observation that contradicts an older word',
@@ -181,6 +219,7 @@ const anyClaim: fc.Arbitrary<Claim> = fc.record({
   kind: fc.constantFrom<Claim['kind'][]>('declared', 'inferred', 'override', 'observed'),
   hint: anyHint,
   value: fc.boolean(),
+  source: fc.constantFrom('server', 'operator'),
   origin: fc.constantFrom('a', 'b'),
   atMs: fc.integer({ min: 0, max: 4 }),
   digest: fc.constantFrom(NOW, 'd0'),
@@ -244,13 +283,48 @@ describe('whatever is claimed', () => {
     );
   });
 
+  it('what nobody says is never taken for the safer value', () => {
+    fc.assert(
+      fc.property(anyClaims, (claims) => {
+        const resolved = resolveHints(claims, NOW);
+        for (const hint of HINTS)
+          for (const { value, by: basis } of [resolved[hint].effective, resolved[hint].decision])
+            if (!isCautious(hint, value)) expect(basis.kind).not.toBe('default');
+      }),
+    );
+  });
+
+  it('both read-only and destructive is never believed', () => {
+    fc.assert(
+      fc.property(anyClaims, (claims) => {
+        const resolved = resolveHints(claims, NOW);
+        for (const face of ['effective', 'decision'] as const) {
+          const { readOnlyHint, destructiveHint } = values(resolved, face);
+          expect(readOnlyHint && destructiveHint).toBe(false);
+        }
+      }),
+    );
+  });
+
   it('what is decided names a claim that says so', () => {
     fc.assert(
       fc.property(anyClaims, (claims) => {
         const resolved = resolveHints(claims, NOW);
         for (const hint of HINTS)
           for (const { value, by: basis } of [resolved[hint].effective, resolved[hint].decision])
-            if (basis.kind === 'claim' && basis.claim.hint === hint) expect(basis.claim.value).toBe(value);
+            switch (basis.kind) {
+              case 'claim':
+                expect(claims).toContain(basis.claim);
+                expect([basis.claim.hint, basis.claim.value]).toEqual([hint, value]);
+                break;
+              case 'implied':
+                expect(claims).toContain(basis.by);
+                expect([basis.by.hint, basis.by.value]).toEqual([basis.from, true]);
+                expect(value).toBe(basis.from === 'destructiveHint' ? false : !DEFAULTS[hint]);
+                break;
+              default:
+                expect(value).toBe(DEFAULTS[hint]);
+            }
       }),
     );
   });

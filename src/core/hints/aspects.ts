@@ -1,0 +1,169 @@
+import { canonicalJson, exactJson, hasTwins, isMembers } from '../canonical-json.ts';
+import { shortHash } from '../digest.ts';
+import { HTTP_FACTS } from '../sources/http-facts.ts';
+import { FUNCTION_FACTS } from '../sources/made-facts.ts';
+import type { Claim } from './claim.ts';
+import { declaredIn } from './declared.ts';
+import { HINTS, hintMeant, type Hints } from './hint.ts';
+import { inferFromMethod } from './infer.ts';
+import { resolveHints } from './resolve.ts';
+
+/** Which source a definition comes from, as far as that decides how it is read. */
+export interface DefinitionSource {
+  /** Whether Assay makes the tool itself, so that its request is part of what it does. */
+  readonly isMade: boolean;
+  /** Whether the operator chose where its requests go; then another target is the operator's own edit. */
+  readonly isTargetChosen?: boolean | undefined;
+}
+
+/**
+ * What a definition says, part by part, each as canonical JSON; absent members are empty. Two definitions with the same
+ * part say the same there, however it is written.
+ */
+export interface Parts {
+  readonly name: string;
+  /** The hints by the word of the source alone. */
+  readonly hints: Hints;
+  /** Annotations that a reader who ignores case or underscores, or takes any value for a boolean, believes to be hints. */
+  readonly hintLike: string;
+  /** Without what only describes it. */
+  readonly inputSchema: string;
+  /** The request or the module of a tool that Assay makes, without where it goes. */
+  readonly request: string;
+  /** Where its requests go; empty where the operator chose that. */
+  readonly target: string;
+  /** Also `annotations.title`. */
+  readonly title: string;
+  readonly description: string;
+  /** Titles, descriptions and comments within the input schema. */
+  readonly schemaText: string;
+  readonly icons: string;
+  readonly outputSchema: string;
+  readonly meta: string;
+}
+
+/** Digests of what a definition says: its behaviour, where its requests go, and what people and models read of it. */
+export interface Aspects {
+  readonly behaviour: string;
+  /** Empty where the operator chose that, or there are none. */
+  readonly target: string;
+  readonly prose: string;
+}
+
+export type AspectsOf = () => Aspects;
+
+const DIGITS = 32;
+
+/** The digests of a definition as JSON text. Of one that cannot be read everything is behaviour. */
+export function aspectsOf(text: string, source: DefinitionSource): Aspects {
+  const parts = partsOf(text, source);
+  if (parts === undefined) return { behaviour: shortHash(text, DIGITS), target: '', prose: '' };
+  const { name, hints, hintLike, inputSchema, request, target } = parts;
+  const { title, description, schemaText, icons, outputSchema } = parts;
+  const behaviour = [name, HINTS.map((hint) => hints[hint]), hintLike, inputSchema, request];
+  const prose = [title, description, schemaText, icons, outputSchema];
+  return {
+    behaviour: shortHash(JSON.stringify(behaviour), DIGITS),
+    target,
+    prose: shortHash(JSON.stringify(prose), DIGITS),
+  };
+}
+
+/** Undefined where readers of JSON would not agree on what the text says. */
+export function partsOf(text: string, source: DefinitionSource): Parts | undefined {
+  const members = exactJson(text)?.value;
+  if (!isMembers(members) || hasTwins(text)) return undefined;
+  try {
+    return partsIn(text, members, source);
+  } catch {
+    // So deep that no stack holds it.
+    return undefined;
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function partsIn(text: string, members: Members, source: DefinitionSource): Parts {
+  const annotations = isMembers(members['annotations']) ? members['annotations'] : {};
+  const meta = isMembers(members['_meta']) ? members['_meta'] : {};
+  const isRequest = (key: string): boolean => source.isMade && (key === HTTP_FACTS || key === FUNCTION_FACTS);
+  const facts = Object.entries(meta).filter(([key]) => isRequest(key));
+  const texts: string[] = [];
+  return {
+    name: textOf(members['name']),
+    hints: hintsOf(text, source.isMade),
+    hintLike: textOf(Object.entries(annotations).filter(([key, value]) => isHintLike(key, value))),
+    inputSchema: textOf(withoutTexts(members['inputSchema'], texts)),
+    request: textOf(
+      facts.map(([key, value]) => [key, isMembers(value) ? { ...value, target: null } : value]),
+    ),
+    target: source.isTargetChosen === true ? '' : textOf(facts.flatMap(([, value]) => targetIn(value))),
+    title: textOf([members['title'] ?? null, annotations['title'] ?? null]),
+    description: textOf(members['description']),
+    schemaText: textOf(texts),
+    icons: textOf(members['icons']),
+    outputSchema: textOf(members['outputSchema']),
+    meta: textOf(Object.fromEntries(Object.entries(meta).filter(([key]) => !isRequest(key)))),
+  };
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? '' : canonicalJson(value);
+}
+
+/** What its own source says of a tool, without what anybody else says. */
+function hintsOf(text: string, isMade: boolean): Hints {
+  const { hints, method } = declaredIn(text);
+  const inferred = isMade && method !== undefined ? inferFromMethod(method)?.hints : undefined;
+  const claims = HINTS.flatMap((hint): readonly Claim[] => {
+    const claim = { hint, source: 'server', origin: '', atMs: 0, digest: '', mayLower: true } as const;
+    const [declared, followed] = [hints[hint], inferred?.[hint]];
+    return [
+      ...(declared === undefined ? [] : [{ ...claim, kind: 'declared' as const, value: declared }]),
+      ...(followed === undefined ? [] : [{ ...claim, kind: 'inferred' as const, value: followed }]),
+    ];
+  });
+  const resolved = resolveHints(claims, '');
+  return Object.fromEntries(HINTS.map((hint) => [hint, resolved[hint].effective.value])) as unknown as Hints; // every hint was visited
+}
+
+function isHintLike(key: string, value: unknown): boolean {
+  const hint = hintMeant(key);
+  return hint !== undefined && (key !== hint || typeof value !== 'boolean');
+}
+
+function targetIn(facts: unknown): readonly unknown[] {
+  return isMembers(facts) && facts['target'] !== undefined ? [facts['target']] : [];
+}
+
+/** Keywords whose value is a schema, a list of schemas, or a map from names to schemas (JSON Schema 2020-12 and draft 7). */
+const SCHEMAS: ReadonlySet<string> = new Set(
+  'additionalItems additionalProperties allOf anyOf contains contentSchema else if items not oneOf prefixItems propertyNames then unevaluatedItems unevaluatedProperties'.split(
+    ' ',
+  ),
+);
+const MAPS: ReadonlySet<string> = new Set(
+  '$defs definitions dependentSchemas patternProperties properties'.split(' '),
+);
+const TEXTS: ReadonlySet<string> = new Set(['title', 'description', '$comment']);
+
+/** A schema without the texts that describe it, which are added to `texts`. What is no known keyword stays whole. */
+function withoutTexts(schema: unknown, texts: string[]): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => withoutTexts(one, texts));
+  if (!isMembers(schema)) return schema;
+  const kept = sorted(schema).flatMap(([key, value]): readonly (readonly [string, unknown])[] => {
+    if (TEXTS.has(key) && typeof value === 'string') {
+      texts.push(value);
+      return [];
+    }
+    if (SCHEMAS.has(key)) return [[key, withoutTexts(value, texts)]];
+    if (!MAPS.has(key) || !isMembers(value)) return [[key, value]];
+    const named = sorted(value).map(([name, one]) => [name, withoutTexts(one, texts)] as const);
+    return [[key, Object.fromEntries(named)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+function sorted(members: Members): readonly (readonly [string, unknown])[] {
+  return Object.entries(members).sort(([one], [other]) => (one < other ? -1 : 1));
+}

@@ -1,0 +1,26 @@
+import type { DriftRisk, RiskCode } from './drift.ts';
+import { HINTS } from './hint.ts';
+
+/** What changed, as a phrase: "its description was rewritten". */
+export function riskText(risk: DriftRisk): string {
+  if (risk.code === 'hint_raised') return `it says more harm of itself: ${risk.hint} is ${risk.value} now`;
+  if (risk.code === 'hint_lowered') return `it looks safer: ${risk.hint} is ${risk.value} now`;
+  return TEXTS[risk.code];
+}
+
+const TEXTS: Readonly<Record<Exclude<RiskCode, 'hint_raised' | 'hint_lowered'>, string>> = {
+  hint_like: `an annotation changed that some clients may read as a hint, though it is not exactly one of ${HINTS.join(', ')} with true or false`,
+  name: 'its name changed',
+  input_schema: 'its input schema changed',
+  request: 'it sends another request, or is of another module',
+  target: 'its requests go elsewhere',
+  unreadable: 'its definition cannot be compared, as it is no JSON object',
+  ambiguous: 'an object in it holds the same key twice, so that readers may understand it differently',
+  not_compared: 'it has changed, and is being compared',
+  title: 'its title was rewritten',
+  description: 'its description was rewritten',
+  schema_text: 'the descriptions in its input schema were rewritten',
+  icons: 'its icons changed',
+  output_schema: 'its output schema changed',
+  meta: 'its _meta changed',
+};

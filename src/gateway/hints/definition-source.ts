@@ -1,0 +1,62 @@
+import { aspectsOf, type Aspects, type DefinitionSource } from '../../core/hints/aspects.ts';
+import type { ClaimSource } from '../../core/hints/claim.ts';
+import { isMade, LOCAL_SOURCE, type MadeTransport, type ServerSpec } from '../../core/server-spec.ts';
+import { markOf } from '../../core/sources/made-facts.ts';
+import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
+import { declaredOf } from '../definition-facts.ts';
+import type { Definition } from '../ports.ts';
+
+/** How definitions of a server are read when they are compared. */
+export function definitionSourceOf({ transport }: ServerSpec): DefinitionSource {
+  return {
+    isMade: isMade(transport),
+    isTargetChosen: transport.kind === 'openapi' && transport.baseUrl !== undefined,
+  };
+}
+
+const ASPECTS = new WeakMap<Definition, { readonly spec: ServerSpec; readonly aspects: Aspects }>();
+
+/** What a definition of a server says, as digests; made once. */
+export function aspectsIn(spec: ServerSpec, definition: Definition): Aspects {
+  const known = ASPECTS.get(definition);
+  if (known?.spec === spec) return known.aspects;
+  const aspects = aspectsOf(definition.bytes.toString(), definitionSourceOf(spec));
+  ASPECTS.set(definition, { spec, aspects });
+  return aspects;
+}
+
+type Local = Extract<MadeTransport, { readonly kind: 'local' }>;
+
+const REST_TOOLS = new WeakMap<Local, ReadonlyMap<string, RestToolSpec>>();
+
+/** The REST tool that a definition was made of; undefined where it is of anything else. */
+export function restToolOf({ transport }: ServerSpec, { key }: Definition): RestToolSpec | undefined {
+  if (transport.kind !== 'local' || key === undefined) return undefined;
+  const known = REST_TOOLS.get(transport);
+  const tools = known ?? new Map(transport.tools.map((tool) => [tool.name, tool]));
+  if (known === undefined) REST_TOOLS.set(transport, tools);
+  return tools.get(key);
+}
+
+/** Who declares the hints of a definition. */
+export interface Declarer {
+  readonly source: ClaimSource;
+  readonly origin: string;
+}
+
+export function declarerOf(spec: ServerSpec, definition: Definition): Declarer {
+  const { transport, name } = spec;
+  if (transport.kind === 'openapi') return { source: 'document', origin: name };
+  if (transport.kind !== 'local') return { source: 'server', origin: name };
+  const rest = restToolOf(spec, definition);
+  if (rest !== undefined)
+    return rest.author === undefined
+      ? { source: 'config_file', origin: 'config file' }
+      : { source: 'operator', origin: rest.author };
+  return { source: 'module', origin: modulePathOf(transport, definition) };
+}
+
+function modulePathOf({ modules }: Local, definition: Definition): string {
+  const mark = declaredOf(definition).module;
+  return modules.find(({ path }) => markOf(path) === mark)?.path ?? LOCAL_SOURCE;
+}

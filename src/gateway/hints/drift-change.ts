@@ -1,0 +1,84 @@
+import type { Deed } from '../../core/deed.ts';
+import { isProseAlone, severityOf, type Drift, type ProsePolicy } from '../../core/hints/drift.ts';
+import { riskText } from '../../core/hints/drift-text.ts';
+import { isVolatile, volatilityAfter, type ToolWord, type Volatility } from '../../core/hints/tool-word.ts';
+
+/** What was found of a tool. */
+export interface Found {
+  /** Undefined: its definition is the accepted one. */
+  readonly drift: Drift | undefined;
+  /** Whether it was found in this connection for the first time. */
+  readonly isNewlyConnected: boolean;
+}
+
+/** What is kept of a tool that has changed. */
+export function wordAfter(before: ToolWord, { drift, isNewlyConnected }: Found): ToolWord {
+  const { drift: _, ...rest } = before;
+  const change = changeBetween(before.drift, drift);
+  const isCounted = isNewlyConnected || change === 'behaviour';
+  const volatility = isCounted ? volatilityAfter(before.volatility, change) : before.volatility;
+  return withVolatility(drift === undefined ? rest : { ...rest, drift }, volatility);
+}
+
+/** The same where a new connection has found the definition as it was found before. */
+export function wordAfterSame(before: ToolWord): ToolWord {
+  const volatility = volatilityAfter(before.volatility, 'same');
+  return volatility === before.volatility ? before : withVolatility(before, volatility);
+}
+
+function withVolatility({ volatility: _, ...word }: ToolWord, volatility: Volatility | undefined): ToolWord {
+  return volatility === undefined ? word : { ...word, volatility };
+}
+
+function changeBetween(before: Drift | undefined, now: Drift | undefined): 'same' | 'prose' | 'behaviour' {
+  const isProse = [before, now].every((drift) => drift === undefined || isProseAlone(drift));
+  if (!isProse) return 'behaviour';
+  return before?.digest === now?.digest ? 'same' : 'prose';
+}
+
+/** Changes of one kind are told of once in a while. */
+export function driftKindOf({ drift, volatility }: ToolWord, prose: ProsePolicy): string {
+  if (drift === undefined) return 'back';
+  const severity = severityOf(drift, prose);
+  return isVolatile({ volatility }) && severity === 'review' ? 'volatile' : severity;
+}
+
+/** Whether it is more than another text of a tool that is known to change its texts. */
+export function isDriftNews(before: ToolWord, after: ToolWord): boolean {
+  const texts = [before.drift, after.drift].every((drift) => drift === undefined || isProseAlone(drift));
+  return !isVolatile(before) || !texts;
+}
+
+/** For the log. */
+export function driftSays(word: ToolWord, prose: ProsePolicy): string {
+  const { name, drift } = word;
+  const tool = JSON.stringify(name);
+  if (drift === undefined) return `the definition of ${tool} is again the one that was accepted`;
+  const risks = drift.risks.map(riskText).join('; ');
+  switch (driftKindOf(word, prose)) {
+    case 'volatile':
+      return `the titles or descriptions of ${tool} change at each start; this is not reported again`;
+    case 'harmless':
+      return `the definition of ${tool} has changed`;
+    case 'review':
+      return `the definition of ${tool} has changed, and waits for a review: ${risks}`;
+    default:
+      return `the definition of ${tool} has changed in a dangerous way: ${risks}`;
+  }
+}
+
+export function driftDeed(before: ToolWord, after: ToolWord, atMs: number): Deed {
+  const { id, server, name, drift } = after;
+  return {
+    atMs,
+    subject: `server:${server}`,
+    action: drift === undefined ? 'tool.undrift' : 'tool.drift',
+    target: { kind: 'tool', id, name: `${server}.${name}` },
+    before: before.drift && shownDrift(before.drift),
+    after: drift && shownDrift(drift),
+  };
+}
+
+function shownDrift({ changes, risks }: Drift): unknown {
+  return { changes, dangers: risks.map(riskText) };
+}

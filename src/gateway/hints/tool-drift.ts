@@ -1,0 +1,48 @@
+import {
+  isDangerous,
+  severityOf,
+  type Drift,
+  type DriftRisk,
+  type DriftSeverity,
+} from '../../core/hints/drift.ts';
+import { HINTS, type Hint } from '../../core/hints/hint.ts';
+import { isInForce, isVolatile, type Circumstances, type ToolWord } from '../../core/hints/tool-word.ts';
+
+/** How a tool differs from the accepted definition, and what follows from it. */
+export interface ToolDrift {
+  readonly sinceMs: number;
+  readonly severity: DriftSeverity;
+  /** What makes it dangerous, and what asks for a look alone. */
+  readonly dangers: readonly DriftRisk[];
+  readonly flags: readonly DriftRisk[];
+  readonly changes: Drift['changes'];
+  /** Hints whose override does not count until the change is reviewed. */
+  readonly suspends: readonly Hint[];
+  /** Whether its prose changes at each start. */
+  readonly isVolatile: boolean;
+}
+
+export function toolDriftOf(word: ToolWord & { readonly drift: Drift }, now: Circumstances): ToolDrift {
+  const { drift, volatility } = word;
+  const severity = severityOf(drift, now.prose);
+  const isKnownVolatile = isVolatile(word);
+  // An operator who accepted the tool knew that its prose goes on changing.
+  const isExpected = isKnownVolatile && volatility?.isAccepted === true && severity === 'review';
+  return {
+    sinceMs: drift.sinceMs,
+    severity: isExpected ? 'harmless' : severity,
+    dangers: drift.risks.filter((risk) => isDangerous(risk, now.prose)),
+    flags: drift.risks.filter((risk) => !isDangerous(risk, now.prose)),
+    changes: drift.changes,
+    suspends: suspendedIn(word, now),
+    isVolatile: isKnownVolatile,
+  };
+}
+
+/** Hints whose override does not count for the definition as it is now. */
+export function suspendedIn({ overrides }: ToolWord, now: Circumstances): readonly Hint[] {
+  return HINTS.filter((hint) => {
+    const override = overrides[hint];
+    return override !== undefined && !isInForce(hint, override, now);
+  });
+}
