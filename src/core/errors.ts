@@ -110,6 +110,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   KEY_UNUSABLE: { rpc: INTERNAL, http: 500, exit: EXIT.config },
   TOOLSET_UNKNOWN: { rpc: INVALID_PARAMS, http: 404, exit: EXIT.usage },
   TOOLSET_TAKEN: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },
+  TOOLSET_PROTECTED: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: EXIT.usage },
   TOOLSETS_FULL: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   TOOLSET_FULL: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   TOOLSET_NOT_EQUIPPED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },

@@ -24,6 +24,7 @@ import {
   toolsetNameFault,
   type ToolNotes,
   type Toolset,
+  type ToolsetMaker,
   type ToolsetTool,
 } from './toolset.ts';
 
@@ -111,17 +112,24 @@ export function readToolset(
   const version = memberAt(place, 'version');
   if (isGiven(version)) fitTextAt(version, versionFault);
   const description = memberAt(place, 'description');
+  const madeBy = memberAt(place, 'madeBy');
   const createdMs = timeMsAt(memberAt(place, 'createdAt'), nowMs);
   const changedMs = timeMsAt(memberAt(place, 'lastModified'), createdMs);
   const within = { toolset: name, changedMs, leftOut };
   return {
     name,
     ...(isGiven(description) && { description: fitTextAt(description, descriptionFault) }),
+    ...(isGiven(madeBy) && { maker: readMaker(madeBy) }),
     createdMs,
     changedMs,
     tools: readTools(memberAt(place, 'tools'), within),
     toolNotes: readToolNotes(memberAt(place, 'toolNotes'), within),
   };
+}
+
+function readMaker(place: Place): ToolsetMaker {
+  const by = fitTextAt(memberAt(place, 'by'), writerFault);
+  return { by: by === 'model' ? by : 'operator', subject: textAt(memberAt(place, 'subject')) };
 }
 
 function versionFault(version: string): string | undefined {

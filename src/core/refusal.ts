@@ -120,6 +120,8 @@ export type Refusal =
   | { readonly code: 'KEY_UNUSABLE'; readonly place: string; readonly reason: string }
   | { readonly code: 'TOOLSET_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
   | { readonly code: 'TOOLSET_TAKEN'; readonly name: string }
+  /** `toolset`: an operator's; undefined: models may change none. */
+  | { readonly code: 'TOOLSET_PROTECTED'; readonly toolset: string | undefined }
   | { readonly code: 'TOOLSETS_FULL'; readonly limit: number }
   | { readonly code: 'TOOLSET_FULL'; readonly toolset: string; readonly limit: number }
   | { readonly code: 'TOOLSET_NOT_EQUIPPED' }

@@ -154,6 +154,10 @@ const SENTENCES: Sentences = {
     (r.known.length === 0 ? ' There are none yet.' : ` There are: ${r.known.map(quote).join(', ')}.`),
   TOOLSET_TAKEN: (r) =>
     `There is a toolset ${quote(r.name)} already. Choose another name, or change or delete that one.`,
+  TOOLSET_PROTECTED: (r) =>
+    r.toolset === undefined
+      ? 'Models may not build, change or delete toolsets here (toolsets.modelsMayChange is none). Equip one of those that list-saved-toolsets shows, or ask an operator for another.'
+      : `An operator made the toolset ${quote(r.toolset)}, and models may not change, delete or annotate it. Build one of your own with build-toolset, or ask the operator to make the change, or to set toolsets.modelsMayChange to all.`,
   TOOLSETS_FULL: (r) => `There are ${r.limit} toolsets already, and no more are kept. Delete some first.`,
   TOOLSET_FULL: (r) => `The toolset ${quote(r.toolset)} would have more than ${r.limit} tools.`,
   TOOLSET_NOT_EQUIPPED: () =>

@@ -2,6 +2,7 @@
 import { audienceFault, issuerFault, jwksUriFault, publicUrlFault } from './auth-settings.ts';
 import type { ProsePolicy } from './hints/drift.ts';
 import type { LintLevel } from './hints/lint.ts';
+import type { ModelRights } from './toolset.ts';
 import { level, text, whole, type SettingFacts } from './setting-kind.ts';
 
 const MiB = 1024 * 1024;
@@ -18,6 +19,7 @@ export interface Settings {
   readonly enableConfigToolsMenu: boolean;
   readonly 'modes.names': 'configuration-mode' | 'toolset-menu';
   readonly 'toolsets.changed': 'withhold' | 'show';
+  readonly 'toolsets.modelsMayChange': ModelRights;
   readonly 'notes.review': 'auto' | 'always' | 'never';
   readonly 'servers.refreshMs': number;
   readonly 'drift.prose': ProsePolicy;
@@ -113,6 +115,13 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     kind: { type: 'choice', of: ['withhold', 'show'], otherwise: 'withhold' },
     about:
       'What becomes of a tool that a toolset holds to one definition by its refId, when the definition changes.',
+  },
+  'toolsets.modelsMayChange': {
+    env: 'ASSAY_TOOLSETS_MODELS_MAY_CHANGE',
+    changedBy: 'admin',
+    kind: { type: 'choice', of: ['none', 'own', 'all'], otherwise: 'own' },
+    about:
+      'Which toolsets models may change, delete and annotate by the configuration tools. own: those that a model made, or that the subject of its token made. none: models build no toolsets either.',
   },
   'notes.review': {
     env: 'ASSAY_NOTES_REVIEW',

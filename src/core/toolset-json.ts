@@ -1,10 +1,12 @@
 import type { Note } from './notes.ts';
-import type { HeldDefinition, Toolset } from './toolset.ts';
+import type { HeldDefinition, Toolset, ToolsetMaker } from './toolset.ts';
 
 /** A toolset in JSON, as it is exported and shown to scripts. Times are in ISO 8601. */
 export interface ToolsetJson {
   readonly name: string;
   readonly description?: string;
+  /** Absent: an operator made it. */
+  readonly madeBy?: ToolsetMaker;
   readonly version: '1.0.0';
   readonly createdAt: string;
   readonly lastModified: string;
@@ -42,10 +44,11 @@ export function toolsetsJson(toolsets: readonly Toolset[], equipped: string | un
 }
 
 export function toolsetJson(toolset: Toolset): ToolsetJson {
-  const { name, description, createdMs, changedMs, tools, toolNotes } = toolset;
+  const { name, description, maker, createdMs, changedMs, tools, toolNotes } = toolset;
   return {
     name,
     ...(description !== undefined && { description }),
+    ...(maker?.by === 'model' && { madeBy: { by: maker.by, subject: maker.subject } }),
     version: '1.0.0',
     createdAt: new Date(createdMs).toISOString(),
     lastModified: new Date(changedMs).toISOString(),

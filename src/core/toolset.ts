@@ -1,6 +1,7 @@
 import { addNotes, type Addition, type Note } from './notes.ts';
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
+import { LOCAL } from './subject.ts';
 
 /** The definition that a tool is held to: another one is withheld until somebody accepts it. */
 export interface HeldDefinition {
@@ -22,10 +23,18 @@ export interface ToolNotes {
   readonly notes: readonly Note[];
 }
 
+/** Who made a toolset, or last edited one that a model had made. */
+export interface ToolsetMaker {
+  readonly by: 'model' | 'operator';
+  readonly subject: string;
+}
+
 /** A named selection of tools, with the notes on them. */
 export interface Toolset {
   readonly name: string;
   readonly description?: string | undefined;
+  /** Undefined: an operator, before this was recorded or elsewhere. */
+  readonly maker?: ToolsetMaker | undefined;
   readonly createdMs: number;
   readonly changedMs: number;
   readonly tools: readonly ToolsetTool[];
@@ -146,6 +155,38 @@ export function moveNote(
   if (found === undefined) return err({ code: 'NOTE_UNKNOWN', tool: place.namespacedName, note: place.name });
   const others = before.filter((note) => note !== found);
   return ok(withNotesOf(toolset, place.namespacedName, others.toSpliced(to, 0, found)));
+}
+
+/** Which toolsets models may change, delete and annotate. */
+export type ModelRights = 'none' | 'own' | 'all';
+
+/**
+ * Whether a model that works for `subject` may change a toolset. By `own`: one that any model made, or that the same
+ * subject made as an operator. Everyone without a token is `local`, so that is nobody's own.
+ */
+export function mayModelChange(toolset: Toolset, subject: string, rights: ModelRights): boolean {
+  if (rights !== 'own') return rights === 'all';
+  const { maker } = toolset;
+  return maker?.by === 'model' || (maker?.subject === subject && subject !== LOCAL.subject);
+}
+
+/**
+ * A toolset after an operator's change. One that a model made becomes the operator's where its name, its description or
+ * its tools changed, or the operator wrote a note; accepting definitions, and accepting or rejecting notes, is a review.
+ */
+export function afterOperator(before: Toolset, after: Toolset, subject: string): Toolset {
+  if (before.maker?.by !== 'model') return after;
+  const isEdited = editedParts(before) !== editedParts(after);
+  return isEdited ? { ...after, maker: { by: 'operator', subject } } : after;
+}
+
+function editedParts({ name, description, tools, toolNotes }: Toolset): string {
+  const notes = toolNotes.flatMap(({ namespacedName, notes: all }) =>
+    all
+      .filter(({ by }) => by === 'operator')
+      .map(({ name: note, note: text }) => [namespacedName, note, text]),
+  );
+  return JSON.stringify([name, description, tools.map(({ namespacedName }) => namespacedName), notes]);
 }
 
 function withNotesOf(toolset: Toolset, namespacedName: string, notes: readonly Note[]): Toolset {

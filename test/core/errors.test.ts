@@ -89,6 +89,7 @@ const REFUSALS: Examples = {
   KEY_UNUSABLE: ['-32603 500 3', { place: 'ASSAY_ENCRYPTION_KEY', reason: 'it is too short' }],
   TOOLSET_UNKNOWN: ['-32602 404 2', { name: HOSTILE, known: [HOSTILE] }],
   TOOLSET_TAKEN: ['-32602 409 2', { name: HOSTILE }],
+  TOOLSET_PROTECTED: ['-32602 200 2', { toolset: HOSTILE }],
   TOOLSETS_FULL: ['-32602 200 2', { limit: 3 }],
   TOOLSET_FULL: ['-32602 200 2', { toolset: 'triage', limit: 3 }],
   TOOLSET_NOT_EQUIPPED: ['-32602 200 2', {}],

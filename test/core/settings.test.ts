@@ -73,6 +73,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   enableConfigToolsMenu: 'admin',
   'modes.names': 'admin',
   'toolsets.changed': 'admin',
+  'toolsets.modelsMayChange': 'admin',
   'notes.review': 'admin',
   'servers.refreshMs': 'admin',
   'drift.prose': 'admin',

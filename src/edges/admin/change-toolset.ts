@@ -14,13 +14,14 @@ import { toolsNamed } from './toolset-tools.ts';
 const AS_IT_CAME = z.unknown().optional().openapi({ description: 'As it came, or left out.' });
 
 /** What may stand in a body because it stands in what was read, and cannot be set. */
-const FIXED = ['isEquipped', 'createdAt', 'lastModified', 'toolNotes'] as const;
+const FIXED = ['madeBy', 'isEquipped', 'createdAt', 'lastModified', 'toolNotes'] as const;
 
 const CHANGES = z
   .object({
     name: NAME.optional(),
     description: DESCRIPTION.nullable().optional().openapi({ description: 'null takes it away.' }),
     tools: REFS.optional(),
+    madeBy: AS_IT_CAME,
     isEquipped: AS_IT_CAME,
     createdAt: AS_IT_CAME,
     lastModified: AS_IT_CAME,

@@ -10,10 +10,11 @@ export interface ShownToolset extends Omit<ToolsetJson, 'tools' | 'version'> {
 }
 
 export function shownToolset(toolset: Toolset, equipped: Toolset | undefined): ShownToolset {
-  const { name, description, createdAt, lastModified, tools, toolNotes } = toolsetJson(toolset);
+  const { name, description, madeBy, createdAt, lastModified, tools, toolNotes } = toolsetJson(toolset);
   return {
     name,
     ...(description !== undefined && { description }),
+    ...(madeBy !== undefined && { madeBy }),
     isEquipped: equipped?.name === name,
     createdAt,
     lastModified,
@@ -42,6 +43,10 @@ export const TOOLSET: z.ZodType = z
   .object({
     name: z.string(),
     description: z.string().optional(),
+    madeBy: z
+      .object({ by: z.enum(['model', 'operator']), subject: z.string() })
+      .optional()
+      .openapi({ description: 'Absent: an operator made it, or has edited it since.' }),
     isEquipped: z.boolean().openapi({ description: 'Whether it is what clients see at /mcp.' }),
     createdAt: z.iso.datetime(),
     lastModified: z.iso.datetime(),

@@ -6,7 +6,7 @@ import { withNotes } from '../../core/toolset.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import type { Changing } from '../toolsets/toolsets.ts';
 import { TOOL_REF } from './build-toolset.ts';
-import { indexFor, type Desk } from './desk.ts';
+import { indexFor, objectionTo, type Desk } from './desk.ts';
 import { argumentFault, type OwnToolSpec, type Told } from './own-tool.ts';
 
 interface Wanted {
@@ -89,7 +89,10 @@ async function annotate(desk: Desk, { ref, notes, subject }: Annotating): Promis
     writtenMs: desk.nowMs(),
     isHeld: reviewsNotes,
   }));
+  const objection = objectionTo(desk, subject);
   const adding: Changing<Addition> = (toolset) => {
+    const refusal = objection(toolset);
+    if (refusal !== undefined) return err(refusal);
     const noted = withNotes(toolset, tool, wanted);
     return noted.ok ? ok({ toolset: noted.value.toolset, value: noted.value.addition }) : noted;
   };

@@ -92,6 +92,9 @@ interface Wanted {
 
 async function buildToolset(desk: Desk, wanted: Wanted, subject: string): Promise<Result<Toolset, Refusal>> {
   const { name, description } = wanted;
+  // What it builds it could neither note nor delete afterwards.
+  if (desk.settings['toolsets.modelsMayChange'] === 'none')
+    return err({ code: 'TOOLSET_PROTECTED', toolset: undefined });
   const wrong =
     argumentFault('name', toolsetNameFault(name)) ??
     argumentFault('description', description === undefined ? undefined : descriptionFault(description));
@@ -109,7 +112,8 @@ async function buildToolset(desk: Desk, wanted: Wanted, subject: string): Promis
     if (!tool.ok) return tool;
     tools.push(tool.value);
   }
-  const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
+  const maker = { by: 'model', subject } as const;
+  const empty = { name, description, maker, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
   const full = withTools(empty, tools);
   return full.ok ? desk.toolsets.create(full.value, subject) : full;
 }

@@ -1,5 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
+import { mayModelChange, type Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../catalog.ts';
 import type { CompileSchema } from '../ports/compile-schema.ts';
 import type { CountTokens } from '../ports/count-tokens.ts';
@@ -26,6 +28,18 @@ export interface Desk {
 export async function settledIndex({ catalog }: Pick<Desk, 'catalog'>): Promise<ToolIndex> {
   await catalog.listed(catalog.servers, 'tools');
   return indexOf(catalog.all.listing('tools'));
+}
+
+/** Why a model that works for this subject may not change a toolset. */
+export function objectionTo(
+  { settings }: Pick<Desk, 'settings'>,
+  subject: string,
+): (toolset: Toolset) => Refusal | undefined {
+  const rights = settings['toolsets.modelsMayChange'];
+  return (toolset) =>
+    mayModelChange(toolset, subject, rights)
+      ? undefined
+      : { code: 'TOOLSET_PROTECTED', toolset: rights === 'none' ? undefined : toolset.name };
 }
 
 const DIGESTED_AT_ONCE = 50;

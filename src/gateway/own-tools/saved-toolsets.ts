@@ -1,7 +1,7 @@
 import { err, ok } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import { activeToolset, ACTIVE } from './active-toolset.ts';
-import type { Desk } from './desk.ts';
+import { objectionTo, type Desk } from './desk.ts';
 import { NO_INPUT, type JsonObject, type OwnToolSpec } from './own-tool.ts';
 
 const NAME: JsonObject = { type: 'string', description: 'Name of a saved toolset' };
@@ -115,12 +115,12 @@ export function unequipTool({ toolsets, mode }: Desk): OwnToolSpec {
   };
 }
 
-export function deleteTool({ toolsets }: Desk): OwnToolSpec {
+export function deleteTool(desk: Desk): OwnToolSpec {
   return {
     name: 'delete-toolset',
     title: 'Delete a saved toolset',
     description:
-      'Deletes a saved toolset with all notes on its tools, for good. Needs "confirm": true. If it is equipped, it is unequipped.',
+      'Deletes a saved toolset with all notes on its tools, for good; one that an operator made may be protected. Needs "confirm": true. If it is equipped, it is unequipped.',
     // It takes away what somebody made; a second call finds nothing to delete and is refused.
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     inputSchema: {
@@ -143,7 +143,7 @@ export function deleteTool({ toolsets }: Desk): OwnToolSpec {
           field: 'arguments.confirm',
           reason: 'it must be true, as the toolset and its notes cannot be had back',
         });
-      const removed = await toolsets.remove(String(name), subject);
+      const removed = await desk.toolsets.remove(String(name), subject, objectionTo(desk, subject));
       if (!removed.ok) return removed;
       return ok({
         text: `The toolset "${String(name)}" and its notes are deleted.`,

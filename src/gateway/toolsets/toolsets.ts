@@ -1,7 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
-import { TOOLSET_LIMITS, type Toolset } from '../../core/toolset.ts';
+import { afterOperator, TOOLSET_LIMITS, type Toolset } from '../../core/toolset.ts';
 import type { Store } from '../ports/store.ts';
 import type { EquippedMemory, StoredToolset, ToolsetNews, ToolsetStore } from '../ports/toolsets.ts';
 import { deedOfEquipping, deedOfRemoval, deedOfSaving, type Doing } from './toolset-deeds.ts';
@@ -95,7 +95,8 @@ export class Toolsets {
     by: string,
   ): Promise<Result<Toolset, Refusal>> {
     const nowMs = this.#options.nowMs();
-    const made = { ...toolset, createdMs: nowMs, changedMs: nowMs };
+    const maker = toolset.maker ?? { by: 'operator', subject: by };
+    const made = { ...toolset, maker, createdMs: nowMs, changedMs: nowMs };
     const kept = await this.restore(made, false, by);
     return kept.ok ? ok(made) : kept;
   }
@@ -124,7 +125,9 @@ export class Toolsets {
       if (there === undefined) return err(this.unknown(name));
       const changed = changing(there.toolset);
       if (!changed.ok) return changed;
-      const { toolset, value } = changed.value;
+      const { value } = changed.value;
+      // Models only add notes, which is no edit of an operator's.
+      const toolset = afterOperator(there.toolset, changed.value.toolset, by);
       if (isSame(toolset, there.toolset)) return ok({ value });
       const doing = this.#doing(by);
       const made = { ...toolset, changedMs: doing.atMs };
@@ -134,11 +137,19 @@ export class Toolsets {
     });
   }
 
-  async remove(name: string, by: string): Promise<Result<undefined, Refusal>> {
+  /** `objection`: why the toolset, as it was last read, stays. TOOLSET_UNKNOWN */
+  async remove(
+    name: string,
+    by: string,
+    objection?: (toolset: Toolset) => Refusal | undefined,
+  ): Promise<Result<undefined, Refusal>> {
     return this.#do(async (store) => {
       // What is told to have gone is what was there last.
       const read = await this.#read(store);
       if (!read.ok) return read;
+      const there = this.find(name);
+      const refusal = there && objection?.(there);
+      if (refusal !== undefined) return err(refusal);
       const removed = await store.removeToolset(name, deedOfRemoval(this.#doing(by), name, this.find(name)));
       if (!removed.ok) return removed;
       return removed.value ? ok(undefined) : err(this.unknown(name));

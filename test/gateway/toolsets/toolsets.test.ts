@@ -24,7 +24,13 @@ describe('toolsets', () => {
     const { toolsets, changes } = opened();
     expect(toolsets.isKnown).toBe(false);
     expect(await toolsets.create({ name: 'one', ...EMPTY }, 'op')).toMatchObject({ ok: true });
-    expect(toolsets.find('one')).toEqual({ name: 'one', ...EMPTY, createdMs: 7, changedMs: 7 });
+    expect(toolsets.find('one')).toEqual({
+      name: 'one',
+      ...EMPTY,
+      maker: { by: 'operator', subject: 'op' },
+      createdMs: 7,
+      changedMs: 7,
+    });
     await toolsets.equip('one', 'op');
     expect(toolsets.equipped?.name).toBe('one');
     expect(changes).toEqual([

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { toolsetJson } from '../../src/core/toolset-json.ts';
+import { readToolsetJson } from '../../src/core/read-toolset-json.ts';
+import {
+  acceptNotes,
+  afterOperator,
+  mayModelChange,
+  withHeld,
+  withNotes,
+  withTools,
+  type ModelRights,
+  type Toolset,
+  type ToolsetMaker,
+} from '../../src/core/toolset.ts';
+import type { Note } from '../../src/core/notes.ts';
+
+const TOOL = { namespacedName: 'linear.search' };
+const NOTE: Note = { name: 'a', note: 'A.', author: 'anna', by: 'model', writtenMs: 1, isHeld: true };
+const toolsetBy = (maker: ToolsetMaker | undefined): Toolset => ({
+  name: 'triage',
+  createdMs: 1_790_000_000_000,
+  changedMs: 1_790_000_000_000,
+  maker,
+  tools: [TOOL],
+  toolNotes: [{ namespacedName: TOOL.namespacedName, notes: [NOTE] }],
+});
+
+describe('whether a model that works for anna may change a toolset', () => {
+  it.each<[string, ToolsetMaker | undefined, Readonly<Record<ModelRights, boolean>>]>([
+    ['that nobody is recorded for', undefined, { none: false, own: false, all: true }],
+    ['that boss made', { by: 'operator', subject: 'boss' }, { none: false, own: false, all: true }],
+    ['that anna made over REST', { by: 'operator', subject: 'anna' }, { none: false, own: true, all: true }],
+    ['that a model of anna made', { by: 'model', subject: 'anna' }, { none: false, own: true, all: true }],
+    ['that another model made', { by: 'model', subject: 'bob' }, { none: false, own: true, all: true }],
+  ])('%s', (_, maker, expected) => {
+    for (const rights of ['none', 'own', 'all'] as const)
+      expect(mayModelChange(toolsetBy(maker), 'anna', rights)).toBe(expected[rights]);
+  });
+
+  it('and a model without a token does not count as the operator who has none either', () => {
+    expect(mayModelChange(toolsetBy({ by: 'operator', subject: 'local' }), 'local', 'own')).toBe(false);
+    expect(mayModelChange(toolsetBy({ by: 'model', subject: 'local' }), 'local', 'own')).toBe(true);
+  });
+});
+
+describe('a toolset of a model', () => {
+  const before = toolsetBy({ by: 'model', subject: 'anna' });
+  const value = (result: ReturnType<typeof withTools>): Toolset => {
+    if (!result.ok) throw new Error(result.error.code);
+    return result.value;
+  };
+  const held = { ...TOOL, held: { refId: 'r', digest: 'd', text: '{}' } };
+  const noted = withNotes(before, TOOL.namespacedName, [{ ...NOTE, name: 'b', by: 'operator' }]);
+
+  it.each<[string, Toolset]>([
+    ['another name', { ...before, name: 'sorting' }],
+    ['another description', { ...before, description: 'Sorts.' }],
+    ['another tool', value(withTools(before, [{ namespacedName: 'linear.read' }]))],
+    ['no tool', { ...before, tools: [] }],
+    ['a note of the operator', noted.ok ? noted.value.toolset : before],
+  ])('becomes the operator’s by an edit: %s', (_, after) => {
+    expect(afterOperator(before, after, 'boss').maker).toEqual({ by: 'operator', subject: 'boss' });
+  });
+
+  it.each<[string, Toolset]>([
+    ['an accepted definition', value(withHeld(before, [held]))],
+    ['an accepted note', acceptNotes(before, () => true)],
+    ['a rejected note', { ...before, toolNotes: [] }],
+  ])('stays the model’s by a review: %s', (_, after) => {
+    expect(after).not.toEqual(before);
+    expect(afterOperator(before, after, 'boss')).toBe(after);
+  });
+
+  it('is one after an export and an import too, as far as the file says it', () => {
+    const read = readToolsetJson(JSON.stringify(toolsetJson(before)), 0);
+    expect(read.ok && read.value.toolsets).toEqual([before]);
+    const plain = readToolsetJson(JSON.stringify({ ...toolsetJson(before), madeBy: undefined }), 0);
+    expect(plain.ok && plain.value.toolsets[0]?.maker).toBeUndefined();
+  });
+});
