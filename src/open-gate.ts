@@ -3,6 +3,7 @@ import { basesOf, type ProtectedResource } from './core/protected-resource.ts';
 import type { Refusal } from './core/refusal.ts';
 import { err, ok, type Result } from './core/result.ts';
 import type { Settings } from './core/settings.ts';
+import { steadyClock } from './core/steady-clock.ts';
 import type { Gate } from './gateway/ports.ts';
 
 /** Assay as a resource whose own URLs may be known only when it listens. */
@@ -45,14 +46,16 @@ const NEEDED = {
 export async function openGate({
   settings,
   resource,
+  clock = steadyClock(),
   ...options
 }: Omit<TokenGateOptions, 'mostFailures'> & {
   readonly settings: Settings;
   readonly resource: ProtectedResource | undefined;
+  readonly clock?: () => number;
 }): Promise<OpenGate> {
   const mostFailures = settings['limits.tokenFailures'];
   const own = await TokenGate.open({ ...options, mostFailures });
-  if (resource === undefined) return own;
+  if (resource === undefined) return steady(own, clock);
   const { openIssuerKeys } = await import('./adapters/auth/issuer-keys.ts');
   const { openJwtCheck } = await import('./adapters/auth/jwt-check.ts');
   const { IssuerGate } = await import('./adapters/auth/issuer-gate.ts');
@@ -60,10 +63,23 @@ export async function openGate({
   const keys = await openIssuerKeys({ issuer, jwksUri: settings['auth.jwksUri'] });
   const check = await openJwtCheck(keys, resource);
   const gate = new IssuerGate({ ...options, issuer, check, own, mostFailures });
+  return steady(
+    {
+      admit: (authorization, address, nowMs) => gate.admit(authorization, address, nowMs),
+      isHolder: (subject, scope, nowMs) => gate.isHolder(subject, scope, nowMs),
+      isFitForNetwork: (nowMs) => gate.isFitForNetwork(nowMs),
+      close: () => own.close(),
+    },
+    clock,
+  );
+}
+
+/** Whatever the machine's clock says, no time is earlier than one that the gate has seen. */
+function steady(gate: OpenGate, clock: () => number): OpenGate {
   return {
-    admit: (authorization, address, nowMs) => gate.admit(authorization, address, nowMs),
-    isHolder: (subject, scope, nowMs) => gate.isHolder(subject, scope, nowMs),
-    isFitForNetwork: (nowMs) => gate.isFitForNetwork(nowMs),
-    close: () => own.close(),
+    admit: (authorization, address) => gate.admit(authorization, address, clock()),
+    isHolder: (subject, scope) => gate.isHolder(subject, scope, clock()),
+    isFitForNetwork: () => gate.isFitForNetwork(clock()),
+    close: () => gate.close(),
   };
 }

@@ -27,12 +27,13 @@ export function openTaskIds(ground: Ground, store: Store | undefined): TaskAcces
     if (key.ok) return signedTaskIds([key.value, passing]);
     const cause = sentenceOf(key.error);
     if (failedMs === undefined) ground.log.warn('ids of tasks will not outlast this process', { cause });
-    failedMs = Date.now();
+    failedMs = performance.now();
     asking = undefined;
     return undefined;
   };
   return async () => {
-    if (asking === undefined && failedMs !== undefined && Date.now() - failedMs < RETRY_MS) return alone;
+    if (asking === undefined && failedMs !== undefined && performance.now() - failedMs < RETRY_MS)
+      return alone;
     asking ??= ask();
     return (await asking) ?? alone;
   };

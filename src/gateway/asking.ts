@@ -1,3 +1,4 @@
+import { steadyClock } from '../core/steady-clock.ts';
 import type { Settings } from '../core/settings.ts';
 import { ParkedCalls } from './parked-calls.ts';
 import type { Sealer } from './ports/sealer.ts';
@@ -6,6 +7,8 @@ import type { Sealer } from './ports/sealer.ts';
 export interface Asking {
   readonly sealer: Sealer;
   readonly parked: ParkedCalls;
+  /** By which what was sealed expires. */
+  readonly nowMs: () => number;
 }
 
 export interface AskingDeps {
@@ -16,5 +19,5 @@ export interface AskingDeps {
 }
 
 export function openAsking({ sealer, replica, limits }: AskingDeps): Asking {
-  return { sealer, parked: new ParkedCalls(replica, limits) };
+  return { sealer, parked: new ParkedCalls(replica, limits), nowMs: steadyClock() };
 }

@@ -22,7 +22,8 @@ export interface Condition {
 }
 
 /** All servers of the config in its order, then the entries that cannot even be tried. */
-export function conditionsOf({ servers, rejected }: Catalog, nowMs: number): readonly Condition[] {
+export function conditionsOf({ servers, rejected }: Catalog): readonly Condition[] {
+  const nowMs = performance.now();
   const refused = rejected.map(({ name, cause }) => ({ name, state: 'refused', cause }) as const);
   return [...servers.map((server) => conditionOf(server, nowMs)), ...refused];
 }
@@ -53,7 +54,7 @@ function conditionOf({ spec, life, link, inventory, lists }: Server, nowMs: numb
     case 'refused':
     case 'unauthorized': {
       const { cause, failures, nextMs } = life;
-      return { ...named, cause, failures, nextTryMs: Math.max(nextMs - nowMs, 0) };
+      return { ...named, cause, failures, nextTryMs: Math.max(Math.round(nextMs - nowMs), 0) };
     }
   }
 }

@@ -37,7 +37,7 @@ const LIST_LIMIT_MS = 5_000;
 /** Starts all servers at a time, looks at each, and ends it; a legacy one also as a client that offers it something. */
 export async function examineServers(examining: Examining): Promise<readonly ServerFacts[]> {
   const { catalog } = examining;
-  const startedMs = Date.now();
+  const startedMs = performance.now();
   catalog.start();
   try {
     return await Promise.all(catalog.servers.map((server) => examine(server, startedMs, examining)));
@@ -71,7 +71,7 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   await server.stop();
   const isOurs = isMade(spec.transport);
   const offered = era === 'legacy' && !isOurs ? await examineOffer(spec, tools, examining) : undefined;
-  const stoodAfterMs = life.sinceMs - startedMs;
+  const stoodAfterMs = Math.round(life.sinceMs - startedMs);
   const hints = tools.map((tool) => (isOurs ? saidHintsOf(server, tool) : hintsOf(tool)));
   const condition = { kind: 'up', era, revision, stoodAfterMs, tools: hints, listFaults, offered } as const;
   return { ...facts, condition, warnings: heardOf(spec.name).warnings.map(mask) };

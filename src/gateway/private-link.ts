@@ -32,7 +32,7 @@ export class PrivateLink {
   /** Resolves when it stands, with undefined, or with why it does not. */
   readonly opened: Promise<Ending | undefined>;
   link: Link | undefined;
-  lastUsedMs: number = Date.now();
+  lastUsedMs: number = performance.now();
   readonly #options: PrivateLinkOptions;
   readonly #askers: Askers;
   readonly #closing = new AbortController();
@@ -77,7 +77,7 @@ export class PrivateLink {
 
   release(): void {
     this.#users -= 1;
-    this.lastUsedMs = Date.now();
+    this.lastUsedMs = performance.now();
     if (this.#options.choice.kind === 'once') void this.close('its call is over');
   }
 

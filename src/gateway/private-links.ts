@@ -180,7 +180,7 @@ export class PrivateLinks {
   #sweep(): void {
     const idleMs = this.#deps.limits['limits.idleLinkMs'];
     this.#sweeping = setInterval(() => {
-      const since = Date.now() - idleMs;
+      const since = performance.now() - idleMs;
       for (const link of this.#all)
         if (link.isIdle && !link.hasSession && link.lastUsedMs < since) void link.close('it was idle');
     }, idleMs).unref();

@@ -15,12 +15,12 @@ const SERVER_STATE_MS = 24 * 60 * 60 * 1_000;
 
 /** Seals a state to one request of one subject to one server (DESIGN.md, D2). */
 export function sealState(exchange: Exchange, server: string, state: RequestState): Promise<string> {
-  const { sealer, parked } = exchange.view.asking;
+  const { sealer, parked, nowMs } = exchange.view.asking;
   const text = JSON.stringify(
     state.kind === 'server' ? ['server', state.state] : ['parked', state.place.replica, state.place.id],
   );
   const lifeMs = state.kind === 'server' ? SERVER_STATE_MS : parked.keepsMs;
-  return sealer.seal(text, { about: aboutOf(exchange, server), expiresMs: Date.now() + lifeMs });
+  return sealer.seal(text, { about: aboutOf(exchange, server), expiresMs: nowMs() + lifeMs });
 }
 
 /** STATE_INVALID where it is none of ours, has expired, or was given for another request. */
@@ -30,7 +30,8 @@ export async function openState(
   sealed: string,
 ): Promise<Result<RequestState, Refusal>> {
   const about = aboutOf(exchange, server);
-  const opened = await exchange.view.asking.sealer.open(sealed, { about, nowMs: Date.now() });
+  const { sealer, nowMs } = exchange.view.asking;
+  const opened = await sealer.open(sealed, { about, nowMs: nowMs() });
   if (!opened.ok) return opened;
   const [kind, one = '', other = ''] = JSON.parse(opened.value) as readonly string[];
   if (kind === 'server') return ok({ kind, state: one });

@@ -156,7 +156,8 @@ export class Server {
     for (;;) {
       const link = this.#link;
       if (link !== undefined && link !== butNot) return ok(link);
-      const refusal = whyNotWait(this.spec.name, this.#life, { isLate: giveUp.aborted, nowMs: Date.now() });
+      const waiting = { isLate: giveUp.aborted, nowMs: performance.now() };
+      const refusal = whyNotWait(this.spec.name, this.#life, waiting);
       if (refusal !== undefined) return err(refusal);
       this.#wake();
       await this.#news.next(giveUp);
@@ -165,7 +166,7 @@ export class Server {
 
   /** Somebody wants what it may have: a rest that lasted for a while ends. */
   wake(): void {
-    if ('nextMs' in this.#life && isWorthWaiting(this.#life, Date.now())) this.#wake();
+    if ('nextMs' in this.#life && isWorthWaiting(this.#life, performance.now())) this.#wake();
   }
 
   /** What it waited for has come: a rest ends, however short it was. Resolves when that try has ended. */
@@ -185,7 +186,7 @@ export class Server {
       const ending = await this.#oneLife();
       const closed = this.#close(ending.cause);
       if (this.#stopping.signal.aborted) return closed;
-      this.#become({ kind: 'ended', ending, nowMs: Date.now(), chance: this.#deps.chance() });
+      this.#become({ kind: 'ended', ending, nowMs: performance.now(), chance: this.#deps.chance() });
       const life = this.#life;
       if (!('nextMs' in life)) return closed;
       this.#deps.log.warn('server is down', {
@@ -257,7 +258,7 @@ export class Server {
     this.#era = link.era;
     this.#link = link;
     this.#remember(link);
-    this.#become({ kind: 'stood', nowMs: Date.now() });
+    this.#become({ kind: 'stood', nowMs: performance.now() });
     this.#deps.log.info('server is up', { server: this.spec.name, revision: link.version, era: link.era });
     void this.#logs.renew(link);
     void this.subscriptions.stood(link, this.spec.timeoutMs);

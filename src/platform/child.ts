@@ -185,8 +185,8 @@ function startFailure(command: string, error: NodeJS.ErrnoException): string {
 /** Ends what the leader of a group left behind. */
 async function sweep(pid: number): Promise<void> {
   if (signalGroup(pid, 'SIGTERM')) {
-    const deadlineMs = Date.now() + GRACE_MS;
-    while (signalGroup(pid, 0) && Date.now() < deadlineMs) await pause(POLL_MS);
+    const deadlineMs = performance.now() + GRACE_MS;
+    while (signalGroup(pid, 0) && performance.now() < deadlineMs) await pause(POLL_MS);
     signalGroup(pid, 'SIGKILL');
   }
   reaper.remove(pid);

@@ -103,9 +103,9 @@ export class Stderr {
 
   /** Nothing runs beside this any more, so it may wait; each time that something is taken it waits anew. */
   #finish(): void {
-    let deadlineMs = Date.now() + LAST_WAIT_MS;
-    while (this.#waiting.length > 0 && Date.now() < deadlineMs) {
-      if (this.#push()) deadlineMs = Date.now() + LAST_WAIT_MS;
+    let deadlineMs = performance.now() + LAST_WAIT_MS;
+    while (this.#waiting.length > 0 && performance.now() < deadlineMs) {
+      if (this.#push()) deadlineMs = performance.now() + LAST_WAIT_MS;
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_RETRY_MS);
     }
     this.#close();

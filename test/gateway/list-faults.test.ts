@@ -70,7 +70,7 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
     catalog.start();
     await until('it is up', () => (catalog.servers[0]?.life.state === 'up' ? true : undefined));
     const cause = `${method} failed: -32603 no [masked] fits`;
-    const [condition] = conditionsOf(catalog, 0);
+    const [condition] = conditionsOf(catalog);
     expect(condition).toEqual({
       name: 'a',
       state: 'up',
@@ -103,7 +103,7 @@ it('a server that can list everything lacks nothing', async () => {
   const catalog = openCatalog({});
   catalog.start();
   await until('it is up', () => (catalog.servers[0]?.life.state === 'up' ? true : undefined));
-  expect(conditionsOf(catalog, 0).map(lackOf)).toEqual([undefined]);
+  expect(conditionsOf(catalog).map(lackOf)).toEqual([undefined]);
   expect(healthOf(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('ok');
   await catalog.stop();
 });

@@ -90,7 +90,7 @@ export const ROOMS: readonly Room[] = [
   ),
   adapter('adapters/store', 'node:crypto', 'kysely', 'better-sqlite3', 'pg'),
   adapter('adapters/config', 'jsonc-parser', 'chokidar'),
-  adapter('adapters/auth', 'node:crypto', 'rate-limiter-flexible', 'jose', '@modelcontextprotocol/client'),
+  adapter('adapters/auth', 'node:crypto', 'jose', '@modelcontextprotocol/client'),
   adapter('adapters/sandbox'),
   adapter(
     'adapters/telemetry',

@@ -1,10 +1,11 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { addressBlock } from './address-block.ts';
 
 export interface FailuresOptions {
   /** Failures within a window after which no more tokens are looked at. */
   readonly most: number;
   readonly windowMs: number;
+  /** Never goes back: a change of the machine's clock neither lengthens nor shortens a lockout. */
+  readonly monotonicMs?: () => number;
 }
 
 /** Who failed. */
@@ -16,38 +17,41 @@ export interface Failing {
 
 interface Window {
   readonly endsMs: number;
-  readonly isClosed: boolean;
+  readonly count: number;
 }
 
 /** Most keys that are counted apart. Beyond that the addresses which are new share one count for each token. */
 const MOST_KEYS = 10_000;
 
-/**
- * Counts invalid tokens. The library counts, and answers a moment later by a promise; its last answer for each key is
- * kept here, so that asking takes no waiting. Both forget a key when its window ends, and hold so many keys at most.
- */
+/** Counts invalid tokens in windows that begin with the first failure of a key. */
 export class Failures {
-  readonly #limiter: RateLimiterMemory;
+  readonly #most: number;
+  readonly #windowMs: number;
+  readonly #monotonicMs: () => number;
   /** In the order in which they end, as all are of one length. */
   readonly #windows = new Map<string, Window>();
 
-  constructor({ most, windowMs }: FailuresOptions) {
-    this.#limiter = new RateLimiterMemory({ points: most, duration: windowMs / 1000 });
+  constructor({ most, windowMs, monotonicMs = () => performance.now() }: FailuresOptions) {
+    this.#most = most;
+    this.#windowMs = windowMs;
+    this.#monotonicMs = monotonicMs;
   }
 
   /** How long in ms no token is looked at; undefined: it is looked at. */
-  waitMs(failing: Failing, nowMs: number): number | undefined {
+  waitMs(failing: Failing): number | undefined {
     if (this.#windows.size === 0) return undefined;
     const window = this.#windows.get(this.#keyOf(failing));
-    return window?.isClosed === true && window.endsMs > nowMs ? window.endsMs - nowMs : undefined;
+    if (window === undefined || window.count < this.#most) return undefined;
+    const waitMs = window.endsMs - this.#monotonicMs();
+    return waitMs > 0 ? waitMs : undefined;
   }
 
-  note(failing: Failing, nowMs: number): void {
+  note(failing: Failing): void {
+    const nowMs = this.#monotonicMs();
     this.#forget(nowMs);
     const key = this.#keyOf(failing);
-    void this.#limiter.penalty(key).then(({ remainingPoints, msBeforeNext }) => {
-      this.#windows.set(key, { endsMs: nowMs + msBeforeNext, isClosed: remainingPoints === 0 });
-    });
+    const { endsMs, count } = this.#windows.get(key) ?? { endsMs: nowMs + this.#windowMs, count: 0 };
+    this.#windows.set(key, { endsMs, count: count + 1 });
   }
 
   #keyOf({ address, id = '' }: Failing): string {

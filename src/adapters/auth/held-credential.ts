@@ -58,8 +58,7 @@ export class HeldCredential implements Authorizer {
 
   header(): string | undefined {
     // Ahead of its end, beside the calls: they go on with the old one.
-    const nowMs = Date.now();
-    if (nowMs >= this.#renewMs && nowMs >= this.#restsUntilMs) void this.#renewOnce();
+    if (Date.now() >= this.#renewMs && performance.now() >= this.#restsUntilMs) void this.#renewOnce();
     return this.#header;
   }
 
@@ -82,7 +81,7 @@ export class HeldCredential implements Authorizer {
     if (this.#header !== undefined && this.#header !== sent) return AGAIN;
     if (this.#header === undefined) return err(this.#needed());
     if (challenge.kind === 'too little') return this.#wantMore(challenge.scope);
-    const nowMs = Date.now();
+    const nowMs = performance.now();
     this.#renewalsMs = this.#renewalsMs.filter((atMs) => atMs > nowMs - RENEWALS_MS);
     if (this.#renewalsMs.length >= MOST_RENEWALS)
       return err(this.#needed('it refuses every token, however new'));
@@ -136,7 +135,7 @@ export class HeldCredential implements Authorizer {
     const shelf = await this.#options.shelf();
     if (!shelf.ok) return shelf;
     const holder = randomUUID();
-    for (const giveUpMs = Date.now() + LEASE_MS; Date.now() < giveUpMs;) {
+    for (const giveUpMs = performance.now() + LEASE_MS; performance.now() < giveUpMs;) {
       const shelved = this.#shelved;
       if (this.#header !== old) return this.#header === undefined ? err(this.#needed()) : AGAIN;
       if (shelved?.content === undefined) return err(this.#needed());
@@ -171,7 +170,7 @@ export class HeldCredential implements Authorizer {
       log.warn(`authorization: ${renewal.cause}`, { server });
       return err(this.#needed(renewal.cause));
     }
-    this.#restsUntilMs = Date.now() + REST_MS;
+    this.#restsUntilMs = performance.now() + REST_MS;
     const { stored } = this.#shelved ?? {};
     const nowMs = Date.now();
     if (stored !== undefined)

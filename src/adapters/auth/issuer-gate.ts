@@ -18,6 +18,8 @@ export interface IssuerGateOptions {
   readonly operatorToken: string | undefined;
   /** Invalid tokens within a minute after which no more are looked at. */
   readonly mostFailures: number;
+  /** By which lockouts end. */
+  readonly monotonicMs?: () => number;
   readonly log: Log;
 }
 
@@ -52,9 +54,9 @@ export class IssuerGate implements Gate {
   #isAway = false;
 
   constructor(options: IssuerGateOptions) {
-    const { operatorToken, mostFailures } = options;
+    const { operatorToken, mostFailures: most, monotonicMs } = options;
     this.#options = options;
-    this.#failures = new Failures({ most: mostFailures, windowMs: WINDOW_MS });
+    this.#failures = new Failures({ most, windowMs: WINDOW_MS, ...(monotonicMs && { monotonicMs }) });
     this.#operator =
       operatorToken !== undefined && looksLikeJwt(operatorToken) ? secretDigest(operatorToken) : undefined;
   }
@@ -72,8 +74,7 @@ export class IssuerGate implements Gate {
     if (checked !== undefined && checked.untilMs > nowMs) return checked.admission;
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return underWay;
-    const waitMs =
-      this.#failures.waitMs({ address, id: GUESSED }, nowMs) ?? this.#waitMs(address, key, nowMs);
+    const waitMs = this.#failures.waitMs({ address, id: GUESSED }) ?? this.#waitMs(address, key);
     if (waitMs !== undefined)
       return err({ code: 'TOO_MANY_FAILURES', waitSeconds: Math.ceil(waitMs / 1_000) });
     const admission = this.#check(given, { key, address, nowMs });
@@ -93,8 +94,8 @@ export class IssuerGate implements Gate {
   }
 
   /** A token that the issuer signed, and which is of no use, has a count of its own: its holder alone waits. */
-  #waitMs(address: string, key: string, nowMs: number): number | undefined {
-    return this.#failures.waitMs({ address, id: key }, nowMs);
+  #waitMs(address: string, key: string): number | undefined {
+    return this.#failures.waitMs({ address, id: key });
   }
 
   async #check(
@@ -107,7 +108,7 @@ export class IssuerGate implements Gate {
       if (verdict.kind === 'granted') return this.#grant(key, verdict.grant, nowMs);
       if (verdict.kind === 'unknown') return this.#unknown();
       const failing: Failing = { address, id: verdict.isSigned ? key : GUESSED };
-      this.#failures.note(failing, nowMs);
+      this.#failures.note(failing);
       this.#options.log.debug('a token of the issuer was refused', { reason: verdict.reason });
       return err({ code: 'TOKEN_REQUIRED', reason: verdict.reason });
     } finally {

@@ -17,6 +17,8 @@ export interface TokenGateOptions {
   readonly ownToken: MintedToken;
   /** Invalid tokens within a minute after which no more are looked at. */
   readonly mostFailures: number;
+  /** By which lockouts end. */
+  readonly monotonicMs?: () => number;
   readonly log: Log;
 }
 
@@ -63,7 +65,8 @@ export class TokenGate implements Gate {
     this.#unnamed = operator?.id === undefined ? operator : undefined;
     this.#named = operator?.id === undefined ? undefined : operator;
     this.#known = this.#index([]);
-    this.#failures = new Failures({ most: options.mostFailures, windowMs: WINDOW_MS });
+    const { mostFailures: most, monotonicMs } = options;
+    this.#failures = new Failures({ most, windowMs: WINDOW_MS, ...(monotonicMs && { monotonicMs }) });
     this.#unsubscribe = options.store.onChange((parts) => {
       if (parts.includes('tokens')) void this.#read();
     });
@@ -82,13 +85,13 @@ export class TokenGate implements Gate {
     const parts = parseToken(given);
     const named = parts === undefined ? undefined : this.#known.get(parts.id);
     const failing = { address, id: named?.id };
-    const waitMs = this.#failures.waitMs(failing, nowMs);
+    const waitMs = this.#failures.waitMs(failing);
     if (waitMs !== undefined)
       return err({ code: 'TOO_MANY_FAILURES', waitSeconds: Math.ceil(waitMs / 1000) });
     const known = parts === undefined ? this.#unnamed : named;
     const isRight = timingSafeEqual(secretDigest(parts?.secret ?? given), known?.digest ?? NOBODY);
     if (isRight && known !== undefined && tokenState(known, nowMs) === 'valid') return known.admission;
-    this.#failures.note(failing, nowMs);
+    this.#failures.note(failing);
     return REQUIRED;
   }
 

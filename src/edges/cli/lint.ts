@@ -54,7 +54,7 @@ interface Linting {
 async function lintOpened({ catalog }: OpenTools, { server, options, levels }: Linting): Promise<number> {
   const asked = catalog.servers.filter(({ spec }) => server === undefined || spec.name === server);
   await Promise.race([Promise.all(asked.map((one) => one.settled())), catalog.settled()]);
-  const known = conditionsOf(catalog, Date.now());
+  const known = conditionsOf(catalog);
   const conditions = known.filter(({ name }) => server === undefined || name === server);
   if (server !== undefined && conditions.length === 0)
     return complain({ code: 'SERVER_UNKNOWN', name: server, known: known.map(({ name }) => name) });

@@ -78,16 +78,14 @@ const MOST_NAMES = 40;
 
 function serversTable(catalog: Catalog): string {
   const entries = catalog.all.listing('tools').entries;
-  const rows = conditionsOf(catalog, Date.now()).map(
-    ({ name, state, revision = '', cause, listFaults = [] }) => {
-      const names = entries.filter(({ server }) => server.spec.name === name).map(({ key }) => key);
-      const shown = names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES), '…'] : names;
-      const isUp = state === 'up';
-      const faults = listFaults.map(({ cause: why }) => style.red(why));
-      const what = isUp ? [...faults, ...shown].join(', ') : (cause ?? 'it has not answered yet');
-      return [name, isUp ? style.green('up') : style.red(state), revision, String(names.length), what];
-    },
-  );
+  const rows = conditionsOf(catalog).map(({ name, state, revision = '', cause, listFaults = [] }) => {
+    const names = entries.filter(({ server }) => server.spec.name === name).map(({ key }) => key);
+    const shown = names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES), '…'] : names;
+    const isUp = state === 'up';
+    const faults = listFaults.map(({ cause: why }) => style.red(why));
+    const what = isUp ? [...faults, ...shown].join(', ') : (cause ?? 'it has not answered yet');
+    return [name, isUp ? style.green('up') : style.red(state), revision, String(names.length), what];
+  });
   return tableOf(['SERVER', 'STATE', 'REVISION', 'TOOLS', 'NAMES'], rows);
 }
 

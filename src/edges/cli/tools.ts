@@ -23,7 +23,7 @@ export async function listTools(
   await catalog.settled();
   const { entries, disabled } = catalog.all.listing('tools');
   const reports = catalog.reports();
-  const conditions = conditionsOf(catalog, Date.now());
+  const conditions = conditionsOf(catalog);
   const listFaults = conditions.flatMap(({ name, listFaults: faults = [] }) =>
     faults.map((fault) => ({ server: name, ...fault })),
   );

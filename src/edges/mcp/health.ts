@@ -18,7 +18,7 @@ export function healthOf(
   catalog: Catalog,
   { uptimeMs, isStopping }: { readonly uptimeMs: number; readonly isStopping: boolean },
 ): Health {
-  const servers = conditionsOf(catalog, Date.now());
+  const servers = conditionsOf(catalog);
   const { configFault } = catalog;
   const isUp =
     servers.every(({ state, listFaults }) => state === 'up' && listFaults === undefined) &&

@@ -110,7 +110,7 @@ class Door {
   readonly #underWay = new UnderWay();
   readonly #subscriptions = new Set<OpenSubscription>();
   readonly #looking: NodeJS.Timeout;
-  readonly #startedMs = Date.now();
+  readonly #startedMs = performance.now();
 
   constructor(options: HttpDoorOptions, server: () => HttpServer) {
     this.#options = options;
@@ -283,7 +283,7 @@ class Door {
 
   /** To who may not read more, only that the door is open. */
   #answerHealth(response: ServerResponse, isFull: boolean): void {
-    const uptimeMs = Date.now() - this.#startedMs;
+    const uptimeMs = Math.round(performance.now() - this.#startedMs);
     const health = healthOf(this.#options.catalog, { uptimeMs, isStopping: this.#underWay.isStopping });
     const shown = isFull ? health : { status: health.status };
     sendJson(response, 200, {

@@ -56,12 +56,11 @@ export interface Viewing {
   readonly words: Words;
   readonly claims: ToolClaims;
   readonly mask: (text: string) => string;
-  readonly nowMs: () => number;
 }
 
 /** In the catalog's order; those that cannot be tried last. */
 export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
-  const { catalog, words, claims, mask, nowMs } = viewing;
+  const { catalog, words, claims, mask } = viewing;
   const servers = new Map<string, Server>(catalog.servers.map((server) => [server.spec.name, server]));
   const registered = new Map(
     words.all('gateway').map(({ body }) => {
@@ -70,7 +69,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
     }),
   );
   const seen = new Set<string>();
-  return conditionsOf(catalog, nowMs()).flatMap((condition) => {
+  return conditionsOf(catalog).flatMap((condition) => {
     const { name, state, era, revision } = condition;
     if (seen.has(name)) return [];
     seen.add(name);

@@ -12,6 +12,7 @@ const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 interface Setting {
   readonly gate: IssuerGate;
+  readonly clock: { monotonicMs: number };
   /** The texts that were checked. */
   readonly checked: readonly string[];
 }
@@ -26,7 +27,10 @@ async function open(operatorToken?: string, lastsMs = 3_600_000): Promise<Settin
     return Promise.resolve(verdictIn(text, NOW + lastsMs, nowMs));
   };
   const issuer = 'https://id.example';
-  return { gate: new IssuerGate({ issuer, check, own, operatorToken, mostFailures: 3, log }), checked };
+  const clock = { monotonicMs: 0 };
+  const monotonicMs = (): number => clock.monotonicMs;
+  const gate = new IssuerGate({ issuer, check, own, operatorToken, mostFailures: 3, monotonicMs, log });
+  return { gate, checked, clock };
 }
 
 function verdictIn(text: string, expiresMs: number, nowMs: number): JwtVerdict {
@@ -87,7 +91,8 @@ describe('a token of an issuer', () => {
     expect(await verdict(setting, 'x.4.y')).toBe('TOO_MANY_FAILURES');
     expect(await verdict(setting, 'granted.ben.mcp')).toBe('TOO_MANY_FAILURES');
     expect(await verdict(setting, 'granted.ada.mcp')).toBe('ada');
-    expect(await verdict(setting, 'granted.ben.mcp', NOW + 61_000)).toBe('later: ben');
+    setting.clock.monotonicMs = 61_000;
+    expect(await verdict(setting, 'granted.ben.mcp')).toBe('later: ben');
   });
 
   it('that the issuer signed and that does not hold shuts out itself alone', async () => {

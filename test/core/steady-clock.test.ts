@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { mintToken } from '../../src/adapters/auth/mint-token.ts';
+import { defaultSettings } from '../../src/core/resolve-settings.ts';
+import { steadyClock } from '../../src/core/steady-clock.ts';
+import { ok } from '../../src/core/result.ts';
+import { openGate } from '../../src/open-gate.ts';
+import { bearer } from '../support/tokens.ts';
+import { token } from '../support/store-values.ts';
+
+const HOUR_MS = 3_600_000;
+
+it('a steady clock takes every step forward, none back, and never stands still', () => {
+  let [wallMs, monotonicMs] = [1_000_000, 50];
+  const clock = steadyClock(
+    () => wallMs,
+    () => monotonicMs,
+  );
+  const after = (wallStepMs: number, passedMs: number): number => {
+    wallMs += wallStepMs;
+    monotonicMs += passedMs;
+    return clock();
+  };
+  expect(after(10, 10)).toBe(1_000_010);
+  expect(after(5_000, 10)).toBe(1_005_010);
+  expect(after(-HOUR_MS, 10)).toBe(1_005_020);
+  expect(after(0, 990)).toBe(1_006_010);
+  expect(after(2 * HOUR_MS, 0)).toBe(1_000_000 + 10 + 5_000 + HOUR_MS);
+});
+
+it('a token that has expired stays expired when the clock of the machine is set back', async () => {
+  let wallMs = 1_790_000_000_000;
+  const { text, id, hash } = mintToken();
+  const kept = token(id, { hash, expiresMs: wallMs + HOUR_MS });
+  const gate = await openGate({
+    store: { tokens: () => Promise.resolve(ok([kept])), onChange: () => () => undefined },
+    operatorToken: undefined,
+    ownToken: mintToken(),
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    settings: defaultSettings(),
+    resource: undefined,
+    clock: steadyClock(
+      () => wallMs,
+      () => 0,
+    ),
+  });
+  const isIn = async (): Promise<boolean> =>
+    (await gate.admit(bearer(text).authorization, '127.0.0.1', wallMs)).ok &&
+    gate.isHolder(kept.name, 'read', wallMs);
+  expect(await isIn()).toBe(true);
+  wallMs += HOUR_MS;
+  expect(await isIn()).toBe(false);
+  wallMs -= 2 * HOUR_MS;
+  expect(await isIn()).toBe(false);
+  gate.close();
+});
