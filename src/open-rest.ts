@@ -34,7 +34,7 @@ export function openRest(around: RestSurroundings): OtherPaths {
 }
 
 function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending'> {
-  const { catalog, settings, fileSettings, ground } = opened;
+  const { catalog, settings, fileSettings, ground, said } = opened;
   const { log, around } = ground;
   const desks = desksOf(opened);
   return {
@@ -44,6 +44,7 @@ function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending
     mint: mintToken,
     catalog,
     ...desks,
+    instructions: said.instructions,
     bundles: openBundles(opened, { gateways: desks.gateways, toolsets: given.toolsets }),
     preferences: { env: around.env, file: fileSettings, running: settings },
     nowMs: () => Date.now(),

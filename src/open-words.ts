@@ -8,7 +8,9 @@ import type { Plan } from './gateway/catalog.ts';
 import { RegisteredGateways } from './gateway/gateways/registered.ts';
 import { DriftWatch } from './gateway/hints/drift-watch.ts';
 import { ToolClaims } from './gateway/hints/tool-claims.ts';
+import { InstructionsReview } from './gateway/instructions-review.ts';
 import type { EntrySeal, ReadEntry } from './gateway/ports/gateways.ts';
+import type { ServerDeps } from './gateway/server-deps.ts';
 import type { ReadLocal } from './gateway/ports/local-tools.ts';
 import { Words } from './gateway/words/words.ts';
 import { setting, type Ground } from './ground.ts';
@@ -20,6 +22,7 @@ export interface OpenWords {
   readonly words: Words;
   readonly claims: ToolClaims;
   readonly drift: DriftWatch;
+  readonly instructions: InstructionsReview;
   readonly registered: RegisteredGateways;
   readonly readEntry: ReadEntry;
   readonly readLocal: ReadLocal;
@@ -33,6 +36,7 @@ export async function openWords(ground: Ground, store: HomeStore, prose: ProsePo
   const words = new Words({ open: store.open, memory });
   const claims = new ToolClaims(words, prose);
   const drift = new DriftWatch({ words, log: ground.log, prose, nowMs: () => Date.now() });
+  const instructions = new InstructionsReview({ words, log: ground.log, nowMs: () => Date.now() });
   const readEntry = entryReader({ cwd: ground.home, home: ground.around.home });
   const seal = entrySeal(keyPlace(ground));
   const learn = ({ servers }: Plan): void => ground.secrets.add(servers.flatMap(secretsOfServer));
@@ -42,5 +46,19 @@ export async function openWords(ground: Ground, store: HomeStore, prose: ProsePo
     await drift.close();
     await words.close();
   };
-  return { words, claims, drift, registered, readEntry, readLocal, seal, close };
+  return { words, claims, drift, instructions, registered, readEntry, readLocal, seal, close };
+}
+
+/** What is accepted of servers; a process that lasts also compares what they say now. */
+export function reviewing(
+  said: OpenWords | undefined,
+  isRecorded: boolean,
+): Pick<ServerDeps, 'claims' | 'instructions' | 'onInstructions' | 'onTools'> {
+  const { claims, instructions, drift } = said ?? {};
+  return {
+    claims,
+    instructions,
+    onInstructions: isRecorded ? (spec, text) => void instructions?.saw(spec, text) : undefined,
+    onTools: isRecorded ? (...read) => drift?.saw(...read) : undefined,
+  };
 }

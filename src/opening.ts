@@ -38,7 +38,7 @@ import { askingWith } from './sealing.ts';
 import { homeStore, type HomeStore } from './home-store.ts';
 import { isThere } from './platform/files.ts';
 import { openTaskIds } from './task-ids.ts';
-import { openWords, type OpenWords } from './open-words.ts';
+import { openWords, type OpenWords, reviewing } from './open-words.ts';
 
 export interface Opened extends OpenCatalog {
   readonly log: Log;
@@ -241,8 +241,7 @@ async function openPlan(
     connect: maskedConnect(sources.connect, telemetry),
     memory,
     log,
-    claims: said?.claims,
-    onTools: isRecorded ? (...read) => said?.drift.saw(...read) : undefined,
+    ...reviewing(said, isRecorded),
     limits: settings,
     chance: Math.random,
     telemetry,

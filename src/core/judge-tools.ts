@@ -28,6 +28,12 @@ const REPORTS: readonly Kind[] = [
     'warning',
     'Take the server out, or set that limit higher: see docs/SETTINGS.md.',
   ],
+  [
+    /^the instructions of \S+ changed /,
+    'warning',
+    'Read them with GET /instructions, and accept them with POST /gateways/{id}/instructions/review.',
+  ],
+  [/limits\.instructions\w+/, 'note', 'Set that limit higher if models need the rest: see docs/SETTINGS.md.'],
   [/is listed without /, 'note', 'Tell the author of the server: without that change clients reject it.'],
 ];
 const OTHERWISE: Kind = [

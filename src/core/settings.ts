@@ -54,6 +54,8 @@ export interface Settings {
   readonly 'limits.drainMs': number;
   readonly 'limits.listEntries': number;
   readonly 'limits.listBytes': number;
+  readonly 'limits.instructionsBytes': number;
+  readonly 'limits.instructionsTotalBytes': number;
 }
 
 export type SettingKey = keyof Settings;
@@ -344,6 +346,19 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     changedBy: 'admin',
     kind: whole(64 * MiB, 1, 1_073_741_824),
     about: 'Maximum size in bytes of all definitions of one kind from one server; the rest is left out.',
+  },
+  'limits.instructionsBytes': {
+    env: 'ASSAY_LIMITS_INSTRUCTIONS_BYTES',
+    changedBy: 'admin',
+    kind: whole(8_192, 1_024, MiB),
+    about: 'Maximum size in bytes of the instructions of one server; the rest is cut.',
+  },
+  'limits.instructionsTotalBytes': {
+    env: 'ASSAY_LIMITS_INSTRUCTIONS_TOTAL_BYTES',
+    changedBy: 'admin',
+    kind: whole(65_536, 1_024, 16 * MiB),
+    about:
+      'Maximum size in bytes of the instructions of all servers of one endpoint together; the longest are cut.',
   },
 };
 

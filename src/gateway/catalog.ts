@@ -7,6 +7,7 @@ import type { ListKind } from './ports.ts';
 import type { TaskAccess } from './ports/task-ids.ts';
 import type { Telemetry } from './ports/telemetry.ts';
 import { Server } from './server.ts';
+import { instructionsReports } from './server-instructions.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { View, type Choice, type ViewOptions } from './view.ts';
 
@@ -170,7 +171,8 @@ export class Catalog {
   /** What is shown otherwise than its server wrote it, or not at all, with the reason. */
   reports(): readonly string[] {
     const { telemetry } = this.#deps;
-    const reports = LIST_KINDS.flatMap((kind) => this.all.listing(kind).reports);
+    const lists = LIST_KINDS.flatMap((kind) => this.all.listing(kind).reports);
+    const reports = [...lists, ...instructionsReports(this.#servers)];
     return telemetry === undefined ? reports : reports.map(telemetry.mask);
   }
 

@@ -2,6 +2,7 @@ import type { ServerSpec } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
 import type { SoleClient } from './client-session.ts';
 import type { ToolClaims } from './hints/tool-claims.ts';
+import type { InstructionsReview } from './instructions-review.ts';
 import type { Connect, Definition, Log, Memory } from './ports.ts';
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { Credentials } from './ports/credentials.ts';
@@ -19,6 +20,10 @@ export interface ServerDeps {
   readonly claims?: ToolClaims | undefined;
   /** Told of the tools of a server each time they were read, and from which link. */
   readonly onTools?: ((spec: ServerSpec, tools: readonly Definition[], link: object) => void) | undefined;
+  /** Holds instructions of servers to what was accepted; undefined: they pass as they are. */
+  readonly instructions?: Pick<InstructionsReview, 'passed' | 'stateOf'> | undefined;
+  /** Told what a server tells models about itself each time it is connected. */
+  readonly onInstructions?: ((spec: ServerSpec, text: string | undefined) => void) | undefined;
   /** A number from 0 to 1. */
   readonly chance: () => number;
   /** Those of the server in whose place it comes. */

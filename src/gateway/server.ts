@@ -16,7 +16,7 @@ import type { Era } from '../protocol/eras.ts';
 import { Askers } from './askers.ts';
 import { LogWishes } from './log-wishes.ts';
 import { News } from './news.ts';
-import { ToolClaims } from './hints/tool-claims.ts';
+import { DECLARED_ALONE, type ToolClaims } from './hints/tool-claims.ts';
 import type { Capabilities, Inventory, Link, LinkEvents, ListKind } from './ports.ts';
 import { PrivateLinks } from './private-links.ts';
 import type { ServerDeps } from './server-deps.ts';
@@ -24,14 +24,13 @@ import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import { ServerLists, type ReadNews } from './server-lists.ts';
 import { otherEnd } from './shared-link.ts';
 import { Turnstile } from './turnstile.ts';
+import { ServerInstructions } from './server-instructions.ts';
 import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
 
 /** Time in ms that a server has from its start to the end of its handshake. */
 const START_LIMIT_MS = 60_000;
 /** A server whose lists take longer than this, in ms, stands without them; they are shown when they come. */
 const LISTS_LIMIT_MS = 5_000;
-
-const DECLARED_ALONE = new ToolClaims(undefined);
 
 /** One downstream server: keeps it running, and keeps its lists as last seen also while it is away. */
 export class Server {
@@ -44,7 +43,7 @@ export class Server {
   /** The calls of the only client, if there is but one. */
   readonly sole: Askers | undefined;
   readonly subscriptions: ResourceSubscriptions;
-  instructions: string | undefined;
+  readonly instructions: ServerInstructions;
   /** How often it was started anew. */
   restarts = 0;
   #spec: ServerSpec;
@@ -79,7 +78,7 @@ export class Server {
       onFailed: (list, cause, retryMs) =>
         deps.log.warn('a list could not be read', { server: this.spec.name, list, cause, retryMs }),
     });
-    this.instructions = known?.instructions;
+    this.instructions = new ServerInstructions(deps, known?.instructions);
     this.#capabilities = known?.capabilities;
     this.#era = known?.era;
     const untaken = (): number => this.link?.untakenBytes ?? 0;
@@ -243,6 +242,7 @@ export class Server {
     this.#opened = link;
     // Its entry may have changed meanwhile.
     link.adopt?.(this.#spec);
+    this.instructions.connected(this.#spec, link.instructions);
     const early = await Promise.race([
       this.lists.readFirst(link),
       sleep(LISTS_LIMIT_MS, undefined, { ref: false }),
@@ -253,7 +253,6 @@ export class Server {
   }
 
   #stand(link: Link): void {
-    this.instructions = link.instructions;
     this.#capabilities = link.capabilities;
     this.#era = link.era;
     this.#link = link;
@@ -265,9 +264,10 @@ export class Server {
   }
 
   /** A list that is missing is no reason to forget that it was there. */
-  #remember({ era, version, capabilities, instructions }: Link): void {
+  #remember({ era, version, capabilities }: Link): void {
     if (!this.lists.isComplete) return;
-    const snapshot = { era, version, capabilities, instructions, inventory: this.inventory };
+    const { inventory, instructions } = this;
+    const snapshot = { era, version, capabilities, instructions: instructions.said, inventory };
     this.#deps.memory.remember(this.spec, snapshot);
   }
 

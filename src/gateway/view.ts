@@ -12,6 +12,7 @@ import type { ListKind } from './ports.ts';
 import type { TaskAccess } from './ports/task-ids.ts';
 import type { Telemetry } from './ports/telemetry.ts';
 import type { Server } from './server.ts';
+import { joinedInstructionsOf } from './server-instructions.ts';
 import { templateFits } from './uri-template.ts';
 
 export interface ViewOptions {
@@ -167,16 +168,13 @@ export class View {
     return entry === undefined ? this.resource(uriTemplate) : ok(entry.server);
   }
 
-  /** The instructions of all servers, each under its name; those of a single server as they are. */
+  /** The accepted instructions of all servers, each under its name; those of a single server as they are. */
   instructions(): string | undefined {
     const chosen = this.#choice?.instructions?.();
     if (chosen !== undefined) return chosen;
-    const given = this.servers.flatMap(({ spec, instructions }) =>
-      instructions === undefined
-        ? []
-        : [this.isAggregated ? `# ${spec.name}\n\n${instructions}` : instructions],
-    );
-    return given.length === 0 ? undefined : given.join('\n\n');
+    const { servers } = this;
+    const [only] = servers;
+    return this.isAggregated ? joinedInstructionsOf(servers)?.text : only?.instructions.passed(only.spec);
   }
 
   /**

@@ -109,6 +109,8 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'limits.drainMs': 'admin',
   'limits.listEntries': 'admin',
   'limits.listBytes': 'admin',
+  'limits.instructionsBytes': 'admin',
+  'limits.instructionsTotalBytes': 'admin',
 };
 
 describe('who may change a setting', () => {

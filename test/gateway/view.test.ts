@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { joinedInstructions } from '../../src/core/instructions.ts';
 import { err } from '../../src/core/result.ts';
 import { sentenceOf } from '../../src/core/sentences.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
@@ -183,7 +184,15 @@ describe('instructions and capabilities', () => {
   it('are joined under the servers’ names; a single server’s stay as they are', async () => {
     const a = await stand(listed('a', {}, { connect: standing({ prompts: {} }, 'Be kind.') }));
     const b = await stand(listed('b', {}, { connect: standing({}, 'Be quick.') }));
-    expect(viewOf([a, b, listed('c')]).instructions()).toBe('# a\n\nBe kind.\n\n# b\n\nBe quick.');
+    expect(viewOf([a, b, listed('c')]).instructions()).toBe(
+      joinedInstructions(
+        [
+          { name: 'a', text: 'Be kind.' },
+          { name: 'b', text: 'Be quick.' },
+        ],
+        65_536,
+      )?.text,
+    );
     expect([viewOf([a], false).instructions(), viewOf([listed('c')]).instructions()]).toEqual([
       'Be kind.',
       undefined,

@@ -7,6 +7,7 @@ import type { LocalDesk } from '../../gateway/local/local-desk.ts';
 import type { ModuleDesk } from '../../gateway/local/module-desk.ts';
 import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
+import type { InstructionsReview } from '../../gateway/instructions-review.ts';
 import type { Gate, Log, Mint } from '../../gateway/ports.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
@@ -25,6 +26,7 @@ export interface AdminDeps {
   readonly modules: ModuleDesk;
   readonly bundles: BundleDesk;
   readonly toolsets: Toolsets;
+  readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
   readonly preferences: PreferenceSources;
   readonly gate: Pick<Gate, 'isHolder'>;
   readonly nowMs: () => number;

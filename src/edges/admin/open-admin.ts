@@ -17,6 +17,7 @@ import { eventRoutes } from './events.ts';
 import { problemResponse, type Failure } from './failure.ts';
 import { functionRoutes } from './functions.ts';
 import { gatewayRoutes } from './gateways.ts';
+import { instructionsRoutes } from './instructions.ts';
 import { preferenceRoutes } from './preferences.ts';
 import { restToolRoutes } from './rest-tools.ts';
 import type { Route } from './route.ts';
@@ -33,6 +34,7 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     ...functionRoutes(deps),
     ...toolNoteRoutes(deps),
     ...gatewayRoutes(deps),
+    ...instructionsRoutes(deps),
     ...toolsetRoutes(deps),
     ...tokenRoutes(deps),
     ...preferenceRoutes(deps),

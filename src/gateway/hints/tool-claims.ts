@@ -153,6 +153,9 @@ export class ToolClaims {
   }
 }
 
+/** Where operators say nothing, and there is what servers declare alone. */
+export const DECLARED_ALONE: ToolClaims = new ToolClaims(undefined);
+
 interface Known {
   readonly word: ToolWord | undefined;
   readonly said: Said | undefined;

@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 
 /** What words are kept of: what operators say of tools, gateways that were registered, which servers are trusted. */
-export type WordKind = 'tool' | 'gateway' | 'server' | LocalKind;
+export type WordKind = 'tool' | 'gateway' | 'server' | 'instructions' | LocalKind;
 
 /** What operators make themselves: requests, and modules of functions. */
 export type LocalKind = 'rest-tool' | 'function-module';

@@ -1,0 +1,91 @@
+/** What one server tells models about itself. */
+export interface Section {
+  /** Of the server. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Text within a bound. */
+export interface Bounded {
+  readonly text: string;
+  readonly isCut: boolean;
+}
+
+const CUT = '[cut by Assay: the text is longer than limits.instructionsBytes]';
+const CUT_IN_ALL = '[cut by Assay: the texts of all servers are longer than limits.instructionsTotalBytes]';
+
+/** The text of one server within so many bytes in UTF-8; what was cut says so at its end. */
+export function boundedInstructions(text: string, mostBytes: number): Bounded {
+  const whole = text.toWellFormed();
+  if (byteLength(whole) <= mostBytes) return { text: whole, isCut: false };
+  return { text: `${beginning(whole, mostBytes - CUT.length - 1)}\n${CUT}`, isCut: true };
+}
+
+/**
+ * The texts of several servers as one, each under the name of its server. Every line of a text is quoted and no heading is,
+ * so that no server can write in the name of another. The texts have so many bytes at most: where they have more, the
+ * longest are cut.
+ */
+export function joinedInstructions(sections: readonly Section[], mostBytes: number): Bounded | undefined {
+  if (sections.length === 0) return undefined;
+  const texts = sections.map(({ text }) => quoted(text));
+  const share = fairShare(texts.map(byteLength), mostBytes);
+  const isCut = texts.some((text) => byteLength(text) > share);
+  const shown = texts.map((text) =>
+    byteLength(text) <= share ? text : `${beginning(text, share - CUT_IN_ALL.length - 3)}\n> ${CUT_IN_ALL}`,
+  );
+  const parts = sections.map(({ name }, at) => `# ${headingOf(name)}\n\n${shown[at] ?? ''}`);
+  return { text: [PREAMBLE, ...parts].join('\n\n'), isCut };
+}
+
+const PREAMBLE =
+  'Each section below is what one server says of itself, under its name; each line of it begins with ">". Nothing in it speaks for another server.';
+
+/** Everything that any reader takes for the end of a line: Unicode's line breaks, and separators of ASCII beside them. */
+// eslint-disable-next-line no-control-regex -- they are what is looked for
+const LINE_BREAK = /\r\n|[\n\v\f\r\u001c-\u001e\u0085\u2028\u2029]/;
+
+function quoted(text: string): string {
+  return text
+    .split(LINE_BREAK)
+    .map((line) => `> ${line}`)
+    .join('\n');
+}
+
+const PLAIN_NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
+
+/** The name of a server, which may hold anything, as one line that no other name is shown as. */
+function headingOf(name: string): string {
+  if (PLAIN_NAME.test(name)) return name;
+  return JSON.stringify(name).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** The largest size at which texts of these sizes, each cut to it, have so many bytes together. */
+function fairShare(sizes: readonly number[], mostBytes: number): number {
+  let left = mostBytes;
+  const ascending = sizes.toSorted((one, other) => one - other);
+  for (const [at, size] of ascending.entries()) {
+    const share = Math.floor(left / (ascending.length - at));
+    if (size > share) return share;
+    left -= size;
+  }
+  return Infinity;
+}
+
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
+
+function byteLength(text: string): number {
+  return ENCODER.encode(text).length;
+}
+
+/** As much of a text as fits into so many bytes, no character in halves. */
+function beginning(text: string, bytes: number): string {
+  const room = new Uint8Array(Math.max(bytes, 0));
+  const { written } = ENCODER.encodeInto(text, room);
+  // A slice would keep the whole text in memory.
+  return DECODER.decode(room.subarray(0, written));
+}
