@@ -12,6 +12,25 @@ export function definitionJson({ bytes }: Definition): Readonly<Record<string, u
   }
 }
 
+/** Whether no client gets it, as leaving out members cannot mend it. */
+export function isWithheld(definition: Definition): boolean {
+  return withheldOf(definition)?.eras.length === 2;
+}
+
+export interface Withheld {
+  /** Clients of these do not get it. */
+  readonly eras: readonly ('legacy' | 'modern')[];
+  /** A phrase. */
+  readonly reason: string;
+}
+
+/** Undefined: all clients get it. */
+export function withheldOf({ fitness: { legacy, modern } }: Definition): Withheld | undefined {
+  if (legacy.kind === 'withheld')
+    return { eras: modern.kind === 'withheld' ? ['legacy', 'modern'] : ['legacy'], reason: legacy.reason };
+  return modern.kind === 'withheld' ? { eras: ['modern'], reason: modern.reason } : undefined;
+}
+
 const DIGESTS = new WeakMap<Definition, string>();
 
 /** SHA-256 of a definition in canonical JSON, in hexadecimal; made once. */

@@ -92,7 +92,7 @@ describe('a toolset', () => {
     await second.call('enter-configuration-mode');
     const active = await second.call('get-active-toolset');
     expect(active.data).toMatchObject({ equipped: { absent: ['a_b.c'], tools: ['a_secret'] } });
-    expect(active.text).toContain('Absent, as no server has them now: a_b.c.');
+    expect(active.text).toContain('Absent, as there is no such server: a_b.c.');
   });
 
   it('cannot be built of what does not exist, twice, empty, or under a name that is none', async () => {

@@ -2,20 +2,27 @@ import type { MadeTool } from './made-tool.ts';
 
 const TEXTS = new WeakMap<MadeTool, string>();
 
-/** JSON text of a definition, with its title in both places where clients look for one; made once. */
+/** JSON text of a definition, with a title in both places where clients look for one; made once. What its maker wrote stays; where that is
+ * nothing, its name becomes a title. */
 export function definitionText(tool: MadeTool): string {
   const known = TEXTS.get(tool);
   if (known !== undefined) return known;
-  const { name, title = titleOf(name), description, annotations, ...rest } = tool.definition;
+  const { name, description, annotations, title: given, ...rest } = tool.definition;
+  const own = annotations?.['title'];
+  const title = given ?? (isTitle(own) ? own : titleOf(name));
   const text = JSON.stringify({
     name,
     title,
     ...(description !== undefined && { description }),
     ...rest,
-    annotations: { ...annotations, title },
+    annotations: { ...annotations, title: isTitle(own) ? own : title },
   });
   TEXTS.set(tool, text);
   return text;
+}
+
+function isTitle(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 /** `get-userById`: Get user by id. */

@@ -79,6 +79,13 @@ export const TOOL: z.ZodObject = z
     title: z.string().optional(),
     description: z.string().optional(),
     enabled: z.boolean(),
+    state: z
+      .enum(['enabled', 'disabled', 'withheld'])
+      .openapi({ description: 'withheld: no client gets it, as none could read its definition.' }),
+    withheld: z
+      .object({ eras: z.array(z.enum(['legacy', 'modern'])), reason: z.string() })
+      .optional()
+      .openapi({ description: 'Clients of which eras do not get it, and why.' }),
     annotations: z.record(z.string(), z.unknown()).openapi({ description: 'What clients get.' }),
     hints: HINTS_SCHEMA,
     source: z.enum(['mcp', 'rest', 'openapi', 'function']).openapi({ description: 'What it is made of.' }),

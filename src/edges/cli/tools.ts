@@ -3,8 +3,8 @@ import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { conditionsOf, lackOf } from '../../gateway/condition.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
-import { declaredOf, definitionJson } from '../../gateway/definition-facts.ts';
-import { hintViews, lintOf, shownMembers } from '../../gateway/hints/tool-view.ts';
+import { declaredOf, definitionJson, isWithheld } from '../../gateway/definition-facts.ts';
+import { hintViews, lintOf, servingOf, shownMembers } from '../../gateway/hints/tool-view.ts';
 import type { Entry } from '../../gateway/listing.ts';
 import { nameIn, refIdIn } from '../../gateway/toolsets/tool-index.ts';
 import { complain } from './complain.ts';
@@ -55,6 +55,7 @@ function shown(entry: Entry, levels: LintLevels): Readonly<Record<string, unknow
   return {
     ...definitionJson(definition),
     ...shownMembers(entry),
+    ...servingOf(entry),
     hints: hintViews(resolved),
     lint: lintOf(tool, levels),
     name: entry.key,
@@ -66,6 +67,7 @@ function shown(entry: Entry, levels: LintLevels): Readonly<Record<string, unknow
 
 /** One word for the risk, as clients are told of it, and what else is worth a look. */
 function badgesOf({ definition, server }: Entry): string {
+  if (isWithheld(definition)) return 'withheld';
   const { readOnlyHint, destructiveHint, idempotentHint } = server.claims.resolvedOf(server.spec, definition);
   const isSaid = readOnlyHint.emitted !== undefined || destructiveHint.emitted !== undefined;
   if (!isSaid) return 'unannotated';

@@ -49,8 +49,8 @@ function shown(review: Review): Readonly<Record<string, unknown>> {
 /** Whole, however long: what is cut away might be what matters. */
 function linesOf(review: Review): readonly string[] {
   const head = `${printable(review.namespacedName)}: `;
-  if (review.state === 'absent') return [`${head}${style.yellow('absent')}`];
   if (review.state === 'as it was') return [`${head}as it was`];
+  if (review.state !== 'changed') return [`${head}${style.yellow(review.state)}`];
   const changes = review.changes.flatMap(({ path, before, after }) => [
     `  ${path === '' ? 'the whole' : printable(path)}`,
     ...(before === undefined ? [] : [style.red(`    - ${printable(before)}`)]),

@@ -9,7 +9,14 @@ import { gatewayIdOf } from '../../core/hints/tool-id.ts';
 import type { JsonChange } from '../../core/json-changes.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
-import { definitionJson, declaredOf, digestOf } from '../definition-facts.ts';
+import {
+  definitionJson,
+  declaredOf,
+  digestOf,
+  isWithheld,
+  withheldOf,
+  type Withheld,
+} from '../definition-facts.ts';
 import type { Entry } from '../listing.ts';
 import { restFactsOf, type RestFacts } from '../local/rest-facts.ts';
 import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
@@ -37,6 +44,8 @@ export interface ClaimView extends Omit<Claim, 'hint' | 'atMs'> {
   readonly at?: string | undefined;
 }
 
+export type ToolState = 'enabled' | 'disabled' | 'withheld';
+
 /** A tool as the REST API shows it. */
 export interface ToolView extends Partial<RestFacts> {
   readonly id: string;
@@ -52,6 +61,10 @@ export interface ToolView extends Partial<RestFacts> {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly enabled: boolean;
+  /** Whether clients get it. Withheld: no client can read its definition. */
+  readonly state: ToolState;
+  /** Which clients do not get it, and why. */
+  readonly withheld?: Withheld | undefined;
   /** What it is made of. */
   readonly source: 'mcp' | 'rest' | 'openapi' | 'function';
   /** What clients get. */
@@ -112,6 +125,7 @@ export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
     ...(title !== undefined && { title }),
     ...(declared.description !== undefined && { description: declared.description }),
     enabled: word?.isDisabled !== true,
+    ...servingOf(entry),
     source: sourceOf(spec, rest),
     ...(rest && restFactsOf(rest, mask)),
     annotations: annotationsOf(entry, resolved, word?.title),
@@ -122,6 +136,13 @@ export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
     ...('inputSchema' in members && { inputSchema: members['inputSchema'] }),
     ...('outputSchema' in members && { outputSchema: members['outputSchema'] }),
   };
+}
+
+/** Whether clients get a tool, and why not. */
+export function servingOf({ definition, said }: Entry): Pick<ToolView, 'state' | 'withheld'> {
+  const withheld = withheldOf(definition);
+  const state = isWithheld(definition) ? 'withheld' : 'enabled';
+  return { state: said?.isDisabled === true ? 'disabled' : state, ...(withheld && { withheld }) };
 }
 
 function sourceOf({ transport }: ServerSpec, rest: RestToolSpec | undefined): ToolView['source'] {

@@ -1,3 +1,5 @@
+import { isWithheld } from '../definition-facts.ts';
+import { UNSERVED_TEXTS, unservedReason, type Unserved, type UnservedReason } from '../toolsets/unserved.ts';
 import { counted } from '../../core/counted.ts';
 import { ok } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
@@ -20,11 +22,22 @@ export const ACTIVE: JsonObject = {
       absent: NAMES,
       contested: NAMES,
       changed: NAMES,
+      unserved: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            tool: { type: 'string' },
+            reason: { type: 'string', enum: Object.keys(UNSERVED_TEXTS) },
+          },
+          required: ['tool', 'reason'],
+        },
+      },
       servers: NAMES,
       notes: { type: 'integer' },
       context: { type: 'object', properties: { tokens: { type: 'integer' } }, required: ['tokens'] },
     },
-    required: ['name', 'tools', 'absent', 'contested', 'changed', 'servers', 'notes', 'context'],
+    required: ['name', 'tools', 'absent', 'contested', 'changed', 'unserved', 'servers', 'notes', 'context'],
   },
 };
 
@@ -33,7 +46,7 @@ export function getActiveTool(desk: Desk): OwnToolSpec {
     name: 'get-active-toolset',
     title: 'Show the equipped toolset',
     description:
-      'Shows the equipped toolset: its tools, which of them are absent because no server has them at the moment, which are withheld because their definition has changed, and what they cost in tokens.',
+      'Shows the equipped toolset: its tools, which of them are not served and why (disabled by an operator, withheld, changed, server down, gone), and what they cost in tokens.',
     // It looks at what Assay knows; no server is asked.
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
@@ -41,6 +54,8 @@ export function getActiveTool(desk: Desk): OwnToolSpec {
     run: async () => ok(await activeToolset(desk)),
   };
 }
+
+const ABSENT: ReadonlySet<UnservedReason> = new Set(['server_down', 'server_unknown', 'tool_gone']);
 
 /** The equipped toolset as it is now. */
 export async function activeToolset(desk: Desk): Promise<Told> {
@@ -53,11 +68,27 @@ export async function activeToolset(desk: Desk): Promise<Told> {
   const index = await settledIndex(desk);
   const showsChanged = desk.settings['toolsets.changed'] === 'show';
   const selection = select(toolset, { index, servers: desk.catalog.servers, showsChanged });
-  return told(toolset, selection, desk);
+  const unserved = toolset.tools.flatMap(({ namespacedName: tool }): readonly Unserved[] => {
+    const reason =
+      reasonOf(tool, selection) ?? unservedReason(tool, { index, servers: desk.catalog.servers });
+    return reason === undefined ? [] : [{ tool, reason }];
+  });
+  return told(toolset, { ...selection, unserved }, desk);
 }
 
-function told(toolset: Toolset, selection: Selection, { countTokens }: Desk): Told {
-  const { entries, absent, contested, servers } = selection;
+function reasonOf(tool: string, { contested, changed }: Selection): UnservedReason | undefined {
+  if (contested.includes(tool)) return 'name_collision';
+  return changed.some((entry) => nameIn(entry) === tool) ? 'definition_changed' : undefined;
+}
+
+interface Shown extends Selection {
+  readonly unserved: readonly Unserved[];
+}
+
+function told(toolset: Toolset, selection: Shown, { countTokens }: Desk): Told {
+  const { contested, servers, unserved } = selection;
+  const entries = selection.entries.filter(({ definition }) => !isWithheld(definition));
+  const absent = unserved.flatMap(({ tool, reason }) => (ABSENT.has(reason) ? [tool] : []));
   const tokens = entries.reduce(
     (sum, { definition, notes: text }) =>
       sum + costOf(definition, countTokens) + (text === undefined ? 0 : countTokens(text)),
@@ -69,15 +100,12 @@ function told(toolset: Toolset, selection: Selection, { countTokens }: Desk): To
     `The toolset "${toolset.name}" is equipped${toolset.description === undefined ? '' : `: ${toolset.description}`}.`,
     `It shows ${counted(entries.length, 'tool')} of ${counted(servers.length, 'server')}, about ${counted(tokens, 'token')}, and has ${counted(notes, 'note')}.`,
     ...entries.map((entry) => `- ${entry.key}`),
-    ...(absent.length === 0 ? [] : [`Absent, as no server has them now: ${absent.join(', ')}.`]),
-    ...(contested.length === 0
-      ? []
-      : [`Not shown, as several servers have tools of these names: ${contested.join(', ')}.`]),
+    ...[...Map.groupBy(unserved, ({ reason }) => reason)].map(
+      ([reason, some]) => `${UNSERVED_TEXTS[reason]}: ${some.map(({ tool }) => tool).join(', ')}.`,
+    ),
     ...(changed.length === 0
       ? []
-      : [
-          `Changed since they were put in: ${changed.join(', ')}. An operator sees what changed with \`assay toolset review ${toolset.name}\`.`,
-        ]),
+      : [`An operator sees what changed with \`assay toolset review ${toolset.name}\`.`]),
   ].join('\n');
   const equipped = {
     name: toolset.name,
@@ -86,6 +114,7 @@ function told(toolset: Toolset, selection: Selection, { countTokens }: Desk): To
     absent,
     contested,
     changed,
+    unserved,
     servers: servers.map(({ spec }) => spec.name),
     notes,
     context: { tokens },

@@ -4,12 +4,13 @@ import { digestOf } from '../definition-facts.ts';
 import type { Entry } from '../listing.ts';
 import type { Server } from '../server.ts';
 import { refIdIn, type ToolIndex } from './tool-index.ts';
+import { serverOf } from './unserved.ts';
 
 /** What becomes of a toolset with the tools that there are. */
 export interface Selection {
   /** With the notes that models read, in the toolset's order. */
   readonly entries: readonly Entry[];
-  /** Namespaced names of tools that no server has at the moment. */
+  /** Namespaced names of tools that are not listed: no server has them at the moment, or an operator has disabled them. */
   readonly absent: readonly string[];
   /** Namespaced names that tools of several servers make up, so that none of them is shown. */
   readonly contested: readonly string[];
@@ -67,13 +68,6 @@ function selectionOf(toolset: Toolset, { index, servers, showsChanged }: Selecti
   }
   const chosenServers = servers.filter((server) => chosen.has(server));
   return { entries, absent, contested, changed, servers: chosenServers };
-}
-
-/** The server that a tool belongs to which none has at the moment, by its name. */
-function serverOf(namespacedName: string, servers: readonly Server[]): Server | undefined {
-  return servers
-    .filter(({ spec }) => namespacedName.startsWith(`${spec.name}.`))
-    .toSorted((one, other) => other.spec.name.length - one.spec.name.length)[0];
 }
 
 /**

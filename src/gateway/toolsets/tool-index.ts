@@ -9,10 +9,12 @@ import type { Entry, Listing } from '../listing.ts';
 export class ToolIndex {
   readonly entries: readonly Entry[];
   readonly #byName = new Map<string, Entry[]>();
+  readonly #disabled: ReadonlySet<string>;
   #byRefId: ReadonlyMap<string, Entry> | undefined;
 
   constructor(listing: Listing) {
     this.entries = listing.entries;
+    this.#disabled = new Set(listing.disabled.map(nameIn));
     for (const entry of listing.entries) {
       const name = nameIn(entry);
       const same = this.#byName.get(name);
@@ -24,6 +26,11 @@ export class ToolIndex {
   /** More than one where a server's name ends within what another one calls its tool. */
   named(namespacedName: string): readonly Entry[] {
     return this.#byName.get(namespacedName) ?? [];
+  }
+
+  /** Whether a server has it, and an operator keeps it from clients. */
+  isDisabled(namespacedName: string): boolean {
+    return this.#disabled.has(namespacedName);
   }
 
   /** REF_UNKNOWN, REF_AMBIGUOUS, or REF_DISAGREES where both ids are given and belong to different tools. */

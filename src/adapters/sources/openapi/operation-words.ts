@@ -27,9 +27,13 @@ export function operationWords(operation: Operation, documents: Documents): Oper
   const told = textOf(own['description']) ?? textOf(description) ?? textOf(summary);
   const words = deprecated === true ? `Deprecated. ${told ?? ''}`.trim() : told;
   const shownTitle = title === undefined ? undefined : shortened(title, LONGEST_TITLE);
+  const annotated = layers
+    .map(({ annotations: said }) => annotatedTitle(said))
+    .findLast((one) => one !== undefined);
+  const shortTitle = annotated === undefined ? shownTitle : shortened(annotated, LONGEST_TITLE);
   const annotations = {
     ...Object.fromEntries(trusted.flatMap(({ annotations: said }) => hintsIn(said))),
-    ...(shownTitle !== undefined && { title: shownTitle }),
+    ...(shortTitle !== undefined && { title: shortTitle }),
   };
   return {
     name: textOf(own['name']),
@@ -38,6 +42,11 @@ export function operationWords(operation: Operation, documents: Documents): Oper
     annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
     isEnabled: layers.findLast(({ enabled }) => typeof enabled === 'boolean')?.['enabled'] !== false,
   };
+}
+
+function annotatedTitle(annotations: unknown): string | undefined {
+  const title = isMembers(annotations) ? textOf(annotations['title']) : undefined;
+  return title === '' ? undefined : title;
 }
 
 /** `x-mcp: false` is short for `{enabled: false}`. */

@@ -137,3 +137,8 @@ it('a file lends no trust to what it only refers to at a URL', async () => {
     ]),
   ]);
 });
+
+it('a title in the annotations of x-mcp is kept beside that of the operation', async () => {
+  const operation = { summary: 'S', 'x-mcp': { annotations: { title: 'Mine' } } };
+  expect(await definitionOf(operation)).toMatchObject({ title: 'S', annotations: { title: 'Mine' } });
+});

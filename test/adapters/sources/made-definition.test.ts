@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { definitionText } from '../../../src/adapters/sources/made-definition.ts';
+import type { MadeDefinition } from '../../../src/adapters/sources/made-tool.ts';
+import { at, parseJson, type Json } from '../../support/json.ts';
+
+function titlesOf(definition: Partial<MadeDefinition>): readonly (Json | undefined)[] {
+  const made = { name: 'get-userById', inputSchema: { type: 'object' }, ...definition };
+  const text = parseJson(
+    definitionText({ definition: made, run: () => Promise.reject(new Error('not called')) }),
+  );
+  return [at(text, 'title'), at(text, 'annotations', 'title')];
+}
+
+it.each<[string, Partial<MadeDefinition>, readonly string[]]>([
+  [
+    'in annotations is kept, and is the title where there is no other',
+    { annotations: { title: 'Mine' } },
+    ['Mine', 'Mine'],
+  ],
+  ['in both places is kept in both', { title: 'One', annotations: { title: 'Two' } }, ['One', 'Two']],
+  ['of its own stands in annotations too', { title: 'One' }, ['One', 'One']],
+  ['that is no text is none', { annotations: { title: 7 } }, ['Get user by id', 'Get user by id']],
+  ['is made of the name where nobody gave one', {}, ['Get user by id', 'Get user by id']],
+])('a title %s', (_what, definition, expected) => {
+  expect(titlesOf(definition)).toEqual(expected);
+});
