@@ -67,6 +67,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   TASK_REQUIRED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.usage },
   CAPABILITY_MISSING: { rpc: -32021, http: 400, exit: EXIT.usage },
   SERVER_UNAVAILABLE: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.unavailable },
+  SERVER_MESSAGE_INVALID: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.unavailable },
   SERVER_ENDED: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.unavailable },
   SERVER_UNREACHED: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.unavailable },
   SERVER_TIMEOUT: { rpc: INTERNAL, http: 200, rest: 504, exit: EXIT.unavailable },

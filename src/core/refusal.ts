@@ -57,6 +57,7 @@ export type Refusal =
       readonly httpStatus?: number;
     }
   | { readonly code: 'SERVER_ENDED'; readonly server: string; readonly cause: string }
+  | { readonly code: 'SERVER_MESSAGE_INVALID'; readonly server: string; readonly reason: string }
   | { readonly code: 'SERVER_UNREACHED'; readonly server: string; readonly cause: string }
   | { readonly code: 'SERVER_TIMEOUT'; readonly server: string; readonly limitMs: number }
   | { readonly code: 'SERVER_ASKS'; readonly server: string; readonly reason: string }

@@ -85,6 +85,8 @@ const SENTENCES: Sentences = {
     `This client would have more than ${r.limit} subscriptions to resources, which is the most that it may. End some, or raise limits.subscriptionsPerClient.`,
   CURSOR_INVALID: () => 'The cursor is not valid any more. List again from the start, without a cursor.',
   SERVER_UNAVAILABLE: (r) => `Server ${quote(r.server)} is not available: ${r.cause}.`,
+  SERVER_MESSAGE_INVALID: (r) =>
+    `Server ${quote(r.server)} sent an ambiguous response, which was not relayed: ${r.reason}. JSON readers would disagree on its content. The call may have had its effect; report this to the author of the server.`,
   SERVER_ENDED: (r) =>
     `Server ${quote(r.server)} ended before it answered: ${r.cause}. The call may have had its effect; it was not repeated.`,
   SERVER_UNREACHED: (r) =>

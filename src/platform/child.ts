@@ -94,6 +94,21 @@ export class Child {
     this.#process?.stdout?.on('data', handler);
   }
 
+  /** Reads no more of its output, or goes on. */
+  holdOutput(isHeld: boolean): void {
+    if (isHeld) this.#process?.stdout?.pause();
+    else this.#process?.stdout?.resume();
+  }
+
+  /** Resolves when all of its output was read. */
+  get outputRead(): Promise<void> {
+    const stdout = this.#process?.stdout;
+    return new Promise((resolve) => {
+      if (stdout === undefined || stdout === null || stdout.readableEnded || stdout.destroyed) resolve();
+      else stdout.once('close', resolve);
+    });
+  }
+
   onErrorOutput(handler: (chunk: Buffer) => void): void {
     this.#process?.stderr?.on('data', handler);
   }

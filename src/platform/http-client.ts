@@ -14,7 +14,8 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 
 /** Called in this order: start, data…, then end or error, once. After an abort only error may follow. */
 export interface ResponseHandler {
-  start(status: number, headers: ResponseHeaders): void;
+  /** `hold` stops the bytes that come, or lets them come again. */
+  start(status: number, headers: ResponseHeaders, hold: (isHeld: boolean) => void): void;
   data(chunk: Buffer): void;
   end(): void;
   /** `isUnreached`: there was no connection, so nothing of the request was sent. */
@@ -80,8 +81,8 @@ function dispatch(pool: Pool, request: HttpRequest, handler: ResponseHandler): (
         controller = given;
         if (isAborted) given.abort(new Error('aborted'));
       },
-      onResponseStart(_, status, headers) {
-        handler.start(status, headers);
+      onResponseStart(given, status, headers) {
+        handler.start(status, headers, (isHeld) => (isHeld ? given.pause() : given.resume()));
       },
       onResponseData(_, chunk) {
         handler.data(chunk);

@@ -1,3 +1,5 @@
+import { CollectedBytes } from '../core/collected-bytes.ts';
+
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -12,8 +14,7 @@ export interface LineHandlers {
 export class LineSplitter {
   readonly #handlers: LineHandlers;
   readonly #limitBytes: number;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  readonly #pieces = new CollectedBytes();
   #isSkipping = false;
 
   constructor(limitBytes: number, handlers: LineHandlers) {
@@ -39,24 +40,20 @@ export class LineSplitter {
 
   #finish(tail: Buffer): void {
     this.#keep(tail);
-    const [first, ...more] = this.#pieces;
-    this.#pieces = [];
-    this.#bytes = 0;
-    if (this.#isSkipping || first === undefined) {
+    if (this.#isSkipping || this.#pieces.length === 0) {
       this.#isSkipping = false;
       return;
     }
-    const line = more.length === 0 ? first : Buffer.concat([first, ...more]);
+    const line = this.#pieces.take();
     const whole = line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
     if (whole.length > 0) this.#handlers.line(whole);
   }
 
   #keep(piece: Buffer): void {
     if (this.#isSkipping || piece.length === 0) return;
-    this.#pieces.push(piece);
-    this.#bytes += piece.length;
-    if (this.#bytes <= this.#limitBytes) return;
-    this.#pieces = [];
+    this.#pieces.add(piece);
+    if (this.#pieces.length <= this.#limitBytes) return;
+    this.#pieces.clear();
     this.#isSkipping = true;
     this.#handlers.tooLong();
   }

@@ -26,7 +26,7 @@ export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buff
   const { name, without: paths, notes, members = [] } = change;
   if (name === undefined && paths.length === 0 && notes === undefined && members.length === 0) return bytes;
   const scan = scanObject(bytes, {
-    plan: planOf(keysOf([...paths, ...members.map(({ path }) => path)])),
+    plan: planOf(keysOf([...ALWAYS_READ, ...paths, ...members.map(({ path }) => path)])),
     strict: false,
     maxDepth: MAX_SERVER_DEPTH,
   });
@@ -41,6 +41,7 @@ export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buff
   ]);
 }
 
+const ALWAYS_READ: readonly (readonly string[])[] = [['name'], ['description']];
 const QUOTE_LENGTH = 1;
 
 /** The notes stand in a paragraph of their own, behind what the server says, or alone where it says nothing. */
@@ -113,7 +114,8 @@ function editing(object: JsonObject, { paths, members }: Wish): readonly Edit[] 
   const fresh = new Map([...here, ...[...inside].map(([key, inner]) => [key, objectText(inner)] as const)]);
   const added = [...fresh].filter(([key]) => !there.has(key)).map(([key, text]) => `${json(key)}:${text}`);
   const at = object.start + 1;
-  const text = added.join(',') + (kept.length > 0 ? ',' : '');
+  const keptCount = object.size - (object.members.length - kept.length);
+  const text = added.join(',') + (keptCount > 0 ? ',' : '');
   return [
     ...(added.length === 0 ? [] : [{ start: at, end: at, text }]),
     ...removals(object, isGone),

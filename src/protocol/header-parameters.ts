@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../core/result.ts';
 import type { SchemaFault } from './compilable.ts';
-import type { Plan } from './spans.ts';
+import { planOf, type Keys, type Plan } from './plan.ts';
 
 /** What of the arguments of a tool stands in headers as well, so that whoever routes a call need not read its body. */
 export interface HeaderParameters {
@@ -29,7 +29,7 @@ export function readHeaderParameters(
   const fault = sweep(inputSchema, { path: [], at: [], isReachable: true }, found);
   if (fault !== undefined) return err(fault);
   const all = [...found.values()];
-  return ok(all.length === 0 ? undefined : { all, plan: planOf(all) });
+  return ok(all.length === 0 ? undefined : { all, plan: planOf(keysOf(all)) });
 }
 
 /** The same of a whole definition that modern clients accept. */
@@ -153,17 +153,15 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function planOf(all: readonly HeaderParameter[]): Plan {
-  const root: Branch = new Map();
+function keysOf(all: readonly HeaderParameter[]): Keys {
+  const root: Branch = Object.create(null) as Branch; // a parameter may be called "__proto__"
   for (const { path } of all) {
     let branch = root;
-    for (const key of path) {
-      const next: Branch = branch.get(key) ?? new Map<string, Branch>();
-      branch.set(key, next);
-      branch = next;
-    }
+    for (const key of path) branch = branch[key] ??= Object.create(null) as Branch;
   }
   return root;
 }
 
-type Branch = Map<string, Branch>;
+interface Branch {
+  [key: string]: Branch;
+}

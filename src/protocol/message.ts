@@ -1,13 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import { NO_OBJECT, scanFront, scanObject, type ScanOptions } from './scan.ts';
+import { MESSAGE_PLAN } from './message-plan.ts';
+import { NO_OBJECT, ObjectScan, scanObject, type Scan, type ScanOptions } from './scan.ts';
 import { MAX_DEPTH, MAX_SERVER_DEPTH } from './scanner.ts';
-import { memberOf, planOf, rawOf, textOf, type JsonObject, type Plan } from './spans.ts';
+import { memberOf, rawOf, textOf, type JsonObject, type Span } from './spans.ts';
 
 interface Scanned {
   readonly bytes: Buffer;
   readonly root: JsonObject;
   /** Whether every byte was checked to be JSON; the inside of long strings is not, at first. */
   readonly isProven: boolean;
+  /** How many values are in it, but for the few that are listed: what a parser would have to make of it. */
+  readonly values: number;
 }
 
 /** A JSON-RPC request. `idText` is the id as written, so `1` and `"1"` differ. */
@@ -29,11 +32,6 @@ export interface ResponseMessage extends Scanned {
   readonly kind: 'response';
   readonly idText: string | undefined;
   readonly isError: boolean;
-  /**
-   * What follows `bytes`, where a large response came in pieces and nothing in the rest of it need be read. It goes as far
-   * as the brace that ends the message, which is left out.
-   */
-  readonly rest: readonly Buffer[];
 }
 
 export type Message = RequestMessage | NotificationMessage | ResponseMessage;
@@ -42,71 +40,100 @@ export type Message = RequestMessage | NotificationMessage | ResponseMessage;
 export interface NoMessage {
   readonly kind: 'none';
   readonly idText: string | undefined;
-  /** Whether the bytes are no JSON at all, or JSON but no message. */
-  readonly fault: 'not JSON' | 'no message';
+  /**
+   * Whether the bytes are no JSON at all, or JSON but no message, or one that two readers may understand differently, as a
+   * member stands in it twice or in another case.
+   */
+  readonly fault: 'not JSON' | 'no message' | 'ambiguous';
   readonly reason: string;
+  /** Whether it would be a request, so that its sender waits for an answer. */
+  readonly isRequest: boolean;
 }
 
-/** The members that Assay looks at; everything else is stepped over. */
-const MESSAGE_PLAN: Plan = planOf({
-  jsonrpc: {},
-  id: {},
-  method: {},
-  params: {
-    name: {},
-    uri: {},
-    requestState: {},
-    inputResponses: {},
-    cursor: {},
-    requestId: {},
-    progressToken: {},
-    taskId: {},
-    task: {},
-    level: {},
-    ref: { type: {}, name: {}, uri: {} },
-    _meta: {
-      progressToken: {},
-      traceparent: {},
-      tracestate: {},
-      'io.modelcontextprotocol/protocolVersion': {},
-      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
-      'io.modelcontextprotocol/clientInfo': {},
-      'io.modelcontextprotocol/logLevel': {},
-      'io.modelcontextprotocol/related-task': { taskId: {} },
-    },
-  },
-  result: {
-    resultType: {},
-    ttlMs: {},
-    cacheScope: {},
-    task: {},
-    _meta: { 'io.modelcontextprotocol/related-task': {} },
-  },
-  error: { code: {}, message: {} },
-});
+export type Peer = 'client' | 'server';
+
+/** Up to this size in bytes a message is read at once; a larger one in steps, so that it holds nobody up. */
+export const LARGE_MESSAGE: number = 1024 * 1024;
+/** So many bytes are read in one step, which takes at most a few ms. */
+const STEP_BYTES = 256 * 1024;
+/** Largest message in bytes that is neither a request of a client nor a response of a server. */
+const MOST_BESIDE = 16 * 1024 * 1024;
+/** So many values at most are made objects of at once. */
+const MOST_VALUES = 200_000;
 
 /** What a client sent, in UTF-8 as JSON-RPC over any transport must be. */
 export function readClientMessage(bytes: Buffer): Message | NoMessage {
-  if (isUtf8(bytes)) return readMessage(bytes, CLIENT);
-  return { kind: 'none', idText: undefined, fault: 'not JSON', reason: 'not UTF-8' };
+  return isUtf8(bytes) ? readMessage(bytes, OPTIONS.client) : NOT_UTF8;
 }
 
 /** What a server sent: relayed as it is, and only taken apart where it must be. */
 export function readServerMessage(bytes: Buffer): Message | NoMessage {
-  return readMessage(bytes, SERVER);
+  return readMessage(bytes, OPTIONS.server);
 }
 
-const CLIENT = { plan: MESSAGE_PLAN, strict: false, refusesTwice: true, maxDepth: MAX_DEPTH };
-const SERVER = { plan: MESSAGE_PLAN, strict: false, refusesTwice: false, maxDepth: MAX_SERVER_DEPTH };
+const OPTIONS = {
+  client: { plan: MESSAGE_PLAN, strict: false, refusesTwice: true, maxDepth: MAX_DEPTH },
+  server: { plan: MESSAGE_PLAN, strict: false, refusesTwice: true, maxDepth: MAX_SERVER_DEPTH },
+} as const;
+
+const NOT_UTF8: NoMessage = {
+  kind: 'none',
+  idText: undefined,
+  fault: 'not JSON',
+  reason: 'not UTF-8',
+  isRequest: false,
+};
 
 function readMessage(bytes: Buffer, options: ScanOptions): Message | NoMessage {
-  const scan = scanObject(bytes, options);
-  if (scan.ok) return classify({ bytes, root: scan.value, isProven: scan.isProven });
+  return messageOf(bytes, scanObject(bytes, options));
+}
+
+/**
+ * Reads a large message in steps: the function is to be called until it gives something, and others may do their work
+ * between two calls. All but the response of a server is proven to be JSON.
+ */
+export function largeMessage(bytes: Buffer, from: Peer): () => Message | NoMessage | undefined {
+  if (from === 'client' && !isUtf8(bytes)) return () => NOT_UTF8;
+  let scan = new ObjectScan(bytes, { ...OPTIONS[from], strict: from === 'client' }, true);
+  let isProof = from === 'client';
+  return () => {
+    const found = scan.step(STEP_BYTES);
+    if (found === undefined) return undefined;
+    const message = messageOf(bytes, found);
+    if (message.kind === 'none') return message;
+    if (!isRelayedWhole(message, from) && bytes.length > MOST_BESIDE)
+      return none(undefined, `it is larger than ${MOST_BESIDE} bytes`, message.kind === 'request');
+    if (isProof || message.isProven || isRelayedWhole(message, from)) return message;
+    isProof = true;
+    scan = new ObjectScan(bytes, { ...OPTIONS[from], strict: true }, true);
+    return undefined;
+  };
+}
+
+function isRelayedWhole({ kind }: Message, from: Peer): boolean {
+  return kind === (from === 'client' ? 'request' : 'response');
+}
+
+function messageOf(bytes: Buffer, scan: Scan): Message | NoMessage {
+  if (scan.ok) return classify({ bytes, root: scan.value, isProven: scan.isProven, values: scan.values });
   const { reason, isJson, offset } = scan.fault;
-  if (reason === NO_OBJECT && isOtherJson(bytes))
+  if (scan.value !== undefined) return ambiguous(bytes, scan.value, scan);
+  if (reason === NO_OBJECT && isJson)
     return none(undefined, 'a message is one JSON object, with "jsonrpc", "method" or "id"');
   if (isJson) return none(undefined, `${reason}, at byte ${offset}`);
-  return { kind: 'none', idText: undefined, fault: 'not JSON', reason: `${reason}, at byte ${offset}` };
+  return { ...NOT_UTF8, reason: `${reason}, at byte ${offset}` };
+}
+
+/** The id is told where all readers take the same one. */
+function ambiguous(
+  bytes: Buffer,
+  root: JsonObject,
+  { fault, ambiguous: unclear }: Extract<Scan, { ok: false }>,
+): NoMessage {
+  const idText = unclear?.has('id') === true ? undefined : idOf(bytes, memberOf(root, 'id'));
+  const isRequest = unclear?.has('method') === true || memberOf(root, 'method') !== undefined;
+  const reason = `${fault.reason}, at byte ${fault.offset}`;
+  return { kind: 'none', idText, fault: 'ambiguous', reason, isRequest };
 }
 
 /** The reason why a message is no JSON after all, for transports whose servers would not answer it; undefined: it is JSON. */
@@ -116,49 +143,15 @@ export function jsonFault({ bytes, isProven }: Message): string | undefined {
   return scan.ok ? undefined : `${scan.fault.reason}, at byte ${scan.fault.offset}`;
 }
 
-const OUTCOME: ReadonlySet<string> = new Set(['result', 'error']);
-
-/** The id as last or last but one member, where the JSON SDKs put it, and the end of the message. */
-const END =
-  /(?:,[ \t\r\n]*"id"[ \t\r\n]*:[ \t\r\n]*(0|[1-9]\d{0,14})[ \t\r\n]*)?((?:,[ \t\r\n]*"jsonrpc"[ \t\r\n]*:[ \t\r\n]*"2\.0"[ \t\r\n]*)?)\}[ \t\r\n]*$/;
-const END_BYTES = 80;
-
-/**
- * A response that came in pieces, without joining them: its id is found at the front or at the end, and what is between
- * is not looked at. Undefined where that cannot be, so that the pieces must be joined and read.
- */
-export function readResponsePieces(pieces: readonly Buffer[]): ResponseMessage | undefined {
-  const [bytes, ...rest] = pieces;
-  const last = rest.pop();
-  if (bytes === undefined || last === undefined) return undefined;
-  const root = scanFront(bytes, MESSAGE_PLAN, OUTCOME);
-  if (root === undefined || memberOf(root, 'method') !== undefined) return undefined;
-  if (mayAskForInput(bytes, root) || last.includes(INPUT_REQUIRED, last.length - SEARCHED_BYTES))
-    return undefined;
-  const id = memberOf(root, 'id');
-  const from = Math.max(last.length - END_BYTES, 0);
-  const found = END.exec(last.toString('latin1', from));
-  const idText = id === undefined ? found?.[1] : rawOf(bytes, id);
-  if (found === null || idText === undefined || !IS_ID.test(idText)) return undefined;
-  if (id !== undefined && found[1] !== undefined) return undefined;
-  const kept = [last.subarray(0, from + found.index), Buffer.from(found[2] ?? '')];
-  const isError = memberOf(root, 'error') !== undefined;
-  return { kind: 'response', bytes, root, idText, isError, isProven: false, rest: [...rest, ...kept] };
-}
-
-/** What stands at the front or at the end of a result that is none yet (2026-07-28, basic/patterns/mrtr). */
-const INPUT_REQUIRED = 'input_required';
-const SEARCHED_BYTES = 1_024;
-
-function mayAskForInput(bytes: Buffer, root: JsonObject): boolean {
-  const start = memberOf(root, 'result')?.start ?? bytes.length;
-  return bytes.subarray(start, start + SEARCHED_BYTES).includes(INPUT_REQUIRED);
+/** Whether objects may be made of a message at once, or of a part of it, without holding up others. */
+export function isParsable({ values }: Message): boolean {
+  return values <= MOST_VALUES;
 }
 
 /** A request of our own, for servers. */
 export function ownRequest(method: string, params: Readonly<Record<string, unknown>> = {}): RequestMessage {
   const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }));
-  const message = readMessage(bytes, SERVER);
+  const message = readServerMessage(bytes);
   if (message.kind !== 'request') throw new Error(`not a request: ${method}`);
   return message;
 }
@@ -166,52 +159,54 @@ export function ownRequest(method: string, params: Readonly<Record<string, unkno
 function classify(scanned: Scanned): Message | NoMessage {
   const { bytes, root } = scanned;
   const idMember = memberOf(root, 'id');
-  const idText = idMember && rawOf(bytes, idMember);
-  // A string id may hold a bad escape, of which nobody should get an echo.
-  const isText = idText?.startsWith('"') === true;
-  const isId =
-    idText !== undefined && IS_ID.test(idText) && (!isText || textOf(bytes, idMember) !== undefined);
-  const echo = isId ? idText : undefined;
+  const echo = idOf(bytes, idMember);
   if (textOf(bytes, memberOf(root, 'jsonrpc')) !== '2.0') return none(echo, '"jsonrpc" must be "2.0"');
   const methodMember = memberOf(root, 'method');
-  if (methodMember === undefined) return response(scanned, idText, echo);
+  if (methodMember === undefined) return response(scanned, idMember, echo);
+  // What takes it for a response would take it for the answer to a request of its own.
+  if (OUTCOMES.some((key) => memberOf(root, key) !== undefined)) return none(echo, NO_KIND, true);
   const method = textOf(bytes, methodMember);
   if (method === undefined) return none(echo, '"method" must be a string');
   const paramsMember = memberOf(root, 'params');
   if (paramsMember !== undefined && paramsMember.object === undefined)
     return none(echo, '"params" must be an object');
   const params = paramsMember?.object;
-  if (idText === undefined) return { kind: 'notification', ...scanned, method, params };
-  if (!isId) return none(undefined, '"id" must be a string or an integer');
-  return { kind: 'request', ...scanned, idText, method, params };
+  if (idMember === undefined) return { kind: 'notification', ...scanned, method, params };
+  if (echo === undefined) return none(undefined, '"id" must be a string or an integer');
+  return { kind: 'request', ...scanned, idText: echo, method, params };
 }
 
 function response(
   scanned: Scanned,
-  idText: string | undefined,
+  id: Span | undefined,
   echo: string | undefined,
 ): ResponseMessage | NoMessage {
   const hasResult = memberOf(scanned.root, 'result') !== undefined;
   const isError = memberOf(scanned.root, 'error') !== undefined;
-  if (hasResult === isError) return none(echo, 'a message has a "method", or else a "result" or an "error"');
-  if (echo === undefined && idText !== undefined && idText !== 'null')
+  if (hasResult === isError) return none(echo, NO_KIND);
+  if (echo === undefined && id !== undefined && scanned.bytes[id.start] !== LETTER_N)
     return none(undefined, '"id" must be a string or an integer');
-  return { kind: 'response', ...scanned, idText: echo, isError, rest: [] };
+  return { kind: 'response', ...scanned, idText: echo, isError };
 }
 
-function none(idText: string | undefined, reason: string): NoMessage {
-  return { kind: 'none', idText, fault: 'no message', reason };
+const OUTCOMES = ['result', 'error'] as const;
+const NO_KIND = 'a message has a "method", or else a "result" or an "error"';
+
+/** What stands at the start of `null` alone. */
+const LETTER_N = 0x6e;
+
+function none(idText: string | undefined, reason: string, isRequest = false): NoMessage {
+  return { kind: 'none', idText, fault: 'no message', reason, isRequest };
+}
+
+/** An id as it was written; undefined where it is none. A string may hold a bad escape, of which nobody should get an echo. */
+function idOf(bytes: Buffer, id: Span | undefined): string | undefined {
+  if (id === undefined || id.end - id.start > MOST_ID_BYTES) return undefined;
+  const text = rawOf(bytes, id);
+  if (!IS_ID.test(text)) return undefined;
+  return text.startsWith('"') && textOf(bytes, id) === undefined ? undefined : text;
 }
 
 /** A string or an integer of at most 500 characters (2026-07-28, basic/index#requests). */
 const IS_ID = /^(?:"[^]{0,500}"|-?(?:0|[1-9]\d{0,29}))$/;
-
-/** JSON, but no object: an invalid request rather than a parse error (JSON-RPC 2.0, section 5.1). */
-function isOtherJson(bytes: Buffer): boolean {
-  try {
-    JSON.parse(bytes.toString());
-    return true;
-  } catch {
-    return false;
-  }
-}
+const MOST_ID_BYTES = 2_002;

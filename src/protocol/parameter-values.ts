@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../core/result.ts';
 import type { HeaderParameter, HeaderParameters } from './header-parameters.ts';
 import { decodeHeader, encodeHeader } from './headers.ts';
-import type { RequestMessage } from './message.ts';
+import { isParsable, type RequestMessage } from './message.ts';
 import { NO_OBJECT, scanObject } from './scan.ts';
 import { memberOf, rawOf, textOf, type JsonObject, type Span } from './spans.ts';
 
@@ -70,13 +70,11 @@ interface Arguments {
 const NONE: Arguments = { bytes: Buffer.alloc(0), root: undefined };
 
 /** The error is a phrase: the arguments are no JSON, or something stands there twice that readers would take differently. */
-function argumentsOf(
-  { bytes, params }: RequestMessage,
-  { plan }: HeaderParameters,
-): Result<Arguments, string> {
-  const [only, second] = params?.members.filter(({ key }) => key === 'arguments') ?? [];
-  if (second !== undefined) return err('"arguments" stands there twice');
+function argumentsOf(message: RequestMessage, { plan }: HeaderParameters): Result<Arguments, string> {
+  const { bytes, params } = message;
+  const only = memberOf(params, 'arguments');
   if (only === undefined) return ok(NONE);
+  if (!isParsable(message)) return err('the arguments cannot be read: there are too many of them');
   const inner = bytes.subarray(only.start, only.end);
   const scan = scanObject(inner, { plan, strict: false, refusesTwice: true });
   if (scan.ok) return ok({ bytes: inner, root: scan.value });

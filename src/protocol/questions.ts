@@ -1,7 +1,7 @@
 import { readServerMessage, type RequestMessage, type ResponseMessage } from './message.ts';
-import { scanObject } from './scan.ts';
+import { scanMembers, scanObject } from './scan.ts';
 import { memberOf, planOf, rawOf, textOf, type JsonObject, type Member } from './spans.ts';
-import { insertion, removals, splice } from './splice.ts';
+import { holdsOnly, insertion, removals, splice } from './splice.ts';
 
 /** The requests that a server may make of its client in either era, and the capability that allows each. */
 export const QUESTIONS: ReadonlyMap<string, string> = new Map([
@@ -42,19 +42,24 @@ interface Entry {
 }
 
 const NONE: readonly Entry[] = [];
-const NO_PLAN = planOf({});
+const REQUEST = planOf({ method: {}, params: {} });
+/** Longest object in bytes that is taken apart: nobody asks as much, or answers it, and it is done at once. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
-/** The members of an object, also where the scan of the message did not list them. */
+/** The members of an object, whatever their keys; undefined where it is none, or a key stands in it twice. */
 function membersIn(bytes: Buffer, { start, end }: Member): readonly Entry[] | undefined {
+  if (end - start > MOST_BYTES) return undefined;
   const slice = bytes.subarray(start, end);
-  const scan = scanObject(slice, { plan: NO_PLAN, strict: false });
-  return scan.ok ? scan.value.members.map((m) => ({ key: m.key, text: rawOf(slice, m) })) : undefined;
+  const members = scanMembers(slice);
+  if (members === undefined) return undefined;
+  const isTwice = new Set(members.map(({ key }) => key)).size !== members.length;
+  return isTwice ? undefined : members.map((m) => ({ key: m.key, text: rawOf(slice, m) }));
 }
 
 /** A request as it stands inside of another message, given the id that it lacks there. */
 function requestOf(text: string): RequestMessage | undefined {
   const bytes = Buffer.from(text);
-  const scan = scanObject(bytes, { plan: NO_PLAN, strict: false });
+  const scan = scanObject(bytes, { plan: REQUEST, strict: false, refusesTwice: true });
   const method = scan.ok ? memberOf(scan.value, 'method') : undefined;
   if (!scan.ok || method === undefined) return undefined;
   const params = memberOf(scan.value, 'params');
@@ -67,12 +72,10 @@ function requestOf(text: string): RequestMessage | undefined {
 
 /** The request as a legacy client is to receive it, under an id of ours that is its progress token too. */
 export function questionFor({ bytes, root, params }: RequestMessage, id: number): Buffer {
-  const isId = ({ key }: Member): boolean => key === 'id';
+  const given = memberOf(root, 'id');
   const token = memberOf(memberOf(params, '_meta')?.object, 'progressToken');
   return splice(bytes, [
-    // Where a server wrote several ids, the client could take another one than we do.
-    ...removals(root, isId),
-    { ...insertion(root, `"id":${id}`), text: root.members.every(isId) ? `"id":${id}` : `"id":${id},` },
+    ...(given === undefined ? [] : [{ start: given.start, end: given.end, text: String(id) }]),
     ...(token === undefined ? [] : [{ start: token.start, end: token.end, text: String(id) }]),
   ]);
 }
@@ -145,7 +148,7 @@ export function retried(
 }
 
 function insertionIn(params: JsonObject, text: string): ReturnType<typeof insertion> {
-  const isBare = params.members.every(isOfRetry);
+  const isBare = holdsOnly(params, isOfRetry);
   return { ...insertion(params, text), text: isBare ? text : `${text},` };
 }
 

@@ -1,3 +1,5 @@
+export { planOf, type Plan } from './plan.ts';
+
 /** Where a JSON value stands in the bytes: from `start` up to, not including, `end`. */
 export interface Span {
   readonly start: number;
@@ -10,21 +12,18 @@ export interface Member extends Span {
   readonly keyStart: number;
   /** The members of the value, where the plan of the scan asked for them and the value is an object. */
   readonly object: JsonObject | undefined;
+  /** How many members stand before it, planned or not. */
+  readonly index: number;
+  /** Where the value before it ends, and where the key after it starts; -1: there is none. */
+  readonly previousEnd: number;
+  readonly nextStart: number;
 }
 
 export interface JsonObject extends Span {
+  /** Those that the plan of the scan names, in their order. */
   readonly members: readonly Member[];
-}
-
-/** Whose members a scan lists: nested keys. All other values are checked and stepped over. */
-export type Plan = ReadonlyMap<string, Plan>;
-
-interface Keys {
-  readonly [key: string]: Keys;
-}
-
-export function planOf(keys: Keys): Plan {
-  return new Map(Object.entries(keys).map(([key, inner]) => [key, planOf(inner)]));
+  /** How many members there are, planned or not. */
+  readonly size: number;
 }
 
 export function memberOf(object: JsonObject | undefined, key: string): Member | undefined {
@@ -33,9 +32,13 @@ export function memberOf(object: JsonObject | undefined, key: string): Member | 
   return undefined;
 }
 
-/** The text of a JSON string, undefined when the span holds another kind of value. */
+/** Longest text in bytes that is made a string of: nothing that Assay reads is as long, and a longer one would hold up others. */
+const LONGEST_TEXT = 4 * 1024 * 1024;
+
+/** The text of a JSON string, undefined when the span holds another kind of value or more than anybody would write. */
 export function textOf(bytes: Buffer, span: Span | undefined): string | undefined {
-  if (span === undefined || bytes[span.start] !== QUOTE) return undefined;
+  if (span === undefined || bytes[span.start] !== QUOTE || span.end - span.start > LONGEST_TEXT)
+    return undefined;
   const raw = bytes.toString('utf8', span.start + 1, span.end - 1);
   if (!raw.includes('\\')) return raw;
   try {

@@ -79,24 +79,25 @@ function isAfter(one: Edit, other: Edit): boolean {
 /** Adds members at the front of an object. `text` is `"key":value` or several of them with commas between. */
 export function insertion(object: JsonObject, text: string): Edit {
   const at = object.start + 1;
-  return { start: at, end: at, text: object.members.length === 0 ? text : `${text},` };
+  return { start: at, end: at, text: object.size === 0 ? text : `${text},` };
 }
 
-/** Takes members out of an object together with the commas that belonged to them; all other bytes stay. */
+/** Whether an object has no members but such, of which all are listed. */
+export function holdsOnly({ members, size }: JsonObject, such: (member: Member) => boolean): boolean {
+  return members.length === size && members.every(such);
+}
+
+/** Takes listed members out of an object together with the commas that belonged to them; all other bytes stay. */
 export function removals(object: JsonObject, gone: (member: Member) => boolean): readonly Edit[] {
-  const { members } = object;
   const edits: Edit[] = [];
-  let kept = false;
-  for (const [index, member] of members.entries()) {
-    if (!gone(member)) {
-      kept = true;
-      continue;
-    }
+  for (const { index, keyStart, end, previousEnd, nextStart } of object.members.filter(gone)) {
     // Behind a kept member its comma goes too; before the first kept one the comma that follows goes.
-    const previous = members[index - 1];
-    const start = kept && previous !== undefined ? previous.end : member.keyStart;
-    const end = kept ? member.end : (members[index + 1]?.keyStart ?? member.end);
-    edits.push({ start, end, text: '' });
+    const isBehindKept = index > edits.length;
+    edits.push(
+      isBehindKept
+        ? { start: previousEnd, end, text: '' }
+        : { start: keyStart, end: nextStart < 0 ? end : nextStart, text: '' },
+    );
   }
   return edits;
 }

@@ -1,3 +1,5 @@
+import { CollectedBytes } from '../core/collected-bytes.ts';
+
 /** One event of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation). */
 export interface SseEvent {
   readonly event: string;
@@ -25,10 +27,9 @@ export class SseParser {
   retryMs: number | undefined;
   readonly #emit: (event: SseEvent) => void;
   readonly #limitBytes: number;
-  #line: Buffer[] = [];
-  #lineBytes = 0;
-  #data: Buffer[] = [];
-  #dataBytes = 0;
+  readonly #line = new CollectedBytes();
+  readonly #data = new CollectedBytes();
+  #hasData = false;
   #event = '';
   #id: string | undefined;
   #isFirst = true;
@@ -48,19 +49,16 @@ export class SseParser {
       from = end + 1;
     }
     if (from < chunk.length) {
-      const rest = chunk.subarray(from);
-      this.#line.push(rest);
-      this.#lineBytes += rest.length;
-      if (this.#lineBytes + this.#dataBytes > this.#limitBytes) throw new EventTooLarge();
+      this.#line.add(chunk.subarray(from));
+      if (this.#line.length + this.#data.length > this.#limitBytes) throw new EventTooLarge();
     }
   }
 
   #whole(tail: Buffer): Buffer {
     let line = tail;
     if (this.#line.length > 0) {
-      line = Buffer.concat([...this.#line, tail]);
-      this.#line = [];
-      this.#lineBytes = 0;
+      this.#line.add(tail);
+      line = this.#line.take();
     }
     if (this.#isFirst && line.subarray(0, 3).equals(BYTE_ORDER_MARK)) line = line.subarray(3);
     this.#isFirst = false;
@@ -74,37 +72,40 @@ export class SseParser {
     }
     const colon = line.indexOf(COLON);
     if (colon === 0) return; // a comment, such as keep-alive
-    const name = line.toString('latin1', 0, colon < 0 ? line.length : colon);
+    const nameEnd = colon < 0 ? line.length : colon;
+    if (nameEnd > LONGEST_NAME) return;
+    const name = line.toString('latin1', 0, nameEnd);
     const value =
       colon < 0
         ? line.subarray(line.length)
         : line.subarray(line[colon + 1] === SPACE ? colon + 2 : colon + 1);
     if (name === 'data') {
-      this.#data.push(value);
-      this.#dataBytes += value.length;
-      if (this.#dataBytes > this.#limitBytes) throw new EventTooLarge();
-    } else if (name === 'event') this.#event = value.toString();
+      if (this.#hasData) this.#data.add(NEW_LINE);
+      this.#hasData = true;
+      this.#data.add(value);
+      if (this.#data.length > this.#limitBytes) throw new EventTooLarge();
+    } else if (value.length > LONGEST_VALUE) return;
+    else if (name === 'event') this.#event = value.toString();
     else if (name === 'id') {
       if (!value.includes(0)) this.#id = value.toString();
     } else if (name === 'retry' && DIGITS.test(value.toString('latin1'))) this.retryMs = Number(value);
   }
 
   #dispatch(): void {
-    const [first, ...more] = this.#data;
     const id = this.#id;
     this.#id = undefined;
     if (id !== undefined) this.lastId = id;
-    if (first !== undefined) {
-      const data =
-        more.length === 0 ? first : Buffer.concat([first, ...more.flatMap((line) => [NEW_LINE, line])]);
-      this.#emit({ event: this.#event === '' ? 'message' : this.#event, data, id });
-    }
-    this.#data = [];
-    this.#dataBytes = 0;
+    const event = this.#event === '' ? 'message' : this.#event;
     this.#event = '';
+    if (!this.#hasData) return;
+    this.#hasData = false;
+    this.#emit({ event, data: this.#data.take(), id });
   }
 }
 
+/** Longest name of a field in bytes, and longest value of all fields but `data`; what is longer says nothing. */
+const LONGEST_NAME = 16;
+const LONGEST_VALUE = 64 * 1024;
 const DIGITS = /^\d+$/;
 const NEW_LINE: Buffer = Buffer.from('\n');
 const BYTE_ORDER_MARK: Buffer = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -1,5 +1,10 @@
 import type { Era } from './eras.ts';
-import type { NotificationMessage, RequestMessage, ResponseMessage } from './message.ts';
+import {
+  isParsable,
+  type NotificationMessage,
+  type RequestMessage,
+  type ResponseMessage,
+} from './message.ts';
 import { scanArray, scanObject } from './scan.ts';
 import { MAX_SERVER_DEPTH } from './scanner.ts';
 import { memberOf, planOf, textOf, type JsonObject, type Member, type Span } from './spans.ts';
@@ -106,7 +111,7 @@ export function runsOnlyAsTask(definition: Buffer): boolean {
   return textOf(definition, memberOf(execution, 'taskSupport')) === 'required';
 }
 
-const EXECUTION = planOf({ execution: {} });
+const EXECUTION = planOf({ execution: { taskSupport: {} } });
 
 /** Whether a modern request says that its client understands tasks (2026-07-28 Tasks, #capability-negotiation). */
 export function declaresTasks({ params }: RequestMessage): boolean {
@@ -120,7 +125,9 @@ export interface TaskPage {
   readonly nextCursor: string | undefined;
 }
 
-export function tasksIn({ bytes, root }: ResponseMessage): TaskPage | undefined {
+export function tasksIn(message: ResponseMessage): TaskPage | undefined {
+  if (!isParsable(message)) return undefined;
+  const { bytes, root } = message;
   const result = memberOf(root, 'result')?.object;
   const list = memberOf(result, 'tasks');
   const spans = list && scanArray(bytes, list.start, false);
@@ -131,23 +138,25 @@ export function tasksIn({ bytes, root }: ResponseMessage): TaskPage | undefined 
 
 /** A task of a list under another id; undefined if it has none. */
 export function renamedTask(task: Buffer, rename: (id: string) => string): Buffer | undefined {
-  const scan = scanObject(task, { plan: NO_PLAN, strict: false, maxDepth: MAX_SERVER_DEPTH });
+  const scan = scanObject(task, {
+    plan: TASK,
+    strict: false,
+    refusesTwice: true,
+    maxDepth: MAX_SERVER_DEPTH,
+  });
   const ids = scan.ok ? found(task, scan.value, ['taskId']) : [];
   return ids.length === 0 ? undefined : splice(task, taskEdits(ids, rename));
 }
 
-const NO_PLAN = planOf({});
+const TASK = planOf({ taskId: {} });
 
-/** All of them: where a key stands twice, readers differ in which one they take. */
 function found(
   bytes: Buffer,
   object: JsonObject | undefined,
   [key, ...deeper]: Place,
 ): readonly FoundTaskId[] {
-  const members = object?.members.filter((member) => member.key === key) ?? [];
-  return members.flatMap((member) => {
-    if (deeper.length > 0) return found(bytes, member.object, deeper);
-    const id = textOf(bytes, member);
-    return id === undefined ? [] : [{ id, start: member.start, end: member.end }];
-  });
+  const member = key === undefined ? undefined : memberOf(object, key);
+  if (deeper.length > 0) return found(bytes, member?.object, deeper);
+  const id = textOf(bytes, member);
+  return member === undefined || id === undefined ? [] : [{ id, start: member.start, end: member.end }];
 }

@@ -1,5 +1,8 @@
-/** Where a JSON number or literal that starts at `from` ends (RFC 8259, sections 3 and 6); -1 if none starts there. */
-export function scalarEnd(bytes: Buffer, from: number): number {
+/**
+ * Where a JSON number or literal that starts at `from` ends (RFC 8259, sections 3 and 6); -1 if none starts there. No more
+ * than `mostDigits` are read in a row.
+ */
+export function scalarEnd(bytes: Buffer, from: number, mostDigits: number = Infinity): number {
   switch (bytes[from]) {
     case 0x74:
       return literalEnd(bytes, from, 'true');
@@ -8,7 +11,7 @@ export function scalarEnd(bytes: Buffer, from: number): number {
     case 0x6e:
       return literalEnd(bytes, from, 'null');
     default:
-      return numberEnd(bytes, from);
+      return numberEnd(bytes, from, mostDigits);
   }
 }
 
@@ -29,32 +32,34 @@ function literalEnd(bytes: Buffer, from: number, text: string): number {
   return bytes.toString('latin1', from, end) === text ? end : -1;
 }
 
-function numberEnd(bytes: Buffer, from: number): number {
+function numberEnd(bytes: Buffer, from: number, most: number): number {
   const whole = bytes[from] === 0x2d ? from + 1 : from;
-  let at = digitsEnd(bytes, whole);
+  let at = digitsEnd(bytes, whole, most);
   if (at === whole || (bytes[whole] === ZERO && at > whole + 1)) return -1;
   if (bytes[at] === 0x2e) {
     const fraction = at + 1;
-    at = digitsEnd(bytes, fraction);
+    at = digitsEnd(bytes, fraction, most);
     if (at === fraction) return -1;
   }
   const exponent = bytes[at];
   if (exponent === 0x65 || exponent === 0x45) {
     const sign = bytes[at + 1];
     const power = sign === 0x2b || sign === 0x2d ? at + 2 : at + 1;
-    at = digitsEnd(bytes, power);
+    at = digitsEnd(bytes, power, most);
     if (at === power) return -1;
   }
   return at;
 }
 
-function digitsEnd(bytes: Buffer, from: number): number {
+function digitsEnd(bytes: Buffer, from: number, most: number): number {
+  const last = from + most;
   let at = from;
-  for (;;) {
+  while (at < last) {
     const byte = bytes[at];
-    if (byte === undefined || byte < ZERO || byte > NINE) return at;
+    if (byte === undefined || byte < ZERO || byte > NINE) break;
     at += 1;
   }
+  return at;
 }
 
 /** Keys seen lately: messages have few different ones, and making a string costs more than comparing bytes. */

@@ -1,7 +1,7 @@
 import { LEGACY_NOT_FOUND, METHODS, MODERN_NOT_FOUND, MODERN_VERSION, type Era } from './eras.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from './message.ts';
 import { memberOf, rawOf, textOf, type JsonObject, type Member } from './spans.ts';
-import { insertion, pieces, removals, splice, type Edit } from './splice.ts';
+import { holdsOnly, insertion, pieces, removals, splice, type Edit } from './splice.ts';
 import { relatedTaskIn, taskEdits, taskIdOf, taskIdsInReply, type TaskChange } from './tasks.ts';
 
 /** The member of `_meta` that says on which subscription a notification is told (2026-07-28, basic/patterns/subscriptions). */
@@ -86,7 +86,7 @@ function metaEdits(message: RequestMessage, change: RequestChange, edits: Edit[]
     edits.push(...enveloped(message, change, added));
     return;
   }
-  const isBare = from !== to && meta?.members.every(isOfEnvelope) === true;
+  const isBare = from !== to && meta !== undefined && holdsOnly(meta, isOfEnvelope);
   if (member === undefined && isNew) edits.push(inserted(message, added));
   else if (member !== undefined && isBare && isNew)
     edits.push({ start: member.start, end: member.end, text: `{${added}}` });
@@ -124,15 +124,20 @@ function enveloped(message: RequestMessage, change: RequestChange, added: string
   const members = added === '' ? envelope : `${envelope},${added}`;
   const meta = memberOf(message.params, '_meta');
   if (meta === undefined) return [inserted(message, members)];
-  if (meta.object === undefined || meta.object.members.every(isOfEnvelope))
+  if (meta.object === undefined || holdsOnly(meta.object, isOfEnvelope))
     return [{ start: meta.start, end: meta.end, text: `{${members}}` }];
   return [insertion(meta.object, members), ...removals(meta.object, isOfEnvelope)];
 }
 
+/** Longest progress token in bytes under which a client is told of progress, as each notification repeats it. */
+const LONGEST_TOKEN = 4_096;
+
 /** The progress token as the client wrote it, undefined if it asked for no progress. */
 export function progressTokenOf(message: RequestMessage): string | undefined {
   const token = memberOf(memberOf(message.params, '_meta')?.object, 'progressToken');
-  return token && rawOf(message.bytes, token);
+  return token === undefined || token.end - token.start > LONGEST_TOKEN
+    ? undefined
+    : rawOf(message.bytes, token);
 }
 
 export interface ReplyChange {
@@ -149,7 +154,6 @@ export interface ReplyChange {
 
 /** The response as the client is to receive it, in pieces that are to be sent one after the other. */
 export function replyFor(message: ResponseMessage, change: ReplyChange): readonly Buffer[] {
-  if (message.rest.length > 0) return replyInPieces(message, change);
   const edits: Edit[] = [];
   const id = memberOf(message.root, 'id');
   if (id !== undefined) edits.push({ start: id.start, end: id.end, text: change.idText });
@@ -163,18 +167,6 @@ export function replyFor(message: ResponseMessage, change: ReplyChange): readonl
   if (change.wrapTask !== undefined)
     edits.push(...taskEdits(taskIdsInReply(message, change), change.wrapTask));
   return pieces(message.bytes, edits);
-}
-
-/**
- * The id goes to the end: of members that stand twice readers take the last, so that an unread part of the message
- * cannot make it the answer to another request.
- */
-function replyInPieces({ bytes, root, rest }: ResponseMessage, { idText }: ReplyChange): readonly Buffer[] {
-  const front = pieces(
-    bytes,
-    removals(root, ({ key }) => key === 'id'),
-  );
-  return [...front, ...rest, Buffer.from(`,"id":${idText}}`)];
 }
 
 function eraEdits(message: ResponseMessage, change: ReplyChange, edits: Edit[]): void {
@@ -247,7 +239,7 @@ export function withoutSubscriptionId({ bytes, params }: NotificationMessage): B
   const meta = memberOf(params, '_meta')?.object;
   if (params === undefined || memberOf(meta, SUBSCRIPTION_ID) === undefined || meta === undefined)
     return bytes;
-  const [object, key] = meta.members.length === 1 ? [params, '_meta'] : [meta, SUBSCRIPTION_ID];
+  const [object, key] = meta.size === 1 ? [params, '_meta'] : [meta, SUBSCRIPTION_ID];
   return splice(
     bytes,
     removals(object, (member) => member.key === key),

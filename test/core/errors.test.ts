@@ -46,6 +46,7 @@ const REFUSALS: Examples = {
   TASK_REQUIRED: ['-32602 200 2', { name: HOSTILE }],
   CAPABILITY_MISSING: ['-32021 400 2', { requiredCapabilities: { extensions: { 'x/y': {} } } }],
   SERVER_UNAVAILABLE: ['-32603 200 4', { server: HOSTILE, cause: 'exited with code 7' }],
+  SERVER_MESSAGE_INVALID: ['-32603 200 4', { server: HOSTILE, reason: 'the member "id" stands there twice' }],
   SERVER_ENDED: ['-32603 200 4', { server: HOSTILE, cause: 'exited with code 7' }],
   SERVER_UNREACHED: ['-32603 200 4', { server: HOSTILE, cause: 'it forgot the session' }],
   SERVER_TIMEOUT: ['-32603 200 4', { server: HOSTILE, limitMs: 1 }],

@@ -58,7 +58,6 @@ describe('a message is classified', () => {
     check('{"jsonrpc":"2.0","method":"a","params":{}}', { notification: 'a', hasParams: true });
     check('{"jsonrpc":"2.0","id":1,"result":null}', { response: 'result', id: '1' });
     check('{"jsonrpc":"2.0","id":1,"error":null}', { response: 'error', id: '1' });
-    check('{"jsonrpc":"2.0","id":1,"method":"a","result":1}', { request: 'a', id: '1', hasParams: false });
     check('{"jsonrpc":"2.0","id":1,"method":"","x":1}', { request: '', id: '1', hasParams: false });
     check('{"\\u006asonrpc":"2.\\u0030","\\u0069d":1,"method":"\\u0061"}', {
       request: 'a',
@@ -84,32 +83,45 @@ describe('a message is classified', () => {
     const outcome = 'a message has a "method", or else a "result" or an "error"';
     check('{"jsonrpc":"2.0","id":1}', invalid(outcome, '1'));
     check('{"jsonrpc":"2.0","id":1,"result":1,"error":1}', invalid(outcome, '1'));
+    check('{"jsonrpc":"2.0","id":1,"method":"a","result":1}', invalid(outcome, '1'));
+    check('{"jsonrpc":"2.0","method":"a","error":1}', invalid(outcome));
   });
 
-  it('from a client as nothing where a member that counts stands there twice', () => {
-    const refused = (text: string, expected: Expected): void => checkWith(readClientMessage, text, expected);
-    const twice = (key: string, at: number): string =>
-      `the member "${key}" stands there twice, at byte ${at}`;
-    refused('{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}', invalid(twice('id', 24)));
-    refused('{"jsonrpc":"2.0","id":1,"\\u0069d":1,"method":"a"}', invalid(twice('id', 24)));
-    refused(
-      '{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"b","name":"c"}}',
-      invalid(twice('name', 58)),
+  it('as nothing where a member that counts stands there twice, with its id where that is clear', () => {
+    const twice = (key: string, at: number, id?: string): Expected => ({
+      none: 'ambiguous',
+      id,
+      reason: `the member "${key}" stands there twice, at byte ${at}`,
+    });
+    check('{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}', twice('id', 24));
+    check('{"jsonrpc":"2.0","id":1,"\\u0069d":1,"method":"a"}', twice('id', 24));
+    check('{"jsonrpc":"2.0","id":1,"id":2,"result":{}}', twice('id', 24));
+    check('{"jsonrpc":"2.0","result":{},"result":{},"id":7}', twice('result', 29, '7'));
+    check('{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"b","name":"c"}}', twice('name', 58, '1'));
+    check(
+      '{"jsonrpc":"2.0","id":1,"result":{"resultType":"a","resultType":"b"}}',
+      twice('resultType', 51, '1'),
     );
     check('{"jsonrpc":"2.0","method":"a","x":1,"x":2}', { notification: 'a', hasParams: false });
   });
 
-  it('from a server by the first of two, since a server’s message is relayed', () => {
-    const relayed = (text: string, expected: Expected): void => checkWith(readServerMessage, text, expected);
-    relayed('{"jsonrpc":"2.0","id":1,"id":2,"result":{}}', { response: 'result', id: '1' });
-    relayed('{"jsonrpc":"2.0","id":1,"result":{"resultType":"a","resultType":"b"}}', {
-      response: 'result',
-      id: '1',
+  it('as nothing where a member that counts stands there in another case, even alone', () => {
+    const other = (shown: string, key: string, at: number, id?: string): Expected => ({
+      none: 'ambiguous',
+      id,
+      reason: `the member "${shown}" is read as "${key}" by readers that ignore case, at byte ${at}`,
     });
-    relayed('{"jsonrpc":"2.0","method":"a","params":{"_meta":{},"_meta":{}}}', {
-      notification: 'a',
-      hasParams: true,
-    });
+    check('{"jsonrpc":"2.0","method":"a","ID":5}', other('ID', 'id', 30));
+    check('{"jsonrpc":"2.0","id":1,"Id":2,"result":{}}', other('Id', 'id', 24));
+    check('{"jsonrpc":"2.0","id":1,"result":{},"Error":{}}', other('Error', 'error', 36, '1'));
+    check(
+      '{"jsonrpc":"2.0","id":1,"result":{"requeſtState":"s"}}',
+      other('requeſtState', 'requestState', 34, '1'),
+    );
+    check(
+      '{"jsonrpc":"2.0","method":"a","params":{"_meta":{"PROGRESSTOKEN":5}}}',
+      other('PROGRESSTOKEN', 'progressToken', 49),
+    );
   });
 
   it('as no JSON, or as JSON that is no object, or one that is too deep', () => {
@@ -235,6 +247,7 @@ describe('what a client sends', () => {
       idText: undefined,
       fault: 'not JSON',
       reason: 'not UTF-8',
+      isRequest: false,
     });
     expect(readServerMessage(bytes).kind).toBe('request');
     expect(readClientMessage(Buffer.from('{"jsonrpc":"2.0","method":"é"}')).kind).toBe('notification');

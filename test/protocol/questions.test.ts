@@ -141,7 +141,6 @@ describe('the request that a legacy client receives', () => {
   it.for([
     ['{"jsonrpc":"2.0","id":"a","method":"m"}', { jsonrpc: '2.0', id: 5, method: 'm' }],
     ['{"id":1,"jsonrpc":"2.0","method":"m"}', { id: 5, jsonrpc: '2.0', method: 'm' }],
-    ['{"id":1,"jsonrpc":"2.0","id":"twice","method":"m"}', { jsonrpc: '2.0', id: 5, method: 'm' }],
     [
       '{"jsonrpc":"2.0","id":1,"method":"m","params":{"id":7,"_meta":{"progressToken":"t","x":1}},"__proto__":2}',
       JSON.parse(

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scanArray, scanFront, scanObject, scanWholeArray } from '../../src/protocol/scan.ts';
-import { planOf, rawOf } from '../../src/protocol/spans.ts';
+import { ArrayScan, scanArray } from '../../src/protocol/scan.ts';
+import { rawOf } from '../../src/protocol/spans.ts';
 import { parseJson } from '../support/json.ts';
-import { arrayText, objectText } from '../support/json-texts.ts';
+import { arrayText } from '../support/json-texts.ts';
 
 describe('the elements of an array', () => {
   const elements = (text: string, strict = true): readonly string[] | undefined => {
@@ -38,8 +38,21 @@ describe('the elements of an array', () => {
 });
 
 describe('the elements of an array that is all there is', () => {
-  const elements = (bytes: Buffer): readonly string[] | undefined =>
-    scanWholeArray(bytes)?.map((span) => rawOf(bytes, span));
+  const STEPS = [1, 3, 1_000];
+
+  /** However small the steps are in which they are searched. */
+  const elements = (bytes: Buffer): readonly string[] | undefined => {
+    const [first, ...others] = STEPS.map((step) => {
+      const scan = new ArrayScan(bytes, 1_000);
+      for (;;) {
+        const found = scan.step(step);
+        if (found !== undefined)
+          return 'reason' in found ? undefined : found.map((span) => rawOf(bytes, span));
+      }
+    });
+    for (const other of others) expect(other).toEqual(first);
+    return first;
+  };
 
   it('are found as they were written', () => {
     expect(elements(Buffer.from(' [ 1.0 , "]é" ,{"b":[2]}\n] \r\n'))).toEqual(['1.0', '"]é"', '{"b":[2]}']);
@@ -101,85 +114,13 @@ describe('the elements of an array that is all there is', () => {
       expect([text, elements(Buffer.from(text))]).toEqual([text, undefined]);
   });
 
+  it('are as many as are wanted, or the reason says that there are more', () => {
+    const scan = (text: string): unknown => new ArrayScan(Buffer.from(text), 2).step(Infinity);
+    expect(scan('[1,2]')).toHaveLength(2);
+    expect(scan('[1,2,3]')).toEqual({ reason: 'more than 2 elements', isJson: true, offset: 4 });
+  });
+
   it('are not there where it is no UTF-8', () => {
     expect(elements(Buffer.from('["\xe9"]', 'latin1'))).toBeUndefined();
-  });
-});
-
-describe('the front of an object', () => {
-  const PLAN = planOf({ id: {} });
-  const front = (text: string): readonly string[] | undefined => {
-    const bytes = Buffer.from(text);
-    const object = scanFront(bytes, PLAN, new Set(['result', 'error']));
-    return object?.members.map((member) => `${member.key}=${rawOf(bytes, member)}`);
-  };
-
-  it('reaches up to the first key to stop at, whose value is all that follows', () => {
-    expect(front('{"jsonrpc":"2.0","id":1,"result":{"unfini')).toEqual([
-      'jsonrpc="2.0"',
-      'id=1',
-      'result={"unfini',
-    ]);
-    expect(front('{"id" : 1 , "r\\u0065sult" : [')).toEqual(['id=1', 'result=[']);
-    expect(front('{"result":1')).toEqual(['result=1']);
-    expect(front('{"x":{"result":1},"error":{')).toEqual(['x={"result":1}', 'error={']);
-  });
-
-  it('is unknown where the bytes end before that key has a value, or are no JSON object', () => {
-    for (const text of [
-      '',
-      '[',
-      '{',
-      '{}',
-      '{"id":1',
-      '{"id":1,',
-      '{"id":1}',
-      '{"res',
-      '{"result"',
-      '{"result":',
-    ])
-      expect([text, front(text)]).toEqual([text, undefined]);
-    for (const text of [
-      '{"id":1,,"result":1',
-      '{"id":01,"result":1',
-      '{"id":1"result":1',
-      '{id:1,"result":1',
-    ])
-      expect([text, front(text)]).toEqual([text, undefined]);
-  });
-
-  it('is unknown where a key stands there twice, so that the whole message must be read', () => {
-    expect(front('{"id":1,"id":2,"result":{')).toBeUndefined();
-    expect(front('{"id":1,"i\\u0064":1,"result":{')).toBeUndefined();
-    expect(front('{"x":{"id":1,"id":2},"id":1,"result":{')).toEqual([
-      'x={"id":1,"id":2}',
-      'id=1',
-      'result={',
-    ]);
-  });
-
-  it('has the members that the whole object begins with, where none of them stands twice', () => {
-    let known = 0;
-    fc.assert(
-      fc.property(objectText, (text) => {
-        const body = text.trimEnd().slice(0, -1);
-        const whole = /[^{\s]\s*$/.test(body) ? `${body},"result":1}` : `${body}"result":1}`;
-        const bytes = Buffer.from(whole);
-        const object = scanFront(bytes, planOf({}), new Set(['result']));
-        const all = scanObject(bytes, { plan: planOf({}), strict: true });
-        const keys = all.ok ? all.value.members.map(({ key }) => key) : [];
-        if (new Set(keys).size < keys.length) {
-          expect(object).toBeUndefined();
-          return;
-        }
-        known += 1;
-        const before = object?.members.map((member) => [member.key, rawOf(bytes, member)] as const) ?? [];
-        expect(before.at(-1)).toEqual(['result', '1}']);
-        const values = before.slice(0, -1).map(([key, raw]) => [key, parseJson(raw)] as const);
-        expect(Object.fromEntries([...values, ['result', 1]])).toEqual(parseJson(whole));
-      }),
-      { numRuns: 1000 },
-    );
-    expect(known).toBeGreaterThan(100);
   });
 });

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scanObject, type Scan } from '../../src/protocol/scan.ts';
-import { planOf, rawOf } from '../../src/protocol/spans.ts';
+import { ALL_MEMBERS, planOf } from '../../src/protocol/plan.ts';
+import { ObjectScan, scanObject, type Scan } from '../../src/protocol/scan.ts';
+import { rawOf } from '../../src/protocol/spans.ts';
 import { isObject, parseJson, type Json } from '../support/json.ts';
 import { harmedObject, objectText } from '../support/json-texts.ts';
 
@@ -44,7 +45,7 @@ describe('a strict scan', () => {
     fc.assert(
       fc.property(objectText, (text) => {
         const bytes = Buffer.from(text);
-        const scan = scanned(bytes, true);
+        const scan = scanObject(bytes, { plan: ALL_MEMBERS, strict: true });
         const members = scan.ok ? scan.value.members : [];
         const values = members.map((member) => [member.key, parseJson(rawOf(bytes, member))] as const);
         expect(Object.fromEntries(values)).toEqual(parseJson(text));
@@ -52,6 +53,94 @@ describe('a strict scan', () => {
       }),
       RUNS,
     );
+  });
+});
+
+describe('a scan in steps', () => {
+  const inSteps = (bytes: Buffer, strict: boolean, step: number): Scan => {
+    const scan = new ObjectScan(bytes, { plan: PLAN, strict, refusesTwice: true }, true);
+    for (;;) {
+      const found = scan.step(step);
+      if (found !== undefined) return found;
+    }
+  };
+
+  it('comes to the same as one that is made at once, however small the steps are', () => {
+    const step = fc.constantFrom(1, 2, 7, 40);
+    const long = fc.constantFrom('', 'x'.repeat(40), '\\"'.repeat(30), '\\\\'.repeat(20), 'é'.repeat(40));
+    fc.assert(
+      fc.property(harmedObject, long, step, fc.boolean(), (harmed, text, size, strict) => {
+        const bytes = Buffer.concat([Buffer.from(`{"long":"${text}","b":`), harmed, Buffer.from('}')]);
+        const whole = scanObject(bytes, { plan: PLAN, strict, refusesTwice: true });
+        const steps = inSteps(bytes, strict, size);
+        // Where a string began that does not end, a scan in steps does not know any more.
+        const { offset } = steps.ok ? { offset: 0 } : steps.fault;
+        expect(steps).toEqual(
+          !whole.ok && whole.fault.reason === 'a string does not end'
+            ? { ...whole, fault: { ...whole.fault, offset } }
+            : whole,
+        );
+      }),
+      RUNS,
+    );
+  });
+
+  it('stops inside of a long string and goes on there, wherever an escape stands', () => {
+    for (const strict of [true, false])
+      for (let before = 0; before < 40; before += 1) {
+        const text = `{"a":"${'x'.repeat(16_384 * 2 + before)}\\"${'\\"'.repeat(20_000)}","b":[1,{"c":2}]}`;
+        expect([before, inSteps(Buffer.from(text), strict, 5_000 + before).ok]).toEqual([before, true]);
+      }
+  });
+});
+
+describe('a member that is listed', () => {
+  it('is one that the plan names, with its place among the others', () => {
+    const text = '{"x":0,"id":1,"y":[{"id":2}],"z":3,"a":{"q":1,"id":{}},"w":{}}';
+    const scan = scanObject(Buffer.from(text), { plan: PLAN, strict: true });
+    expect(scan.ok && scan.value).toEqual({
+      start: 0,
+      end: text.length,
+      size: 6,
+      members: [
+        {
+          key: 'id',
+          keyStart: 7,
+          start: 12,
+          end: 13,
+          object: undefined,
+          index: 1,
+          previousEnd: 6,
+          nextStart: 14,
+        },
+        {
+          key: 'a',
+          keyStart: 35,
+          start: 39,
+          end: 54,
+          index: 4,
+          previousEnd: 34,
+          nextStart: 55,
+          object: {
+            start: 39,
+            end: 54,
+            size: 2,
+            members: [
+              {
+                key: 'id',
+                keyStart: 46,
+                start: 51,
+                end: 53,
+                object: undefined,
+                index: 1,
+                previousEnd: 45,
+                nextStart: -1,
+              },
+            ],
+          },
+        },
+      ],
+    });
   });
 });
 
@@ -143,12 +232,13 @@ describe('a byte inside a long string', () => {
 describe('faults', () => {
   const check = (text: string, reason: string, offset: number, isJson = false): void => {
     const scan = scanObject(Buffer.from(text, 'latin1'), { plan: PLAN, strict: true, refusesTwice: true });
-    expect(scan).toEqual({ ok: false, fault: { reason, isJson, offset } });
+    expect(scan).toMatchObject({ ok: false, fault: { reason, isJson, offset } });
   };
 
   it('say what is wrong, and at which byte', () => {
     check('', 'not a JSON object', 0);
-    check(' []', 'not a JSON object', 1);
+    check(' []', 'not a JSON object', 1, true);
+    check(' [', 'not a JSON object', 1);
     check('{', 'expected a member name in quotes', 1);
     check('{"a"', 'expected ":"', 4);
     check('{"a":', 'expected a JSON value', 5);
@@ -169,6 +259,53 @@ describe('faults', () => {
     check('{"id":1,"id":1}', 'the member "id" stands there twice', 8, true);
     check('{"id":1,"i\\u0064":1}', 'the member "id" stands there twice', 8, true);
     check('{"a":{"a":{"a":1,"a":2}}}', 'the member "a" stands there twice', 17, true);
+  });
+
+  it('a planned key in another case is refused, also alone, as readers that ignore case take it for the planned one', () => {
+    const check1 = (text: string, offset: number): void => {
+      const key = parseJson(/"(?:[^"\\]|\\.)*"(?=:1})/.exec(text)?.[0] ?? '');
+      const reason = `the member ${JSON.stringify(key)} is read as "kids" by readers that ignore case`;
+      const scan = scanObject(Buffer.from(text), {
+        plan: planOf({ kids: {} }),
+        strict: true,
+        refusesTwice: true,
+      });
+      expect(scan).toMatchObject({ ok: false, fault: { reason, isJson: true, offset } });
+    };
+    for (const key of [
+      'KIDS',
+      'Kids',
+      'kidS',
+      '\\u004bids',
+      'kid\u017f',
+      '\u212aids',
+      'kid\\u017F',
+      '\\u212Aid\\u017f',
+    ])
+      check1(`{"${key}":1}`, 1);
+    check1('{"kids":1,"x":2,"kidS":1}', 16);
+  });
+
+  it('a key that only looks like a planned one is another', () => {
+    const accepts = (key: string): boolean =>
+      scanObject(Buffer.from(`{"_kid":1,"${key}":1}`), {
+        plan: planOf({ _kid: {} }),
+        strict: true,
+        refusesTwice: true,
+      }).ok;
+    for (const key of [
+      '_kids',
+      '_ki',
+      '\u007fkid',
+      '_k\u0131d',
+      '_k\u0130d',
+      '_к',
+      '_kid ',
+      '\\u005f',
+      '😀',
+      '_\\ud83d',
+    ])
+      expect([key, accepts(key)]).toEqual([key, true]);
   });
 
   it('a key that is not planned may stand there twice, and so may a planned one where nobody minds', () => {

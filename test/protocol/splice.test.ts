@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scanObject } from '../../src/protocol/scan.ts';
-import { planOf, type JsonObject } from '../../src/protocol/spans.ts';
+import { ALL_MEMBERS, planOf, type Plan } from '../../src/protocol/plan.ts';
+import type { JsonObject } from '../../src/protocol/spans.ts';
 import { insertion, onOneLine, pieces, removals, splice, type Edit } from '../../src/protocol/splice.ts';
 import { isObject, parseJson, type JsonObject as Parsed } from '../support/json.ts';
 import { jsonText, keyText, objectText } from '../support/json-texts.ts';
 
 const RUNS = { numRuns: 1000 };
 
-function objectOf(bytes: Buffer): JsonObject {
-  const scan = scanObject(bytes, { plan: planOf({}), strict: true });
+function objectOf(bytes: Buffer, plan: Plan = ALL_MEMBERS): JsonObject {
+  const scan = scanObject(bytes, { plan, strict: true });
   if (!scan.ok) throw new Error(scan.fault.reason);
   return scan.value;
 }
@@ -136,6 +137,24 @@ describe('removals', () => {
     check('{"a":1,"b":2,"a":3}', 'a', '{"b":2}');
     check('{"a":1}', 'x', '{"a":1}');
     check('{}', 'a', '{}');
+  });
+
+  it('are the same where no other members are listed than those that go', () => {
+    fc.assert(
+      fc.property(objectText, fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }), (text, isGone) => {
+        const bytes = Buffer.from(text);
+        const all = objectOf(bytes);
+        const keys = new Set(all.members.filter((_, index) => isGone[index]).map(({ key }) => key));
+        const plan = planOf(Object.fromEntries([...keys].map((key) => [key, {}])));
+        const removed = (object: JsonObject): string =>
+          splice(
+            bytes,
+            removals(object, ({ key }) => keys.has(key)),
+          ).toString();
+        expect(removed(objectOf(bytes, plan))).toBe(removed(all));
+      }),
+      RUNS,
+    );
   });
 
   it('leave the members that stay as they were written, in their order', () => {

@@ -137,7 +137,7 @@ describe('the trace of a request that has one', () => {
 
   it('that stands there twice is refused, as two readers would take different ones', () => {
     const twice = `{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{${TP(CLIENT)},${TP(OURS)}}}}`;
-    expect(readClientMessage(Buffer.from(twice))).toMatchObject({ kind: 'none', idText: undefined });
+    expect(readClientMessage(Buffer.from(twice))).toMatchObject({ kind: 'none', fault: 'ambiguous' });
   });
 });
 

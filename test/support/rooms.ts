@@ -36,7 +36,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'protocol',
-    imports: ['core/result'],
+    imports: ['core/result', 'core/collected-bytes'],
     uses: ['node:buffer'],
     names: { 'node:buffer': ['Buffer', 'isUtf8'] },
     otherwise: BY_ARGUMENT,
@@ -49,7 +49,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'platform',
-    imports: [],
+    imports: ['core/collected-bytes'],
     uses: [
       'node:async_hooks',
       'node:buffer',

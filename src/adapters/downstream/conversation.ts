@@ -7,7 +7,7 @@ import { jsonFault, type Message, type NoMessage } from '../../protocol/message.
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import { changeOf } from './change-of.ts';
-import { heard, ownIdOf, received, requestIdOf } from './incoming.ts';
+import { answerToNone, heard, ownIdOf, receive, refusalFor, requestIdOf } from './incoming.ts';
 import { Pending, tooMany } from './pending.ts';
 import { OpenQuestions } from './questions.ts';
 
@@ -76,18 +76,19 @@ export class Conversation {
     this.#send([note]);
   }
 
-  /** Takes one message from the server. */
-  receive(bytes: Buffer): void {
-    this.hear(received(bytes, this.#options.server, this.#options.log));
+  /** Takes one message from the server, a large one in several turns of the event loop. */
+  receive(bytes: Buffer): Promise<void> | undefined {
+    return receive(bytes, this.#options, (message) => this.hear(message));
   }
 
   hear(message: Message | NoMessage): void {
     const { server, log, events } = this.#options;
     if (message.kind === 'none') {
+      const refused = answerToNone(message);
+      if (refused !== undefined) this.#send([refused]);
       // What would have been the answer to a request is lost, so whoever waits for it need not wait longer.
-      const id = ownIdOf(message.idText);
-      if (id !== undefined)
-        this.failed(id, `it answered with what is no JSON-RPC response: ${message.reason}`);
+      else if (!message.isRequest)
+        this.#pending.get(ownIdOf(message.idText) ?? -1)?.fail(refusalFor(message, server));
     } else if (message.kind === 'response') {
       const pending = this.#pending.get(ownIdOf(message.idText) ?? -1);
       if (pending === undefined) log.debug('server answered a request that nobody waits for', { server });

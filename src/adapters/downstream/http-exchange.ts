@@ -1,8 +1,10 @@
+import { CollectedBytes } from '../../core/collected-bytes.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { HttpClient, HttpRequest, ResponseHeaders } from '../../platform/http-client.ts';
+import { InOrder } from '../../platform/in-order.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
 import { SseParser } from '../../protocol/sse.ts';
-import { received, SERVER_MESSAGE_LIMIT } from './incoming.ts';
+import { receive, SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import type { Log } from '../../gateway/ports.ts';
 import type { Trail } from './trail.ts';
 
@@ -35,8 +37,6 @@ export interface HttpExchangeOptions {
   readonly server: string;
   readonly log: Log;
   readonly onMessage: (message: Message | NoMessage) => void;
-  /** Takes a large JSON answer unjoined; false if it must be joined and read. */
-  readonly onPieces?: (pieces: readonly Buffer[]) => boolean;
   /** The answer's head is there. */
   readonly onStart?: (status: number, headers: ResponseHeaders) => void;
   /** For the older transport, whose events are not all messages. */
@@ -54,22 +54,30 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
   let status = 0;
   let headers: ResponseHeaders = {};
   let broken: string | undefined;
+  let isOver = false;
   let lingering: NodeJS.Timeout | undefined;
   const send = options.isStream ? client.stream.bind(client) : client.call.bind(client);
-  const take = (bytes: Buffer): void => options.onMessage(received(bytes, server, log));
-  const takeEvent = (bytes: Buffer): void => {
-    const message = received(bytes, server, log);
-    options.onMessage(message);
-    if (options.endsWithResponse && message.kind === 'response')
-      lingering ??= setTimeout(() => abort(), LINGER_MS);
+  const take = (bytes: Buffer): Promise<void> | undefined => receive(bytes, options, options.onMessage);
+  const takeEvent = (bytes: Buffer): Promise<void> | undefined =>
+    receive(bytes, options, (message) => {
+      options.onMessage(message);
+      if (options.endsWithResponse && message.kind === 'response' && !isOver)
+        lingering ??= setTimeout(() => abort(), LINGER_MS);
+    });
+  /** All that came is heard before the end is. */
+  const over = (end: HttpEnd): void => {
+    isOver = true;
+    clearTimeout(lingering);
+    if (reader === undefined) options.onEnd(end);
+    else reader.end(end, () => options.onEnd(end));
   };
   const abort = send(request, {
-    start(givenStatus, givenHeaders) {
+    start(givenStatus, givenHeaders, hold) {
       status = givenStatus;
       headers = givenHeaders;
       const type = String(headers['content-type'] ?? '').toLowerCase();
       const isSse = type.startsWith('text/event-stream');
-      reader = isSse ? eventReader(takeEvent, options) : bodyReader(take, options.onPieces);
+      reader = isSse ? eventReader({ take: takeEvent, hold }, options) : bodyReader(take);
       options.onStart?.(status, headers);
     },
     data(chunk) {
@@ -84,13 +92,10 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
       }
     },
     end() {
-      clearTimeout(lingering);
-      reader?.end(status);
-      options.onEnd({ kind: 'answered', status, headers });
+      over({ kind: 'answered', status, headers });
     },
     error(cause, isUnreached) {
-      clearTimeout(lingering);
-      options.onEnd({ kind: isUnreached ? 'unreached' : 'broken', cause: broken ?? cause });
+      over({ kind: isUnreached ? 'unreached' : 'broken', cause: broken ?? cause });
     },
   });
   return abort;
@@ -102,44 +107,48 @@ export function isSuccess(status: number): boolean {
 
 interface Reader {
   push(chunk: Buffer): void;
-  end(status: number): void;
+  /** Calls back when all that came has been taken. */
+  end(end: HttpEnd, onTaken: () => void): void;
 }
 
+type Take = (bytes: Buffer) => Promise<void> | undefined;
+
 function eventReader(
-  take: (bytes: Buffer) => void,
+  to: { readonly take: Take; readonly hold: (isHeld: boolean) => void },
   { onEvent, trail }: Pick<HttpExchangeOptions, 'onEvent' | 'trail'>,
 ): Reader {
+  const messages = new InOrder(to);
   const parser = new SseParser(({ event, data, id }) => {
     if (trail?.isNew(id) === false) return;
     trail?.advance();
     if (onEvent !== undefined && event !== 'message') onEvent(event, data);
-    else if (data.length > 0) take(data);
+    else if (data.length > 0) messages.push(data);
   }, SERVER_MESSAGE_LIMIT);
   const push = (chunk: Buffer): void => {
     parser.push(chunk);
     trail?.follow(parser);
   };
-  return { push, end: () => undefined };
+  return { push, end: (_, onTaken) => messages.whenIdle(onTaken) };
 }
 
-function bodyReader(take: (bytes: Buffer) => void, takePieces: HttpExchangeOptions['onPieces']): Reader {
-  const chunks: Buffer[] = [];
-  let size = 0;
+function bodyReader(take: Take): Reader {
+  const body = new CollectedBytes();
   return {
     push(chunk) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > SERVER_MESSAGE_LIMIT) throw new Error('body too large');
+      body.add(chunk);
+      if (body.length > SERVER_MESSAGE_LIMIT) throw new Error('body too large');
     },
-    end(status) {
-      const [first] = chunks;
-      // What comes with 202 is no answer; some servers put a word there.
-      if (first === undefined || status === 202) return;
-      const succeeded = isSuccess(status);
-      if (succeeded && chunks.length > 1 && takePieces?.(chunks) === true) return;
-      const body = chunks.length === 1 ? first : Buffer.concat(chunks);
+    end(end, onTaken) {
+      // What comes with 202 is no answer; some servers put a word there. What breaks off is none either.
+      if (end.kind !== 'answered' || end.status === 202 || body.length === 0) {
+        onTaken();
+        return;
+      }
+      const bytes = body.take();
       // An error status may come with anything; only what looks like a message is one.
-      if (succeeded || body.includes('"jsonrpc"')) take(body);
+      const taking = isSuccess(end.status) || bytes.includes('"jsonrpc"') ? take(bytes) : undefined;
+      if (taking === undefined) onTaken();
+      else void taking.then(onTaken);
     },
   };
 }

@@ -6,19 +6,13 @@ import { atMost } from '../../platform/waiting.ts';
 import { HttpClient, type HttpRequest, type ResponseHeaders } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
-import {
-  readResponsePieces,
-  type Message,
-  type NoMessage,
-  type NotificationMessage,
-  type RequestMessage,
-} from '../../protocol/message.ts';
+import type { Message, NoMessage, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
 import { changeOf } from './change-of.ts';
 import type { Facts } from './handshake.ts';
 import { HttpPosts } from './http-posts.ts';
-import { heard, IS_OF_LINK, ownIdOf, requestIdOf } from './incoming.ts';
+import { answerToNone, heard, IS_OF_LINK, ownIdOf, refusalFor, requestIdOf } from './incoming.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 import { lastCause, refusalOfEnd } from './http-end.ts';
@@ -149,7 +143,7 @@ export class HttpLink implements Link {
         pending.fail({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
         return;
       }
-      const { message, era: from } = ask;
+      const { message } = ask;
       const body = requestFor(message, changeOf(ask, { id, to, ownInfo }));
       const options: ResumableOptions = {
         ...this.#common,
@@ -159,8 +153,6 @@ export class HttpLink implements Link {
         onLost: (end) => this.#lost(end),
         isStream: pending.isStream,
         onMessage: (received) => this.#heard(received, { id, pending, era: to }),
-        ...(ask.isRelayed &&
-          from === to && { onPieces: (pieces) => this.#heardPieces(pieces, { id, pending, era: to }) }),
         onStart: (status, given) => this.#started(status, given, { message, pending }),
         onEnd: (end) => this.#over(end, pending),
       };
@@ -199,19 +191,12 @@ export class HttpLink implements Link {
     if (this.#open.size === 0) await this.#client.close();
   }
 
-  /** Nothing but the id of the response changes on its way to this client, so it need not be read whole. */
-  #heardPieces(pieces: readonly Buffer[], open: Open): boolean {
-    const message = readResponsePieces(pieces);
-    if (message === undefined) return false;
-    this.#heard(message, open);
-    return true;
-  }
-
   #heard(message: Message | NoMessage, { id: expected, pending, era }: Open): void {
     const { server, log } = this.#options;
     if (message.kind === 'none') {
-      const cause = `it answered with what is no JSON-RPC response: ${message.reason}`;
-      pending.fail({ code: 'SERVER_ENDED', server, cause });
+      const refused = era === 'legacy' ? answerToNone(message) : undefined;
+      if (refused === undefined) pending.fail(refusalFor(message, server));
+      else this.#posts.post(refused);
     } else if (message.kind === 'response') {
       if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
       else log.warn('server answered another request than it was asked; that is ignored', { server });
@@ -246,7 +231,9 @@ export class HttpLink implements Link {
       log,
       signal: this.#closing.signal,
       onMessage: (message) => {
-        if (message.kind === 'request')
+        const refused = message.kind === 'none' ? answerToNone(message) : undefined;
+        if (refused !== undefined) this.#posts.post(refused);
+        else if (message.kind === 'request')
           this.#questions.take(message, {
             to: this.#options.events.asked,
             send: this.#posts.post,

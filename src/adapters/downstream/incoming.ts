@@ -1,11 +1,17 @@
+import { rpcErrorOf } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import type { LinkEvents, ListKind, Log } from '../../gateway/ports.ts';
+import { inTurns } from '../../platform/turns.ts';
 import {
   jsonFault,
+  LARGE_MESSAGE,
+  largeMessage,
   readServerMessage,
   type Message,
   type NoMessage,
   type NotificationMessage,
 } from '../../protocol/message.ts';
+import { errorMessage } from '../../protocol/reply.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { subscriptionIdOf } from '../../protocol/translate.ts';
 
@@ -32,18 +38,64 @@ export const IS_OF_LINK: ReadonlySet<string> = new Set([
 
 const LONGEST_LOGGED = 2_000;
 
-/** What a server sent; that it is no message is logged. */
-export function received(bytes: Buffer, server: string, log: Log): Message | NoMessage {
-  const message = readServerMessage(bytes);
-  if (message.kind === 'none') {
-    const text = bytes.toString('utf8', 0, LONGEST_LOGGED);
-    log.warn('server sent what is no JSON-RPC message; it is ignored', {
-      server,
-      reason: message.reason,
-      text,
-    });
-  }
-  return message;
+/** Hears what a server sent, a large message in a later turn; the promise is there where it does. */
+export function receive(
+  bytes: Buffer,
+  from: { readonly server: string; readonly log: Log },
+  hear: (message: Message | NoMessage) => void,
+): Promise<void> | undefined {
+  const done = (message: Message | NoMessage): void => {
+    if (message.kind === 'none') complain(bytes, message, from);
+    hear(message);
+  };
+  if (bytes.length > LARGE_MESSAGE) return inTurns(largeMessage(bytes, 'server')).then(done);
+  done(readServerMessage(bytes));
+  return undefined;
+}
+
+/** So many messages of one server that are none are logged, and how many more there were, in each period of so many ms. */
+const MOST_COMPLAINTS = 5;
+const PERIOD_MS = 10_000;
+
+interface Complaints {
+  sinceMs: number;
+  count: number;
+}
+
+const COMPLAINTS = new WeakMap<Log, Map<string, Complaints>>();
+
+function complain(bytes: Buffer, message: NoMessage, { server, log }: { server: string; log: Log }): void {
+  const all = COMPLAINTS.get(log) ?? new Map<string, Complaints>();
+  COMPLAINTS.set(log, all);
+  const nowMs = performance.now();
+  const known = all.get(server);
+  const isOver = known === undefined || nowMs - known.sinceMs > PERIOD_MS;
+  const complaints = isOver ? { sinceMs: nowMs, count: 0 } : known;
+  all.set(server, complaints);
+  complaints.count += 1;
+  if (complaints.count > MOST_COMPLAINTS) return;
+  const unlogged = isOver ? Math.max((known?.count ?? 0) - MOST_COMPLAINTS, 0) : 0;
+  const text = bytes.toString('utf8', 0, LONGEST_LOGGED);
+  log.warn('server sent what is no JSON-RPC message; it is ignored', {
+    server,
+    reason: message.reason,
+    text,
+    ...(unlogged > 0 && { unlogged }),
+  });
+}
+
+/** Why a request has no answer where its server sent this in its place. */
+export function refusalFor({ fault, reason }: NoMessage, server: string): Refusal {
+  return fault === 'ambiguous'
+    ? { code: 'SERVER_MESSAGE_INVALID', server, reason }
+    : { code: 'SERVER_ENDED', server, cause: `it answered with what is no JSON-RPC response: ${reason}` };
+}
+
+/** What a server is told whose request cannot be understood; undefined: it asked nothing that could be answered. */
+export function answerToNone({ isRequest, idText, reason }: NoMessage): Buffer | undefined {
+  return isRequest && idText !== undefined
+    ? errorMessage(idText, rpcErrorOf({ code: 'MESSAGE_INVALID', reason }, true), 'legacy')
+    : undefined;
 }
 
 /** The id of ours that a response or a progress notification carries, also as a string; undefined if it is none of ours. */
@@ -69,7 +121,8 @@ export function heard(note: NotificationMessage, server: string, to: { events: L
   else if (to.events.said?.(note) === true) return;
   else if (note.method === LOG_MESSAGE) {
     const level = textOf(note.bytes, memberOf(note.params, 'level'));
-    const text = note.bytes.toString('utf8', note.params?.start, note.params?.end).slice(0, LONGEST_LOGGED);
+    const { start, end } = note.params ?? { start: 0, end: 0 };
+    const text = note.bytes.toString('utf8', start, Math.min(end, start + LONGEST_LOGGED));
     to.log.info('server log message', { server, level, text });
   } else to.log.debug('server sent a notification that is nobody’s', { server, method: note.method });
 }

@@ -5,6 +5,7 @@ import type { Ending } from '../../core/supervision.ts';
 import type { Ask, Capabilities, Link, LinkEvents, Log, Reply, ResourceStream } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { Child } from '../../platform/child.ts';
+import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/waiting.ts';
 import { Asides } from './asides.ts';
@@ -66,9 +67,12 @@ async function attempt(
       if (id !== undefined || asides.mayGo()) child.write([...pieces.map(onOneLine), LINE_FEED]);
     },
   });
-  connectStreams(child, conversation, { server: spec.name, log: deps.log });
+  const output = connectStreams(child, conversation, { server: spec.name, log: deps.log });
+  void child.ended.then(async (cause) => {
+    await allHeard(child, output);
+    conversation.end(cause);
+  });
   child.onDrain(() => attempted.drained());
-  void child.ended.then((cause) => conversation.end(cause));
   const facts = await shakeHands(conversation, { ownInfo: deps.ownInfo, offer, recalled, signal });
   if (!facts.ok) {
     const diedOfProbe = conversation.hasEnded && recalled === undefined;
@@ -85,10 +89,17 @@ async function attempt(
   return ok(new StdioLink(parts));
 }
 
-function connectStreams(child: Child, conversation: Conversation, to: { server: string; log: Log }): void {
-  const { server, log } = to;
+function connectStreams(
+  child: Child,
+  conversation: Conversation,
+  { server, log }: { readonly server: string; readonly log: Log },
+): InOrder {
+  const messages = new InOrder({
+    take: (line) => conversation.receive(line),
+    hold: (isHeld) => child.holdOutput(isHeld),
+  });
   const output = new LineSplitter(SERVER_MESSAGE_LIMIT, {
-    line: (line) => conversation.receive(line),
+    line: (line) => messages.push(line),
     tooLong: () => log.warn('server sent a line that is too long; it is ignored', { server }),
   });
   child.onOutput((chunk) => output.push(chunk));
@@ -97,6 +108,22 @@ function connectStreams(child: Child, conversation: Conversation, to: { server: 
     tooLong: () => log.info('server stderr has a line that is too long', { server }),
   });
   child.onErrorOutput((chunk) => errors.push(chunk));
+  return messages;
+}
+
+/** Time in ms in which what a child left in its pipe is read, once it has ended and nobody stops the reading. */
+const REST_MS = 500;
+
+/** A server that ended may have said more than was heard so far. */
+async function allHeard(child: Child, messages: InOrder): Promise<void> {
+  if (messages.isIdle) return;
+  await idle(messages);
+  await atMost(child.outputRead, REST_MS);
+  await idle(messages);
+}
+
+function idle(messages: InOrder): Promise<void> {
+  return new Promise((resolve) => messages.whenIdle(resolve));
 }
 
 interface Shaking extends Identity {

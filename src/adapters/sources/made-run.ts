@@ -3,10 +3,9 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
 import type { Ask, QuestionAnswer } from '../../gateway/ports.ts';
-import { ownRequest, readServerMessage } from '../../protocol/message.ts';
+import { isParsable, ownRequest, readServerMessage } from '../../protocol/message.ts';
 import { notificationText } from '../../protocol/reply.ts';
-import { scanObject } from '../../protocol/scan.ts';
-import { memberOf, planOf, rawOf, textOf, type Plan } from '../../protocol/spans.ts';
+import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { progressTokenOf } from '../../protocol/translate.ts';
 import { checkBy } from './schema-check.ts';
 import type { MadeArguments, MadeCall, MadeResult, MadeTool } from './made-tool.ts';
@@ -169,16 +168,13 @@ const PROGRESS_MOST_MS = 60 * 60 * 1_000;
 /** The longest wait that a timer of Node can hold. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-const ARGUMENTS: Plan = planOf({ arguments: {} });
 const NONE: MadeArguments = { values: {}, text: '{}' };
 
-function argumentsOf({ message: { bytes, params } }: Ask): MadeArguments {
-  if (params === undefined) return NONE;
-  const slice = bytes.subarray(params.start, params.end);
-  const scan = scanObject(slice, { plan: ARGUMENTS, strict: false });
-  const member = scan.ok ? memberOf(scan.value, 'arguments') : undefined;
+function argumentsOf({ message }: Ask): MadeArguments {
+  const member = memberOf(message.params, 'arguments');
   if (member === undefined) return NONE;
-  const text = rawOf(slice, member);
+  if (!isParsable(message)) throw new Error('the arguments hold too many values');
+  const text = rawOf(message.bytes, member);
   try {
     // What is no object, the schema refuses.
     return { values: JSON.parse(text) as Readonly<Record<string, unknown>>, text };

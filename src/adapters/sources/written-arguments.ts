@@ -1,7 +1,6 @@
 import { err, ok, type Result } from '../../core/result.ts';
-import { scanArray, scanObject } from '../../protocol/scan.ts';
-import { MAX_SERVER_DEPTH } from '../../protocol/scanner.ts';
-import { rawOf, type JsonObject } from '../../protocol/spans.ts';
+import { scanArray, scanMembers } from '../../protocol/scan.ts';
+import { rawOf } from '../../protocol/spans.ts';
 import type { MadeArguments } from './made-tool.ts';
 
 /** Arguments as text, numbers as the client wrote them. Errors are phrases to stand behind an argument's name. */
@@ -47,12 +46,9 @@ interface Written {
   readonly members: ReadonlyMap<string, string>;
 }
 
-const NO_PLAN: ReadonlyMap<string, never> = new Map<string, never>();
-
 function readWritten(text: string): Written {
   const bytes = Buffer.from(text);
-  const scan = scanObject(bytes, { plan: NO_PLAN, strict: false, maxDepth: MAX_SERVER_DEPTH });
-  const members: JsonObject['members'] = scan.ok ? scan.value.members : [];
+  const members = scanMembers(bytes) ?? [];
   return {
     values: new Map(members.map((member) => [member.key, rawOf(bytes, member)])),
     members: new Map(members.map(({ key, keyStart, end }) => [key, rawOf(bytes, { start: keyStart, end })])),

@@ -8,11 +8,12 @@ import type { ClientSession } from '../../gateway/client-session.ts';
 import type { ResourceWishes } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import { METHODS, type Era } from '../../protocol/eras.ts';
-import { jsonFault, type NotificationMessage, type RequestMessage } from '../../protocol/message.ts';
+import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import { errorMessage, resultMessage, resultPieces, resultText } from '../../protocol/reply.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import { replyFor } from '../../protocol/translate.ts';
+import { ownFault } from './own-fault.ts';
 import { relayedStatus } from './relayed-status.ts';
 import { discovery } from './self.ts';
 
@@ -61,8 +62,8 @@ export async function conduct(conducted: Conduct): Promise<Outcome> {
   if (METHODS.get(method)?.eras.includes(era) !== true)
     return refusal(idText, era, { code: 'METHOD_UNKNOWN', method });
   // A server refuses for itself what is no JSON after all; what Assay answers itself it must refuse itself.
-  const reason = METHODS.get(method)?.isRelayed === true ? undefined : jsonFault(message);
-  if (reason !== undefined) return refusal(idText, era, { code: 'MESSAGE_NOT_JSON', reason });
+  const fault = METHODS.get(method)?.isRelayed === true ? undefined : ownFault(message);
+  if (fault !== undefined) return refusal(idText, era, fault);
   if (method === 'ping') return done(resultMessage(idText, resultText(method, era, {})));
   if (method === 'server/discover')
     return done(resultMessage(idText, resultText(method, era, discovery(view))));

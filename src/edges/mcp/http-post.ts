@@ -1,9 +1,9 @@
-import { readClientMessage } from '../../protocol/message.ts';
 import { refuse, type Post } from './http-request.ts';
 import { answerBatch, answerLegacy } from './legacy-post.ts';
 import { noMessage } from './legacy-rules.ts';
 import { answerModern, answerUnenveloped } from './modern-post.ts';
 import { isEnveloped, namesModern } from './modern-rules.ts';
+import { readFromClient } from './read-message.ts';
 
 const OPEN_BRACKET = 0x5b;
 
@@ -17,7 +17,10 @@ export async function answerPost(post: Post): Promise<void> {
     refuse(post, { code: 'MESSAGE_INVALID', reason }, { idText: undefined, era });
     return undefined;
   }
-  const message = readClientMessage(body);
+  const reading = readFromClient(body);
+  // Nothing waits but what must.
+  const message = reading instanceof Promise ? await reading : reading;
+  if (request.socket.destroyed) return undefined;
   // What is no request belongs to one that is under way: its cancellation, or the answer to a question of its server.
   if (message.kind === 'request' && post.underWay.isStopping)
     refuse(post, { code: 'SHUTTING_DOWN' }, { idText: message.idText, era });

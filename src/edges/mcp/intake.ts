@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { InOrder } from '../../platform/in-order.ts';
 
 export interface IntakeOptions {
   readonly input: Readable;
@@ -16,6 +17,7 @@ export class Intake {
   readonly #process: (chunk: Buffer) => void;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
+  #isHeld = false;
 
   constructor(options: IntakeOptions, process: (chunk: Buffer) => void) {
     this.#options = options;
@@ -25,7 +27,7 @@ export class Intake {
 
   take(chunk: Buffer): void {
     const { input, output, mostBytes } = this.#options;
-    if (!output.writableNeedDrain && this.#waiting.length === 0) {
+    if (!this.#isHeld && !output.writableNeedDrain && this.#waiting.length === 0) {
       this.#process(chunk);
       return;
     }
@@ -34,12 +36,47 @@ export class Intake {
     if (this.#waitingBytes > mostBytes) input.pause();
   }
 
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** Whoever does the work has enough of it for now, or has done it. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    if (!isHeld && !this.#options.output.writableNeedDrain) this.flush();
+  }
+
   /** Does what waits, now that the client reads again, or has closed its side. */
   flush(): void {
+    if (this.#isHeld) return;
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#waitingBytes = 0;
-    for (const chunk of waiting) this.#process(chunk);
+    for (const [index, chunk] of waiting.entries()) {
+      if (this.#isHeldNow()) {
+        this.#waiting = waiting.slice(index);
+        this.#waitingBytes = this.#waiting.reduce((sum, { length }) => sum + length, 0);
+        return;
+      }
+      this.#process(chunk);
+    }
     this.#options.input.resume();
   }
+
+  #isHeldNow(): boolean {
+    return this.#isHeld;
+  }
+}
+
+/** Resolves when all that the client sent is heard; `onTaken` is called when all of it was taken, and may bring some more. */
+export async function allHeard(intake: Intake, messages: InOrder, onTaken: () => unknown): Promise<void> {
+  const idle = async (): Promise<void> => {
+    do {
+      intake.flush();
+      await new Promise<void>((resolve) => messages.whenIdle(resolve));
+    } while (!intake.isEmpty || !messages.isIdle);
+  };
+  await idle();
+  onTaken();
+  await idle();
 }

@@ -4,13 +4,13 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { View } from '../../gateway/view.ts';
 import { eraOf, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
-import { readClientMessage, type Message, type RequestMessage } from '../../protocol/message.ts';
+import type { Message, RequestMessage } from '../../protocol/message.ts';
 import { resultMessage, resultText } from '../../protocol/reply.ts';
-import { scanWholeArray } from '../../protocol/scan.ts';
 import { refusal } from './conduct.ts';
 import { sendJson } from './http-answer.ts';
 import { answerRequest, isAdmitted, openAnswer, refuse, type Post } from './http-request.ts';
 import { batchFault, hearNotification, noMessage, offerOf, versionFor } from './legacy-rules.ts';
+import { readBatch } from './read-message.ts';
 import { initialization } from './self.ts';
 import type { Session, Sessions } from './session.ts';
 
@@ -95,15 +95,16 @@ function beginSession(post: Post, message: RequestMessage): void {
 
 /** Answers a batch, which 2025-03-26 alone has (2025-03-26, basic/transports#sending-messages-to-the-server). */
 export async function answerBatch(post: Post): Promise<void> {
-  const spans = scanWholeArray(post.body);
   const whose = { idText: undefined, era: 'legacy' } as const;
-  if (spans === undefined) {
-    refuse(post, { code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' }, whose);
+  const read = await readBatch(post.body);
+  if (post.request.socket.destroyed) return;
+  if (!read.ok) {
+    refuse(post, read.error, whose);
     return;
   }
+  const messages = read.value;
   const session = sessionOf(post, undefined);
   if (session === undefined) return;
-  const messages = spans.map(({ start, end }) => readClientMessage(post.body.subarray(start, end)));
   const reason = batchFault(messages, session.version);
   if (reason !== undefined) {
     refuse(post, { code: 'MESSAGE_INVALID', reason }, whose);

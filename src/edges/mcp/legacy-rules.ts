@@ -4,17 +4,13 @@ import type { ClientSession } from '../../gateway/client-session.ts';
 import type { ListKind, Offer } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
 import { hasBatches, negotiated } from '../../protocol/eras.ts';
-import {
-  jsonFault,
-  type Message,
-  type NoMessage,
-  type NotificationMessage,
-  type RequestMessage,
-} from '../../protocol/message.ts';
+import type { Message, NoMessage, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Questions } from './questions.ts';
 import { isEnveloped } from './modern-rules.ts';
+import { ownFault } from './own-fault.ts';
+import { MOST_IN_BATCH } from './read-message.ts';
 
 /** The notification that tells of a change of a list. */
 export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {
@@ -30,8 +26,8 @@ export const RESOURCE_UPDATED = 'notifications/resources/updated';
 export function versionFor(message: RequestMessage): Result<string, Refusal> {
   const { bytes, params } = message;
   // What a client says of itself is said again to servers that are opened in its name.
-  const fault = jsonFault(message);
-  if (fault !== undefined) return err({ code: 'MESSAGE_NOT_JSON', reason: fault });
+  const fault = ownFault(message);
+  if (fault !== undefined) return err(fault);
   const requested = textOf(bytes, memberOf(params, 'protocolVersion'));
   return requested === undefined
     ? err({ code: 'PARAMS_INVALID', field: 'params.protocolVersion', reason: 'it must be a string' })
@@ -84,8 +80,6 @@ export function hearCancelled(message: NotificationMessage, inFlight: InFlight):
 export function noMessage({ fault, reason }: NoMessage): Refusal {
   return fault === 'not JSON' ? { code: 'MESSAGE_NOT_JSON', reason } : { code: 'MESSAGE_INVALID', reason };
 }
-
-const MOST_IN_BATCH = 100;
 
 export function batchFault(messages: readonly (Message | NoMessage)[], version: string): string | undefined {
   if (!hasBatches(version)) return `revision ${version} has no batches`;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { CollectedBytes } from '../../core/collected-bytes.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 
@@ -11,20 +12,15 @@ export function readBody(
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limitBytes) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const body = new CollectedBytes();
     request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limitBytes) {
-        request.removeAllListeners('data').pause();
-        chunks.length = 0;
-        resolve(tooLarge);
-      } else chunks.push(chunk);
+      body.add(chunk);
+      if (body.length <= limitBytes) return;
+      request.removeAllListeners('data').pause();
+      body.clear();
+      resolve(tooLarge);
     });
-    request.on('end', () => {
-      const [first] = chunks;
-      resolve(ok(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks)));
-    });
+    request.on('end', () => resolve(ok(body.take())));
     request.on('error', () => resolve(undefined));
     request.on('close', () => resolve(undefined));
   });

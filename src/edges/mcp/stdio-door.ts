@@ -7,23 +7,19 @@ import { offerIn } from '../../gateway/link-choice.ts';
 import type { ListKind, Log } from '../../gateway/ports.ts';
 import { Allowance } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
+import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/waiting.ts';
 import { MODERN_VERSION, type Era } from '../../protocol/eras.ts';
-import {
-  readClientMessage,
-  type Message,
-  type NoMessage,
-  type RequestMessage,
-} from '../../protocol/message.ts';
+import type { Message, NoMessage, RequestMessage } from '../../protocol/message.ts';
 import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
-import { scanWholeArray } from '../../protocol/scan.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
-import { Intake } from './intake.ts';
+import { allHeard, Intake } from './intake.ts';
 import * as rules from './legacy-rules.ts';
 import { envelopeFault, isEnveloped, UNOPENED } from './modern-rules.ts';
+import { readBatch, readFromClient } from './read-message.ts';
 import { initialization } from './self.ts';
 import { StdioClient } from './stdio-client.ts';
 import { StdioOutput } from './stdio-output.ts';
@@ -82,8 +78,10 @@ class StdioDoor {
     const { input, output, settings, view, stopping } = this.#options;
     const maxBodyBytes = settings['limits.bodyBytes'];
     const mostBytes = settings['limits.unreadBytes'];
+    const take = (line: Buffer): Promise<void> | undefined => this.#hear(line);
+    const messages = new InOrder({ take, hold: (isHeld) => intake.hold(isHeld) });
     const lines = new LineSplitter(maxBodyBytes, {
-      line: (line) => this.#hear(line),
+      line: (line) => messages.push(line),
       tooLong: () =>
         this.#refuse(undefined, 'legacy', { code: 'MESSAGE_TOO_LARGE', limitBytes: maxBodyBytes }),
     });
@@ -99,8 +97,7 @@ class StdioDoor {
       stopping.addEventListener('abort', () => resolve());
       if (stopping.aborted) resolve();
     });
-    intake.flush();
-    if (input.readableEnded) lines.end();
+    await allHeard(intake, messages, () => input.readableEnded && lines.end());
     // Whoever closed its side answers nothing any more.
     if (!stopping.aborted) this.#legacy?.questions.end();
     // A client that closed its side and then sends a signal does not wait any longer, and will not for our servers either.
@@ -118,12 +115,15 @@ class StdioDoor {
     while (this.#open.size > 0) await Promise.all(this.#open);
   }
 
-  #hear(line: Buffer): void {
-    if (line.toString('latin1', 0, 64).trimStart().startsWith('[')) {
-      this.#hearBatch(line);
-      return;
-    }
-    const message = readClientMessage(line);
+  #hear(line: Buffer): Promise<void> | undefined {
+    if (line.toString('latin1', 0, 64).trimStart().startsWith('[')) return this.#hearBatch(line);
+    const message = readFromClient(line);
+    if (message instanceof Promise) return message.then((read) => this.#heard(read));
+    this.#heard(message);
+    return undefined;
+  }
+
+  #heard(message: Message | NoMessage): void {
     if (message.kind === 'none') this.#refuse(message.idText, this.#era(), rules.noMessage(message));
     else if (message.kind === 'request') this.#track(this.#answer(message), message);
     else this.#note(message);
@@ -256,13 +256,13 @@ class StdioDoor {
   }
 
   /** A batch is answered by an array (JSON-RPC 2.0, section 6). */
-  #hearBatch(line: Buffer): void {
-    const spans = scanWholeArray(line);
-    if (spans === undefined) {
-      this.#refuse(undefined, this.#era(), { code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' });
+  async #hearBatch(line: Buffer): Promise<void> {
+    const read = await readBatch(line);
+    if (!read.ok) {
+      this.#refuse(undefined, this.#era(), read.error);
       return;
     }
-    const messages = spans.map(({ start, end }) => readClientMessage(line.subarray(start, end)));
+    const messages = read.value;
     const reason = rules.batchFault(messages, this.#legacy?.version ?? MODERN_VERSION);
     if (reason !== undefined) {
       this.#refuse(undefined, this.#era(), { code: 'MESSAGE_INVALID', reason });

@@ -2,8 +2,9 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListKind } from '../../gateway/ports.ts';
 import { TASKS_MISSING } from '../../gateway/task-requests.ts';
-import { jsonFault, type RequestMessage } from '../../protocol/message.ts';
+import type { RequestMessage } from '../../protocol/message.ts';
 import { declaresTasks } from '../../protocol/tasks.ts';
+import { ownFault } from './own-fault.ts';
 
 type ListField = 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged';
 
@@ -24,8 +25,8 @@ export const LIST_FIELDS: Readonly<Record<ListKind, ListField>> = {
 /** The filter of a `subscriptions/listen` (2026-07-28, basic/patterns/subscriptions#notification-filter). */
 export function filterOf(message: RequestMessage): Result<Filter, Refusal> {
   const { bytes, params } = message;
-  const reason = jsonFault(message);
-  if (reason !== undefined) return err({ code: 'MESSAGE_NOT_JSON', reason });
+  const fault = ownFault(message);
+  if (fault !== undefined) return err(fault);
   const given = (
     JSON.parse(bytes.toString('utf8', params?.start ?? 0, params?.end ?? 0) || '{}') as {
       notifications?: unknown;

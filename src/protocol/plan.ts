@@ -1,0 +1,163 @@
+/** Which members of an object a scan lists, and of which of their values it lists the members in turn. */
+export interface Plan {
+  /** Whether every member is listed, planned or not. */
+  readonly listsAll: boolean;
+  /** The planned key that the text from `from` up to `to` spells, also in another case; the text is plain ASCII. */
+  find(bytes: Buffer, from: number, to: number): PlannedKey | undefined;
+  /** The same for a text with escapes or other characters, which is well formed. */
+  findDecoded(bytes: Buffer, from: number, to: number): PlannedKey | undefined;
+}
+
+export interface PlannedKey {
+  readonly key: string;
+  /** Undefined: the value is stepped over. */
+  readonly inner: Plan | undefined;
+}
+
+export interface Keys {
+  readonly [key: string]: Keys;
+}
+
+/** The nested keys that are planned; `{}` stands for a value that is stepped over. */
+export function planOf(keys: Keys): Plan {
+  return new KeyPlan(
+    Object.entries(keys).map(([key, inner]) => ({
+      key,
+      folded: folded(key),
+      inner: Object.keys(inner).length === 0 ? undefined : planOf(inner),
+    })),
+  );
+}
+
+/** Lists all members of an object, and steps over their values. */
+export const ALL_MEMBERS: Plan = {
+  listsAll: true,
+  find: () => undefined,
+  findDecoded: () => undefined,
+};
+
+interface Folded extends PlannedKey {
+  readonly folded: string;
+}
+
+class KeyPlan implements Plan {
+  readonly listsAll = false;
+  readonly #byLength: (readonly Folded[])[] = [];
+  readonly #longest: number;
+
+  constructor(all: readonly Folded[]) {
+    this.#longest = Math.max(0, ...all.map(({ key }) => key.length));
+    for (let length = 0; length <= this.#longest; length += 1)
+      this.#byLength.push(all.filter(({ key }) => key.length === length));
+  }
+
+  find(bytes: Buffer, from: number, to: number): PlannedKey | undefined {
+    const candidates = this.#byLength[to - from];
+    if (candidates === undefined) return undefined;
+    for (const one of candidates) if (isSpelt(bytes, from, one.folded)) return one;
+    return undefined;
+  }
+
+  findDecoded(bytes: Buffer, from: number, to: number): PlannedKey | undefined {
+    const length = decode(bytes, { from, to, most: Math.min(this.#longest, UNITS.length) });
+    for (const one of this.#byLength[length] ?? []) if (isDecoded(one.folded)) return one;
+    return undefined;
+  }
+}
+
+/**
+ * Readers that ignore case, such as Go's encoding/json, fold by Unicode's simple case folding. Of the letters beyond ASCII
+ * only these two fold to one of ASCII; a planned key beyond ASCII is found in its own spelling alone.
+ */
+const LONG_S = 0x17f;
+const KELVIN = 0x212a;
+
+function fold(unit: number): number {
+  if (unit >= 0x41 && unit <= 0x5a) return unit + 0x20;
+  if (unit === LONG_S) return 0x73;
+  return unit === KELVIN ? 0x6b : unit;
+}
+
+const FOLDED_BYTES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => fold(byte));
+
+function folded(key: string): string {
+  return Array.from({ length: key.length }, (_, at) => String.fromCharCode(fold(key.charCodeAt(at)))).join(
+    '',
+  );
+}
+
+function isSpelt(bytes: Buffer, from: number, text: string): boolean {
+  for (let at = 0; at < text.length; at += 1)
+    if (FOLDED_BYTES[bytes[from + at] ?? 0] !== text.charCodeAt(at)) return false;
+  return true;
+}
+
+/** The UTF-16 units of the key that was decoded last. A key is compared at once, so one place will do for all. */
+const UNITS = new Uint16Array(512);
+
+function isDecoded(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (fold(UNITS[at] ?? 0) !== text.charCodeAt(at)) return false;
+  return true;
+}
+
+const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
+const ESCAPED: ReadonlyMap<number, number> = new Map([
+  [0x62, 0x08],
+  [0x66, 0x0c],
+  [0x6e, 0x0a],
+  [0x72, 0x0d],
+  [0x74, 0x09],
+]);
+
+/** Decodes a key into `UNITS` without making a string of it; -1 if it is longer than `most` units. */
+function decode(bytes: Buffer, { from, to, most }: { from: number; to: number; most: number }): number {
+  let length = 0;
+  let at = from;
+  while (at < to) {
+    if (length >= most) return -1;
+    const byte = bytes[at] ?? 0;
+    let unit = byte;
+    if (byte === BACKSLASH) {
+      const escape = bytes[at + 1] ?? 0;
+      if (escape === LETTER_U) {
+        unit = hexAt(bytes, at + 2);
+        at += 6;
+      } else {
+        unit = ESCAPED.get(escape) ?? escape;
+        at += 2;
+      }
+    } else if (byte < 0x80) at += 1;
+    else if (byte < 0xe0) {
+      unit = ((byte & 0x1f) << 6) | low(bytes[at + 1]);
+      at += 2;
+    } else if (byte < 0xf0) {
+      unit = ((byte & 0x0f) << 12) | (low(bytes[at + 1]) << 6) | low(bytes[at + 2]);
+      at += 3;
+    } else {
+      const point =
+        ((byte & 0x07) << 18) | (low(bytes[at + 1]) << 12) | (low(bytes[at + 2]) << 6) | low(bytes[at + 3]);
+      if (length + 1 >= most) return -1;
+      UNITS[length] = 0xd800 + ((point - 0x10000) >> 10);
+      length += 1;
+      unit = 0xdc00 + (point & 0x3ff);
+      at += 4;
+    }
+    UNITS[length] = unit;
+    length += 1;
+  }
+  return length;
+}
+
+function low(byte: number | undefined): number {
+  return (byte ?? 0) & 0x3f;
+}
+
+function hexAt(bytes: Buffer, from: number): number {
+  let value = 0;
+  for (let at = from; at < from + 4; at += 1) {
+    const byte = bytes[at] ?? 0;
+    value = value * 16 + (byte <= 0x39 ? byte - 0x30 : (byte | 0x20) - 0x57);
+  }
+  return value;
+}

@@ -1,0 +1,143 @@
+import { escapeEnd } from './tokens.ts';
+
+/** In the place of a position: the bytes are no JSON, see `fault`, or a step ended. */
+export const FAULT = -1;
+export const PAUSED = -2;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BACKSLASHES = 0x5c5c5c5c;
+/** From this length on a string is searched by words or by `indexOf`, below it byte by byte. */
+const LONG_STRING = 32;
+/** So much of a long string is searched as text at once. */
+const WINDOW_BYTES = 16_384;
+
+/** Finds the ends of the strings of one JSON text. It may stop inside of a long one, and go on there in another step. */
+export class StringReader {
+  readonly #bytes: Buffer;
+  readonly #strict: boolean;
+  #words: DataView | undefined;
+  /** Where the string goes on inside of which the last step stopped; -1: in none. */
+  #openFrom = -1;
+  #isSearched = false;
+  /** Whether every string was looked into, instead of only being searched for its end. */
+  isProven = true;
+  fault: { readonly reason: string; readonly offset: number } = { reason: 'not JSON', offset: 0 };
+
+  constructor(bytes: Buffer, strict: boolean) {
+    this.#bytes = bytes;
+    this.#strict = strict;
+  }
+
+  /** Whether the last step stopped inside of a string. */
+  get isInside(): boolean {
+    return this.#openFrom >= 0;
+  }
+
+  /** Goes on with the string inside of which the last step stopped. */
+  resume(until: number): number {
+    const from = this.#openFrom;
+    this.#openFrom = -1;
+    return this.#isSearched ? this.#search(from, until) : this.end(from, until);
+  }
+
+  /** Nobody will go on with the string inside of which the last step stopped. */
+  forget(): void {
+    this.#openFrom = -1;
+  }
+
+  /** Where a string ends, behind its quote; `from` is the byte after its opening quote, or a later one where a step ended. */
+  end(from: number, until: number): number {
+    const bytes = this.#bytes;
+    const near = Math.min(from + LONG_STRING, bytes.length);
+    let at = from;
+    for (;;) {
+      if (at >= near) {
+        if (at >= bytes.length) return this.#fail('a string does not end', from);
+        if (!this.#strict) {
+          this.isProven = false;
+          return this.#stringEnd(at, until);
+        }
+        if (at >= until) return this.#pausedIn(at, false);
+        at = this.#plainWords(at);
+      }
+      const byte = bytes[at];
+      if (byte === QUOTE) return at + 1;
+      if (byte === undefined) return this.#fail('a string does not end', from);
+      if (byte === BACKSLASH) {
+        const end = escapeEnd(bytes, at);
+        if (end < 0) return this.#fail('a bad escape in a string', at);
+        at = end;
+      } else if (byte < 0x20) {
+        return this.#fail('a control character inside a string', at);
+      } else at += 1;
+    }
+  }
+
+  /**
+   * Steps over four bytes at a time while none of them is a quote, a backslash or a control character
+   * (the usual zero-in-word test); four times as fast as byte by byte at 100 kB.
+   */
+  #plainWords(from: number): number {
+    const words = this.#view;
+    const last = this.#bytes.length - 4;
+    let at = from;
+    for (; at <= last; at += 4) {
+      const word = words.getUint32(at, true);
+      const quotes = word ^ 0x22222222;
+      const backslashes = word ^ BACKSLASHES;
+      const hit =
+        ((word - 0x20202020) & ~word) |
+        ((quotes - 0x01010101) & ~quotes) |
+        ((backslashes - 0x01010101) & ~backslashes);
+      if ((hit & 0x80808080) !== 0) break;
+    }
+    return at;
+  }
+
+  get #view(): DataView {
+    const bytes = this.#bytes;
+    return (this.#words ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
+  }
+
+  /** Lenient end of a long string: the next quote that no odd run of backslashes escapes. */
+  #stringEnd(from: number, until: number): number {
+    const bytes = this.#bytes;
+    const first = bytes.indexOf(QUOTE, from);
+    if (first < 0) return this.#fail('a string does not end', from);
+    return this.#isEscaped(first) ? this.#search(first + 1, until) : first + 1;
+  }
+
+  /** Where there is one escaped quote there are many, and a search in a string finds them three times as fast as one in bytes. */
+  #search(from: number, until: number): number {
+    const bytes = this.#bytes;
+    for (let start = from; start < bytes.length; start += WINDOW_BYTES) {
+      if (start >= until) return this.#pausedIn(start, true);
+      const text = bytes.toString('latin1', start, start + WINDOW_BYTES);
+      for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1))
+        if (!this.#isEscaped(start + at)) return start + at + 1;
+    }
+    return this.#fail('a string does not end', from);
+  }
+
+  #isEscaped(at: number): boolean {
+    const bytes = this.#bytes;
+    let before = at - 1;
+    if (bytes[before] !== BACKSLASH) return false;
+    if (bytes[before - 1] !== BACKSLASH) return true;
+    while (before > 3 && this.#view.getUint32(before - 3, true) === BACKSLASHES) before -= 4;
+    while (bytes[before] === BACKSLASH) before -= 1;
+    return (at - before) % 2 === 0;
+  }
+
+  #pausedIn(from: number, isSearched: boolean): number {
+    this.#openFrom = from;
+    this.#isSearched = isSearched;
+    return PAUSED;
+  }
+
+  #fail(reason: string, offset: number): number {
+    this.fault = { reason, offset };
+    return FAULT;
+  }
+}
