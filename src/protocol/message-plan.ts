@@ -79,11 +79,13 @@ const RESULT: Keys = {
   _meta: META,
 };
 
-export const MESSAGE_PLAN: Plan = planOf({
+export const MESSAGE_KEYS: Keys = {
   jsonrpc: {},
   id: {},
   method: {},
   params: PARAMS,
   result: RESULT,
   error: { code: {}, message: {}, data: { supported: {} } },
-});
+};
+
+export const MESSAGE_PLAN: Plan = planOf(MESSAGE_KEYS);
