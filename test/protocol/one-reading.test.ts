@@ -27,13 +27,11 @@ function written(text: string): Written {
     space();
     const open = text[at];
     if (open === '"') return string();
-    if (open !== '{' && open !== '[')
-      return (
-        /^[^,\]}\s]+/
-          .exec(text.slice(at, at + 40))?.[0]
-          .replace(/^/, () => ((at += /^[^,\]}\s]+/.exec(text.slice(at, at + 40))?.[0].length ?? 1), '')) ??
-        ''
-      );
+    if (open !== '{' && open !== '[') {
+      const scalar = /^[^,\]}\s]+/.exec(text.slice(at, at + 40))?.[0] ?? '';
+      at += scalar.length;
+      return scalar;
+    }
     at += 1;
     const members: (readonly [string, Written])[] = [];
     const elements: Written[] = [];
@@ -111,7 +109,7 @@ const spelt = (key: string): fc.Arbitrary<string> =>
       maxLength: key.length,
     })
     .map((ways) =>
-      [...key]
+      Array.from(key)
         .map((letter, at) => {
           if (ways[at] === 'other case')
             return letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();

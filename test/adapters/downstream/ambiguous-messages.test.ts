@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { Conversation } from '../../../src/adapters/downstream/conversation.ts';
+import type { Refusal } from '../../../src/core/refusal.ts';
+import type { Result } from '../../../src/core/result.ts';
+import { ownAsk, type LinkEvents, type Log, type Reply } from '../../../src/gateway/ports.ts';
+import { ownRequest } from '../../../src/protocol/message.ts';
+
+interface Talk {
+  readonly conversation: Conversation;
+  readonly sent: string[];
+  readonly warnings: unknown[];
+  /** What became of two calls that are under way, by their ids. */
+  readonly ended: Map<number, Result<Reply, Refusal>>;
+}
+
+/** A conversation with two calls under way, whose ids are 1 and 2. */
+function talk(): Talk {
+  const [sent, warnings, ended] = [
+    [] as string[],
+    [] as unknown[],
+    new Map<number, Result<Reply, Refusal>>(),
+  ];
+  const quiet = (): undefined => undefined;
+  const log: Log = {
+    debug: quiet,
+    info: quiet,
+    error: quiet,
+    warn: (_, fields) => void warnings.push(fields),
+  };
+  const events: LinkEvents = { changed: quiet, updated: quiet, missed: quiet, drained: quiet, ended: quiet };
+  const send = (pieces: readonly Buffer[]): void => void sent.push(Buffer.concat(pieces).toString());
+  const conversation = new Conversation({ server: 's', ownInfo: '{}', events, log, send });
+  const ids = [1, 2].map(() => {
+    const asked = conversation.ask(ownAsk(ownRequest('tools/call', { name: 'a' }), Infinity));
+    const { id } = JSON.parse(sent.at(-1) ?? '') as { id: number };
+    void asked.then((result) => ended.set(id, result));
+    return id;
+  });
+  expect(ids).toEqual([FIRST, FIRST + 1]);
+  sent.length = 0;
+  return { conversation, sent, warnings, ended };
+}
+
+async function heard(text: string): Promise<Talk> {
+  const talking = talk();
+  await talking.conversation.receive(Buffer.from(text));
+  await new Promise((resolve) => setImmediate(resolve));
+  return talking;
+}
+
+/** The id that a new conversation gives to its first request. */
+const FIRST = ((): number => {
+  let id = -1;
+  const quiet = (): undefined => undefined;
+  const conversation = new Conversation({
+    server: 's',
+    ownInfo: '{}',
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    events: { changed: quiet, updated: quiet, missed: quiet, drained: quiet, ended: quiet },
+    send: (pieces) => ({ id } = JSON.parse(Buffer.concat(pieces).toString()) as { id: number }),
+  });
+  void conversation.ask(ownAsk(ownRequest('ping'), Infinity));
+  return id;
+})();
+
+describe('a server whose message readers would read differently', () => {
+  it.for([
+    [
+      `{"jsonrpc":"2.0","id":${FIRST},"result":{"forged":1},"id":${FIRST + 1}}`,
+      'the member "id" stands there twice',
+    ],
+    [
+      `{"jsonrpc":"2.0","id":${FIRST},"ID":${FIRST + 1},"result":{"forged":1}}`,
+      'the member "ID" is read as "id"',
+    ],
+    [
+      `{"jsonrpc":"2.0","method":"notifications/message","params":{},"ID":${FIRST},"result":{}}`,
+      'the member "ID" is read as "id"',
+    ],
+  ] as const)('answers nothing where the id is unclear, and it is logged: %s', async ([text, reason]) => {
+    const { ended, warnings, sent } = await heard(text);
+    expect([ended.size, sent]).toEqual([0, []]);
+    expect(warnings).toEqual([
+      expect.objectContaining({ server: 's', reason: expect.stringContaining(reason) as string }),
+    ]);
+  });
+
+  it.for([
+    ['"result":{"forged":1},"result":{}', 'the member "result" stands there twice, at byte 47'],
+    [
+      '"result":{},"Error":{}',
+      'the member "Error" is read as "error" by readers that ignore case, at byte 37',
+    ],
+    [
+      '"result":{"requestState":"a","reque\\u017ftState":"b"}',
+      'the member "requeſtState" is read as "requestState"',
+    ],
+    ['"result":{"_meta":{},"_META":{}}', 'the member "_META" is read as "_meta"'],
+  ] as const)('fails the call at once whose id it carries: %s', async ([members, reason]) => {
+    const { ended } = await heard(`{"jsonrpc":"2.0","id":${FIRST},${members}}`);
+    expect([...ended.keys()]).toEqual([FIRST]);
+    const result = ended.get(FIRST);
+    expect(result?.ok === false && result.error).toMatchObject({
+      code: 'SERVER_MESSAGE_INVALID',
+      server: 's',
+    });
+    expect(result?.ok === false && 'reason' in result.error && result.error.reason).toContain(
+      reason.split(', at byte')[0],
+    );
+  });
+
+  it('is told so where it asks something, and no call of ours with that id ends', async () => {
+    const { ended, sent } = await heard(
+      `{"jsonrpc":"2.0","id":${FIRST},"method":"elicitation/create","params":{"mode":"form","Mode":"url"}}`,
+    );
+    expect(ended.size).toBe(0);
+    expect(sent.map((text) => JSON.parse(text) as unknown)).toEqual([
+      expect.objectContaining({ id: FIRST, error: expect.objectContaining({ code: -32600 }) as object }),
+    ]);
+  });
+
+  it('is logged five times, and not once for each message', async () => {
+    const { conversation, warnings } = talk();
+    for (let count = 0; count < 1_000; count += 1) await conversation.receive(Buffer.from('{"id":1,"id":2}'));
+    expect(warnings).toHaveLength(5);
+  });
+});
