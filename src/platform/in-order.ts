@@ -17,6 +17,8 @@ const MOST_WAITING = 1024 * 1024;
 export class InOrder {
   readonly #options: InOrderOptions;
   #waiting: Buffer[] = [];
+  /** How many of these are done. */
+  #done = 0;
   #waitingBytes = 0;
   /** How much may still be done at once. */
   #credit = AT_ONCE;
@@ -66,14 +68,17 @@ export class InOrder {
   #goOn(): void {
     this.#isBusy = false;
     this.#credit = AT_ONCE;
-    let done = 0;
-    for (const item of this.#waiting) {
-      if (this.#isBusyNow() || this.#credit <= 0) break;
-      done += 1;
+    for (;;) {
+      const item = this.#waiting[this.#done];
+      if (item === undefined || this.#isBusyNow() || this.#credit <= 0) break;
+      this.#done += 1;
       this.#waitingBytes -= costOf(item);
       this.#take(item);
     }
-    this.#waiting = this.#waiting.slice(done);
+    if (this.#done * 2 > this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#done);
+      this.#done = 0;
+    }
     if (this.#waiting.length > 0 && !this.#isBusyNow()) this.#putOff();
     if (this.#isHeld && this.#waitingBytes < MOST_WAITING / 2) this.#hold(false);
     if (this.#isBusyNow()) return;

@@ -14,8 +14,9 @@ type Written = string | readonly Written[] | { readonly members: readonly (reado
 /** A parser of its own, as `JSON.parse` drops all but the last of two members. Takes only what is well formed. */
 function written(text: string): Written {
   let at = 0;
-  const space = (): void => {
+  const space = (): string | undefined => {
     while (/\s/.test(text[at] ?? '')) at += 1;
+    return text[at];
   };
   const string = (): string => {
     const from = at;
@@ -35,7 +36,7 @@ function written(text: string): Written {
     at += 1;
     const members: (readonly [string, Written])[] = [];
     const elements: Written[] = [];
-    for (space(); text[at] !== '}' && text[at] !== ']'; space()) {
+    while (space() !== '}' && text[at] !== ']') {
       if (text[at] === ',') at += 1;
       space();
       if (open === '[') elements.push(value());
