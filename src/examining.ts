@@ -3,6 +3,7 @@ import process from 'node:process';
 import { inspectConfig } from './adapters/config/inspect-config.ts';
 import type { Config } from './adapters/config/load-config.ts';
 import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
+import { unsafePath } from './adapters/config/unsafe-path.ts';
 import { downstream } from './adapters/downstream/connect.ts';
 import { STDERR_LINE } from './adapters/downstream/stdio-link.ts';
 import { inspectStore } from './adapters/store/inspect-store.ts';
@@ -65,7 +66,7 @@ export async function examine(options: ExamineOptions, signal: AbortSignal): Pro
       ownVersion: VERSION,
     }),
     ...commands,
-    ...judgeHome(await homeFacts(home)),
+    ...judgeHome({ ...(await homeFacts(home)), unsafe: await unsafePath(home, around) }),
     ...judgeStore(await inspectStore({ home, databaseUrl: setting('ASSAY_DATABASE_URL') })),
     ...judgeOpenFiles(openFilesLimit()),
     ...(options.offline || inspected.config === undefined

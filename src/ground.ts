@@ -1,5 +1,6 @@
 import type { ConfigSurroundings } from './adapters/config/load-config.ts';
 import { locateHome } from './adapters/config/locate-config.ts';
+import { unsafePath } from './adapters/config/unsafe-path.ts';
 import { isStoreThere } from './adapters/store/is-store-there.ts';
 import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
 import { traceStarter } from './adapters/telemetry/new-trace.ts';
@@ -36,6 +37,9 @@ export interface Ground {
 
 export async function openGround(options: GroundOptions): Promise<Result<Ground, Refusal>> {
   const around = surroundings(options);
+  const home = locateHome(around);
+  const unsafe = await unsafePath(home, around);
+  if (unsafe !== undefined) return err(unsafe);
   const level = setting('ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
   if (!LOG_LEVELS.includes(level))
     return err({
@@ -50,7 +54,7 @@ export async function openGround(options: GroundOptions): Promise<Result<Ground,
   const { transport, meter } = options;
   const tracer = await openTracer({ version: VERSION, transport });
   const telemetry = { meter, tracer, newTrace: traceStarter(), mask };
-  return ok({ around, home: locateHome(around), log, secrets, telemetry });
+  return ok({ around, home, log, secrets, telemetry });
 }
 
 /** The store of the home. Whoever opens it closes it. What it needs is loaded only where it is opened. */

@@ -82,6 +82,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   INTERNAL: { rpc: INTERNAL, http: 500, exit: EXIT.failed },
   CONFIG_UNREADABLE: { rpc: INTERNAL, http: 500, exit: EXIT.config },
   CONFIG_INVALID: { rpc: INTERNAL, http: 500, exit: EXIT.config },
+  PATH_UNSAFE: { rpc: INTERNAL, http: 500, exit: EXIT.config },
   SETTING_INVALID: { rpc: INTERNAL, http: 500, rest: 422, exit: EXIT.config },
   ADDRESS_NEEDS_TOKEN: { rpc: INTERNAL, http: 500, exit: EXIT.config },
   ADDRESS_UNUSABLE: { rpc: INTERNAL, http: 500, exit: EXIT.unavailable },

@@ -43,6 +43,8 @@ export interface HomeFacts {
   readonly freeBytes: number | undefined;
   /** Why the file of what was seen of servers cannot be read, as a phrase. */
   readonly catalogFault: string | undefined;
+  /** Why others could change it, and what mends that. */
+  readonly unsafe?: { readonly at: string; readonly reason: string; readonly command: string } | undefined;
 }
 
 const OTHERS = 0o077;
@@ -85,7 +87,12 @@ function judgePlace({ path, is, isWritable }: HomeFacts): Finding {
     : { ...finding, level: 'problem', says: 'The home does not exist and cannot be made.', remedy };
 }
 
-function judgeMode({ path, is, mode }: HomeFacts): readonly Finding[] {
+function judgeMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
+  if (unsafe !== undefined) {
+    const { at, reason, command } = unsafe;
+    const says = `Others could change the home, and with it what Assay runs: of ${at} ${reason}. No command starts with it.`;
+    return [{ check: 'disk', level: 'problem', about: path, says, remedy: `Run \`${command}\`.` }];
+  }
   if (is !== 'folder' || mode === undefined || (mode & OTHERS) === 0) return [];
   return [
     {

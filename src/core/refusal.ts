@@ -76,6 +76,14 @@ export type Refusal =
   | { readonly code: 'INTERNAL' }
   | { readonly code: 'CONFIG_UNREADABLE'; readonly path: string; readonly reason: string }
   | { readonly code: 'CONFIG_INVALID'; readonly path: string; readonly reason: string }
+  /** `at`: the path, or a folder above it; `reason`: the end of a sentence; `command`: mends it. */
+  | {
+      readonly code: 'PATH_UNSAFE';
+      readonly path: string;
+      readonly at: string;
+      readonly reason: string;
+      readonly command: string;
+    }
   | { readonly code: 'SETTING_INVALID'; readonly name: string; readonly reason: string }
   | { readonly code: 'ADDRESS_NEEDS_TOKEN'; readonly host: string }
   | { readonly code: 'ADDRESS_UNUSABLE'; readonly address: string; readonly reason: string }

@@ -109,6 +109,8 @@ const SENTENCES: Sentences = {
     'Assay made a mistake, which its log describes. The call may or may not have had its effect.',
   CONFIG_UNREADABLE: (r) => `The config file ${quote(r.path)} cannot be read: ${r.reason}.`,
   CONFIG_INVALID: (r) => `The config file ${quote(r.path)} is not valid: ${r.reason}.`,
+  PATH_UNSAFE: (r) =>
+    `Others could change ${quote(r.path)}, and with it what Assay runs: of ${quote(r.at)} ${r.reason}. Run \`${r.command}\`, or set ASSAY_FILE_CHECKS=off if you trust everybody on this machine.`,
   SETTING_INVALID: (r) => `The setting ${r.name} is not valid: ${r.reason}.`,
   ADDRESS_NEEDS_TOKEN: (r) =>
     `Listening on ${quote(r.host)} lets other machines in, so it needs a token: make one with \`assay token create NAME\`, or set ASSAY_TOKEN to a secret of at least 16 characters (a shorter one is never enough), or auth.issuer. Or use --host 127.0.0.1.`,

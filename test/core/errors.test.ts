@@ -61,6 +61,10 @@ const REFUSALS: Examples = {
   INTERNAL: ['-32603 500 1', {}],
   CONFIG_UNREADABLE: ['-32603 500 3', { path: HOSTILE, reason: 'it is a folder' }],
   CONFIG_INVALID: ['-32603 500 3', { path: HOSTILE, reason: 'it is empty' }],
+  PATH_UNSAFE: [
+    '-32603 500 3',
+    { path: HOSTILE, at: HOSTILE, reason: 'every user may write to it', command: 'chmod' },
+  ],
   SETTING_INVALID: ['-32603 500 3', { name: 'ASSAY_PORT', reason: 'it is no number' }],
   ADDRESS_NEEDS_TOKEN: ['-32603 500 3', { host: HOSTILE }],
   ADDRESS_UNUSABLE: ['-32603 500 4', { address: '127.0.0.1:1', reason: 'it is in use' }],

@@ -10,6 +10,7 @@ import type { Here } from './entry-fields.ts';
 import { membersOf, parseJsonTree, positionOf } from './json-tree.ts';
 import { readFunctions, readTools } from './local-entries.ts';
 import { readSettings } from './read-settings.ts';
+import { unsafePath } from './unsafe-path.ts';
 import { readServer, type ServerEntry } from './server-entry.ts';
 
 /** The servers that a config file names, in its order, and what is wrong with the rest. */
@@ -36,10 +37,12 @@ export interface ConfigSurroundings {
 
 /**
  * Reads `mcp.json` as Claude, Cursor and VS Code write it, comments and trailing commas allowed. A bad entry is a
- * problem and is left out. Refused with CONFIG_UNREADABLE (no file) and CONFIG_INVALID (no JSON object).
+ * problem and is left out. Refused with CONFIG_UNREADABLE (no file), CONFIG_INVALID (no JSON object), and PATH_UNSAFE.
  */
 export async function loadConfig(path: string, around: ConfigSurroundings): Promise<Result<Config, Refusal>> {
   const file = resolve(around.cwd, path);
+  const unsafe = await unsafePath(file, around);
+  if (unsafe !== undefined) return err(unsafe);
   const text = await readText(file);
   if (!text.ok) return err({ code: 'CONFIG_UNREADABLE', path: file, reason: text.error.reason });
   return configIn(file, text.value, around);

@@ -1,0 +1,97 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openGround } from '../../../src/ground.ts';
+import { loadConfig } from '../../../src/adapters/config/load-config.ts';
+import { faultOf, isPrivateGroup, pathFaultOf, type Rights } from '../../../src/platform/path-safety.ts';
+import { tempDir } from '../../support/place.ts';
+
+const ME = 1000;
+const at = (path: string, mode: number, uid = ME, gid = ME): Rights => ({ path, mode, uid, gid });
+const HOME = [
+  at('/home/me/.assay', 0o700),
+  at('/home/me', 0o755),
+  at('/home', 0o755, 0, 0),
+  at('/', 0o755, 0, 0),
+];
+const owner = { uid: ME, isPrivateGroup: (gid: number) => gid === ME };
+
+it.each<[string, readonly Rights[], string | undefined]>([
+  ['a file of the user below folders of root', [at('/home/me/.assay/mcp.json', 0o600), ...HOME], undefined],
+  ['a file that others may read', [at('/f', 0o644)], undefined],
+  ['umask 002 with a group of the user alone', [at('/f', 0o664), at('/d', 0o775)], undefined],
+  ['a file of root', [at('/etc/assay/mcp.json', 0o644, 0, 0)], undefined],
+  ['a file in /tmp', [at('/tmp/mcp.json', 0o644), at('/tmp', 0o1777, 0, 0)], undefined],
+  ['a file that all may write', [at('/f', 0o666)], 'every user may write to it (mode 666): chmod go-w /f'],
+  ['a folder that all may write', [at('/h', 0o777)], 'every user may write to it (mode 777): chmod go-w /h'],
+  ['a sticky home', [at('/h', 0o1777)], 'every user may write to it (mode 1777): chmod go-w /h'],
+  [
+    'a folder above',
+    [at('/a/f', 0o600), at('/a', 0o777)],
+    'every user may write to it (mode 777): chmod go-w /a',
+  ],
+  ['a group of several', [at('/f', 0o664, ME, 50)], 'its group may write to it (mode 664): chmod g-w /f'],
+  ['another user', [at('/f', 0o600, 1001)], 'it belongs to another user (uid 1001): sudo chown 1000 /f'],
+  [
+    'a folder of another user',
+    [at('/a/f', 0o600), at('/a', 0o755, 7)],
+    'it belongs to another user (uid 7): sudo chown 1000 /a',
+  ],
+  [
+    'a name with a quote',
+    [at("/it's", 0o666)],
+    "every user may write to it (mode 666): chmod go-w '/it'\\''s'",
+  ],
+])('%s', (_, chain, expected) => {
+  const fault = faultOf(chain, owner);
+  expect(fault && `${fault.reason}: ${fault.command}`).toBe(expected);
+});
+
+it('root takes what another user owns, as in a container, and not what all may write', () => {
+  const root = { uid: 0, isPrivateGroup: () => false };
+  expect(faultOf([at('/f', 0o644)], root)).toBeUndefined();
+  expect(faultOf([at('/f', 0o666)], root)?.reason).toBe('every user may write to it (mode 666)');
+});
+
+it('a group is private that has no member but the user, and is the first one of nobody else', () => {
+  const users = 'root:x:0:0:::\nme:x:1000:1000:::\nyou:x:1001:50:::\n';
+  const groups = 'root:x:0:\nme:x:1000:\nmine:x:60:me\nstaff:x:50:\nours:x:70:me,you\n';
+  const privateOnes = [1000, 60, 50, 70, 99].filter((gid) => isPrivateGroup({ gid, uid: ME, groups, users }));
+  expect(privateOnes).toEqual([1000, 60]);
+});
+
+const around = (home: string): Parameters<typeof loadConfig>[1] => ({ env: {}, cwd: home, home });
+
+it('a config that all may write is not loaded, and the error says what to do', async () => {
+  const home = tempDir();
+  const path = join(home, 'mcp.json');
+  writeFileSync(path, '{"mcpServers":{}}');
+  expect(await loadConfig(path, around(home))).toMatchObject({ ok: true });
+  chmodSync(path, 0o666);
+  const error = {
+    code: 'PATH_UNSAFE',
+    path,
+    at: path,
+    reason: 'every user may write to it (mode 666)',
+    command: `chmod go-w ${path}`,
+  };
+  expect(await loadConfig(path, around(home))).toEqual({ ok: false, error });
+  expect(await loadConfig(path, { ...around(home), env: { ASSAY_FILE_CHECKS: 'off' } })).toMatchObject({
+    ok: true,
+  });
+  chmodSync(path, 0o600);
+  chmodSync(home, 0o777);
+  // The folders above are looked at up to the home of the user.
+  expect(await loadConfig(path, around(home))).toMatchObject({ ok: false, error: { at: home } });
+});
+
+it('no command starts with a home that all may write', async () => {
+  const home = join(tempDir(), 'home');
+  mkdirSync(home);
+  chmodSync(home, 0o777);
+  const options = { home, isQuiet: true, transport: 'pipe' } as const;
+  expect(await openGround(options)).toMatchObject({ ok: false, error: { code: 'PATH_UNSAFE', at: home } });
+  chmodSync(home, 0o700);
+  expect(await openGround(options)).toMatchObject({ ok: true });
+  expect(await pathFaultOf(join(home, 'absent'), '/')).toBeUndefined();
+});
