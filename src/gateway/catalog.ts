@@ -15,6 +15,8 @@ import { View, type Choice, type ViewOptions } from './view.ts';
 const FIRST_LIST_WAIT_MS = 5_000;
 /** Changes within this many ms are announced once. */
 const ANNOUNCE_AFTER_MS = 50;
+/** So many times as long as an announcement took nothing is announced after it. */
+const ANNOUNCE_REST = 10;
 
 /** A server of the config that cannot even be tried, and why. */
 export interface Rejected {
@@ -64,11 +66,12 @@ export class Catalog {
   readonly #deps: CatalogDeps;
   readonly #ending = new Map<ServerSpec, Promise<void>>();
   #announcing: NodeJS.Timeout | undefined;
+  #announceAfterMs = ANNOUNCE_AFTER_MS;
   #started: Promise<void> = Promise.resolve();
   /** Why the config file, as it is now, is not what runs; undefined: it is. */
   configFault: string | undefined;
   #isRunning = false;
-  readonly #reported = new Set<string>();
+  #reported: ReadonlySet<string> = new Set();
 
   constructor(plan: Plan, deps: CatalogDeps) {
     this.#deps = deps;
@@ -238,18 +241,18 @@ export class Catalog {
   #changed(): void {
     this.all.invalidate();
     for (const view of [...this.#views.values(), ...this.#choices.values()]) view.invalidate();
-    this.#announcing ??= setTimeout(() => this.#announce(), ANNOUNCE_AFTER_MS);
+    this.#announcing ??= setTimeout(() => this.#announce(), this.#announceAfterMs);
   }
 
   #announce(): void {
     this.#announcing = undefined;
+    const startMs = performance.now();
     this.all.announce();
     for (const view of [...this.#views.values(), ...this.#choices.values()]) view.announce();
-    for (const report of this.reports()) {
-      if (this.#reported.has(report)) continue;
-      this.#reported.add(report);
-      this.#deps.log.warn(report);
-    }
+    const reports = new Set(this.reports());
+    for (const report of reports) if (!this.#reported.has(report)) this.#deps.log.warn(report);
+    this.#reported = reports;
+    this.#announceAfterMs = Math.max(ANNOUNCE_AFTER_MS, ANNOUNCE_REST * (performance.now() - startMs));
   }
 }
 

@@ -30,6 +30,8 @@ export type Shown = Omit<Entry, 'server'>;
 
 /** Most entries on one page. Many clients ignore cursors, so a page is large. */
 export const PAGE_SIZE = 1_000;
+/** A page ends behind the entry with which it has so many bytes: it is made in one go. */
+const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** What a list consists of. */
 export interface ListingContent {
@@ -57,6 +59,8 @@ export class Listing {
   readonly #contested: ReadonlyMap<string, readonly string[]>;
   readonly #shown: Partial<Record<Era, readonly Shown[]>> = {};
   readonly #pages = new Map<string, Buffer>();
+  /** Where the pages begin to which one leads that begins at the front. */
+  readonly #starts = new Set<string>();
 
   constructor(content: ListingContent) {
     const { kind, entries, disabled = [], own = [], contested = new Map(), reports = [] } = content;
@@ -118,7 +122,10 @@ export class Listing {
     const key = `${era} ${start}`;
     const made = this.#pages.get(key) ?? this.#makePage(shown, start, era);
     // A cursor that a client made up gets its page, but none that is kept.
-    if (start % PAGE_SIZE === 0) this.#pages.set(key, made);
+    if (start === 0 || this.#starts.has(key)) {
+      this.#pages.set(key, made);
+      this.#starts.add(`${era} ${pageEnd(shown, start)}`);
+    }
     return ok(made);
   }
 
@@ -129,7 +136,7 @@ export class Listing {
   }
 
   #makePage(shown: readonly Shown[], start: number, era: Era): Buffer {
-    const entries = shown.slice(start, start + PAGE_SIZE);
+    const entries = shown.slice(start, pageEnd(shown, start));
     const last = entries.at(-1);
     const hasMore = last !== undefined && start + entries.length < shown.length;
     const method = LISTS[this.#kind].method;
@@ -145,6 +152,16 @@ export class Listing {
     pieces.push(Buffer.from('}'));
     return Buffer.concat(pieces);
   }
+}
+
+function pageEnd(shown: readonly Shown[], start: number): number {
+  const most = Math.min(start + PAGE_SIZE, shown.length);
+  let bytes = 0;
+  for (let at = start; at < most; at += 1) {
+    bytes += shown[at]?.definition.bytes.length ?? 0;
+    if (bytes >= PAGE_BYTES) return at + 1;
+  }
+  return most;
 }
 
 export interface Source {

@@ -117,6 +117,22 @@ describe('one bad entry costs the others nothing', () => {
 });
 
 describe('pages', () => {
+  it('end where they have 4 MiB, as each is made in one go; nothing is lost over it', () => {
+    const large = Array.from({ length: 10 }, (_, n) => tool(`t${n}`, { x: 'x'.repeat(1024 * 1024) }));
+    const list = listing([listed('a', { tools: large })], 'tools', false);
+    const names: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const made = list.page('legacy', cursor);
+      if (!made.ok) throw new Error(made.error.code);
+      expect(made.value.length).toBeLessThan(5.1 * 1024 * 1024);
+      const answer = parseJson(made.value.toString()) as Readonly<Record<string, Json>>;
+      names.push(...listAt(answer, 'tools').map((one) => String((one as { readonly name: Json }).name)));
+      cursor = answer['nextCursor'] as string | undefined;
+    } while (cursor !== undefined);
+    expect(names).toEqual(Array.from({ length: 10 }, (_, n) => `t${n}`));
+  });
+
   const names = (from: number, to: number): readonly string[] =>
     Array.from({ length: to - from }, (_, index) => `t${from + index}`);
   const listOf = (count: number): Listing =>

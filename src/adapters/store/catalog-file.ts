@@ -29,8 +29,12 @@ const LOST_AFTER_MS = 100;
 const MOST_ATTEMPTS = 5;
 /** Most servers in the file; those not seen for longest make room. */
 const MOST_SERVERS = 200;
+/** Largest lists of one server, in bytes, that are written down: the file is written and read in one go. */
+const MOST_BYTES = 2 * 1024 * 1024;
+/** The same of all servers. */
+const MOST_BYTES_IN_ALL = 16 * 1024 * 1024;
 /** Changes with what is below: a file of another format is passed over. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /**
  * Opens the file of the servers as last seen. It is a copy of what the store holds, made to be read at once; several
@@ -91,7 +95,7 @@ class WrittenMemory implements CatalogFile {
     this.#snapshots.set(key, snapshot);
     const isNews = before === undefined || !isSame(before, snapshot);
     this.#options.onSeen({ spec, snapshot, isNews });
-    if (!isNews) return;
+    if (!isNews || bytesIn(snapshot) > MOST_BYTES) return;
     this.#learnt.set(key, { name: spec.name, identity, snapshot });
     this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
   }
@@ -143,9 +147,25 @@ function keyOf(name: string, identity: string): string {
 
 /** The first line tells what follows, and its hash. */
 function textOf(entries: readonly FileEntry[]): string {
-  const kept = entries.toSorted((a, b) => b.seenMs - a.seenMs).slice(0, MOST_SERVERS);
+  let bytes = 0;
+  const kept = entries
+    .toSorted((a, b) => b.seenMs - a.seenMs)
+    .slice(0, MOST_SERVERS)
+    .filter((entry) => (bytes += sizeOf(entry)) <= MOST_BYTES_IN_ALL);
   const body = JSON.stringify(kept);
   return `${JSON.stringify({ format: FORMAT, version: VERSION, sha256: sha256(body) })}\n${body}\n`;
+}
+
+function bytesIn({ inventory }: Snapshot): number {
+  return Object.values(inventory)
+    .flat()
+    .reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
+function sizeOf({ lists }: FileEntry): number {
+  return Object.values(lists)
+    .flat()
+    .reduce((sum, [, text]) => sum + text.length, 0);
 }
 
 async function readEntries(path: string): Promise<Entries> {

@@ -35,8 +35,8 @@ export interface RecorderOptions {
 const RECORD_AFTER_MS = 1_000;
 /** What could not be written, for a lock or a full disk, is tried again after so many ms. */
 const RETRY_MS = 10_000;
-/** After so many digests other work gets its turn. */
-const DIGESTS_A_TURN = 50;
+/** After so many ms of digests other work gets its turn. */
+const LONGEST_TURN_MS = 10;
 
 export function recorder({ store, open, log }: RecorderOptions): Recorder {
   const waiting = new Map<string, Sighting>();
@@ -130,12 +130,15 @@ function keyOf(spec: ServerSpec): string {
 async function asSeen({ spec, snapshot }: Sighting): Promise<SeenServer> {
   const { inventory, ...facts } = snapshot;
   const definitions: SeenDefinition[] = [];
+  let startMs = performance.now();
   for (const kind of Object.keys(inventory) as readonly ListKind[])
     for (const { key, bytes } of inventory[kind]) {
       const text = bytes.toString();
       const digest = digestOfJson(text);
       if (digest !== undefined) definitions.push({ kind, key, text, digest });
-      if (definitions.length % DIGESTS_A_TURN === 0) await pause(0);
+      if (performance.now() - startMs < LONGEST_TURN_MS) continue;
+      await pause(0);
+      startMs = performance.now();
     }
   return { ...facts, name: spec.name, identity: identityOf(spec), seenMs: Date.now(), definitions };
 }
