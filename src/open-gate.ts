@@ -66,7 +66,9 @@ export async function openGate({
   return steady(
     {
       admit: (authorization, address, nowMs) => gate.admit(authorization, address, nowMs),
-      isHolder: (subject, scope, nowMs) => gate.isHolder(subject, scope, nowMs),
+      isHolder: (holder, scope, nowMs) => gate.isHolder(holder, scope, nowMs),
+      onTokens: (listener) => gate.onTokens(listener),
+      refresh: () => gate.refresh(),
       isFitForNetwork: (nowMs) => gate.isFitForNetwork(nowMs),
       close: () => own.close(),
     },
@@ -78,7 +80,9 @@ export async function openGate({
 function steady(gate: OpenGate, clock: () => number): OpenGate {
   return {
     admit: (authorization, address) => gate.admit(authorization, address, clock()),
-    isHolder: (subject, scope) => gate.isHolder(subject, scope, clock()),
+    isHolder: (holder, scope) => gate.isHolder(holder, scope, clock()),
+    onTokens: (listener) => gate.onTokens(listener),
+    refresh: () => gate.refresh(),
     isFitForNetwork: () => gate.isFitForNetwork(clock()),
     close: () => gate.close(),
   };

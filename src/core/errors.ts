@@ -42,6 +42,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   PROTOCOL_UNSUPPORTED: { rpc: -32022, http: 400, exit: EXIT.usage },
   SESSION_MISSING: { rpc: INVALID_REQUEST, http: 400, exit: EXIT.usage },
   SESSION_UNKNOWN: { rpc: INVALID_REQUEST, http: 404, exit: EXIT.usage },
+  CONNECTION_LIMIT: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   SESSION_LIMIT: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   EVENT_UNKNOWN: { rpc: INVALID_REQUEST, http: 400, exit: EXIT.usage },
   TARGET_INVALID: { rpc: INVALID_REQUEST, http: 400, exit: EXIT.usage },

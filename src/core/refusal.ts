@@ -18,6 +18,7 @@ export type Refusal =
   | { readonly code: 'SESSION_MISSING' }
   | { readonly code: 'SESSION_UNKNOWN' }
   | { readonly code: 'SESSION_LIMIT' }
+  | { readonly code: 'CONNECTION_LIMIT'; readonly limit: number }
   | { readonly code: 'EVENT_UNKNOWN' }
   | { readonly code: 'TARGET_INVALID'; readonly reason: string }
   | { readonly code: 'HEADER_INVALID'; readonly header: string; readonly reason: string }

@@ -48,6 +48,8 @@ const SENTENCES: Sentences = {
   SESSION_UNKNOWN: () => 'No such session: it has ended or never was. Send "initialize" again.',
   EVENT_UNKNOWN: () =>
     'The Last-Event-ID names no event of this session, or its stream is not kept any more. What is lost cannot be had again; open a stream without that header.',
+  CONNECTION_LIMIT: (r) =>
+    `All ${r.limit} connections are in use (limits.connections). Close one of yours, or try again later.`,
   SESSION_LIMIT: () => 'All sessions are in use. End one with DELETE, or try later.',
   TARGET_INVALID: (r) =>
     `The request target cannot be used: ${r.reason}. Send a plain path of this server, such as /mcp.`,

@@ -32,6 +32,7 @@ export interface Settings {
   readonly 'http.allowPrivate': boolean;
   readonly 'limits.bodyBytes': number;
   readonly 'limits.connections': number;
+  readonly 'limits.adminConnections': number;
   readonly 'limits.sessions': number;
   readonly 'limits.sessionIdleMs': number;
   readonly 'limits.replayBytes': number;
@@ -200,14 +201,21 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     changedBy: 'admin',
     kind: whole(1_000, 1, 100_000),
     about:
-      'Most connections of clients; a new one takes the place of the one that was idle longest, and is refused where none is idle.',
+      'Most connections of clients; beyond that the subject with most of them loses its oldest, idle ones first, and a subject that has most itself is refused.',
+  },
+  'limits.adminConnections': {
+    env: 'ASSAY_LIMITS_ADMIN_CONNECTIONS',
+    changedBy: 'admin',
+    kind: whole(8, 0, 1_000),
+    about:
+      'Connections beyond limits.connections that only tokens with the scope admin, and GET /health, can use.',
   },
   'limits.sessions': {
     env: 'ASSAY_LIMITS_SESSIONS',
     changedBy: 'admin',
     kind: whole(10_000, 1, 1_000_000),
     about:
-      'Most sessions of the older revisions; a new one takes the place of the one that was idle longest.',
+      'Most sessions of the older revisions; beyond that the subject with most of them loses the one that was idle longest.',
   },
   'limits.sessionIdleMs': {
     env: 'ASSAY_LIMITS_SESSION_IDLE_MS',
@@ -221,7 +229,7 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     changedBy: 'admin',
     kind: whole(4 * MiB, 0, 9_999_999_999),
     about:
-      'Most bytes of events that a session keeps for a client that lost its connection; the oldest are given up. All sessions together keep at most 16 times that.',
+      'Most bytes of events that a session keeps for a client that lost its connection; the oldest are given up. All sessions together keep at most 16 times that, and the subject that keeps most gives up its oldest.',
   },
   'limits.requestsPerClient': {
     env: 'ASSAY_LIMITS_REQUESTS_PER_CLIENT',
@@ -246,7 +254,8 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     env: 'ASSAY_LIMITS_QUEUE_PER_SERVER',
     changedBy: 'admin',
     kind: whole(4_096, 0, 65_536),
-    about: 'Most requests that wait for one server; more are refused.',
+    about:
+      'Most requests that wait for one server; beyond that the subject with most of them loses its oldest, and a subject that has most itself is refused.',
   },
   'limits.backlogBytes': {
     env: 'ASSAY_LIMITS_BACKLOG_BYTES',

@@ -7,8 +7,18 @@ export const SCOPES: readonly Scope[] = ['admin', 'execute', 'read', 'mcp'];
 export interface Identity {
   readonly subject: string;
   readonly scopes: readonly Scope[];
+  /** The token of Assay's own that was brought. Tokens of an issuer are short-lived and renewed, so their holder is the subject. */
+  readonly tokenId?: string;
   /** The paths that are opened, each with all below it; undefined: all. */
   readonly within?: readonly string[];
+}
+
+/** By which right something that lasts was opened: it ends with that. */
+export type Holder = Pick<Identity, 'subject' | 'tokenId'>;
+
+/** Whether two rights are one: another token of the same name is another right. */
+export function isSameHolder(one: Holder, other: Holder): boolean {
+  return one.subject === other.subject && one.tokenId === other.tokenId;
 }
 
 /** Whoever comes without a token where none is needed: over stdio, on the command line, at an open door. */

@@ -1,3 +1,4 @@
+import { countBySubject, whoMakesRoom } from '../core/fair-share.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Settings } from '../core/settings.ts';
@@ -47,7 +48,7 @@ export class ParkedCalls {
   park(call: InterruptibleCall, subject: string): Place | undefined {
     const most = this.#limits['limits.parkedCalls'];
     if (most === 0) return undefined;
-    if (this.#parked.size >= most) this.#makeRoom();
+    if (this.#parked.size >= most) this.#makeRoomFor(subject);
     const id = String((this.#count += 1));
     const timer = setTimeout(() => this.#end(id, 'the client did not come again'), this.keepsMs).unref();
     this.#parked.set(id, { call, subject, timer });
@@ -68,11 +69,9 @@ export class ParkedCalls {
     for (const id of [...this.#parked.keys()]) this.#end(id, 'Assay is shutting down');
   }
 
-  #makeRoom(): void {
-    const counts = new Map<string, number>();
-    for (const { subject } of this.#parked.values()) counts.set(subject, (counts.get(subject) ?? 0) + 1);
-    const most = Math.max(...counts.values());
-    const oldest = [...this.#parked].find(([, { subject }]) => counts.get(subject) === most);
+  #makeRoomFor(asking: string): void {
+    const maker = whoMakesRoom(countBySubject(this.#parked.values()), asking);
+    const oldest = [...this.#parked].find(([, { subject }]) => subject === maker.subject);
     if (oldest !== undefined) this.#end(oldest[0], 'too many calls wait for their clients');
   }
 

@@ -3,7 +3,7 @@ import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Ending } from '../core/supervision.ts';
-import type { Identity, Scope } from '../core/subject.ts';
+import type { Holder, Identity, Scope } from '../core/subject.ts';
 import type { MintedToken } from '../core/token.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { HeaderParameters } from '../protocol/header-parameters.ts';
@@ -216,7 +216,8 @@ export type Mint = () => MintedToken;
 export interface Gate {
   /**
    * Who brings this header from this address. TOKEN_REQUIRED: no valid token; TOO_MANY_FAILURES: none was valid too often;
-   * ISSUER_UNAVAILABLE: that cannot be told. A promise only for a token of an issuer that was not seen a moment ago.
+   * ISSUER_UNAVAILABLE: that cannot be told. A promise only for a token of an issuer that was not seen a moment ago, and for
+   * one of Assay's own that is looked up in the store, as another process may just have made it.
    */
   admit(
     authorization: string | undefined,
@@ -225,8 +226,12 @@ export interface Gate {
   ): Result<Identity, Refusal> | Promise<Result<Identity, Refusal>>;
   /** Whether somebody has a token for MCP endpoints, and none can be guessed. */
   isFitForNetwork(nowMs: number): boolean;
-  /** Whether somebody still holds a token of this subject that has the scope. */
-  isHolder(subject: string, scope: Scope, nowMs: number): boolean;
+  /** Whether what was opened by this right may last: its token holds, and has the scope where one is named. */
+  isHolder(holder: Holder, scope: Scope | undefined, nowMs: number): boolean;
+  /** Calls back when tokens may have ended; what it gives ends that. */
+  onTokens(listener: () => void): () => void;
+  /** Resolves when what was changed of tokens before counts here, or the store cannot be read. */
+  refresh(): Promise<void>;
 }
 
 /** Where events go that people may want to read. Known secrets are masked on the way. */

@@ -56,6 +56,10 @@ export class PrivateLink {
     return this.#users === 0 && this.subscriptions.isEmpty;
   }
 
+  get subject(): string {
+    return this.#options.choice.offer.subject;
+  }
+
   get hasSession(): boolean {
     return this.#options.session !== undefined;
   }

@@ -1,3 +1,4 @@
+import { countBySubject, whoMakesRoom } from '../core/fair-share.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
@@ -103,7 +104,7 @@ export class PrivateLinks {
   }
 
   #make(wish: Wish, vain: number): PrivateLink | undefined {
-    if (this.#stopped !== undefined || (this.#all.size >= this.#most() && !this.#makeRoom()))
+    if (this.#stopped !== undefined || (this.#all.size >= this.#most() && !this.#makeRoomFor(wish)))
       return undefined;
     const { spec, connect, log } = this.#deps;
     const lasting = isLasting(wish) ? wish : undefined;
@@ -165,10 +166,12 @@ export class PrivateLinks {
     return limits[isProcess ? 'limits.processesPerServer' : 'limits.linksPerServer'];
   }
 
-  /** Ends the one that was idle longest; false where all are in use. */
-  #makeRoom(): boolean {
-    const idle = [...this.#all].filter(({ isIdle }) => isIdle);
-    const oldest = idle.reduce<PrivateLink | undefined>(
+  /** Of the subject that has most the one ends that was idle longest; false where all of it are in use. */
+  #makeRoomFor({ choice }: Wish): boolean {
+    const { subject, mayBeInUse } = whoMakesRoom(countBySubject(this.#all), choice.offer.subject);
+    const theirs = [...this.#all].filter((link) => link.subject === subject);
+    const idle = theirs.filter(({ isIdle }) => isIdle);
+    const oldest = (idle.length > 0 || !mayBeInUse ? idle : theirs).reduce<PrivateLink | undefined>(
       (a, b) => (a === undefined || b.lastUsedMs < a.lastUsedMs ? b : a),
       undefined,
     );

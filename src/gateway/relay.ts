@@ -36,6 +36,7 @@ export async function relay(way: Way): Promise<Answer> {
   const refusal = turnstile.enter()
     ? undefined
     : await turnstile.wait({
+        subject: exchange.subject,
         bytes: exchange.message.bytes.length,
         timeoutMs: spec.timeoutMs,
         cancellation: exchange.cancellation,

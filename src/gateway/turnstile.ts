@@ -1,4 +1,5 @@
 import type { Cancellation } from '../core/cancellation.ts';
+import { whoMakesRoom } from '../core/fair-share.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Settings } from '../core/settings.ts';
 
@@ -16,6 +17,7 @@ export interface TurnstileOptions {
 
 /** One request that has to wait. */
 export interface Wait {
+  readonly subject: string;
   readonly bytes: number;
   /** Longest wait in ms. */
   readonly timeoutMs: number;
@@ -23,6 +25,7 @@ export interface Wait {
 }
 
 interface Waiter {
+  readonly subject: string;
   readonly bytes: number;
   /** Ends the wait: with a refusal, or without one, where it may go in. */
   readonly end: (refusal: Refusal | undefined) => void;
@@ -32,14 +35,16 @@ interface Waiter {
 const MOST_UNTAKEN_BYTES = 4 * 1024 * 1024;
 
 /**
- * In front of one server: lets so many requests in at a time, keeps so many more waiting in the order in which they came,
- * and refuses the rest with SERVER_BUSY (docs/adr/0014). While the server does not read, nobody gets in.
+ * In front of one server: lets so many requests in at a time, keeps so many more waiting, each subject's in the order in
+ * which they came and subjects by turns, and refuses the rest with SERVER_BUSY (docs/adr/0014). While the server does not read, nobody gets in.
  */
 export class Turnstile {
   readonly #options: TurnstileOptions;
   readonly #mostUntaken: number;
   #inFlight = 0;
-  readonly #waiting = new Set<Waiter>();
+  /** By subject, in the order in which subjects have their turns. */
+  readonly #queues = new Map<string, Set<Waiter>>();
+  #waiting = 0;
   #waitingBytes = 0;
   /** Bytes of those just let in, which the server's link does not count yet. */
   #admittedBytes = 0;
@@ -58,47 +63,49 @@ export class Turnstile {
 
   /** Requests that wait for their turn. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting;
   }
 
   /** Goes in at once; false where that cannot be. Who is in calls `leave`, once. */
   enter(): boolean {
-    if (this.#waiting.size > 0 || this.#isFull()) return false;
+    if (this.#waiting > 0 || this.#isFull()) return false;
     this.#inFlight += 1;
     return true;
   }
 
   /** Waits for its turn. Undefined: it is in, and calls `leave`, once. */
-  wait({ bytes, timeoutMs, cancellation }: Wait): Promise<Refusal | undefined> {
-    const refusal = cancellation.isCancelled ? CANCELLED : (this.#stopped ?? this.#tooMany(bytes));
+  wait({ subject, bytes, timeoutMs, cancellation }: Wait): Promise<Refusal | undefined> {
+    const refusal = cancellation.isCancelled ? CANCELLED : (this.#stopped ?? this.#tooMany(subject, bytes));
     if (refusal !== undefined) return Promise.resolve(refusal);
     return new Promise((resolve) => {
       const waiter: Waiter = {
+        subject,
         bytes,
         end: (refused) => {
           clearTimeout(timer);
           cancellation.listen(undefined);
-          this.#waiting.delete(waiter);
+          this.#remove(waiter);
           this.#waitingBytes -= bytes;
           resolve(refused);
         },
       };
       const timer = setTimeout(() => waiter.end(this.#busy(this.#whyLate(timeoutMs))), timeoutMs);
       cancellation.listen(() => waiter.end(CANCELLED));
-      this.#waiting.add(waiter);
+      this.#add(waiter);
       this.#waitingBytes += bytes;
     });
   }
 
   leave(): void {
     this.#inFlight -= 1;
-    if (this.#waiting.size > 0) this.advance();
+    if (this.#waiting > 0) this.advance();
   }
 
   /** Lets in who may; to be called when the server may have begun to read again. */
   advance(): void {
-    for (const waiter of this.#waiting) {
-      if (this.#isFull()) break;
+    while (this.#waiting > 0 && !this.#isFull()) {
+      const waiter = this.#next();
+      if (waiter === undefined) break;
       this.#inFlight += 1;
       this.#admittedBytes += waiter.bytes;
       waiter.end(undefined);
@@ -110,7 +117,7 @@ export class Turnstile {
   /** All that waits is told why, and so is whoever comes later. */
   stop(refusal: Refusal): void {
     this.#stopped ??= refusal;
-    for (const waiter of this.#waiting) waiter.end(refusal);
+    for (const waiters of [...this.#queues.values()]) for (const waiter of waiters) waiter.end(refusal);
   }
 
   /** Who was let in has written by now. */
@@ -129,16 +136,49 @@ export class Turnstile {
   }
 
   /** A request that is alone in waiting may be of any size, or none above the limit could ever be carried out. */
-  #tooMany(bytes: number): Refusal | undefined {
+  #tooMany(subject: string, bytes: number): Refusal | undefined {
     const { limits, untaken } = this.#options;
     const { 'limits.queuePerServer': mostWaiting, 'limits.backlogBytes': mostBytes } = limits;
-    if (this.#waiting.size >= mostWaiting)
-      return this.#busy(
-        `${this.#waiting.size} requests wait for it, and no more may (limits.queuePerServer)`,
-      );
-    if (this.#waiting.size > 0 && untaken() + this.#waitingBytes + bytes > mostBytes)
-      return this.#busy(`the requests that wait for it may not hold more bytes (limits.backlogBytes)`);
+    const tooMany = `${this.#waiting} requests wait for it, and no more may (limits.queuePerServer)`;
+    const tooLarge = 'the requests that wait for it may not hold more bytes (limits.backlogBytes)';
+    if (this.#waiting >= mostWaiting && !this.#makeRoomFor(subject, tooMany)) return this.#busy(tooMany);
+    while (this.#waiting > 0 && untaken() + this.#waitingBytes + bytes > mostBytes)
+      if (!this.#makeRoomFor(subject, tooLarge)) return this.#busy(tooLarge);
     return undefined;
+  }
+
+  /** The subject with far more requests that wait loses its oldest; false where there is none. */
+  #makeRoomFor(asking: string, cause: string): boolean {
+    const counts = new Map([...this.#queues].map(([subject, { size }]) => [subject, size]));
+    const { subject, mayBeInUse } = whoMakesRoom(counts, asking);
+    const [oldest] = mayBeInUse ? (this.#queues.get(subject) ?? []) : [];
+    oldest?.end(this.#busy(cause));
+    return oldest !== undefined;
+  }
+
+  #add(waiter: Waiter): void {
+    const waiters = this.#queues.get(waiter.subject) ?? new Set<Waiter>();
+    this.#queues.set(waiter.subject, waiters);
+    waiters.add(waiter);
+    this.#waiting += 1;
+  }
+
+  #remove(waiter: Waiter): void {
+    const waiters = this.#queues.get(waiter.subject);
+    if (waiters?.delete(waiter) !== true) return;
+    this.#waiting -= 1;
+    if (waiters.size === 0) this.#queues.delete(waiter.subject);
+  }
+
+  /** The oldest of the subject whose turn it is, which then has the last turn. */
+  #next(): Waiter | undefined {
+    const [turn] = this.#queues;
+    if (turn === undefined) return undefined;
+    const [subject, waiters] = turn;
+    this.#queues.delete(subject);
+    this.#queues.set(subject, waiters);
+    const [oldest] = waiters;
+    return oldest;
   }
 
   #whyLate(timeoutMs: number): string {

@@ -25,6 +25,7 @@ const REFUSALS: Examples = {
   SESSION_LIMIT: ['-32603 503 4', {}],
   TARGET_INVALID: ['-32600 400 2', { reason: 'it holds a fragment ("#")' }],
   HEADER_INVALID: ['-32600 400 2', { header: 'Host', reason: 'it is there more than once' }],
+  CONNECTION_LIMIT: ['-32603 503 4', { limit: 3 }],
   HOST_FORBIDDEN: ['-32600 403 2', { host: HOSTILE }],
   ORIGIN_FORBIDDEN: ['-32600 403 2', { origin: HOSTILE }],
   TOKEN_REQUIRED: ['-32600 401 2', {}],

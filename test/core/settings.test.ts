@@ -86,6 +86,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'http.allowPrivate': 'startup',
   'limits.bodyBytes': 'admin',
   'limits.connections': 'admin',
+  'limits.adminConnections': 'admin',
   'limits.sessions': 'admin',
   'limits.sessionIdleMs': 'admin',
   'limits.replayBytes': 'admin',

@@ -64,7 +64,7 @@ describe('two connections at a time', () => {
   beforeAll(async () => {
     assay = await startAssay({
       servers: { plain: fixture('plain') },
-      settings: { settings: { 'limits.connections': 2 } },
+      settings: { settings: { 'limits.connections': 2, 'limits.adminConnections': 0 } },
     });
     await until('the server is up', async () => {
       const health = await send(`http://127.0.0.1:${assay.port}/health`, { method: 'GET' });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { ownCopy, Replay, ReplaySpace, type KeptEvent } from '../../src/edges/mcp/replay.ts';
+import { ownCopy, ReplaySpace, type KeptEvent } from '../../src/edges/mcp/replay.ts';
 
 const MOST = 10_000;
 const SIZE = 1_000;
 
 /** Keeps events of one size; tells which of them are still there. */
-function keeper(space: ReplaySpace) {
-  const replay = new Replay(space);
+function keeper(space: ReplaySpace, subject = 'a') {
+  const replay = space.open(subject);
   const there: number[] = [];
   let next = 0;
   return {
@@ -39,6 +39,16 @@ describe('what sessions keep', () => {
     const left = sessions.map((session) => session.there());
     expect(new Set(left.flat())).toEqual(new Set([3, 4, 5, 6]));
     expect(space.bytes).toBe(left.flat().length * (SIZE + 256));
+  });
+
+  it('is given up by the subject that keeps most, and never by one that keeps less', () => {
+    const space = new ReplaySpace(MOST);
+    const modest = keeper(space, 'modest');
+    for (let time = 0; time < 3; time += 1) modest.keep();
+    const greedy = Array.from({ length: 40 }, () => keeper(space, 'greedy'));
+    for (let time = 0; time < 7; time += 1) for (const session of greedy) session.keep();
+    expect(modest.there()).toEqual([0, 1, 2]);
+    expect(space.bytes).toBeLessThanOrEqual(16 * MOST);
   });
 
   it('has no room for an event that is larger than all, nor for any when the session has ended', () => {

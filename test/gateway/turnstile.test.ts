@@ -32,18 +32,47 @@ interface Asked {
 }
 
 /** Comes as a request does: goes in, or waits. */
-function ask(gate: Turnstile, bytes = 1, timeoutMs = 60_000): Asked {
+function ask(gate: Turnstile, bytes = 1, timeoutMs = 60_000, subject = 'a'): Asked {
   const asked: Asked = { cancellation: new Cancellation(), outcome: undefined };
   if (gate.enter()) asked.outcome = 'in';
   else
     void gate
-      .wait({ bytes, timeoutMs, cancellation: asked.cancellation })
+      .wait({ subject, bytes, timeoutMs, cancellation: asked.cancellation })
       .then((refusal) => (asked.outcome = refusal ?? 'in'));
   return asked;
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 const busy = (cause: string): Refusal => ({ code: 'SERVER_BUSY', server: 's', cause });
+
+describe('subjects that share a server', () => {
+  const by = (gate: Turnstile, subject: string): Asked => ask(gate, 1, 60_000, subject);
+
+  it('have their turns one after the other, whoever came with more', async () => {
+    const gate = turnstile({ most: 1, mostWaiting: 10 });
+    by(gate, 'greedy');
+    const greedy = [by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy')];
+    const modest = by(gate, 'modest');
+    gate.leave();
+    gate.leave();
+    await turn();
+    expect([...greedy, modest].map(({ outcome }) => outcome)).toEqual(['in', undefined, undefined, 'in']);
+  });
+
+  it('lose their oldest request to another where they have far more that wait, and nothing to one that has as many', async () => {
+    const gate = turnstile({ most: 1, mostWaiting: 4 });
+    by(gate, 'greedy');
+    const greedy = [by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy')];
+    const modest = [by(gate, 'modest'), by(gate, 'modest')];
+    const [greedyAgain, modestAgain] = [by(gate, 'greedy'), by(gate, 'modest')];
+    await turn();
+    const refused = busy('4 requests wait for it, and no more may (limits.queuePerServer)');
+    expect(greedy.map(({ outcome }) => outcome)).toEqual([refused, refused, undefined, undefined]);
+    expect(modest.map(({ outcome }) => outcome)).toEqual([undefined, undefined]);
+    expect([greedyAgain.outcome, modestAgain.outcome]).toEqual([refused, refused]);
+    expect(gate.waiting).toBe(4);
+  });
+});
 
 describe('a turnstile', () => {
   it('lets so many in, keeps so many waiting, and refuses the rest', async () => {
@@ -147,7 +176,9 @@ describe('a turnstile', () => {
     ask(gate);
     const cancellation = new Cancellation();
     cancellation.cancel();
-    expect(await gate.wait({ bytes: 1, timeoutMs: 60_000, cancellation })).toEqual({ code: 'CANCELLED' });
+    expect(await gate.wait({ subject: 'a', bytes: 1, timeoutMs: 60_000, cancellation })).toEqual({
+      code: 'CANCELLED',
+    });
     expect(gate.waiting).toBe(0);
   });
 

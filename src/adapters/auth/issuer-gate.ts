@@ -1,7 +1,7 @@
 import type { Grant } from '../../core/jwt-claims.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { allows, type Identity, type Scope } from '../../core/subject.ts';
+import { allows, type Holder, type Identity, type Scope } from '../../core/subject.ts';
 import { bearerOf, looksLikeJwt, looksLikeToken } from '../../core/token.ts';
 import type { Gate, Log } from '../../gateway/ports.ts';
 import { Failures, type Failing } from './failures.ts';
@@ -82,10 +82,21 @@ export class IssuerGate implements Gate {
     return admission;
   }
 
-  isHolder(subject: string, scope: Scope, nowMs: number): boolean {
-    const grants = this.#holders.get(subject);
-    if (grants === undefined) return this.#options.own.isHolder(subject, scope, nowMs);
-    return grants.some(({ identity, expiresMs }) => expiresMs > nowMs && allows(identity, scope));
+  /** What an issuer's token opened lasts as long as any token of its subject: clients renew them every few minutes. */
+  isHolder(holder: Holder, scope: Scope | undefined, nowMs: number): boolean {
+    const grants = holder.tokenId === undefined ? this.#holders.get(holder.subject) : undefined;
+    if (grants === undefined) return this.#options.own.isHolder(holder, scope, nowMs);
+    return grants.some(
+      ({ identity, expiresMs }) => expiresMs > nowMs && (scope === undefined || allows(identity, scope)),
+    );
+  }
+
+  onTokens(listener: () => void): () => void {
+    return this.#options.own.onTokens(listener);
+  }
+
+  refresh(): Promise<void> {
+    return this.#options.own.refresh();
   }
 
   /** Tokens of an issuer cannot be guessed; ASSAY_TOKEN can, where it is short. */

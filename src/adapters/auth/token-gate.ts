@@ -2,10 +2,19 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { allows, isIssued, LOCAL, OPERATOR, type Identity, type Scope } from '../../core/subject.ts';
-import { bearerOf, parseToken, tokenState, type MintedToken } from '../../core/token.ts';
+import {
+  allows,
+  isIssued,
+  LOCAL,
+  OPERATOR,
+  type Holder,
+  type Identity,
+  type Scope,
+} from '../../core/subject.ts';
+import { bearerOf, parseToken, tokenState, type MintedToken, type TokenParts } from '../../core/token.ts';
 import type { Gate, Log } from '../../gateway/ports.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
+import { atMost, pause as sleep } from '../../platform/waiting.ts';
 import { Failures } from './failures.ts';
 import { secretDigest } from './mint-token.ts';
 
@@ -31,6 +40,18 @@ interface Known {
   readonly admission: { readonly ok: true; readonly value: Identity };
 }
 
+/** Longest wait in ms for the store before an unknown token is refused. */
+const LONGEST_LOOK_UP_MS = 2_000;
+const LOOK_UP_EVERY_MS = 100;
+/** So many times as long as a look-up took, none is begun. */
+const REST_SHARE = 10;
+/** A token as it was brought, and from where. */
+interface Bringing {
+  readonly given: string;
+  readonly parts: TokenParts | undefined;
+  readonly address: string;
+}
+
 const WINDOW_MS = 60_000;
 const RETRY_MS = 1_000;
 const DIGEST_BYTES = 32;
@@ -53,6 +74,8 @@ export class TokenGate implements Gate {
   readonly #unsubscribe: () => void;
   /** By id; revoked and expired ones too, as their holders fail under their own names. */
   #known: ReadonlyMap<string, Known> = new Map();
+  readonly #listeners = new Set<() => void>();
+  readonly #lookUps = new LookUps(() => this.#read());
   #reading: Promise<void> | undefined;
   #isStale = false;
   #isClosed = false;
@@ -79,15 +102,28 @@ export class TokenGate implements Gate {
     return gate;
   }
 
-  admit(authorization: string | undefined, address: string, nowMs: number): Result<Identity, Refusal> {
+  /** A token with an id that is not known is looked up in the store first, and so answered by a promise. */
+  admit(
+    authorization: string | undefined,
+    address: string,
+    nowMs: number,
+  ): Result<Identity, Refusal> | Promise<Result<Identity, Refusal>> {
     const given = bearerOf(authorization);
     if (given === undefined) return REQUIRED;
-    const parts = parseToken(given);
+    const bringing = { given, parts: parseToken(given), address };
+    const { parts } = bringing;
+    if (parts === undefined || this.#known.has(parts.id) || this.#isClosed)
+      return this.#judge(bringing, nowMs);
+    const waitMs = this.#failures.waitMs({ address, id: undefined });
+    if (waitMs !== undefined) return tooMany(waitMs);
+    return atMost(this.#lookUps.next(), LONGEST_LOOK_UP_MS).then(() => this.#judge(bringing, nowMs));
+  }
+
+  #judge({ given, parts, address }: Bringing, nowMs: number): Result<Identity, Refusal> {
     const named = parts === undefined ? undefined : this.#known.get(parts.id);
     const failing = { address, id: named?.id };
     const waitMs = this.#failures.waitMs(failing);
-    if (waitMs !== undefined)
-      return err({ code: 'TOO_MANY_FAILURES', waitSeconds: Math.ceil(waitMs / 1000) });
+    if (waitMs !== undefined) return tooMany(waitMs);
     const known = parts === undefined ? this.#unnamed : named;
     const isRight = timingSafeEqual(secretDigest(parts?.secret ?? given), known?.digest ?? NOBODY);
     if (isRight && known !== undefined && tokenState(known, nowMs) === 'valid') return known.admission;
@@ -95,14 +131,20 @@ export class TokenGate implements Gate {
     return REQUIRED;
   }
 
-  isHolder(subject: string, scope: Scope, nowMs: number): boolean {
-    if (subject === LOCAL.subject || subject === OPERATOR.subject) return true;
-    return [...this.#known.values()].some(
-      (known) =>
-        known.admission.value.subject === subject &&
-        tokenState(known, nowMs) === 'valid' &&
-        allows(known.admission.value, scope),
-    );
+  isHolder({ subject, tokenId }: Holder, scope: Scope | undefined, nowMs: number): boolean {
+    if (tokenId === undefined) return subject === LOCAL.subject || subject === OPERATOR.subject;
+    const known = this.#known.get(tokenId);
+    if (known === undefined || tokenState(known, nowMs) !== 'valid') return false;
+    return scope === undefined || allows(known.admission.value, scope);
+  }
+
+  onTokens(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  refresh(): Promise<void> {
+    return this.#read();
   }
 
   isFitForNetwork(nowMs: number): boolean {
@@ -143,6 +185,7 @@ export class TokenGate implements Gate {
     if (this.#retry !== undefined) this.#options.log.info('the tokens could be read again');
     this.#retry = undefined;
     this.#known = this.#index(tokens);
+    for (const listener of this.#listeners) listener();
   }
 
   #retryLater(refusal: Refusal): void {
@@ -162,8 +205,45 @@ export class TokenGate implements Gate {
   }
 }
 
+/**
+ * Reads on demand. Whoever asks while a read is awaited shares it, and reads are kept apart, so that a flood of tokens that
+ * are none costs the store a tenth of its time at most.
+ */
+class LookUps {
+  readonly #read: () => Promise<void>;
+  #next: Promise<void> | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #notBeforeMs = 0;
+
+  constructor(read: () => Promise<void>) {
+    this.#read = read;
+  }
+
+  /** Resolves after a read that began after this call. */
+  next(): Promise<void> {
+    this.#next ??= this.#begin();
+    return this.#next;
+  }
+
+  async #begin(): Promise<void> {
+    await this.#running;
+    const waitMs = this.#notBeforeMs - performance.now();
+    if (waitMs > 0) await sleep(waitMs);
+    this.#next = undefined;
+    const startMs = performance.now();
+    this.#running = this.#read();
+    await this.#running;
+    const endMs = performance.now();
+    this.#notBeforeMs = endMs + Math.max(LOOK_UP_EVERY_MS, REST_SHARE * (endMs - startMs));
+  }
+}
+
+function tooMany(waitMs: number): Result<never, Refusal> {
+  return err({ code: 'TOO_MANY_FAILURES', waitSeconds: Math.ceil(waitMs / 1000) });
+}
+
 function knownOf({ id, name, scopes, hash, expiresMs, revokedMs }: StoredToken): Known {
-  const admission = ok({ subject: name, scopes });
+  const admission = ok({ subject: name, scopes, tokenId: id });
   return { id, digest: Buffer.from(hash, 'hex'), expiresMs, revokedMs, admission };
 }
 

@@ -49,7 +49,7 @@ export function eventRoutes(deps: AdminDeps): readonly Route[] {
         onDeeds: (listener) => store.onChange((parts) => (parts.includes('deeds') ? listener() : undefined)),
         onTools: (listener) =>
           catalog.all.onChange((kinds) => (kinds.includes('tools') ? listener() : undefined)),
-        isHolder: () => gate.isHolder(call.identity.subject, 'read', nowMs()),
+        isHolder: () => gate.isHolder(call.identity, 'read', nowMs()),
         ending: AbortSignal.any([ending, call.signal]),
       });
       return ok({ kind: 'stream', body, type: 'text/event-stream' });

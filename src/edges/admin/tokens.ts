@@ -138,7 +138,7 @@ function lifetimeOf(call: Wish, nowMs: number): Result<number | undefined, Failu
   return lifetimeMs > 0 ? ok(lifetimeMs) : err(misfit(call.pointerTo('expiresAt'), 'it is over already'));
 }
 
-function revokeRoute({ store, nowMs }: AdminDeps): Route {
+function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {
   return route(
     {
       method: 'delete',
@@ -154,7 +154,9 @@ function revokeRoute({ store, nowMs }: AdminDeps): Route {
       // The store would take a name too; whoever deletes by address means this one and no other.
       if (!/^[0-9a-f]{12}$/.test(id)) return err({ code: 'TOKEN_UNKNOWN', name: id });
       const revoked = await revokeToken(id, { store, nowMs: nowMs(), by: call.identity.subject });
-      return revoked.ok ? ok({ kind: 'none' }) : revoked;
+      if (!revoked.ok) return revoked;
+      await gate.refresh();
+      return ok({ kind: 'none' });
     },
   );
 }

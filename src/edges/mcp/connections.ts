@@ -1,32 +1,58 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { whoMakesRoom } from '../../core/fair-share.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import type { Settings } from '../../core/settings.ts';
+import { allows, type Holder, type Identity } from '../../core/subject.ts';
 import type { Log } from '../../gateway/ports.ts';
 
 export interface ConnectionsOptions {
-  readonly limits: Pick<Settings, 'limits.connections' | 'limits.unreadMs'>;
+  readonly limits: Pick<Settings, 'limits.connections' | 'limits.adminConnections' | 'limits.unreadMs'>;
   readonly log: Log;
+}
+
+interface Exchange {
+  readonly response: ServerResponse;
+  readonly beganMs: number;
+  /** By which right it was let in; undefined: it was not, or not yet. */
+  holder: Holder | undefined;
 }
 
 interface Connection {
   readonly socket: Socket;
-  /** Answers that are not closed yet, in the order of their requests. */
-  readonly responses: ServerResponse[];
+  /** Those whose answers are not closed yet, in the order of their requests. */
+  readonly exchanges: Exchange[];
   hasServed: boolean;
   /** When it last changed between idle and busy, counted in such changes of all connections. */
   changedAt: number;
+  /** Those of the subject that was let in on it last; undefined: nobody was. */
+  owned: Owned | undefined;
+}
+
+/** The connections of one subject. */
+interface Owned {
+  readonly subject: string;
+  readonly isAdmin: boolean;
+  readonly connections: Set<Connection>;
 }
 
 /** Time in ms within which refusals are told once. */
 const TELL_EVERY_MS = 60_000;
+/** An exchange of a token that was revoked is cut off after so many ms, also where its answer has not begun. */
+const LAST_ANSWER_MS = 2_000;
 
 /**
- * The connections of clients. When all are taken a new one gets the place of the one that is needed least, so that who
- * opens many and says nothing locks nobody out. A client that takes nothing of what waits for it loses its connection.
+ * The connections of clients. Whose one is shows with its first request, so there is room for a few more than subjects may
+ * have, and administrators may stay there. Where subjects have all that they may, the one with most makes room. A client
+ * that takes nothing of what waits for it loses its connection.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
+  /** By subject; those of administrators apart. */
+  readonly #owned = new Map<string, Owned>();
+  /** Connections of subjects that are no administrators. */
+  #ordinary = 0;
   #changes = 0;
   #refused = 0;
   #telling: NodeJS.Timeout | undefined;
@@ -39,6 +65,11 @@ export class Connections {
     return this.#open.size;
   }
 
+  /** What a client is told that is not let in. */
+  get limit(): Refusal {
+    return { code: 'CONNECTION_LIMIT', limit: this.#options.limits['limits.connections'] };
+  }
+
   /** Takes care of the connections of a server that does not listen yet. */
   watch(server: HttpServer): void {
     // Node tells of a connection on which nothing moved for so long; of its own idle ones, too.
@@ -48,38 +79,68 @@ export class Connections {
     server.prependListener('request', ({ socket }, response) => this.#began(socket, response));
   }
 
+  /** The request of this answer may come in by this right. False: there is no room for one more connection of the subject. */
+  admit(response: ServerResponse, identity: Identity): boolean {
+    const connection = this.#open.get(response.req.socket);
+    const exchange = connection?.exchanges.find((one) => one.response === response);
+    if (connection === undefined || exchange === undefined) return true;
+    const isAdmin = allows(identity, 'admin');
+    const { owned } = connection;
+    const isOwner = owned?.subject === identity.subject && owned.isAdmin === isAdmin;
+    if (!isOwner && !this.#own(connection, identity.subject, isAdmin)) {
+      this.#refuse();
+      return false;
+    }
+    exchange.holder = identity;
+    return true;
+  }
+
+  /** Cuts off what is under way by a right that does not hold any more. */
+  endOthers(isHolder: (holder: Holder) => boolean): void {
+    const nowMs = performance.now();
+    for (const { exchanges } of this.#open.values())
+      for (const { response, beganMs, holder } of [...exchanges]) {
+        const isUnderWay = response.headersSent || nowMs - beganMs > LAST_ANSWER_MS;
+        if (holder !== undefined && isUnderWay && !response.writableEnded && !isHolder(holder))
+          response.destroy();
+      }
+  }
+
   #came(socket: Socket): void {
-    if (this.#open.size >= this.#options.limits['limits.connections'] && !this.#makeRoom()) {
+    const { 'limits.connections': most, 'limits.adminConnections': reserve } = this.#options.limits;
+    if (this.#open.size >= most + reserve && !this.#makeAnyRoom()) {
       socket.destroy();
       this.#refuse();
       return;
     }
     const connection: Connection = {
       socket,
-      responses: [],
+      exchanges: [],
       hasServed: false,
       changedAt: ++this.#changes,
+      owned: undefined,
     };
     this.#open.set(socket, connection);
     socket.once('close', () => {
-      this.#open.delete(socket);
+      this.#forget(connection);
       // Older Node tells the end of a connection only to the answer whose turn it was, not to those behind it.
-      if (connection.responses.length > 0)
-        setImmediate(() => connection.responses.splice(0).forEach((response) => response.emit('close')));
+      if (connection.exchanges.length > 0)
+        setImmediate(() => connection.exchanges.splice(0).forEach(({ response }) => response.emit('close')));
     });
   }
 
   #began(socket: Socket, response: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
-    connection.responses.push(response);
+    const exchange: Exchange = { response, beganMs: performance.now(), holder: undefined };
+    connection.exchanges.push(exchange);
     connection.changedAt = ++this.#changes;
-    response.on('close', () => this.#ended(connection, response));
+    response.on('close', () => this.#ended(connection, exchange));
   }
 
-  #ended(connection: Connection, response: ServerResponse): void {
-    const at = connection.responses.indexOf(response);
-    if (at >= 0) connection.responses.splice(at, 1);
+  #ended(connection: Connection, exchange: Exchange): void {
+    const at = connection.exchanges.indexOf(exchange);
+    if (at >= 0) connection.exchanges.splice(at, 1);
     connection.hasServed = true;
     connection.changedAt = ++this.#changes;
   }
@@ -87,27 +148,80 @@ export class Connections {
   /** A client that only waits for us may stand still, and one that has not asked yet has a time limit of its own. */
   #stoodStill(socket: Socket): void {
     const connection = this.#open.get(socket);
-    const isKept = connection === undefined || (connection.hasServed && connection.responses.length === 0);
+    const isKept = connection === undefined || (connection.hasServed && connection.exchanges.length === 0);
     if (isKept || socket.writableLength > 0) socket.destroy();
   }
 
-  /** Closes the connection that is needed least; false where all are in use. */
-  #makeRoom(): boolean {
+  #own(connection: Connection, subject: string, isAdmin: boolean): boolean {
+    const before = connection.owned;
+    this.#disown(connection);
+    const most = this.#options.limits['limits.connections'];
+    if (!isAdmin && this.#ordinary >= most && !this.#makeRoomFor(subject)) {
+      if (before !== undefined) this.#enter(connection, before);
+      return false;
+    }
+    const key = keyOf(subject, isAdmin);
+    const owned = this.#owned.get(key) ?? { subject, isAdmin, connections: new Set() };
+    this.#owned.set(key, owned);
+    this.#enter(connection, owned);
+    return true;
+  }
+
+  #enter(connection: Connection, owned: Owned): void {
+    connection.owned = owned;
+    owned.connections.add(connection);
+    if (!owned.isAdmin) this.#ordinary += 1;
+  }
+
+  #disown(connection: Connection): void {
+    const { owned } = connection;
+    if (owned?.connections.delete(connection) !== true) return;
+    connection.owned = undefined;
+    if (!owned.isAdmin) this.#ordinary -= 1;
+    if (owned.connections.size === 0) this.#owned.delete(keyOf(owned.subject, owned.isAdmin));
+  }
+
+  /** For a connection of which nothing is known: closes one of nobody, else one that is idle. */
+  #makeAnyRoom(): boolean {
+    const unowned = [...this.#open.values()].filter(({ owned }) => owned === undefined);
+    return this.#close(this.#least(unowned) ?? this.#least(this.#open.values()));
+  }
+
+  /** For one more connection of this subject; only of a subject that has far more is one closed that is in use. */
+  #makeRoomFor(subject: string): boolean {
+    const counts = new Map<string, number>();
+    for (const owned of this.#owned.values())
+      if (!owned.isAdmin) counts.set(owned.subject, owned.connections.size);
+    const maker = whoMakesRoom(counts, subject);
+    const connections = this.#owned.get(keyOf(maker.subject, false))?.connections ?? [];
+    const oldest = maker.mayBeInUse ? oldestOf(connections) : undefined;
+    return this.#close(this.#least(connections) ?? oldest);
+  }
+
+  /** The one that is needed least; undefined where all are in use. */
+  #least(connections: Iterable<Connection>): Connection | undefined {
     const longest: Partial<Record<Need, Connection>> = {};
     let unproven = 0;
-    for (const connection of this.#open.values()) {
+    for (const connection of connections) {
       const need = needOf(connection);
       if (need === 'unproven') unproven += 1;
       if (connection.changedAt < (longest[need]?.changedAt ?? Infinity)) longest[need] = connection;
     }
     // A few are on their way to their first request at any time; more than that are a flood, and go first.
     const isFlood = unproven > this.#options.limits['limits.connections'] / 10;
-    const least =
-      (isFlood ? longest.unproven : undefined) ?? longest.idle ?? longest.unproven ?? longest.sending;
-    if (least === undefined) return false;
-    this.#open.delete(least.socket);
-    least.socket.destroy();
+    return (isFlood ? longest.unproven : undefined) ?? longest.idle ?? longest.unproven ?? longest.sending;
+  }
+
+  #close(connection: Connection | undefined): boolean {
+    if (connection === undefined) return false;
+    this.#forget(connection);
+    connection.socket.destroy();
     return true;
+  }
+
+  #forget(connection: Connection): void {
+    this.#open.delete(connection.socket);
+    this.#disown(connection);
   }
 
   #refuse(): void {
@@ -130,11 +244,22 @@ export class Connections {
   }
 }
 
+function keyOf(subject: string, isAdmin: boolean): string {
+  return `${isAdmin ? 'admin' : 'other'} ${subject}`;
+}
+
+function oldestOf(connections: Iterable<Connection>): Connection | undefined {
+  let oldest: Connection | undefined;
+  for (const connection of connections)
+    if (connection.changedAt < (oldest?.changedAt ?? Infinity)) oldest = connection;
+  return oldest;
+}
+
 /** `unproven`: no request of it ever arrived whole. `sending`: it had one, and its next has not arrived whole. */
 type Need = 'unproven' | 'idle' | 'sending' | 'in use';
 
-function needOf({ responses, hasServed }: Connection): Need {
-  if (responses.some(({ req }) => req.complete)) return 'in use';
+function needOf({ exchanges, hasServed }: Connection): Need {
+  if (exchanges.some(({ response }) => response.req.complete)) return 'in use';
   if (!hasServed) return 'unproven';
-  return responses.length === 0 ? 'idle' : 'sending';
+  return exchanges.length === 0 ? 'idle' : 'sending';
 }

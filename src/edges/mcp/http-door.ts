@@ -9,16 +9,16 @@ import { protectionOf, type ProtectedResource } from '../../core/protected-resou
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { allows, type Identity } from '../../core/subject.ts';
+import { allows, type Holder, type Identity } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import type { Gate, Log } from '../../gateway/ports.ts';
 import type { Meter } from '../../gateway/ports/telemetry.ts';
 import type { ToolsetViews } from '../../gateway/toolsets/toolset-views.ts';
-import type { View } from '../../gateway/view.ts';
 import * as headers from '../../protocol/headers.ts';
 import { ClientLoads } from './client-load.ts';
 import { Connections } from './connections.ts';
+import { knownPaths, viewAt } from './endpoints.ts';
 import { guard, isLoopback, placeFault, type Guard } from './guard.ts';
 import { healthOf } from './health.ts';
 import { sendJson } from './http-answer.ts';
@@ -30,7 +30,7 @@ import { listen } from './listen.ts';
 import { namesModern } from './modern-rules.ts';
 import type { OtherPaths } from './other-paths.ts';
 import { readBody } from './read-body.ts';
-import { decoded, pathOf, readTarget } from './request-path.ts';
+import { pathOf, readTarget } from './request-path.ts';
 import { answerMetadata } from './resource-metadata.ts';
 import { sendMetrics } from './send-metrics.ts';
 import { Sessions } from './session.ts';
@@ -72,7 +72,8 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<Htt
   const { host, port, gate, settings, log } = options;
   if (!isLoopback(host) && !gate.isFitForNetwork(Date.now()))
     return err({ code: 'ADDRESS_NEEDS_TOKEN', host });
-  const door = new Door(options, () => server);
+  const connections = new Connections({ limits: settings, log });
+  const door = new Door(options, connections, () => server);
   const server: HttpServer = createServer({ ...timeLimits(settings), noDelay: true }, (request, response) => {
     door.answer(request, response).catch((error: unknown) => {
       log.error('a request failed inside Assay', {
@@ -83,7 +84,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<Htt
   });
   // Beyond Node's 2,000 a second Host would be dropped unseen; their bytes are bounded anyhow.
   server.maxHeadersCount = 0;
-  new Connections({ limits: settings, log }).watch(server);
+  connections.watch(server);
   const listening = await listen(server, host, port);
   if (!listening.ok) return listening;
   const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
@@ -109,17 +110,21 @@ class Door {
   readonly #loads: ClientLoads;
   readonly #underWay = new UnderWay();
   readonly #subscriptions = new Set<OpenSubscription>();
+  readonly #connections: Connections;
   readonly #looking: NodeJS.Timeout;
+  readonly #unsubscribe: () => void;
   readonly #startedMs = performance.now();
 
-  constructor(options: HttpDoorOptions, server: () => HttpServer) {
+  constructor(options: HttpDoorOptions, connections: Connections, server: () => HttpServer) {
     this.#options = options;
     this.#server = server;
     this.#guard = guard(options);
     this.#closedGuard = guard({ ...options, isOpen: false });
     this.#sessions = new Sessions(options.settings);
     this.#loads = new ClientLoads(options.settings);
+    this.#connections = connections;
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#unsubscribe = options.gate.onTokens(() => this.#endOthers(Date.now()));
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -147,19 +152,24 @@ class Door {
       this.#refuse(response, admitted.error);
       return;
     }
-    const { subject } = admitted.value;
+    const holder = admitted.value;
+    const { subject } = holder;
+    if (!this.#connections.admit(response, holder)) {
+      this.#refuse(response, this.#connections.limit);
+      return;
+    }
     this.#options.log.debug('a request came in', { subject, path });
-    const view = this.#viewAt(path);
+    const view = viewAt(this.#options, path);
     if (path === '/metrics') await this.#answerMetrics(request, response, admitted.value);
     else if (!allows(admitted.value, 'mcp')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'mcp' });
     else if (view === undefined)
-      sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: this.#paths() });
-    else if (request.method === 'POST') await this.#post(request, response, { view, subject });
+      sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: knownPaths(this.#options) });
+    else if (request.method === 'POST') await this.#post(request, response, { view, holder });
     // The modern era has neither streams to open nor sessions to end (2026-07-28, basic/transports/streamable-http).
     else if (namesModern(request))
       sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: request.method ?? '', allowed: 'POST' });
-    else if (request.method === 'GET') answerGet(this.#visit(request, response, { view, subject }));
-    else if (request.method === 'DELETE') answerDelete(this.#visit(request, response, { view, subject }));
+    else if (request.method === 'GET') answerGet(this.#visit(request, response, { view, holder }));
+    else if (request.method === 'DELETE') answerDelete(this.#visit(request, response, { view, holder }));
     else
       sendRefusal(response, {
         code: 'HTTP_METHOD_UNKNOWN',
@@ -185,6 +195,10 @@ class Door {
     const admitted = given instanceof Promise ? await given : given;
     if (request.socket.destroyed) return;
     if (admitted.ok) log.debug('a request came in', { subject: admitted.value.subject, path });
+    if (admitted.ok && !this.#connections.admit(response, admitted.value)) {
+      this.#refuse(response, this.#connections.limit);
+      return;
+    }
     const place = this.#underWay.begin(new Cancellation());
     await others.answer(request, response, admitted).finally(() => this.#underWay.end(place));
   }
@@ -204,6 +218,7 @@ class Door {
     this.#options.others.close();
     await drained;
     clearInterval(this.#looking);
+    this.#unsubscribe();
     this.#sessions.endAll();
   }
 
@@ -216,29 +231,13 @@ class Door {
     this.#sessions.sweep(performance.now());
   }
 
-  /** What was opened with a token ends soon after the token. */
+  /** What was opened with a token ends with it: at once where it was revoked here, else when that is known. */
   #endOthers(nowMs: number): void {
-    const isHolder = (subject: string): boolean => this.#options.gate.isHolder(subject, 'mcp', nowMs);
+    const { gate } = this.#options;
+    const isHolder = (holder: Holder): boolean => gate.isHolder(holder, 'mcp', nowMs);
     this.#sessions.endOthers(isHolder);
-    for (const open of [...this.#subscriptions]) if (!isHolder(open.subject)) open.end();
-  }
-
-  #viewAt(path: string): View | undefined {
-    const { catalog, views } = this.#options;
-    if (path === '/mcp') return views.current;
-    if (path === '/mcp/all') return catalog.all;
-    if (path === '/mcp/configuration') return views.menu;
-    const [, kind, name] = /^\/mcp\/(servers|toolsets)\/([^/]+)$/.exec(path) ?? [];
-    if (name === undefined) return undefined;
-    return kind === 'servers' ? catalog.of(decoded(name)) : views.of(decoded(name));
-  }
-
-  #paths(): readonly string[] {
-    const { catalog, views } = this.#options;
-    const servers = catalog.servers.map(({ spec }) => `/mcp/servers/${encodeURIComponent(spec.name)}`);
-    const toolsets = views.names.map((name) => `/mcp/toolsets/${name}`);
-    const fixed = ['/mcp', '/mcp/all', '/mcp/configuration'];
-    return [...fixed, ...servers, ...toolsets, '/health', '/metrics'];
+    for (const open of [...this.#subscriptions]) if (!isHolder(open.holder)) open.end();
+    this.#connections.endOthers((holder) => gate.isHolder(holder, undefined, nowMs));
   }
 
   async #post(request: IncomingMessage, response: ServerResponse, visit: Visit): Promise<void> {
@@ -261,7 +260,8 @@ class Door {
           response,
           body: body.value,
           view: visit.view,
-          subject: visit.subject,
+          subject: visit.holder.subject,
+          holder: visit.holder,
           settings,
           sessions: this.#sessions,
           loads: this.#loads,
@@ -294,4 +294,4 @@ class Door {
 }
 
 /** Who comes to which endpoint. */
-type Visit = Pick<Post, 'view' | 'subject'>;
+type Visit = Pick<Post, 'view' | 'holder'>;

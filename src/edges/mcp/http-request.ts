@@ -1,6 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal, RefusalCode } from '../../core/refusal.ts';
+import type { Holder } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Question } from '../../gateway/ports.ts';
 import type { View } from '../../gateway/view.ts';
@@ -22,6 +23,7 @@ export interface Post {
   readonly view: View;
   /** Whose request it is. */
   readonly subject: string;
+  readonly holder: Holder;
   readonly settings: Settings;
   readonly sessions: Sessions;
   /** Of clients without a session. */
@@ -33,7 +35,7 @@ export interface Post {
 
 /** A stream on which a modern client hears of changes. */
 export interface OpenSubscription {
-  readonly subject: string;
+  readonly holder: Holder;
   readonly end: () => void;
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Holder } from '../../core/subject.ts';
 import type { View } from '../../gateway/view.ts';
 import * as headers from '../../protocol/headers.ts';
 import { sendRefusal } from './http-refusal.ts';
@@ -11,7 +12,7 @@ export interface SessionVisit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly view: View;
-  readonly subject: string;
+  readonly holder: Holder;
   readonly sessions: Sessions;
   readonly underWay: UnderWay;
 }

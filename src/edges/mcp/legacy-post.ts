@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { isSameHolder, type Holder } from '../../core/subject.ts';
 import type { View } from '../../gateway/view.ts';
 import { eraOf, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
@@ -44,8 +45,8 @@ export function sessionOf(
     readonly sessions: Sessions;
     /** A session belongs to the endpoint at which it began. */
     readonly view: View;
-    /** And to who began it. */
-    readonly subject: string;
+    /** And to the token with which it began. */
+    readonly holder: Holder;
   },
   idText: string | undefined,
 ): Session | undefined {
@@ -59,14 +60,14 @@ export function sessionOf(
 type HeaderValue = string | readonly string[] | undefined;
 
 function find(
-  { sessions, view, subject }: Pick<Post, 'sessions' | 'view' | 'subject'>,
+  { sessions, view, holder }: Pick<Post, 'sessions' | 'view' | 'holder'>,
   { id, version }: { readonly id: HeaderValue; readonly version: HeaderValue },
 ): Result<Session, Refusal> {
   if (typeof version === 'string' && eraOf(version) === undefined)
     return err({ code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS });
   if (typeof id !== 'string') return err({ code: 'SESSION_MISSING' });
   const session = sessions.find(id);
-  return session?.view === view && session.subject === subject
+  return session?.view === view && isSameHolder(session.holder, holder)
     ? ok(session)
     : err({ code: 'SESSION_UNKNOWN' });
 }
@@ -83,6 +84,7 @@ function beginSession(post: Post, message: RequestMessage): void {
     view: post.view,
     version: version.value,
     offer: offerOf(message, post.subject),
+    holder: post.holder,
   });
   if (session === undefined) {
     refuse(post, { code: 'SESSION_LIMIT' }, { idText, era: 'legacy' });

@@ -83,7 +83,7 @@ function openSubscription(post: Post, message: RequestMessage, allowance: Allowa
   for (const bytes of early) stream.send(bytes);
   sink.send = stream.send;
   const open: OpenSubscription = {
-    subject: post.subject,
+    holder: post.holder,
     end: () => {
       subscription.finish();
       stream.close();

@@ -17,11 +17,17 @@ export interface KeptEvent {
 /** How many sessions may keep as much as one may; more share that. */
 const SESSIONS_WORTH = 16;
 
-/** The events that all sessions of a door keep. When there is no more room the oldest of all is given up. */
+/** What one subject keeps, in all its sessions. */
+interface SubjectEvents {
+  readonly events: Chain<KeptEvent>;
+  bytes: number;
+}
+
+/** The events that all sessions of a door keep. When there is no more room the subject that keeps most gives up its oldest. */
 export class ReplaySpace {
   readonly mostPerSession: number;
   readonly #mostBytes: number;
-  readonly #all = new Chain<KeptEvent>();
+  readonly #bySubject = new Map<string, SubjectEvents>();
   #bytes = 0;
 
   constructor(mostPerSession: number) {
@@ -33,30 +39,55 @@ export class ReplaySpace {
     return this.#bytes;
   }
 
+  /** The replay of one session more of this subject. */
+  open(subject: string): Replay {
+    return new Replay(this, subject);
+  }
+
   add(event: KeptEvent): void {
-    event.inAll = this.#all.add(event);
+    const { subject } = event.replay;
+    const kept = this.#bySubject.get(subject) ?? { events: new Chain<KeptEvent>(), bytes: 0 };
+    this.#bySubject.set(subject, kept);
+    event.inAll = kept.events.add(event);
+    kept.bytes += costOf(event);
     this.#bytes += costOf(event);
-    while (this.#bytes > this.#mostBytes && this.#all.oldest !== undefined)
-      this.#all.oldest.replay.giveUp(this.#all.oldest);
+    while (this.#bytes > this.#mostBytes) {
+      const oldest = this.#largest()?.events.oldest;
+      if (oldest === undefined) break;
+      oldest.replay.giveUp(oldest);
+    }
   }
 
   remove(event: KeptEvent): void {
-    if (event.inAll === undefined) return;
-    this.#all.remove(event.inAll);
+    const { subject } = event.replay;
+    const kept = this.#bySubject.get(subject);
+    if (event.inAll === undefined || kept === undefined) return;
+    kept.events.remove(event.inAll);
     event.inAll = undefined;
+    kept.bytes -= costOf(event);
     this.#bytes -= costOf(event);
+    if (kept.events.oldest === undefined) this.#bySubject.delete(subject);
+  }
+
+  #largest(): SubjectEvents | undefined {
+    let largest: SubjectEvents | undefined;
+    for (const kept of this.#bySubject.values()) if (kept.bytes > (largest?.bytes ?? 0)) largest = kept;
+    return largest;
   }
 }
 
 /** The events that one session keeps. When there is no more room its oldest is given up. */
 export class Replay {
+  readonly subject: string;
   readonly #space: ReplaySpace;
   readonly #events = new Chain<KeptEvent>();
   #bytes = 0;
   #isClosed = false;
 
-  constructor(space: ReplaySpace) {
+  /** To be made by `ReplaySpace.open` alone. */
+  constructor(space: ReplaySpace, subject: string) {
     this.#space = space;
+    this.subject = subject;
   }
 
   /** Whether an event of so many bytes would find room at all. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { notificationMessage } from '../../protocol/reply.ts';
-import { ownCopy, Replay, type KeptEvent, type ReplaySpace } from './replay.ts';
+import { ownCopy, type KeptEvent, type Replay } from './replay.ts';
 import { SessionStream } from './session-stream.ts';
 
 /** Mark of the session, number of the stream, number of the event. */
@@ -12,7 +12,7 @@ const FIRST_PRIMED = '2025-11-25';
 export interface SessionStreamsOptions {
   /** The revision that the client negotiated. */
   readonly version: string;
-  readonly space: ReplaySpace;
+  readonly replay: Replay;
   readonly mostUnreadBytes: number;
   /** The notifications by which the client learns that any of its lists may have changed. */
   readonly allChanged: () => readonly string[];
@@ -38,7 +38,7 @@ export class SessionStreams {
 
   constructor(options: SessionStreamsOptions) {
     this.#options = options;
-    this.#replay = new Replay(options.space);
+    this.#replay = options.replay;
   }
 
   /** Whether the client listens to anything at the moment. */

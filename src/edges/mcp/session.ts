@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { countBySubject, whoMakesRoom } from '../../core/fair-share.ts';
+import type { Holder } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { ClientSession } from '../../gateway/client-session.ts';
 import type { ListKind, Offer, Question } from '../../gateway/ports.ts';
@@ -18,6 +20,7 @@ export interface SessionOptions {
   readonly view: View;
   readonly version: string;
   readonly offer: Offer;
+  readonly holder: Holder;
 }
 
 /** One legacy client: what it said at its handshake, its open requests, and the streams on which it hears. */
@@ -26,6 +29,8 @@ export class Session implements Caller, ClientSession {
   readonly era = 'legacy';
   readonly view: View;
   readonly subject: string;
+  /** Whoever brings another token does not find it. */
+  readonly holder: Holder;
   readonly version: string;
   readonly clientInfo: string | undefined;
   readonly offer: Offer;
@@ -40,11 +45,12 @@ export class Session implements Caller, ClientSession {
   lastUsedMs: number = performance.now();
   readonly #unsubscribe: () => void;
 
-  constructor({ view, version, offer }: SessionOptions, limits: SessionLimits, space: ReplaySpace) {
+  constructor({ view, version, offer, holder }: SessionOptions, limits: SessionLimits, space: ReplaySpace) {
     this.#load = new ClientLoad(limits);
     this.limit = this.#load.limit;
     this.view = view;
     this.subject = offer.subject;
+    this.holder = holder;
     this.version = version;
     this.clientInfo = offer.clientInfo;
     this.offer = offer;
@@ -53,7 +59,8 @@ export class Session implements Caller, ClientSession {
     const mostUnreadBytes = limits['limits.unreadBytes'];
     const allChanged = (): readonly string[] =>
       CHANGEABLE.filter((kind) => view.has(kind)).map((kind) => LIST_CHANGED[kind]);
-    this.streams = new SessionStreams({ version, space, mostUnreadBytes, allChanged });
+    const replay = space.open(holder.subject);
+    this.streams = new SessionStreams({ version, replay, mostUnreadBytes, allChanged });
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
     const { allowance } = this.#load;
     this.wishes = legacyWishes({ view, allowance, session: this }, (...told) => this.streams.tell(...told));
@@ -115,7 +122,7 @@ export type SessionLimits = Pick<
 > &
   ClientLimits;
 
-/** All legacy sessions of a door. When the limit is reached the one that was idle longest makes room. */
+/** All legacy sessions of a door. When the limit is reached the subject that has most makes room, by its oldest idle one. */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #limits: SessionLimits;
@@ -132,17 +139,10 @@ export class Sessions {
     return this.#sessions.size;
   }
 
-  /** Undefined when all sessions are in use. */
+  /** Undefined when all sessions are in use, and no subject has more of them. */
   begin(options: SessionOptions): Session | undefined {
-    if (this.#sessions.size >= this.#limits['limits.sessions']) {
-      const idle = [...this.#sessions.values()].filter((session) => session.isIdle);
-      const oldest = idle.reduce<Session | undefined>(
-        (a, b) => (a === undefined || b.lastUsedMs < a.lastUsedMs ? b : a),
-        undefined,
-      );
-      if (oldest === undefined) return undefined;
-      this.end(oldest);
-    }
+    if (this.#sessions.size >= this.#limits['limits.sessions'] && !this.#makeRoomFor(options.holder.subject))
+      return undefined;
     const session = new Session(options, this.#limits, this.#space);
     this.#sessions.set(session.id, session);
     return session;
@@ -154,6 +154,20 @@ export class Sessions {
     return session;
   }
 
+  #makeRoomFor(asking: string): boolean {
+    const all = [...this.#sessions.values()];
+    const { subject, mayBeInUse } = whoMakesRoom(countBySubject(all), asking);
+    const theirs = all.filter((session) => session.subject === subject);
+    const idle = theirs.filter((session) => session.isIdle);
+    const candidates = idle.length > 0 || !mayBeInUse ? idle : theirs;
+    const oldest = candidates.reduce<Session | undefined>(
+      (a, b) => (a === undefined || b.lastUsedMs < a.lastUsedMs ? b : a),
+      undefined,
+    );
+    if (oldest !== undefined) this.end(oldest);
+    return oldest !== undefined;
+  }
+
   /** The one place where a session ends: what it has under way is cancelled, its streams close. */
   end(session: Session): void {
     if (!this.#sessions.delete(session.id)) return;
@@ -161,9 +175,9 @@ export class Sessions {
     this.onEnd?.(session);
   }
 
-  /** Ends those whose subject may not come in any more. */
-  endOthers(isHolder: (subject: string) => boolean): void {
-    for (const session of this.#sessions.values()) if (!isHolder(session.subject)) this.end(session);
+  /** Ends those whose token does not hold any more. */
+  endOthers(isHolder: (holder: Holder) => boolean): void {
+    for (const session of this.#sessions.values()) if (!isHolder(session.holder)) this.end(session);
   }
 
   /** Ends those that nobody has used for too long, and lets go of what is kept for nobody. */

@@ -55,8 +55,8 @@ async function open(
 }
 
 /** The subject that is let in, or the code of the refusal. */
-function verdict(gate: TokenGate, token: string, from = HERE, nowMs = NOW): string {
-  const admitted = gate.admit(`Bearer ${token}`, from, nowMs);
+async function verdict(gate: TokenGate, token: string, from = HERE, nowMs = NOW): Promise<string> {
+  const admitted = await gate.admit(`Bearer ${token}`, from, nowMs);
   return admitted.ok ? admitted.value.subject : admitted.error.code;
 }
 
@@ -71,7 +71,7 @@ describe('a token', () => {
     const { gate } = await open([make('other'), ci]);
     expect(gate.admit(`Bearer ${ci.text}`, HERE, NOW)).toEqual({
       ok: true,
-      value: { subject: 'ci', scopes: ['read', 'mcp'] },
+      value: { subject: 'ci', scopes: ['read', 'mcp'], tokenId: ci.kept.id },
     });
   });
 
@@ -80,7 +80,7 @@ describe('a token', () => {
     const { gate } = await open([ci]);
     const secret = ci.text.split('_')[2] ?? '';
     for (const token of [mintToken().text, forged(ci), ci.text.slice(0, -1), secret, ci.kept.hash])
-      expect([token, verdict(gate, token)]).toEqual([token, 'TOKEN_REQUIRED']);
+      expect([token, await verdict(gate, token)]).toEqual([token, 'TOKEN_REQUIRED']);
     for (const header of [undefined, '', 'Bearer', ci.text, `Basic ${ci.text}`])
       expect(gate.admit(header, HERE, NOW)).toEqual({ ok: false, error: { code: 'TOKEN_REQUIRED' } });
   });
@@ -89,28 +89,30 @@ describe('a token', () => {
     const expiring = make('expiring', { expiresMs: NOW + 1_000 });
     const revoked = make('revoked', { revokedMs: NOW - 1 });
     const { gate } = await open([expiring, revoked]);
-    expect(verdict(gate, expiring.text, HERE, NOW + 999)).toBe('expiring');
-    expect(verdict(gate, expiring.text, HERE, NOW + 1_000)).toBe('TOKEN_REQUIRED');
-    expect(verdict(gate, revoked.text)).toBe('TOKEN_REQUIRED');
+    expect(await verdict(gate, expiring.text, HERE, NOW + 999)).toBe('expiring');
+    expect(await verdict(gate, expiring.text, HERE, NOW + 1_000)).toBe('TOKEN_REQUIRED');
+    expect(await verdict(gate, revoked.text)).toBe('TOKEN_REQUIRED');
   });
 
   it('whose hash the store gives damaged lets nobody in, and harms no other', async () => {
     const damaged = make('damaged', { hash: 'beef' });
     const ci = make('ci');
     const { gate } = await open([damaged, ci]);
-    expect(verdict(gate, damaged.text)).toBe('TOKEN_REQUIRED');
-    expect(verdict(gate, ci.text)).toBe('ci');
+    expect(await verdict(gate, damaged.text)).toBe('TOKEN_REQUIRED');
+    expect(await verdict(gate, ci.text)).toBe('ci');
   });
 
   it('that another process makes or revokes counts as soon as the store announces it', async () => {
     const { gate, store } = await open([]);
     const ci = make('ci');
-    expect(verdict(gate, ci.text)).toBe('TOKEN_REQUIRED');
+    expect(await verdict(gate, ci.text)).toBe('TOKEN_REQUIRED');
     await store.addToken(ci.kept);
-    await until('the new token holds', () => (verdict(gate, ci.text) === 'ci' ? true : undefined));
+    await until('the new token holds', async () =>
+      (await verdict(gate, ci.text)) === 'ci' ? true : undefined,
+    );
     await store.revokeToken('ci', NOW);
-    await until('it does not hold any more', () =>
-      verdict(gate, ci.text) === 'TOKEN_REQUIRED' ? true : undefined,
+    await until('it does not hold any more', async () =>
+      (await verdict(gate, ci.text)) === 'TOKEN_REQUIRED' ? true : undefined,
     );
   });
 
@@ -122,12 +124,12 @@ describe('a token', () => {
       store.announce(['tokens']);
       await sleep(5);
     }
-    expect(verdict(gate, ci.text)).toBe('ci');
+    expect(await verdict(gate, ci.text)).toBe('ci');
     expect(logged).toEqual(['the tokens cannot be read; those last read hold']);
     store.isAvailable = true;
     await until('the log says that all is well', () => logged[1]);
     expect(logged[1]).toBe('the tokens could be read again');
-    expect(verdict(gate, ci.text)).toBe('ci');
+    expect(await verdict(gate, ci.text)).toBe('ci');
   });
 
   it('expires also while the store cannot be read', async () => {
@@ -135,7 +137,94 @@ describe('a token', () => {
     const { gate, store } = await open([ci]);
     store.isAvailable = false;
     store.announce(['tokens']);
-    expect(verdict(gate, ci.text, HERE, NOW + 1_000)).toBe('TOKEN_REQUIRED');
+    expect(await verdict(gate, ci.text, HERE, NOW + 1_000)).toBe('TOKEN_REQUIRED');
+  });
+});
+
+/** A store that announces nothing, as where another process wrote a moment ago. */
+class SilentTokens extends MemoryTokens {
+  reads = 0;
+
+  override tokens(): ReturnType<MemoryTokens['tokens']> {
+    this.reads += 1;
+    return super.tokens();
+  }
+
+  override onChange(): () => void {
+    return () => undefined;
+  }
+}
+
+async function openSilent(mostFailures: number): Promise<{ gate: TokenGate; store: SilentTokens }> {
+  const store = new SilentTokens();
+  const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
+  const gate = await TokenGate.open({ store, ownToken: OWN, operatorToken: undefined, mostFailures, log });
+  gates.push(gate);
+  return { gate, store };
+}
+
+describe('a token of which the store has said nothing yet', () => {
+  it('is looked up before it is refused', async () => {
+    const { gate, store } = await openSilent(20);
+    const ci = make('ci');
+    await store.addToken(ci.kept);
+    expect(await verdict(gate, ci.text)).toBe('ci');
+  });
+
+  it('costs few look-ups, however many tokens that are none come from however many addresses', async () => {
+    const { gate, store } = await openSilent(1_000_000);
+    const before = store.reads;
+    const guesses = Array.from({ length: 2_000 }, (_, index) =>
+      verdict(gate, mintToken().text, `10.0.${index >> 8}.${index & 255}`),
+    );
+    expect(new Set(await Promise.all(guesses))).toEqual(new Set(['TOKEN_REQUIRED']));
+    expect(store.reads - before).toBeLessThanOrEqual(2);
+    const startMs = performance.now();
+    for (let time = 0; time < 3; time += 1) await verdict(gate, mintToken().text);
+    expect(performance.now() - startMs).toBeGreaterThan(150);
+  });
+
+  it('is not looked up for who has brought too many that are none', async () => {
+    const { gate, store } = await openSilent(1);
+    await verdict(gate, mintToken().text);
+    await until('it is shut out', async () =>
+      (await verdict(gate, mintToken().text)) === 'TOO_MANY_FAILURES' ? true : undefined,
+    );
+    const before = store.reads;
+    await verdict(gate, mintToken().text);
+    expect(store.reads).toBe(before);
+  });
+
+  it('is refused where the store cannot be read', async () => {
+    const { gate, store } = await openSilent(20);
+    store.isAvailable = false;
+    expect(await verdict(gate, make('ci').text)).toBe('TOKEN_REQUIRED');
+  });
+});
+
+describe('a holder', () => {
+  it('is one by its own token, and by no other of the same name', async () => {
+    const [leaked, renewed] = [make('ci'), make('ci')];
+    const { gate, store } = await open([leaked]);
+    const holds = ({ kept }: Made): boolean => gate.isHolder({ subject: 'ci', tokenId: kept.id }, 'mcp', NOW);
+    expect([holds(leaked), holds(renewed)]).toEqual([true, false]);
+    await store.revokeToken('ci', NOW);
+    await store.addToken(renewed.kept);
+    await gate.refresh();
+    expect([holds(leaked), holds(renewed)]).toEqual([false, true]);
+  });
+
+  it('is told of every change of tokens when it counts', async () => {
+    const ci = make('ci');
+    const { gate, store } = await open([ci]);
+    let heard = 0;
+    const stop = gate.onTokens(() => {
+      heard += gate.isHolder({ subject: 'ci', tokenId: ci.kept.id }, 'mcp', NOW) ? 0 : 1;
+    });
+    await store.revokeToken('ci', NOW);
+    await gate.refresh();
+    expect(heard).toBeGreaterThan(0);
+    stop();
   });
 });
 
@@ -154,15 +243,15 @@ describe('the operator’s token', () => {
     const operatorToken = mintToken().text;
     const { gate } = await open([], { operatorToken });
     for (const part of [operatorToken.split('_')[2] ?? '', operatorToken.slice(0, -1), `${operatorToken}x`])
-      expect([part, verdict(gate, part)]).toEqual([part, 'TOKEN_REQUIRED']);
+      expect([part, await verdict(gate, part)]).toEqual([part, 'TOKEN_REQUIRED']);
   });
 });
 
 describe('too many failures', () => {
-  const repeat = async (times: number, work: () => string): Promise<readonly string[]> => {
+  const repeat = async (times: number, work: () => string | Promise<string>): Promise<readonly string[]> => {
     const verdicts: string[] = [];
     for (let count = 0; count < times; count += 1) {
-      verdicts.push(work());
+      verdicts.push(await work());
       await Promise.resolve();
     }
     return verdicts;
@@ -181,19 +270,19 @@ describe('too many failures', () => {
       FLOOD,
       FLOOD,
     ]);
-    expect(verdict(gate, ci.text)).toBe(FLOOD);
-    expect(verdict(gate, ci.text, '10.0.0.2')).toBe('ci');
-    expect(verdict(gate, other.text)).toBe('other');
-    expect(verdict(gate, mintToken().text)).toBe(REFUSED);
+    expect(await verdict(gate, ci.text)).toBe(FLOOD);
+    expect(await verdict(gate, ci.text, '10.0.0.2')).toBe('ci');
+    expect(await verdict(gate, other.text)).toBe('other');
+    expect(await verdict(gate, mintToken().text)).toBe(REFUSED);
   });
 
   it('with tokens that nobody has shut out all such guesses from that address, and no holder of a token', async () => {
     const ci = make('ci');
     const { gate } = await open([ci], { mostFailures: 2 });
     expect(await repeat(4, () => verdict(gate, mintToken().text))).toEqual([REFUSED, REFUSED, FLOOD, FLOOD]);
-    expect(verdict(gate, 'anything')).toBe(FLOOD);
-    expect(verdict(gate, ci.text)).toBe('ci');
-    expect(verdict(gate, 'anything', '10.0.0.2')).toBe(REFUSED);
+    expect(await verdict(gate, 'anything')).toBe(FLOOD);
+    expect(await verdict(gate, ci.text)).toBe('ci');
+    expect(await verdict(gate, 'anything', '10.0.0.2')).toBe(REFUSED);
   });
 
   it('with an operator’s token in the form of ours leave it alone; in another form it is a guess like others', async () => {
@@ -203,7 +292,7 @@ describe('too many failures', () => {
     ] as const) {
       const { gate } = await open([], { operatorToken, mostFailures: 2 });
       await repeat(3, () => verdict(gate, 'a guess'));
-      expect(verdict(gate, operatorToken)).toBe(expected);
+      expect(await verdict(gate, operatorToken)).toBe(expected);
     }
   });
 
@@ -215,14 +304,14 @@ describe('too many failures', () => {
     const told = gate.admit('Bearer a guess', HERE, NOW);
     expect(told).toEqual({ ok: false, error: { code: FLOOD, waitSeconds: 1 } });
     monotonicMs = 60_000;
-    expect(verdict(gate, 'a guess')).toBe(REFUSED);
+    expect(await verdict(gate, 'a guess')).toBe(REFUSED);
   });
 
   it('are not made by who brings no token, or a password', async () => {
     const { gate } = await open([], { mostFailures: 1 });
-    await repeat(3, () => String(gate.admit(undefined, HERE, NOW).ok));
-    await repeat(3, () => String(gate.admit('Basic YTpi', HERE, NOW).ok));
-    expect(verdict(gate, 'a guess')).toBe(REFUSED);
+    await repeat(3, async () => String((await gate.admit(undefined, HERE, NOW)).ok));
+    await repeat(3, async () => String((await gate.admit('Basic YTpi', HERE, NOW)).ok));
+    expect(await verdict(gate, 'a guess')).toBe(REFUSED);
   });
 });
 
@@ -254,6 +343,6 @@ it('a closed gate listens to its store no more', async () => {
 
 it('a process of the same user comes in by a token that is in no store, and opens no network with it', async () => {
   const { gate } = await open([]);
-  expect(verdict(gate, OWN.text)).toBe('local');
+  expect(await verdict(gate, OWN.text)).toBe('local');
   expect(gate.isFitForNetwork(NOW)).toBe(false);
 });

@@ -1,0 +1,186 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { mintToken } from '../../src/adapters/auth/mint-token.ts';
+import { createToken, revokeToken } from '../../src/gateway/tokens.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { endLater, sleep, until } from '../support/endings.ts';
+import { openMany } from '../support/flood.ts';
+import { openStream, send, type Stream } from '../support/http.ts';
+import { at } from '../support/json.ts';
+import { openSession } from '../support/legacy.ts';
+import { modernSend, modernStream } from '../support/modern.ts';
+import { fixture, tempDir } from '../support/place.ts';
+import { tryStore, valueOf } from '../support/store-values.ts';
+import { bearer, keepToken } from '../support/tokens.ts';
+
+const MOST = 6;
+const RESERVE = 2;
+
+interface Tokens {
+  readonly greedy: string;
+  readonly modest: string;
+  readonly admin: string;
+}
+
+describe('a greedy holder of a token', () => {
+  let assay: Assay;
+  let tokens: Tokens;
+
+  beforeAll(async () => {
+    const home = tempDir();
+    tokens = {
+      greedy: await keepToken(home, 'greedy'),
+      modest: await keepToken(home, 'modest'),
+      admin: await keepToken(home, 'admin', { scopes: ['admin'] }),
+    };
+    assay = await startAssay({
+      servers: { plain: fixture('plain') },
+      settings: {
+        settings: {
+          'mcp.access': 'token',
+          'limits.connections': MOST,
+          'limits.adminConnections': RESERVE,
+          'limits.sessions': 4,
+        },
+      },
+      home,
+    });
+  });
+
+  const listen = (token: string): Promise<Stream> =>
+    modernStream(assay.url, 'subscriptions/listen', {
+      id: 'sub',
+      params: { notifications: { toolsListChanged: true } },
+      headers: bearer(token),
+    });
+  const isOpen = async ({ ended }: Stream): Promise<boolean> =>
+    Promise.race([ended.then(() => false), sleep(50).then(() => true)]);
+  const countOpen = async (streams: readonly Stream[]): Promise<number> =>
+    (await Promise.all(streams.map(isOpen))).filter(Boolean).length;
+  const tokenList = async (): Promise<number> =>
+    (await send(`http://127.0.0.1:${assay.port}/tokens`, { method: 'GET', headers: bearer(tokens.admin) }))
+      .status;
+
+  it('loses its oldest connections to others, and takes none of theirs', async () => {
+    const greedy: Stream[] = [];
+    for (let count = 0; count < MOST; count += 1) greedy.push(await listen(tokens.greedy));
+    expect(await countOpen(greedy)).toBe(MOST);
+
+    const refused = await modernSend(assay.url, 'tools/list', { headers: bearer(tokens.greedy) });
+    expect([refused.status, at(refused.json(), 'error', 'data', 'code')]).toEqual([503, 'CONNECTION_LIMIT']);
+
+    const modest = [await listen(tokens.modest), await listen(tokens.modest)];
+    expect(modest.map(({ status }) => status)).toEqual([200, 200]);
+    await until('the two oldest are closed', async () =>
+      (await countOpen(greedy)) === MOST - 2 ? true : undefined,
+    );
+    expect(await countOpen(greedy.slice(0, 2))).toBe(0);
+
+    for (let count = 0; count < MOST; count += 1) {
+      const answer = await modernSend(assay.url, 'tools/list', { headers: bearer(tokens.greedy) });
+      expect(answer.status).toBe(503);
+    }
+    expect(await countOpen(modest)).toBe(2);
+
+    // All are in use, some say nothing, and the operator comes in.
+    await openMany(assay.port, 3 * RESERVE);
+    expect(await tokenList()).toBe(200);
+    const health = await send(`http://127.0.0.1:${assay.port}/health`, {
+      method: 'GET',
+      headers: bearer(tokens.admin),
+    });
+    expect(health.status).toBe(200);
+    for (const stream of [...greedy, ...modest]) stream.cut();
+    await until('there is room again', async () =>
+      (await modernSend(assay.url, 'tools/list', { headers: bearer(tokens.greedy) })).status === 200
+        ? true
+        : undefined,
+    );
+  });
+
+  it('loses its own sessions to others, and takes none of theirs', async () => {
+    const ping = '{"jsonrpc":"2.0","id":"p","method":"ping"}';
+    const begin = (token: string): ReturnType<typeof openSession> =>
+      openSession(assay.url, { headers: bearer(token) });
+    const modest = await begin(tokens.modest);
+    const greedy = [];
+    for (let count = 0; count < 8; count += 1) greedy.push(await begin(tokens.greedy));
+    expect((await modest.post(ping)).status).toBe(200);
+    const second = await begin(tokens.modest);
+    const statuses = [];
+    for (const session of [...greedy, modest, second]) statuses.push((await session.post(ping)).status);
+    expect(statuses).toEqual([...Array<number>(6).fill(404), 200, 200, 200, 200]);
+  });
+});
+
+describe('a token that leaked', () => {
+  it('is revoked and made anew under its name at once: what it opened ends, and what the new one opens lasts', async () => {
+    const home = tempDir();
+    const leaked = await keepToken(home, 'ci', { scopes: ['mcp', 'read'] });
+    const assay = await startAssay({ servers: { plain: fixture('plain') }, home });
+    const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
+    endLater(() => store.close());
+    const open = async (token: string): Promise<readonly Stream[]> => {
+      const session = await openSession(assay.url, { headers: bearer(token) });
+      return Promise.all([
+        session.listen(),
+        session.stream('tools/call', {
+          name: 'plain_sleep',
+          arguments: { ms: 60_000 },
+          _meta: { progressToken: 1 },
+        }),
+        modernStream(assay.url, 'subscriptions/listen', {
+          id: 'sub',
+          params: { notifications: { toolsListChanged: true } },
+          headers: bearer(token),
+        }),
+        openStream(`http://127.0.0.1:${assay.port}/events`, { method: 'GET', headers: bearer(token) }),
+      ]);
+    };
+    const session = await openSession(assay.url, { headers: bearer(leaked) });
+    const old = await open(leaked);
+    expect(old.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+
+    const asking = { store, nowMs: Date.now(), by: 'local' };
+    valueOf(await revokeToken('ci', asking));
+    const wish = { name: 'ci', scopes: ['mcp', 'read'], lifetimeMs: undefined } as const;
+    const renewed = valueOf(await createToken(wish, { ...asking, mint: mintToken })).text;
+
+    // Without a wait: another process made it a moment ago.
+    const answer = await modernSend(assay.url, 'tools/list', { headers: bearer(renewed) });
+    expect(answer.status).toBe(200);
+    const fresh = await open(renewed);
+    await Promise.all(old.map(({ ended }) => ended));
+    const { authorization: _, ...nameless } = session.headers;
+    const taken = await send(assay.url, {
+      headers: { ...nameless, ...bearer(renewed) },
+      body: '{"jsonrpc":"2.0","id":"p","method":"ping"}',
+    });
+    expect([taken.status, at(taken.json(), 'error', 'data', 'code')]).toEqual([404, 'SESSION_UNKNOWN']);
+    // Longer than Assay takes from one look at its streams to the next.
+    await sleep(2_500);
+    for (const stream of fresh)
+      expect(await Promise.race([stream.ended.then(() => 'ended'), sleep(20).then(() => 'open')])).toBe(
+        'open',
+      );
+  });
+
+  it('is refused, with all that it opened, when the REST API has said that it is revoked', async () => {
+    const home = tempDir();
+    const leaked = await keepToken(home, 'leaked');
+    const admin = await keepToken(home, 'admin', { scopes: ['admin'] });
+    const assay = await startAssay({ servers: { plain: fixture('plain') }, home });
+    const stream = await modernStream(assay.url, 'subscriptions/listen', {
+      id: 'sub',
+      params: { notifications: { toolsListChanged: true } },
+      headers: bearer(leaked),
+    });
+    const id = leaked.split('_')[1] ?? '';
+    const url = `http://127.0.0.1:${assay.port}/tokens/${id}`;
+    expect((await send(url, { method: 'DELETE', headers: bearer(admin) })).status).toBe(204);
+    expect((await modernSend(assay.url, 'tools/list', { headers: bearer(leaked) })).status).toBe(401);
+    await stream.ended;
+    const own = admin.split('_')[1] ?? '';
+    const itself = await send(url.replace(id, own), { method: 'DELETE', headers: bearer(admin) });
+    expect(itself.status).toBe(204);
+  });
+});
