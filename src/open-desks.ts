@@ -58,6 +58,13 @@ export async function openDesksForCommand(options: CommonOptions): Promise<Resul
       server?.start();
       await server?.settled();
     },
+    startAll: async () => {
+      catalog.start();
+      await Promise.race([Promise.all(catalog.servers.map((server) => server.settled())), catalog.settled()]);
+      for (const server of catalog.servers)
+        if (server.lists.isKnown('tools')) said.drift.saw(server.spec, server.inventory.tools, server);
+      await Promise.all(catalog.servers.map(({ spec }) => said.drift.settled(spec)));
+    },
     close: async () => {
       await close();
       await store.value.close();

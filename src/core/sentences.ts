@@ -196,7 +196,7 @@ const SENTENCES: Sentences = {
   TOOL_DISABLED: (r) =>
     `The tool ${quote(r.tool)} is disabled by an operator, who can enable it again: PATCH /tools/{id} with {"enabled": true}.`,
   HINTS_CONTRADICT: (r) =>
-    `With this ${quote(r.tool)} would say both readOnlyHint true and destructiveHint true, by what its server declares and what you set together. What only reads destroys nothing: set one of them to false. Defaults never count.`,
+    `With this ${quote(r.tool)} would say both readOnlyHint true and destructiveHint true, by what its source declares and what you set together. What only reads destroys nothing: set one of them to false. Defaults never count.`,
   TOOL_CHANGED: (r) =>
     `The tool ${quote(r.tool)} is withheld: its definition is no longer the one that the toolset ${quote(r.toolset)} holds it to. An operator sees what changed with \`assay toolset review ${r.toolset}\`, and lets it in with \`assay toolset accept\`.`,
   REF_UNKNOWN: (r) =>

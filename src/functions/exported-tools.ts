@@ -82,6 +82,10 @@ function readTool(fields: unknown, writeZod: WriteZod | undefined): Result<ReadT
     return err('has a description that is no text');
   const hints: unknown = annotations === undefined ? undefined : parse(stringify(annotations));
   if (hints !== undefined && !isRecord(hints)) return err('has annotations that are no object');
+  if (hints?.['readOnlyHint'] === true && hints['destructiveHint'] === true)
+    return err(
+      'has annotations that contradict each other: readOnlyHint and destructiveHint are both true; set one of them to false',
+    );
   if (
     timeoutMs !== undefined &&
     !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1)

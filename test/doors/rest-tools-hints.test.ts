@@ -113,6 +113,12 @@ describe('annotations that are given when a tool is made', () => {
       '-+++',
     ],
     [
+      'may say of a method that destroys that it only reads',
+      { method: 'DELETE', annotations: { readOnlyHint: true } },
+      ['d+ i-', 'i+', 'i+', 'i+'],
+      '+-++',
+    ],
+    [
       'may clear a method that destroys',
       { method: 'DELETE', annotations: { destructiveHint: false } },
       ['i-', 'd- i+', 'i+', 'i+'],
@@ -124,6 +130,23 @@ describe('annotations that are given when a tool is made', () => {
     expect(claimsIn(at(tool, 'hints'))).toEqual(claims);
     const listed = await listedTool(world.assay.url, name);
     expect(short((hint) => at(listed, 'annotations', hint))).toBe(shown);
+  });
+
+  it('that contradict each other are refused with the code of hints, and nothing is made', async () => {
+    const annotations = { readOnlyHint: true, destructiveHint: true };
+    const answer = await world.admin.post('/tools', { name: 'torn', url: api.url, annotations });
+    expect(verdictOf(answer)).toBe('422 HINTS_CONTRADICT');
+    expect(at(answer.json(), 'errors', 0, 'pointer')).toBe('/annotations');
+    expect(await listedTool(world.assay.url, 'torn')).toBeUndefined();
+  });
+
+  it('say who said them', async () => {
+    const made = await make('told', { method: 'GET', annotations: { openWorldHint: false } });
+    const { reason, decidedBy } = at(made, 'hints', 'openWorldHint') as JsonObject;
+    expect([decidedBy, reason]).toEqual([
+      'declared',
+      expect.stringMatching(/^"[^"]+" set it when creating the tool$/),
+    ]);
   });
 
   it('stay beneath what is said later, and come back when that is taken back', async () => {

@@ -273,11 +273,6 @@ describe('a body for a tool', () => {
     ['too many bytes', { name: 'bad', url: URL_OF, maxBytes: 1e12 }, ['/maxBytes invalid']],
     ['half a byte', { name: 'bad', url: URL_OF, maxBytes: 1.5 }, ['/maxBytes invalid']],
     [
-      'hints that contradict',
-      { name: 'bad', url: URL_OF, annotations: { readOnlyHint: true, destructiveHint: true } },
-      ['/annotations invalid'],
-    ],
-    [
       'a hint that is none',
       { name: 'bad', url: URL_OF, annotations: { readOnlyHint: 'yes' } },
       ['/annotations/readOnlyHint invalid'],

@@ -109,7 +109,7 @@ function createRoute({ local }: AdminDeps): Route {
         },
       },
       answer: { status: 201, about: 'The tool.', schema: TOOL },
-      refusals: ['TOOL_TAKEN', 'TOOL_INVALID', 'KEY_UNUSABLE'],
+      refusals: ['TOOL_TAKEN', 'TOOL_INVALID', 'HINTS_CONTRADICT', 'KEY_UNUSABLE'],
     },
     async (call) => {
       const { name, integrationType: _, ...fields } = call.body;
@@ -171,6 +171,8 @@ export function methodFault({ body, pointerTo }: RequestCall): Failure | undefin
 
 /** What is wrong with an entry, each at its place in the body. */
 export function blamed(call: RequestCall, failure: Failure): Result<Reply, Failure> {
+  if ('code' in failure && failure.code === 'HINTS_CONTRADICT')
+    return err({ refusal: failure, pointer: call.pointerTo('annotations') });
   if (!('code' in failure) || failure.code !== 'TOOL_INVALID') return err(failure);
   const placeOf = (field: string): string => {
     if (field === '') return 'name';

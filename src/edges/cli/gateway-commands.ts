@@ -2,7 +2,9 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../../core/errors.ts';
 import { withConfig, type Done } from './common-options.ts';
 import type { DoctorOptions } from './doctor.ts';
+import type { HintsOptions } from './hints.ts';
 import type { LintOptions } from './lint.ts';
+import type { ReviewOptions } from './review.ts';
 import type { CommonOptions, Runtime, ServeOptions, StdioOptions } from './runtime.ts';
 
 interface Json {
@@ -30,6 +32,8 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
         const { callTool } = await import('./call.ts');
         done(await callTool(runtime, { name, args, options }));
       }),
+    reviewCommand(runtime, done),
+    hintsCommand(runtime, done),
     lintCommand(runtime, done),
     doctorCommand(runtime, done),
     new Command('settings')
@@ -40,6 +44,31 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
         done(await showSettings(runtime, options));
       }),
   ].map(withConfig);
+}
+
+function reviewCommand(runtime: Runtime, done: Done): Command {
+  return new Command('review')
+    .argument('[tool]', 'its public or namespaced name (default: list what waits for a review)')
+    .description('show what changed in definitions since they were accepted, and accept it')
+    .option('--accept', 'accept the definition of the tool as it is now')
+    .option('--json', 'as JSON')
+    .action(async (tool: string | undefined, options: ReviewOptions) => {
+      const { review } = await import('./review.ts');
+      done(await review(runtime, tool, options));
+    });
+}
+
+function hintsCommand(runtime: Runtime, done: Done): Command {
+  return new Command('hints')
+    .argument('<tool>', 'its public or namespaced name')
+    .description('show the hints of a tool and who says what of them, or set some')
+    .option('--set <hint=value...>', 'readOnlyHint=true, =false or =inherit; several at once')
+    .option('--reason <text>', 'why, for who reads it later')
+    .option('--json', 'as JSON')
+    .action(async (tool: string, options: HintsOptions) => {
+      const { toolHints } = await import('./hints.ts');
+      done(await toolHints(runtime, tool, options));
+    });
 }
 
 function serveCommand(runtime: Runtime, done: Done): Command {

@@ -97,6 +97,8 @@ export interface OpenDesks {
   readonly importDocument: (wish: DocumentWish, subject: string) => Promise<Result<GatewayView, Refusal>>;
   /** Starts one source, and waits for it; the others rest. */
   readonly start: (source: string) => Promise<void>;
+  /** Starts all, waits for them, and compares their tools with what was accepted. */
+  readonly startAll: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 

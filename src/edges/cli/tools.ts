@@ -4,7 +4,7 @@ import { printable } from '../../core/printable.ts';
 import { conditionsOf, lackOf } from '../../gateway/condition.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import { declaredOf, definitionJson, isWithheld } from '../../gateway/definition-facts.ts';
-import { hintViews, lintOf, servingOf, shownMembers } from '../../gateway/hints/tool-view.ts';
+import { driftView, hintViews, lintOf, servingOf, shownMembers } from '../../gateway/hints/tool-view.ts';
 import type { Entry } from '../../gateway/listing.ts';
 import { nameIn, refIdIn } from '../../gateway/toolsets/tool-index.ts';
 import { complain } from './complain.ts';
@@ -35,6 +35,9 @@ export async function listTools(
   } else {
     print(tableOf(['TOOL', 'SERVER', 'HINTS', 'DESCRIPTION'], entries.map(row)));
     for (const { key } of disabled) printError(`note: ${printable(key)} is disabled by an operator`);
+    const waiting = entries.filter(isToReview).length;
+    if (waiting > 0)
+      printError(`note: ${counted(waiting, 'tool')} to review; \`assay review\` shows what changed`);
     const doubtful = entries.filter((entry) => hasErrors(entry, lintLevels)).length;
     if (doubtful > 0)
       printError(`note: the hints of ${counted(doubtful, 'tool')} are wrong; \`assay lint\` says how`);
@@ -52,17 +55,25 @@ function shown(entry: Entry, levels: LintLevels): Readonly<Record<string, unknow
   const { definition, name, server } = entry;
   const resolved = server.claims.resolvedOf(server.spec, definition);
   const tool = { name, declared: declaredOf(definition), resolved };
+  const drift = server.claims.driftOf(server.spec, definition);
   return {
     ...definitionJson(definition),
     ...shownMembers(entry),
     ...servingOf(entry),
     hints: hintViews(resolved),
     lint: lintOf(tool, levels),
+    ...(drift !== undefined && { drift: driftView(drift) }),
     name: entry.key,
     server: entry.server.spec.name,
     namespacedName: nameIn(entry),
     refId: refIdIn(entry),
   };
+}
+
+/** Whether its definition changed in what matters, or an override of it does not count. */
+function isToReview({ definition, server: { claims, spec } }: Entry): boolean {
+  const severity = claims.driftOf(spec, definition)?.severity ?? 'harmless';
+  return severity !== 'harmless' || claims.suspendedOf(spec, definition).length > 0;
 }
 
 /** One word for the risk, as clients are told of it, and what else is worth a look. */

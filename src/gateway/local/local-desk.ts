@@ -1,5 +1,7 @@
 import type { Deed } from '../../core/deed.ts';
 import { shortHash } from '../../core/digest.ts';
+import { isMembers } from '../../core/canonical-json.ts';
+import { isContradiction, saidHints } from '../../core/hints/hint.ts';
 import { toolIdOf } from '../../core/hints/tool-id.ts';
 import { publicNames } from '../../core/names.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -45,7 +47,7 @@ export class LocalDesk {
     this.#options = options;
   }
 
-  /** TOOL_TAKEN, TOOL_INVALID, KEY_UNUSABLE */
+  /** TOOL_TAKEN, TOOL_INVALID, HINTS_CONTRADICT, KEY_UNUSABLE */
   async create(name: string, entry: GatewayEntry, { subject }: Changer): Promise<Result<ToolView, Refusal>> {
     const { words, nowMs } = this.#options;
     const made = await this.#made(name, entry);
@@ -167,6 +169,9 @@ export class LocalDesk {
 
   async #made(name: string, entry: GatewayEntry): Promise<Result<Made, Refusal>> {
     const { readLocal, seal, registered, faultsOf } = this.#options;
+    const { annotations } = entry;
+    if (isMembers(annotations) && isContradiction(saidHints(annotations)))
+      return err({ code: 'HINTS_CONTRADICT', tool: name });
     const spec = readLocal.tool(name, entry);
     if (!spec.ok) return invalid(name, spec.error);
     const faults = await faultsOf(spec.value);

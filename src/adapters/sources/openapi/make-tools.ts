@@ -66,6 +66,8 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<Ma
   return (operation) => {
     const words = operationWords(operation, documents);
     if (!words.isEnabled) return err('its x-mcp says that it is not enabled');
+    if (words.isContradictory)
+      return err('its x-mcp contradicts itself: readOnlyHint and destructiveHint are both true');
     const unfit = unfitness(operation);
     if (unfit !== undefined) return err(unfit);
     const server = serverOf(operation, options);

@@ -1,5 +1,5 @@
 import { isMembers } from '../../../core/canonical-json.ts';
-import { HINTS } from '../../../core/hints/hint.ts';
+import { isContradiction, saidHints, type SaidHints } from '../../../core/hints/hint.ts';
 import type { Documents } from './documents.ts';
 import { isOfOthers, type Operation } from './operations.ts';
 
@@ -10,6 +10,8 @@ export interface OperationWords {
   readonly description?: string | undefined;
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
   readonly isEnabled: boolean;
+  /** Whether one `x-mcp` says both that the operation only reads and that it may destroy. */
+  readonly isContradictory: boolean;
 }
 
 const LONGEST_DESCRIPTION = 4_096;
@@ -32,7 +34,7 @@ export function operationWords(operation: Operation, documents: Documents): Oper
     .findLast((one) => one !== undefined);
   const shortTitle = annotated === undefined ? shownTitle : shortened(annotated, LONGEST_TITLE);
   const annotations = {
-    ...Object.fromEntries(trusted.flatMap(({ annotations: said }) => hintsIn(said))),
+    ...trusted.reduce<SaidHints>((hints, { annotations: said }) => withHints(hints, hintsIn(said)), {}),
     ...(shortTitle !== undefined && { title: shortTitle }),
   };
   return {
@@ -40,6 +42,7 @@ export function operationWords(operation: Operation, documents: Documents): Oper
     title: shownTitle,
     description: words === undefined ? undefined : shortened(words, LONGEST_DESCRIPTION),
     annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
+    isContradictory: trusted.some(({ annotations: said }) => isContradiction(hintsIn(said))),
     isEnabled: layers.findLast(({ enabled }) => typeof enabled === 'boolean')?.['enabled'] !== false,
   };
 }
@@ -56,12 +59,17 @@ function extensionOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** Clients refuse a whole list for the sake of one hint that is no boolean. */
-function hintsIn(annotations: unknown): readonly (readonly [string, boolean])[] {
-  if (!isMembers(annotations)) return [];
-  return HINTS.flatMap((hint) => {
-    const value = annotations[hint];
-    return typeof value === 'boolean' ? [[hint, value] as const] : [];
-  });
+function hintsIn(annotations: unknown): SaidHints {
+  return isMembers(annotations) ? saidHints(annotations) : {};
+}
+
+/** A nearer `x-mcp` outweighs a general one, also where both together would contradict each other. */
+function withHints(general: SaidHints, nearer: SaidHints): SaidHints {
+  const both = { ...general, ...nearer };
+  if (!isContradiction(both)) return both;
+  const { readOnlyHint: _, ...withoutReads } = both;
+  const { destructiveHint: __, ...withoutDestroys } = both;
+  return nearer.readOnlyHint === true ? withoutDestroys : withoutReads;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -142,3 +142,27 @@ it('a title in the annotations of x-mcp is kept beside that of the operation', a
   const operation = { summary: 'S', 'x-mcp': { annotations: { title: 'Mine' } } };
   expect(await definitionOf(operation)).toMatchObject({ title: 'S', annotations: { title: 'Mine' } });
 });
+
+describe('hints that contradict each other', () => {
+  const reads = { annotations: { readOnlyHint: true } };
+  const both = { annotations: { readOnlyHint: true, destructiveHint: true } };
+
+  it('in one x-mcp cost that operation, which says why', async () => {
+    const { tools, skipped } = await toolsIn(operationOf({ 'x-mcp': both }));
+    expect(tools).toEqual([]);
+    expect(skipped).toEqual([
+      expect.objectContaining({
+        why: 'its x-mcp contradicts itself: readOnlyHint and destructiveHint are both true',
+      }),
+    ]);
+  });
+
+  it('in a general x-mcp and a nearer one are what the nearer one says', async () => {
+    const { annotations } = await definitionOf(
+      { 'x-mcp': { annotations: { destructiveHint: true } } },
+      { 'x-mcp': reads },
+    );
+    expect(annotations).toMatchObject({ destructiveHint: true });
+    expect(annotations).not.toHaveProperty('readOnlyHint');
+  });
+});

@@ -1,0 +1,71 @@
+import { HINTS, hintMeant, type Hint } from '../../core/hints/hint.ts';
+import { printable } from '../../core/printable.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { LOCAL } from '../../core/subject.ts';
+import type { ToolView } from '../../gateway/hints/tool-view.ts';
+import { allTools, namedTool } from './named-tool.ts';
+import { print, printJson } from './output.ts';
+import type { Runtime } from './runtime.ts';
+import { tableOf } from './table.ts';
+import { withOpened } from './with-opened.ts';
+import type { JsonOptions } from './with-toolsets.ts';
+
+export interface HintsOptions extends JsonOptions {
+  /** `readOnlyHint=true` */
+  readonly set?: readonly string[];
+  readonly reason?: string;
+}
+
+/** `assay hints TOOL`: each hint with who decided it and all claims; `--set` changes them as `PATCH /tools/{id}` does. */
+export function toolHints(runtime: Runtime, name: string, options: HintsOptions): Promise<number> {
+  return withOpened(runtime.openDesks(options), async (desks): Promise<Result<unknown, Refusal>> => {
+    const hints = hintsIn(options.set ?? []);
+    if (!hints.ok) return hints;
+    const found = namedTool(await allTools(desks), name);
+    if (!found.ok) return found;
+    const isChange = options.set !== undefined;
+    const wish = { annotations: { replaces: false, hints: hints.value }, reason: options.reason };
+    const tool = isChange
+      ? await desks.tools.change(found.value.id, wish, { subject: LOCAL.subject })
+      : found;
+    if (!tool.ok) return tool;
+    if (options.json === true) printJson({ tool: tool.value.name, hints: tool.value.hints });
+    else show(tool.value);
+    return tool;
+  });
+}
+
+const VALUES: Readonly<Record<string, boolean | null>> = { true: true, false: false, inherit: null };
+
+function hintsIn(texts: readonly string[]): Result<Partial<Record<Hint, boolean | null>>, Refusal> {
+  const hints: Partial<Record<Hint, boolean | null>> = {};
+  for (const text of texts) {
+    const [key = '', given = '', ...more] = text.split('=');
+    const hint = hintMeant(key) ?? hintMeant(`${key}Hint`);
+    const value = Object.hasOwn(VALUES, given) ? VALUES[given] : undefined;
+    if (hint === undefined || value === undefined || more.length > 0)
+      return err({
+        code: 'ARGUMENTS_INVALID',
+        reason: `--set ${text}: write HINT=true, HINT=false or HINT=inherit; the hints are ${HINTS.join(', ')}`,
+      });
+    hints[hint] = value;
+  }
+  return ok(hints);
+}
+
+function show({ name, hints }: ToolView): void {
+  print(printable(name));
+  const rows = HINTS.flatMap((hint) => {
+    const { effective, reason, claims } = hints[hint];
+    return [
+      [hint, String(effective), reason],
+      ...claims.map(({ kind, value, origin, suspended }) => [
+        '',
+        '',
+        `${kind} ${String(value)} by ${origin}${suspended === undefined ? '' : ` (suspended: ${suspended})`}`,
+      ]),
+    ];
+  });
+  print(tableOf(['HINT', 'VALUE', 'WHY, AND ALL CLAIMS'], rows));
+}

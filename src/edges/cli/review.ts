@@ -1,0 +1,130 @@
+import { counted } from '../../core/counted.ts';
+import { HINTS, type Hint } from '../../core/hints/hint.ts';
+import { printable } from '../../core/printable.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { LOCAL } from '../../core/subject.ts';
+import type { ToolView } from '../../gateway/hints/tool-view.ts';
+import { allTools, namedTool } from './named-tool.ts';
+import { print, printError, printJson } from './output.ts';
+import type { Runtime } from './runtime.ts';
+import { style } from './style.ts';
+import { tableOf } from './table.ts';
+import { withOpened } from './with-opened.ts';
+import type { JsonOptions } from './with-toolsets.ts';
+
+export interface ReviewOptions extends JsonOptions {
+  readonly accept?: boolean;
+}
+
+/** Something that waits for a review. A union by kind: definitions of tools are not all that can be reviewed. */
+export interface ReviewItem {
+  readonly kind: 'tool';
+  readonly name: string;
+  readonly id: string;
+  readonly severity: 'dangerous' | 'review' | 'harmless';
+  /** Why, as phrases. */
+  readonly reasons: readonly string[];
+  /** Hints whose override does not count until then. */
+  readonly suspends: readonly Hint[];
+  readonly isVolatile: boolean;
+  readonly changes: readonly Change[];
+}
+
+type Change = NonNullable<ToolView['drift']>['changes'][number];
+
+/** `assay review [TOOL]`: what waits for a review, or how one tool differs from its accepted definition. */
+export function review(runtime: Runtime, name: string | undefined, options: ReviewOptions): Promise<number> {
+  return withOpened(runtime.openDesks(options), async (desks): Promise<Result<unknown, Refusal>> => {
+    if (name === undefined && options.accept === true)
+      return err({
+        code: 'ARGUMENTS_INVALID',
+        reason: '--accept: name the tool whose definition you accept',
+      });
+    const tools = await allTools(desks);
+    if (name === undefined) {
+      showAll(tools.flatMap(itemOf).toSorted(byGravity), options);
+      return ok(undefined);
+    }
+    const tool = namedTool(tools, name);
+    if (!tool.ok) return tool;
+    const [item] = itemOf(tool.value);
+    if (item === undefined) {
+      if (options.json === true) printJson({ review: [] });
+      else print(`${printable(tool.value.name)}: nothing waits for a review.`);
+      return ok(undefined);
+    }
+    if (options.accept !== true) {
+      showOne(item, options);
+      return ok(undefined);
+    }
+    // What is accepted is what was read here, and nothing that came since.
+    const objection = (now: ToolView): Refusal | undefined =>
+      now.digest === tool.value.digest ? undefined : { code: 'PRECONDITION_FAILED', etag: now.digest };
+    const accepted = await desks.tools.review(item.id, { subject: LOCAL.subject, objection });
+    if (!accepted.ok) return accepted;
+    if (options.json === true) printJson(accepted.value);
+    else print(`Accepted the definition of ${printable(item.name)}.`);
+    return accepted;
+  });
+}
+
+/** Nothing where the definition is the accepted one, and all overrides count. */
+function itemOf(tool: ToolView): readonly ReviewItem[] {
+  const { name, id, drift } = tool;
+  const suspends = suspendedIn(tool);
+  if (drift === undefined && suspends.length === 0) return [];
+  const { severity = 'dangerous', dangers = [], flags = [], isVolatile = false, changes = [] } = drift ?? {};
+  const reasons =
+    drift === undefined ? ['an override was given for another definition'] : [...dangers, ...flags];
+  return [{ kind: 'tool', name, id, severity, reasons, suspends, isVolatile, changes }];
+}
+
+export function suspendedIn({ hints }: Pick<ToolView, 'hints'>): readonly Hint[] {
+  return HINTS.filter((hint) =>
+    hints[hint].claims.some(({ kind, suspended }) => kind === 'override' && suspended !== undefined),
+  );
+}
+
+const GRAVITY: Readonly<Record<ReviewItem['severity'], number>> = { dangerous: 0, review: 1, harmless: 2 };
+
+function byGravity(one: ReviewItem, other: ReviewItem): number {
+  return GRAVITY[one.severity] - GRAVITY[other.severity];
+}
+
+function showAll(items: readonly ReviewItem[], { json = false }: ReviewOptions): void {
+  if (json) return printJson({ review: items });
+  if (items.length > 0)
+    print(
+      tableOf(
+        ['TOOL', 'KIND', 'SEVERITY', 'WHY'],
+        items.map((item) => [item.name, item.kind, item.severity, whyOf(item)]),
+      ),
+    );
+  printError(
+    items.length === 0
+      ? 'Nothing waits for a review.'
+      : `${counted(items.length, 'tool')} to review. \`assay review TOOL\` shows what changed, and --accept accepts it.`,
+  );
+}
+
+function whyOf({ reasons, suspends, isVolatile }: ReviewItem): string {
+  return [
+    ...(reasons.length === 0 ? ['what changed is harmless'] : reasons),
+    ...(isVolatile ? ['its texts change at each start'] : []),
+    ...(suspends.length === 0 ? [] : [`suspended: ${suspends.join(', ')}`]),
+  ].join('; ');
+}
+
+/** Whole, however long: what is cut away might be what matters. */
+function showOne(item: ReviewItem, { json = false }: ReviewOptions): void {
+  if (json) return printJson({ review: [item] });
+  print(`${printable(item.name)}: ${item.severity === 'dangerous' ? style.red('dangerous') : item.severity}`);
+  print(`  ${printable(whyOf(item))}`);
+  for (const { path, before, after } of item.changes) {
+    print(`  ${path === '' ? 'the whole' : printable(path)}`);
+    if (before !== undefined) print(style.red(`    - ${printable(before)}`));
+    if (after !== undefined) print(style.green(`    + ${printable(after)}`));
+  }
+  printError('`--accept` accepts exactly this definition; overrides of the tool then count for it.');
+}
