@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { jsonFault, readClientMessage, type RequestMessage } from '../../../src/protocol/message.ts';
+import { requestFor } from '../../../src/protocol/translate.ts';
+import { jsonOf, sameForAllReaders } from '../readers.ts';
+
+const CHANGE = { id: 7, name: 'renamed', clientInfo: '{"name":"fuzz","version":"1"}' } as const;
+const ERAS = ['legacy', 'modern'] as const;
+/** Members that a request may not be understood differently in, behind their objects. */
+const READ = [['id'], ['method'], ['params'], ['params', 'name'], ['params', '_meta']] as const;
+
+/** What a client sent is refused, or every reader of what goes to the server understands the same. */
+export function fuzz(bytes: Buffer): void {
+  const message = readClientMessage(bytes);
+  const json = jsonOf(bytes);
+  if (message.kind === 'none') {
+    if (message.fault === 'not JSON')
+      assert.equal(json, undefined, `JSON is called broken: ${message.reason}`);
+    return;
+  }
+  assert.equal(
+    jsonFault(message) === undefined,
+    json !== undefined,
+    'the strict reader and JSON.parse differ',
+  );
+  if (json === undefined || message.kind !== 'request') return;
+  assert.equal(message.method, (json as { method: unknown }).method);
+  for (const from of ERAS) for (const to of ERAS) forwarded(message, { ...CHANGE, from, to });
+}
+
+function forwarded(message: RequestMessage, change: Parameters<typeof requestFor>[1]): void {
+  const out = Buffer.concat(requestFor(message, change));
+  const sent = jsonOf(out) as { id: unknown; method: unknown; params?: { arguments?: unknown } } | undefined;
+  assert.ok(sent, 'what goes to the server is JSON');
+  assert.equal(sent.id, change.id);
+  assert.equal(sent.method, message.method);
+  sameForAllReaders(out, READ);
+}

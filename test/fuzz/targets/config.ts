@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { configIn } from '../../../src/adapters/config/load-config.ts';
+
+const AROUND = { env: { HOME: '/home/ada', TOKEN: 'secret' }, cwd: '/home/ada', home: '/home/ada' };
+
+/** A config file is read or refused with a line and column; nothing of it throws. */
+export function fuzz(bytes: Buffer): void {
+  const text = bytes.toString();
+  const config = configIn('/home/ada/mcp.json', text, AROUND);
+  if (!config.ok) {
+    assert.equal(config.error.code, 'CONFIG_INVALID');
+    return;
+  }
+  const lines = text.split(/\r\n|\r|\n/).length;
+  for (const { line } of [...config.value.problems, ...config.value.warnings])
+    assert.ok(line === undefined || (line >= 1 && line <= lines), `line ${line} of ${lines}`);
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { openOpenapi } from '../../../src/adapters/sources/openapi/open-openapi.ts';
+import type { HttpPort } from '../../../src/adapters/sources/http/http-port.ts';
+import { err, ok } from '../../../src/core/result.ts';
+
+/** No document sends a request: what it refers to elsewhere cannot be had. */
+const http: HttpPort = {
+  send: () => Promise.resolve(err('is not asked')),
+  close: () => Promise.resolve(),
+};
+const NEVER: AbortSignal = new AbortController().signal;
+
+/** An OpenAPI document is read or refused; each of its tools has a schema that is JSON, and no exception was needed to get there. */
+export async function fuzz(bytes: Buffer): Promise<void> {
+  const source = openOpenapi({
+    document: '/documents/api.json',
+    headers: {},
+    credentials: {},
+    timeoutMs: 20_000,
+    maxBytes: 1024 * 1024,
+    http,
+    readFile: () => Promise.resolve(ok(bytes.toString())),
+    watch: () => () => {},
+  });
+  const read = await source.read(NEVER);
+  await source.close();
+  if (!read.ok) {
+    assert.doesNotMatch(read.error, /^cannot be understood/);
+    return;
+  }
+  const { tools } = read.value;
+  assert.equal(new Set(tools.map(({ definition }) => definition.name)).size, tools.length, 'names differ');
+  for (const { definition } of tools)
+    assert.equal(JSON.parse(JSON.stringify(definition.inputSchema)).type, 'object');
+}
