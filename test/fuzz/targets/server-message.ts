@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import {
-  readResponsePieces,
+  largeMessage,
   readServerMessage,
+  type Message,
+  type NoMessage,
   type ResponseMessage,
 } from '../../../src/protocol/message.ts';
 import { replyFor, withProgressToken } from '../../../src/protocol/translate.ts';
@@ -17,19 +19,33 @@ const READ = [
   ['result', 'resultType'],
 ] as const;
 
-/** The first byte says where the rest is cut in two, as large answers come. */
-export function fuzz(data: Buffer): void {
-  const bytes = data.subarray(1);
+/** What a server sent is refused, or every reader of what goes to the client understands the same. */
+export function fuzz(bytes: Buffer): void {
   const message = readServerMessage(bytes);
+  alike(inSteps(bytes), message);
   if (message.kind === 'none') {
     if (message.fault === 'not JSON')
       assert.equal(jsonOf(bytes), undefined, `JSON is called broken: ${message.reason}`);
   } else if (message.kind === 'notification') {
     if (jsonOf(bytes) !== undefined) sameForAllReaders(withProgressToken(message, '1'), [['id'], ['method']]);
   } else if (message.kind === 'response') answered(message, bytes);
-  const cut = ((data[0] ?? 0) * bytes.length) >> 8;
-  const pieces = readResponsePieces([bytes.subarray(0, cut), bytes.subarray(cut)]);
-  if (pieces !== undefined) answered(pieces, bytes);
+}
+
+/** As a large message is read. */
+function inSteps(bytes: Buffer): Message | NoMessage {
+  const read = largeMessage(bytes, 'server');
+  for (;;) {
+    const message = read();
+    if (message !== undefined) return message;
+  }
+}
+
+/** In steps all but a response is proven to be JSON as well, so more may be refused. */
+function alike(stepped: Message | NoMessage, message: Message | NoMessage): void {
+  if (stepped.kind !== 'none' || message.kind === 'none') {
+    assert.equal(stepped.kind, message.kind);
+    assert.equal('idText' in stepped && stepped.idText, 'idText' in message && message.idText);
+  } else assert.notEqual(message.kind, 'response');
 }
 
 function answered(message: ResponseMessage, bytes: Buffer): void {
