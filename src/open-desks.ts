@@ -23,7 +23,7 @@ export function desksOf({ catalog, settings, said, ground }: OpenedConfig): Desk
   return {
     tools,
     gateways: new GatewayDesk({ catalog, ...said, mask, nowMs }),
-    local: new LocalDesk({ catalog, ...said, tools, faultsOf, mask, nowMs }),
+    local: new LocalDesk({ catalog, ...said, tools, faultsOf, definitionOf, mask, nowMs }),
     modules: new ModuleDesk({ catalog, ...said, nowMs }),
   };
 }
@@ -32,6 +32,11 @@ export function desksOf({ catalog, settings, said, ground }: OpenedConfig): Desk
 async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {
   const { faultsOfRest } = await import('./adapters/sources/made-faults.ts');
   return faultsOfRest(spec);
+}
+
+async function definitionOf(spec: RestToolSpec): Promise<string> {
+  const { restDefinitionText } = await import('./adapters/sources/rest/rest-tool.ts');
+  return restDefinitionText(spec);
 }
 
 /** The same for a command: no source is started but those that it asks about. */

@@ -69,6 +69,7 @@ export async function openGate({
       isHolder: (holder, scope, nowMs) => gate.isHolder(holder, scope, nowMs),
       onTokens: (listener) => gate.onTokens(listener),
       refresh: () => gate.refresh(),
+      revoke: (id, nowMs) => gate.revoke(id, nowMs),
       isFitForNetwork: (nowMs) => gate.isFitForNetwork(nowMs),
       close: () => own.close(),
     },
@@ -83,6 +84,7 @@ function steady(gate: OpenGate, clock: () => number): OpenGate {
     isHolder: (holder, scope) => gate.isHolder(holder, scope, clock()),
     onTokens: (listener) => gate.onTokens(listener),
     refresh: () => gate.refresh(),
+    revoke: (id) => gate.revoke(id, clock()),
     isFitForNetwork: () => gate.isFitForNetwork(clock()),
     close: () => gate.close(),
   };

@@ -7,6 +7,7 @@ import { downstream } from './adapters/downstream/connect.ts';
 import { openCatalogFile } from './adapters/store/catalog-file.ts';
 import { recorder } from './adapters/store/recorder.ts';
 import { SERVE_FILE } from './adapters/store/running-serve.ts';
+import { limitedLog } from './adapters/telemetry/limited-log.ts';
 import { maskedConnect } from './adapters/telemetry/masked-connect.ts';
 import { secretsOfServer } from './adapters/telemetry/secret-values.ts';
 import type { Refusal } from './core/refusal.ts';
@@ -229,7 +230,7 @@ async function openPlan(
   const recallEra = (spec: ServerSpec): Era | undefined => memory.recall(spec)?.era;
   const credentials = openCredentials(ground, { store, isPersonal: isPersonal?.(settings) });
   const servers = downstream({
-    log,
+    log: ofServers(log, settings),
     recallEra,
     credentials,
     ownInfo: JSON.stringify(OWN_INFO),
@@ -282,4 +283,13 @@ function keepFresh(
 ): NodeJS.Timeout | undefined {
   void said?.words.ready();
   return everyMs > 0 ? setInterval(() => catalog.refresh(), everyMs).unref() : undefined;
+}
+
+/** What servers cause to be logged has a limit, for each of them. */
+function ofServers(log: Log, settings: Settings): Log {
+  return limitedLog(log, {
+    linesPerSecond: settings['limits.serverLogLines'],
+    nowMs: () => performance.now(),
+    later: (work, afterMs) => setTimeout(work, afterMs).unref(),
+  });
 }

@@ -12,6 +12,7 @@ import type { Settings } from './core/settings.ts';
 import { isLoopback } from './edges/mcp/guard.ts';
 import { openHttpDoor, type HttpDoor } from './edges/mcp/http-door.ts';
 import { openRest } from './open-rest.ts';
+import { sentenceOf } from './core/sentences.ts';
 import type { Meter } from './gateway/ports/telemetry.ts';
 import type { Store } from './gateway/ports/store.ts';
 import { openGround, openHomeStore, setting, type Ground, type GroundOptions } from './ground.ts';
@@ -134,6 +135,7 @@ async function openDoor(
     meter,
     views,
     others,
+    storeFault: () => store.fault && sentenceOf(store.fault),
   });
   if (!door.ok) {
     gate.close();

@@ -92,6 +92,8 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   STORE_UNAVAILABLE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   STORE_NEWER: { rpc: INTERNAL, http: 503, exit: EXIT.config },
   STORE_DAMAGED: { rpc: INTERNAL, http: 503, exit: EXIT.config },
+  STORE_MOVED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
+  REVOCATION_UNSAVED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
   TOKEN_NAME_TAKEN: { rpc: INVALID_PARAMS, http: 409, exit: EXIT.usage },
   TOKEN_UNKNOWN: { rpc: INVALID_PARAMS, http: 404, exit: EXIT.usage },
   SCOPE_MISSING: { rpc: INVALID_REQUEST, http: 403, exit: EXIT.usage },

@@ -99,6 +99,19 @@ export type Refusal =
       readonly reason: string;
     }
   | { readonly code: 'TOKEN_NAME_TAKEN'; readonly name: string }
+  /** The file that Assay has open is not under its name any more. `log`: its write-ahead log. */
+  | {
+      readonly code: 'STORE_MOVED';
+      readonly path: string;
+      readonly what: 'gone' | 'replaced' | 'log';
+    }
+  /** Rights were taken away in this process, and `reason` says why that could not be stored. */
+  | {
+      readonly code: 'REVOCATION_UNSAVED';
+      readonly kind: 'token' | 'tool' | 'gateway';
+      readonly name: string;
+      readonly reason: string;
+    }
   | { readonly code: 'TOKEN_UNKNOWN'; readonly name: string }
   | { readonly code: 'SCOPE_MISSING'; readonly scope: string }
   | { readonly code: 'TOO_MANY_FAILURES'; readonly waitSeconds: number }

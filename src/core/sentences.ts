@@ -124,6 +124,12 @@ const SENTENCES: Sentences = {
     `The store ${quote(r.place)} was written by a newer Assay (format ${r.found}; this one knows ${r.known}). Update Assay, or use another ASSAY_HOME.`,
   STORE_DAMAGED: (r) =>
     `The store ${quote(r.path)} is damaged: ${r.reason}. It was moved to ${quote(r.keptAs)}; the next start makes a new one.`,
+  STORE_MOVED: (r) =>
+    r.what === 'log'
+      ? `The write-ahead log of the store, ${quote(r.path)}, was deleted or replaced while Assay was running. The request is not saved. Assay opens the store again; repeat the request.`
+      : `The store file ${quote(r.path)} was ${r.what === 'gone' ? 'deleted or moved' : 'replaced by another file'} while Assay was running. The request is not saved; what was read before stays in force. Move the same file back, or stop Assay, put the right file in place and start it again.`,
+  REVOCATION_UNSAVED: (r) =>
+    `The ${r.kind} ${quote(r.name)} is ${LOWERED[r.kind]} until this process ends, but that could not be stored: ${r.reason}. Mend the store (a full disk: free space) and repeat the request; after a restart it would not hold.`,
   TOKEN_NAME_TAKEN: (r) =>
     `There is a token called ${quote(r.name)} already. Choose another name, or revoke that one.`,
   TOKEN_UNKNOWN: (r) => `No valid token is called ${quote(r.name)}. \`assay token list\` shows all.`,
@@ -222,6 +228,8 @@ const SENTENCES: Sentences = {
   SETTING_FIXED: (r) =>
     `The setting ${quote(r.name)} is fixed by the ${r.origin} (${r.by}). Change it there, or take it out there first.`,
 };
+
+const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } as const;
 
 /** The first one, and how many others there are. */
 function misfitsIn(misfits: readonly Misfit[]): string {

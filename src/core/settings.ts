@@ -52,6 +52,7 @@ export interface Settings {
   readonly 'limits.processesPerServer': number;
   readonly 'limits.linksPerServer': number;
   readonly 'limits.idleLinkMs': number;
+  readonly 'limits.serverLogLines': number;
   readonly 'limits.drainMs': number;
   readonly 'limits.listEntries': number;
   readonly 'limits.listBytes': number;
@@ -335,6 +336,13 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     changedBy: 'admin',
     kind: whole(300_000, 1, LONGEST_MS),
     about: 'Longest time in ms that a session at a server is kept unused for clients of 2026-07-28.',
+  },
+  'limits.serverLogLines': {
+    env: 'ASSAY_LIMITS_SERVER_LOG_LINES',
+    changedBy: 'admin',
+    kind: whole(100, 1, 1_000_000),
+    about:
+      'Maximum number of lines per second that one server may add to the log, on average; ten times as many at once. A KiB of text counts as a line.',
   },
   'limits.drainMs': {
     env: 'ASSAY_LIMITS_DRAIN_MS',

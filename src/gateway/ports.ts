@@ -232,6 +232,8 @@ export interface Gate {
   onTokens(listener: () => void): () => void;
   /** Resolves when what was changed of tokens before counts here, or the store cannot be read. */
   refresh(): Promise<void>;
+  /** Refuses a token from now on until this process ends, stored or not. False: no valid token of the store has this id. */
+  revoke(id: string, nowMs: number): boolean;
 }
 
 /** Where events go that people may want to read. Known secrets are masked on the way. */

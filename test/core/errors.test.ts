@@ -73,6 +73,8 @@ const REFUSALS: Examples = {
   SERVERS_ABSENT: ['-32603 500 3', { path: HOSTILE }],
   STORE_UNAVAILABLE: ['-32603 503 4', { reason: 'the disk is full' }],
   STORE_NEWER: ['-32603 503 3', { place: HOSTILE, found: 2, known: 1 }],
+  STORE_MOVED: ['-32603 503 4', { path: HOSTILE, what: 'gone' }],
+  REVOCATION_UNSAVED: ['-32603 503 4', { kind: 'tool', name: HOSTILE, reason: 'the disk is full' }],
   STORE_DAMAGED: ['-32603 503 3', { path: HOSTILE, keptAs: HOSTILE, reason: 'it is no database' }],
   TOKEN_NAME_TAKEN: ['-32602 409 2', { name: HOSTILE }],
   TOKEN_UNKNOWN: ['-32602 404 2', { name: HOSTILE }],

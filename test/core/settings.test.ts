@@ -107,6 +107,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'limits.processesPerServer': 'admin',
   'limits.linksPerServer': 'admin',
   'limits.idleLinkMs': 'admin',
+  'limits.serverLogLines': 'admin',
   'limits.drainMs': 'admin',
   'limits.listEntries': 'admin',
   'limits.listBytes': 'admin',

@@ -11,7 +11,7 @@ import { at, listAt, numberAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
-import { tryStore, valueOf } from '../support/store-values.ts';
+import { saveWords, tryStore, valueOf } from '../support/store-values.ts';
 import { bearer, keepToken, revokeToken } from '../support/tokens.ts';
 
 const home = tempDir();
@@ -34,7 +34,7 @@ async function act(action: string, target: Partial<Deed['target']> = {}): Promis
   words += 1;
   const deed = deedOf(action, target);
   const word = { kind: 'tool', id: `t${words}`, body: {} } as const;
-  expect(valueOf(await store.saveWords([{ word, former: undefined, deed }]))).toBeDefined();
+  expect(valueOf(await saveWords(store, [{ word, former: undefined, deed }]))).toBeDefined();
 }
 
 function deedOf(action: string, target: Partial<Deed['target']> = {}): Deed {
@@ -182,7 +182,7 @@ describe('/events', () => {
           former: undefined,
           deed: { ...deedOf(`slow.${part * 200 + at}`), after: { text } },
         }));
-        valueOf(await store.saveWords(changes));
+        valueOf(await saveWords(store, changes));
       }
       await sleep(1_500);
       expect(residentMiB() - before).toBeLessThan(40);

@@ -8,7 +8,7 @@ import { makeEverything, openInstance, type Instance } from '../support/bundles.
 import { send } from '../support/http.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
 import { tempDir } from '../support/place.ts';
-import { tryStore, valueOf } from '../support/store-values.ts';
+import { saveSetting, tryStore, valueOf } from '../support/store-values.ts';
 
 /** Values that every setting of `startup` would take. */
 const WANTED: Readonly<Partial<Record<SettingKey, string | number | boolean>>> = {
@@ -187,7 +187,7 @@ it('a setting that an earlier version stored is ignored, shown everywhere, and c
   const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
   const deed = { atMs: 1, subject: 'x', action: 'preference.update', before: 0, after: 1 } as const;
   const target = { kind: 'preference', id: 'mcp.access', name: 'mcp.access' } as const;
-  valueOf(await store.saveSetting('mcp.access', 'token', { ...deed, target }));
+  valueOf(await saveSetting(store, 'mcp.access', 'token', { ...deed, target }));
   await store.close();
   const { assay, limited } = await openInstance(undefined, { home });
   const warning =

@@ -10,7 +10,8 @@ import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
 function openUnread() {
   const config = writeConfig({ shouter: fixture('shouter'), plain: fixture('plain') });
   const child = spawn(process.execPath, [MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()], {
-    env: cleanEnv(),
+    // Far more of it is to come than a server may add to the log otherwise.
+    env: cleanEnv({ ASSAY_LIMITS_SERVER_LOG_LINES: '1000000' }),
     stdio: 'pipe',
   });
   const { pid = 0 } = child;

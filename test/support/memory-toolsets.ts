@@ -1,10 +1,12 @@
 import type { Deed } from '../../src/core/deed.ts';
+import type { Change, CommitStore, ExpectedRevision } from '../../src/gateway/ports/commit.ts';
+import type { Toolset } from '../../src/core/toolset.ts';
 import { err, ok } from '../../src/core/result.ts';
 import type { Store, StorePart } from '../../src/gateway/ports/store.ts';
 import type { EquippedMemory, StoredToolset, ToolsetStore } from '../../src/gateway/ports/toolsets.ts';
 
 /** The toolsets of a store, in memory. */
-export class MemoryToolsets implements ToolsetStore, Pick<Store, 'onChange'> {
+export class MemoryToolsets implements ToolsetStore, CommitStore, Pick<Store, 'onChange'> {
   readonly kept: Map<string, StoredToolset> = new Map<string, StoredToolset>();
   /** How often a toolset was written. */
   writes = 0;
@@ -14,49 +16,68 @@ export class MemoryToolsets implements ToolsetStore, Pick<Store, 'onChange'> {
   equippings = 0;
   /** Called before each write, as somebody else who is faster. */
   before: () => void = () => undefined;
+  /** Whether the next read finds the store. */
+  mayRead: () => boolean = () => true;
   #revision = 0;
   #equipped: string | undefined;
   readonly #listeners = new Set<(parts: readonly StorePart[]) => void>();
 
   toolsets: ToolsetStore['toolsets'] = (known) =>
     Promise.resolve(
-      ok({
-        names: [...this.kept.keys()].sort(),
-        changed: [...this.kept.values()].filter((one) => known.get(one.toolset.name) !== one.revision),
-        equipped: this.#equipped,
-        equippings: this.equippings,
-      }),
+      this.mayRead()
+        ? ok({
+            names: [...this.kept.keys()].sort(),
+            changed: [...this.kept.values()].filter((one) => known.get(one.toolset.name) !== one.revision),
+            equipped: this.#equipped,
+            equippings: this.equippings,
+          })
+        : err({ code: 'STORE_UNAVAILABLE', reason: 'the test says so' }),
     );
 
-  saveToolset: ToolsetStore['saveToolset'] = (toolset, former, deed) => {
+  commit: CommitStore['commit'] = (commit) => {
     this.before();
-    const there = this.kept.get(former?.name ?? toolset.name);
-    if (former === undefined && there !== undefined)
-      return Promise.resolve(err({ code: 'TOOLSET_TAKEN', name: toolset.name }));
-    if (former !== undefined && there?.revision !== former.revision) return Promise.resolve(ok(undefined));
-    if (former !== undefined) this.kept.delete(former.name);
-    const saved = { toolset, revision: (this.#revision += 1) };
-    this.kept.set(toolset.name, saved);
-    this.writes += 1;
-    if (deed !== undefined) this.deeds.push(deed);
-    return Promise.resolve(ok(saved));
+    if (!commit.expectedRevisions.every((one) => this.#isCurrent(one))) return Promise.resolve(ok(undefined));
+    const toolsets = commit.changes.flatMap((change) => this.#make(change) ?? []);
+    this.deeds.push(...commit.audit);
+    return Promise.resolve(ok({ words: [], toolsets }));
   };
 
-  removeToolset: ToolsetStore['removeToolset'] = (name, deed) => {
-    if (deed !== undefined && this.kept.has(name)) this.deeds.push(deed);
-    if (this.#equipped === name) void this.equip(undefined);
-    return Promise.resolve(ok(this.kept.delete(name)));
-  };
+  /** As if another process kept it. */
+  keep(toolset: Toolset): StoredToolset {
+    const stored = { toolset, revision: (this.#revision += 1) };
+    this.kept.set(toolset.name, stored);
+    return stored;
+  }
 
-  equip: ToolsetStore['equip'] = (name, deed) => {
-    const isThere = name === undefined || this.kept.has(name);
-    if (isThere) {
-      this.#equipped = name;
-      if (deed !== undefined) this.deeds.push(deed);
-      this.equippings += 1;
+  #isCurrent(expected: ExpectedRevision): boolean {
+    if (expected.kind === 'toolset') return this.kept.get(expected.name)?.revision === expected.revision;
+    return expected.kind !== 'equipped' || expected.equippings === this.equippings;
+  }
+
+  #make(change: Change): StoredToolset | undefined {
+    switch (change.kind) {
+      case 'toolset':
+        this.writes += 1;
+        if (change.replaces !== undefined) this.kept.delete(change.replaces);
+        if (change.replaces !== undefined && this.#equipped === change.replaces)
+          this.#equipped = change.toolset.name;
+        return this.keep(change.toolset);
+      case 'toolset removal':
+        this.kept.delete(change.name);
+        if (this.#equipped === change.name) this.#equip(undefined);
+        return undefined;
+      case 'equipped':
+        this.#equip(change.name);
+        return undefined;
+      default:
+        throw new Error(`No ${change.kind} is kept here.`);
     }
-    return Promise.resolve(ok(isThere));
-  };
+  }
+
+  #equip(name: string | undefined): void {
+    this.#equipped = name;
+    this.equippings += 1;
+  }
 
   onChange: Store['onChange'] = (listener) => {
     this.#listeners.add(listener);

@@ -12,7 +12,9 @@ import type {
   StoredCredential,
   StoredToken,
 } from '../../src/gateway/ports/store.ts';
-import type { AcceptedDefinition, WordChange } from '../../src/gateway/ports/words.ts';
+import type { Commit, CommitStore } from '../../src/gateway/ports/commit.ts';
+import type { StoredToolset } from '../../src/gateway/ports/toolsets.ts';
+import type { AcceptedDefinition, StoredWord, WordChange } from '../../src/gateway/ports/words.ts';
 
 /** Where a store is. */
 export interface StorePlace {
@@ -107,4 +109,106 @@ export function toolset(name: string, more: Partial<Toolset> = {}): Toolset {
     toolNotes: [],
     ...more,
   };
+}
+
+/** Commits words, each in the place of its former one; undefined: a write conflict. */
+export async function saveWords(
+  store: CommitStore,
+  changes: readonly WordChange[],
+): Promise<Result<readonly StoredWord[] | undefined, Refusal>> {
+  const done = await store.commit({
+    changes: changes.map(({ word, accepted }) => ({ kind: 'word', word, accepted })),
+    expectedRevisions: changes.map(({ word, former }) => ({ kind: 'word', word, revision: former })),
+    audit: changes.flatMap(({ deed }) => deed ?? []),
+  });
+  return done.ok ? { ok: true, value: done.value?.words } : done;
+}
+
+/** A commit of one toolset, in the place of a former one or as a new one; undefined: a write conflict. */
+export async function saveToolset(
+  store: CommitStore,
+  toolset: Toolset,
+  former?: { readonly name: string; readonly revision: number },
+  deed?: Deed,
+): Promise<Result<StoredToolset | undefined, Refusal>> {
+  const done = await store.commit({
+    changes: [{ kind: 'toolset', toolset, replaces: former?.name }],
+    expectedRevisions: former === undefined ? [] : [{ kind: 'toolset', ...former }],
+    audit: deed === undefined ? [] : [deed],
+  });
+  return done.ok ? { ok: true, value: done.value?.toolsets[0] } : done;
+}
+
+export function removeToolset(
+  store: CommitStore,
+  name: string,
+  deed?: Deed,
+): Promise<Result<boolean, Refusal>> {
+  return change(store, { kind: 'toolset removal', name }, deed);
+}
+
+export function equip(
+  store: CommitStore,
+  name: string | undefined,
+  deed?: Deed,
+): Promise<Result<boolean, Refusal>> {
+  return change(store, { kind: 'equipped', name }, deed);
+}
+
+export function saveSetting(
+  store: CommitStore,
+  key: string,
+  value: unknown,
+  deed?: Deed,
+): Promise<Result<boolean, Refusal>> {
+  return change(store, { kind: 'setting', key, value }, deed);
+}
+
+/** Whether it was made. */
+async function change(
+  store: CommitStore,
+  one: Commit['changes'][number],
+  deed: Deed | undefined,
+): Promise<Result<boolean, Refusal>> {
+  const done = await store.commit({
+    changes: [one],
+    expectedRevisions: [],
+    audit: deed === undefined ? [] : [deed],
+  });
+  return done.ok ? { ok: true, value: done.value !== undefined } : done;
+}
+
+/** Changes of all kinds, each with the revision that it replaces; undefined: there was none. */
+export interface ChangesTogether {
+  readonly words: readonly WordChange[];
+  readonly toolsets: readonly { readonly toolset: Toolset; readonly former: number | undefined }[];
+  readonly equip: { readonly name: string; readonly equippings: number } | undefined;
+  readonly settings: readonly { readonly key: string; readonly value: unknown; readonly former: unknown }[];
+  readonly deeds: readonly Deed[];
+}
+
+/** One commit of all of them; whether it was made. */
+export async function saveTogether(
+  store: CommitStore,
+  { words, toolsets, equip: equipped, settings, deeds }: ChangesTogether,
+): Promise<Result<boolean, Refusal>> {
+  const done = await store.commit({
+    changes: [
+      ...words.map(({ word, accepted }) => ({ kind: 'word', word, accepted }) as const),
+      ...toolsets.map((one) => {
+        const replaces = one.former === undefined ? undefined : one.toolset.name;
+        return { kind: 'toolset', toolset: one.toolset, replaces } as const;
+      }),
+      ...(equipped === undefined ? [] : [{ kind: 'equipped', name: equipped.name } as const]),
+      ...settings.map(({ key, value }) => ({ kind: 'setting', key, value }) as const),
+    ],
+    expectedRevisions: [
+      ...words.map(({ word, former }) => ({ kind: 'word', word, revision: former }) as const),
+      ...toolsets.map((one) => ({ kind: 'toolset', name: one.toolset.name, revision: one.former }) as const),
+      ...(equipped === undefined ? [] : [{ kind: 'equipped', equippings: equipped.equippings } as const]),
+      ...settings.map(({ key, former }) => ({ kind: 'setting', key, value: former }) as const),
+    ],
+    audit: deeds,
+  });
+  return done.ok ? { ok: true, value: done.value !== undefined } : done;
 }

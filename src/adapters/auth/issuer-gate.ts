@@ -99,6 +99,10 @@ export class IssuerGate implements Gate {
     return this.#options.own.refresh();
   }
 
+  revoke(id: string, nowMs: number): boolean {
+    return this.#options.own.revoke(id, nowMs);
+  }
+
   /** Tokens of an issuer cannot be guessed; ASSAY_TOKEN can, where it is short. */
   isFitForNetwork(nowMs: number): boolean {
     return this.#options.operatorToken === undefined || this.#options.own.isFitForNetwork(nowMs);

@@ -76,6 +76,8 @@ export class TokenGate implements Gate {
   #known: ReadonlyMap<string, Known> = new Map();
   readonly #listeners = new Set<() => void>();
   readonly #lookUps = new LookUps(() => this.#read());
+  /** When tokens were revoked by this process, whether that could be stored or not. */
+  readonly #revokedMs = new Map<string, number>();
   #reading: Promise<void> | undefined;
   #isStale = false;
   #isClosed = false;
@@ -147,6 +149,18 @@ export class TokenGate implements Gate {
     return this.#read();
   }
 
+  revoke(id: string, nowMs: number): boolean {
+    const known = this.#known.get(id);
+    if (known === undefined || id === this.#options.ownToken.id || known === this.#named) return false;
+    // Asked once more, because the first time it could not be stored.
+    if (this.#revokedMs.has(id)) return true;
+    if (known.revokedMs !== undefined) return false;
+    this.#revokedMs.set(id, nowMs);
+    this.#known = new Map([...this.#known, [id, { ...known, revokedMs: nowMs }]]);
+    for (const listener of this.#listeners) listener();
+    return true;
+  }
+
   isFitForNetwork(nowMs: number): boolean {
     const { operatorToken } = this.#options;
     if (operatorToken !== undefined) return operatorToken.length >= SHORTEST_OPERATOR_TOKEN;
@@ -198,7 +212,11 @@ export class TokenGate implements Gate {
   #index(tokens: readonly StoredToken[]): ReadonlyMap<string, Known> {
     // One that was named before names like those of an issuer's were refused.
     const ours = tokens.filter(({ name }) => !isIssued(name));
-    const known = ours.map(knownOf).filter(({ digest }) => digest.length === DIGEST_BYTES);
+    const asHere = ours.map((token) => ({
+      ...token,
+      revokedMs: token.revokedMs ?? this.#revokedMs.get(token.id),
+    }));
+    const known = asHere.map(knownOf).filter(({ digest }) => digest.length === DIGEST_BYTES);
     const own = ownOf(this.#options.ownToken);
     const all = this.#named === undefined ? [...known, own] : [...known, own, this.#named];
     return new Map(all.flatMap((one) => (one.id === undefined ? [] : [[one.id, one] as const])));

@@ -1,10 +1,10 @@
 import type { MadeTool } from './made-tool.ts';
 
-const TEXTS = new WeakMap<MadeTool, string>();
+const TEXTS = new WeakMap<Pick<MadeTool, 'definition'>, string>();
 
 /** JSON text of a definition, with a title in both places where clients look for one; made once. What its maker wrote stays; where that is
  * nothing, its name becomes a title. */
-export function definitionText(tool: MadeTool): string {
+export function definitionText(tool: MadeTool | Pick<MadeTool, 'definition'>): string {
   const known = TEXTS.get(tool);
   if (known !== undefined) return known;
   const { name, description, annotations, title: given, ...rest } = tool.definition;

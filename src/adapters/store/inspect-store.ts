@@ -31,7 +31,7 @@ async function inspectSqlite(place: string): Promise<StoreFacts> {
       : new SqliteDatabase(readableAlone(await readBytes(place)));
     try {
       const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
-      if ((await newerThanKnown(db, sqliteDialect(place, database, db))) !== undefined)
+      if ((await newerThanKnown(db, sqliteDialect(place, { database, db }))) !== undefined)
         return { is: 'newer' };
       const found = database.pragma('quick_check(1)', { simple: true });
       if (found !== 'ok') return { is: 'at fault', fault: 'its pages contradict each other' };

@@ -1,8 +1,8 @@
 import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Toolset } from '../../core/toolset.ts';
-import type { ChangesTogether, Snapshot } from '../../gateway/ports/bundles.ts';
+import type { Snapshot } from '../../gateway/ports/bundles.ts';
+import type { Commit, Committed } from '../../gateway/ports/commit.ts';
 import type {
   CredentialKey,
   Leased,
@@ -14,30 +14,25 @@ import type {
   StorePart,
   StoredToken,
 } from '../../gateway/ports/store.ts';
-import type { Former, StoredToolset, ToolsetNews } from '../../gateway/ports/toolsets.ts';
-import type {
-  AcceptedDefinition,
-  DeedQuery,
-  StoredDeed,
-  StoredWord,
-  WordChange,
-  WordNews,
-} from '../../gateway/ports/words.ts';
+import type { ToolsetNews } from '../../gateway/ports/toolsets.ts';
+import type { AcceptedDefinition, DeedQuery, StoredDeed, WordNews } from '../../gateway/ports/words.ts';
 import { readAccepted, readAcceptedDigests, writeFirstAccepted } from './accepted-rows.ts';
-import { readSnapshot, writeTogether } from './bundle-rows.ts';
+import { readSnapshot } from './bundle-rows.ts';
+import { partsOf, writeCommit, WriteConflict } from './commit-rows.ts';
 import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
 import { readDeeds, writeDeeds } from './deed-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { readKeys, writeKey } from './key-rows.ts';
+import { StoreMoved } from './open-files.ts';
 import { readServer, readServers, writeServer } from './server-rows.ts';
-import { readSettings, writeSetting } from './setting-rows.ts';
+import { readSettings } from './setting-rows.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
-import { deleteToolset, markEquipped, readToolsets, writeToolset } from './toolset-rows.ts';
-import { readWords, writeWords } from './word-rows.ts';
+import { readToolsets } from './toolset-rows.ts';
+import { readWords } from './word-rows.ts';
 
 /** A store without the telling of changes: what one transaction does. */
-export type StoreCalls = Omit<Store, 'onChange' | 'close'>;
+export type StoreCalls = Omit<Store, 'fault' | 'onChange' | 'close'>;
 
 /**
  * The queries, the same for both databases. Writes are done in the order in which they are asked for, and a read sees
@@ -135,44 +130,12 @@ export class SqlStore implements StoreCalls {
     return this.#read((trx) => readToolsets(trx, known));
   }
 
-  saveToolset(
-    toolset: Toolset,
-    former: Former | undefined,
-    deed?: Deed,
-  ): Promise<Result<StoredToolset | undefined, Refusal>> {
-    return this.#write('toolsets', (trx) => writeToolset(trx, toolset, former), ifDone(deed));
-  }
-
-  removeToolset(name: string, deed?: Deed): Promise<Result<boolean, Refusal>> {
-    return this.#write('toolsets', async (trx) => ok(await deleteToolset(trx, name)), ifDone(deed));
-  }
-
-  equip(name: string | undefined, deed?: Deed): Promise<Result<boolean, Refusal>> {
-    return this.#write('toolsets', async (trx) => ok(await markEquipped(trx, name)), ifDone(deed));
-  }
-
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>> {
     return this.#read(readSettings);
   }
 
-  saveSetting(key: string, value: unknown, deed?: Deed): Promise<Result<undefined, Refusal>> {
-    const write = async (trx: Trx): Promise<Result<undefined, Refusal>> => {
-      await writeSetting(trx, key, value);
-      return DONE;
-    };
-    return this.#write('settings', write, always(deed));
-  }
-
   words(since: number): Promise<Result<WordNews, Refusal>> {
     return this.#read((trx) => readWords(trx, since));
-  }
-
-  saveWords(changes: readonly WordChange[]): Promise<Result<readonly StoredWord[] | undefined, Refusal>> {
-    return this.#write(
-      'words',
-      async (trx) => ok(await writeWords(trx, changes)),
-      (saved) => (saved === undefined ? [] : changes.flatMap(({ deed }) => deed ?? [])),
-    );
   }
 
   /** Most are known at most times, and then nobody is to wait for a lock or to be told anything. */
@@ -202,12 +165,17 @@ export class SqlStore implements StoreCalls {
     return this.#read(readSnapshot);
   }
 
-  saveTogether(changes: ChangesTogether): Promise<Result<boolean, Refusal>> {
-    return this.#write(
-      ['words', 'toolsets', 'settings'],
-      async (trx) => ok(await writeTogether(trx, changes)),
-      (isDone) => (isDone ? changes.deeds : []),
-    );
+  async commit(commit: Commit): Promise<Result<Committed | undefined, Refusal>> {
+    try {
+      return await this.#write<Committed>(
+        partsOf(commit),
+        async (trx) => ok(await writeCommit(trx, commit)),
+        () => commit.audit,
+      );
+    } catch (error) {
+      if (error instanceof WriteConflict) return ok(undefined);
+      throw error;
+    }
   }
 
   /** Resolves when all writes that were asked for are done. */
@@ -257,17 +225,12 @@ function always(deed: Deed | undefined): DeedsOf<unknown> {
   return () => (deed === undefined ? [] : [deed]);
 }
 
-/** For a write that may find nothing to do. */
-function ifDone(deed: Deed | undefined): DeedsOf<StoredToolset | boolean | undefined> {
-  return (done) => (deed === undefined || done === undefined || done === false ? [] : [deed]);
-}
-
 /** The trouble that a driver can be expected to have is a refusal; all else is a bug, and thrown. */
 async function expecting<T>(work: () => Promise<Result<T, Refusal>>): Promise<Result<T, Refusal>> {
   try {
     return await work();
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = error instanceof StoreMoved ? error.refusal : refusalOf(error);
     if (refusal === undefined) throw error;
     return err(refusal);
   }

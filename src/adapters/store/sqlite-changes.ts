@@ -4,12 +4,9 @@ import type { OpenSqlite } from './sqlite-file.ts';
 import { refusalOf } from './driver-faults.ts';
 
 const POLL_MS = 250;
-/** Revision of a part in another file than the one that is open. */
-const ELSEWHERE = -1;
 
 /** What was there at a look, from which the next one tells what changed, also in another thread. */
 export interface Known {
-  readonly file: string;
   readonly revisions: ReadonlyMap<StorePart, number>;
 }
 
@@ -46,7 +43,7 @@ export class SqliteChanges {
   async listen(known: Known | undefined): Promise<void> {
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => this.#ask(), POLL_MS).unref();
-    if (known !== undefined) this.#revisions = this.#revisionsOf(known);
+    if (known !== undefined) this.#revisions = known.revisions;
     const changed = await this.#look();
     if (changed !== undefined) this.#say(known === undefined ? [] : changed);
   }
@@ -82,12 +79,7 @@ export class SqliteChanges {
   }
 
   #say(changed: readonly StorePart[]): void {
-    this.#tell({ changed, known: { file: this.#open.file, revisions: this.#revisions } });
-  }
-
-  #revisionsOf({ file, revisions }: Known): ReadonlyMap<StorePart, number> {
-    if (file === this.#open.file) return revisions;
-    return new Map([...revisions.keys()].map((part) => [part, ELSEWHERE]));
+    this.#tell({ changed, known: { revisions: this.#revisions } });
   }
 
   #commitsOfOthers(): unknown {

@@ -3,14 +3,24 @@ import { sql } from 'kysely';
 import type { StorePart } from '../../gateway/ports/store.ts';
 import type { Db, Dialect, Trx } from './dialect.ts';
 
-/** `database` is the one connection on which `db` works. */
-export function sqliteDialect(place: string, database: Database, db: Db): Dialect {
-  const transaction = <T>(begin: string, work: (trx: Trx) => Promise<T>): Promise<T> =>
+/** `database` is the one connection on which `db` works; `verify` throws where it does not write to the right files. */
+export function sqliteDialect(
+  place: string,
+  { database, db, verify = () => undefined }: Connection,
+): Dialect {
+  const transaction = <T>(
+    begin: string,
+    work: (trx: Trx) => Promise<T>,
+    check: () => void = () => undefined,
+  ): Promise<T> =>
     db.connection().execute(async (connection) => {
       database.exec(begin);
       try {
         const done = await work(connection);
+        check();
         database.exec('commit');
+        // Whoever took the file away in between is found out before the write is acknowledged.
+        check();
         return done;
       } finally {
         // Some errors, such as that of a full disk, have ended the transaction already.
@@ -45,8 +55,14 @@ export function sqliteDialect(place: string, database: Database, db: Db): Dialec
     },
     read: (work) => transaction('begin', work),
     // Taken at once, the lock is waited for; taken at the first write, it would be refused where another one wrote since.
-    write: (_what, work) => transaction('begin immediate', work),
+    write: (_what, work) => transaction('begin immediate', work, verify),
   };
+}
+
+interface Connection {
+  readonly database: Database;
+  readonly db: Db;
+  readonly verify?: () => void;
 }
 
 export async function readRevisions(trx: Trx): Promise<ReadonlyMap<StorePart, number>> {

@@ -8,6 +8,7 @@ import { pause } from '../../platform/waiting.ts';
 import type { Db, Dialect } from './dialect.ts';
 import { needsWriter, refusalOf, saysDamaged, saysLocked } from './driver-faults.ts';
 import { migrate, newerThanKnown } from './migrations.ts';
+import { movedFrom, OpenFiles } from './open-files.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import type { Tables } from './tables.ts';
 
@@ -20,6 +21,7 @@ const LEAST_BYTES = 512;
 export interface OpenSqlite {
   /** Tells the file from another one that has its name later. */
   readonly file: string;
+  readonly files: OpenFiles;
   readonly database: Database;
   readonly db: Db;
   readonly dialect: Dialect;
@@ -27,14 +29,19 @@ export interface OpenSqlite {
 
 /**
  * Opens `assay.db` of a home, making what is not there. A damaged file is kept under another name: STORE_DAMAGED; the
- * next one who opens begins anew.
+ * next one who opens begins anew. With `known`, the id of the file that this process opened before, none is made, and
+ * another one is refused: STORE_MOVED.
  */
-export async function openSqliteFile(home: string): Promise<Result<OpenSqlite, Refusal>> {
+export async function openSqliteFile(home: string, known?: string): Promise<Result<OpenSqlite, Refusal>> {
   const path = join(home, 'assay.db');
-  const folder = await ensureFolder(home);
-  const file = folder.ok ? await ensurePrivateFile(path) : folder;
-  if (!file.ok) return unavailable(folder.ok ? path : home, file.error.reason);
+  if (known === undefined) {
+    const folder = await ensureFolder(home);
+    const file = folder.ok ? await ensurePrivateFile(path) : folder;
+    if (!file.ok) return unavailable(folder.ok ? path : home, file.error.reason);
+  }
   const seen = await fileFacts(path);
+  const moved = known === undefined ? undefined : movedFrom(path, known, seen?.id);
+  if (moved !== undefined) return err(moved);
   if (seen !== undefined && seen.bytes > 0 && seen.bytes < LEAST_BYTES)
     return setAside(path, seen.id, 'it is shorter than any database');
   const deadlineMs = Date.now() + LOCK_MS;
@@ -63,7 +70,7 @@ async function inspect(path: string): Promise<Result<never, Refusal> | string | 
   }
   try {
     const db = kyselyOf(database);
-    const newer = await newerThanKnown(db, sqliteDialect(path, database, db));
+    const newer = await newerThanKnown(db, sqliteDialect(path, { database, db }));
     if (newer !== undefined) return err(newer);
     const found = database.pragma('quick_check(1)', { simple: true });
     return found === 'ok' ? undefined : 'its pages contradict each other';
@@ -83,9 +90,10 @@ async function open(path: string, file: string): Promise<Result<OpenSqlite, Refu
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     const db = kyselyOf(database);
-    const dialect = sqliteDialect(path, database, db);
+    const files = new OpenFiles(path, file);
+    const dialect = sqliteDialect(path, { database, db, verify: () => files.check() });
     const migrated = await migrate(db, dialect);
-    if (migrated.ok) return ok({ file, database, db, dialect });
+    if (migrated.ok) return ok({ file, files, database, db, dialect });
     database.close();
     return migrated;
   } catch (error) {

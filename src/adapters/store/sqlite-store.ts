@@ -1,9 +1,9 @@
 import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
-import type { Toolset } from '../../core/toolset.ts';
 import type { Log } from '../../gateway/ports.ts';
-import type { ChangesTogether, Snapshot } from '../../gateway/ports/bundles.ts';
+import type { Snapshot } from '../../gateway/ports/bundles.ts';
+import type { Commit, Committed } from '../../gateway/ports/commit.ts';
 import type {
   CredentialKey,
   Leased,
@@ -15,15 +15,8 @@ import type {
   StorePart,
   StoredToken,
 } from '../../gateway/ports/store.ts';
-import type { Former, StoredToolset, ToolsetNews } from '../../gateway/ports/toolsets.ts';
-import type {
-  AcceptedDefinition,
-  DeedQuery,
-  StoredDeed,
-  StoredWord,
-  WordChange,
-  WordNews,
-} from '../../gateway/ports/words.ts';
+import type { ToolsetNews } from '../../gateway/ports/toolsets.ts';
+import type { AcceptedDefinition, DeedQuery, StoredDeed, WordNews } from '../../gateway/ports/words.ts';
 import { Listeners } from './listeners.ts';
 import { SqliteThread, type Given } from './sqlite-thread.ts';
 import type { SqliteCalls } from './sqlite-worker.ts';
@@ -49,7 +42,7 @@ export class SqliteStore implements Store {
     });
   }
 
-  open(): Promise<Result<undefined, Refusal>> {
+  open(): Promise<Result<string, Refusal>> {
     return this.#call('open');
   }
 
@@ -120,36 +113,12 @@ export class SqliteStore implements Store {
     return this.#call('toolsets', known);
   }
 
-  saveToolset(
-    toolset: Toolset,
-    former: Former | undefined,
-    deed?: Deed,
-  ): Promise<Result<StoredToolset | undefined, Refusal>> {
-    return this.#call('saveToolset', toolset, former, deed);
-  }
-
-  removeToolset(name: string, deed?: Deed): Promise<Result<boolean, Refusal>> {
-    return this.#call('removeToolset', name, deed);
-  }
-
-  equip(name: string | undefined, deed?: Deed): Promise<Result<boolean, Refusal>> {
-    return this.#call('equip', name, deed);
-  }
-
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>> {
     return this.#call('settings');
   }
 
-  saveSetting(key: string, value: unknown, deed?: Deed): Promise<Result<undefined, Refusal>> {
-    return this.#call('saveSetting', key, value, deed);
-  }
-
   words(since: number): Promise<Result<WordNews, Refusal>> {
     return this.#call('words', since);
-  }
-
-  saveWords(changes: readonly WordChange[]): Promise<Result<readonly StoredWord[] | undefined, Refusal>> {
-    return this.#call('saveWords', changes);
   }
 
   acceptFirst(
@@ -170,8 +139,12 @@ export class SqliteStore implements Store {
     return this.#call('snapshot');
   }
 
-  saveTogether(changes: ChangesTogether): Promise<Result<boolean, Refusal>> {
-    return this.#call('saveTogether', changes);
+  commit(commit: Commit): Promise<Result<Committed | undefined, Refusal>> {
+    return this.#call('commit', commit);
+  }
+
+  get fault(): Refusal | undefined {
+    return this.#thread.moved;
   }
 
   onChange(listener: (parts: readonly StorePart[]) => void): () => void {

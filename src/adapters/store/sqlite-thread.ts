@@ -7,7 +7,7 @@ import type { StorePart } from '../../gateway/ports/store.ts';
 import { Thread, type CallOutcome } from '../../platform/thread.ts';
 import { watchFiles } from './file-mark.ts';
 import type { Known, Look } from './sqlite-changes.ts';
-import type { SqliteCalls } from './sqlite-worker.ts';
+import type { SqliteCalls, SqliteGiven } from './sqlite-worker.ts';
 
 /** Values of the store's thread that live shortly are rows on their way. */
 const YOUNG_MIB = 4;
@@ -51,7 +51,10 @@ export class SqliteThread {
   #isBlind = false;
   /** Why this process uses the file no more. */
   #refusal: Refusal | undefined;
-  #wasOpen = false;
+  /** Id of the file that was opened first, the only one that is opened again. */
+  #file: string | undefined;
+  /** Why the file that is open is of no use at the moment. */
+  #moved: Refusal | undefined;
   /** What the log was told of since the file was opened last. */
   readonly #told = new Set<string>();
   /** Pending while the thread finds out whether it can rest; calls wait for that, in their order. */
@@ -109,18 +112,47 @@ export class SqliteThread {
     clearTimeout(this.#idle);
     this.#owed++;
     try {
-      return await thread.call(method, args);
+      const done = await thread.call(method, args);
+      if (done.kind === 'answered') this.#look(thread, done.value as Given<keyof SqliteCalls>);
+      return done;
     } finally {
       this.#owed--;
       if (this.#owed === 0) this.#restIn(IDLE_MS);
     }
   }
 
+  /** STORE_MOVED, while the files are not under their names. */
+  get moved(): Refusal | undefined {
+    return this.#moved;
+  }
+
+  #look(thread: Thread, given: Given<keyof SqliteCalls>): void {
+    if (given.ok) return;
+    const refusal = given.error;
+    if (refusal.code !== 'STORE_MOVED') return;
+    this.#takeMoved(refusal);
+    if (refusal.what !== 'log' || this.#thread !== thread) return;
+    // Closing puts what the lost log holds into the database; the next call opens it with a new log.
+    this.#thread = undefined;
+    this.#isBlind = true;
+    this.#ending = thread.call('close', []).then(() => thread.end());
+    this.#reviveLater();
+  }
+
+  #takeMoved(refusal: Refusal | undefined): void {
+    const before = this.#moved;
+    this.#moved = refusal;
+    if (refusal !== undefined && before === undefined)
+      this.#options.log.error('store: its file is not the one that is open', { cause: sentenceOf(refusal) });
+    if (refusal === undefined && before !== undefined)
+      this.#options.log.info('store: its file is there again');
+  }
+
   #start(): Thread {
     this.#stopWatching();
     const thread = new Thread({
       script: SCRIPT,
-      given: this.#options.home,
+      given: { home: this.#options.home, file: this.#file } satisfies SqliteGiven,
       youngMiB: YOUNG_MIB,
       onWord: (word) => this.#hear(word as Look), // `SqliteChanges` says nothing else
       onLost: (cause, error) => this.#lose(thread, cause, error),
@@ -141,8 +173,9 @@ export class SqliteThread {
     if (done.kind === 'lost') return;
     const opened = done.value as Given<'open'>;
     if (opened.ok) {
-      this.#wasOpen = true;
+      this.#file ??= opened.value;
       this.#told.clear();
+      this.#takeMoved(undefined);
       if (this.#isBlind) this.#options.tellAll();
       this.#isBlind = false;
       return;
@@ -158,9 +191,10 @@ export class SqliteThread {
     this.#isBlind = true;
     if (this.#thread === thread) this.#thread = undefined;
     // Who opens the store first gets the refusal, and tells it.
-    if (this.#wasOpen)
+    if (refusal.code === 'STORE_MOVED') this.#takeMoved(refusal);
+    else if (this.#file !== undefined)
       this.#tellOnce(refusal.code, 'store: it cannot be opened again', { cause: sentenceOf(refusal) });
-    if (refusal.code === 'STORE_UNAVAILABLE') this.#reviveLater();
+    if (refusal.code === 'STORE_UNAVAILABLE' || refusal.code === 'STORE_MOVED') this.#reviveLater();
     else this.#refusal ??= refusal;
   }
 
@@ -195,6 +229,8 @@ export class SqliteThread {
       const done = await thread.call('rest', []);
       const rested = done.kind === 'answered' ? (done.value as Given<'rest'>) : undefined;
       const mark = rested?.ok === true ? rested.value : undefined;
+      if (rested !== undefined) this.#takeRested(thread, rested);
+      if (this.#thread !== thread) return; // its log was lost, and it ends
       if (mark === undefined) this.#restIn(RETRY_REST_MS);
       else {
         this.#thread = undefined;
@@ -209,6 +245,11 @@ export class SqliteThread {
       this.#settling = undefined;
       for (const post of this.#held.splice(0)) post();
     }
+  }
+
+  #takeRested(thread: Thread, rested: Given<'rest'>): void {
+    if (rested.ok) this.#takeMoved(undefined);
+    else this.#look(thread, rested);
   }
 
   #stopWatching(): void {

@@ -1,5 +1,5 @@
 import type { Refusal } from '../../core/refusal.ts';
-import { ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { answerCalls, type ThreadSide } from '../../platform/thread.ts';
 import { markFiles } from './file-mark.ts';
 import { SqlStore, type StoreCalls } from './sql-store.ts';
@@ -9,19 +9,26 @@ import { emptyLog, openSqliteFile } from './sqlite-file.ts';
 
 /** All that the thread of the store can be asked for. */
 export interface SqliteCalls extends StoreCalls {
-  /** Whether the file could be opened. */
-  open(): Promise<Result<undefined, Refusal>>;
+  /** Gives the id of the file that is open. */
+  open(): Promise<Result<string, Refusal>>;
   listen(known: Known | undefined): Promise<Result<undefined, Refusal>>;
   stopListening(): Promise<Result<undefined, Refusal>>;
-  /** Closes the file, and gives the mark that stays while nobody writes; undefined where that must wait. */
+  /** Closes the file, and gives the mark that stays while nobody writes; undefined where that must wait. STORE_MOVED */
   rest(): Promise<Result<string | undefined, Refusal>>;
   close(): Promise<Result<undefined, Refusal>>;
 }
 
-answerCalls((home, side) => {
+/** What the thread is started with. */
+export interface SqliteGiven {
+  readonly home: string;
+  /** The id of the file that the process opened before; no other one is opened, and none is made. */
+  readonly file: string | undefined;
+}
+
+answerCalls((given, side) => {
   let opening: Promise<Result<SqliteCalls, Refusal>> | undefined;
   return async (method, args) => {
-    const opened = await (opening ??= openCalls(String(home), side));
+    const opened = await (opening ??= openCalls(given as SqliteGiven, side)); // as `SqliteThread` gives it
     if (!opened.ok) return opened;
     const calls = opened.value;
     if (!isCall(calls, method)) throw new Error(`The store has no method ${method}.`);
@@ -36,10 +43,13 @@ function isCall(calls: SqliteCalls, method: string): method is keyof SqliteCalls
   return Object.hasOwn(calls, method);
 }
 
-async function openCalls(home: string, side: ThreadSide): Promise<Result<SqliteCalls, Refusal>> {
-  const opened = await openSqliteFile(home);
+async function openCalls(
+  { home, file: known }: SqliteGiven,
+  side: ThreadSide,
+): Promise<Result<SqliteCalls, Refusal>> {
+  const opened = await openSqliteFile(home, known);
   if (!opened.ok) return opened;
-  const { database, dialect } = opened.value;
+  const { database, dialect, file, files } = opened.value;
   const changes = new SqliteChanges(
     opened.value,
     (look) => side.say(look),
@@ -52,7 +62,7 @@ async function openCalls(home: string, side: ThreadSide): Promise<Result<SqliteC
   };
   return ok({
     ...callsOf(store),
-    open: () => Promise.resolve(DONE),
+    open: () => Promise.resolve(ok(file)),
     listen: (known) => changes.listen(known).then(() => DONE),
     stopListening() {
       changes.stop();
@@ -62,6 +72,9 @@ async function openCalls(home: string, side: ThreadSide): Promise<Result<SqliteC
       // First the mark, then the look: a commit before the mark is seen by the look, and one after it changes the mark.
       // The closing does not, as the log is empty by then. A file that was written just now might be written again
       // without a sign of it, if the clock of its system is coarse; so it has to be quiet before.
+      const moved = files.fault();
+      // What is open can still be read, and is the one place where all of it is.
+      if (moved !== undefined) return err(moved);
       emptyLog(opened.value);
       const mark = await markFiles(home);
       if (mark.isFresh || !(await changes.catchUp())) return ok(undefined);

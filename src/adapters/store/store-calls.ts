@@ -17,17 +17,12 @@ export function callsOf(store: SqlStore): StoreCalls {
     leaseCredential: (key, wish) => store.leaseCredential(key, wish),
     removeCredential: (key) => store.removeCredential(key),
     toolsets: (known) => store.toolsets(known),
-    saveToolset: (toolset, former, deed) => store.saveToolset(toolset, former, deed),
-    removeToolset: (name, deed) => store.removeToolset(name, deed),
-    equip: (name, deed) => store.equip(name, deed),
     words: (since) => store.words(since),
-    saveWords: (changes) => store.saveWords(changes),
     acceptFirst: (definitions) => store.acceptFirst(definitions),
     accepted: (id) => store.accepted(id),
     deeds: (query) => store.deeds(query),
     snapshot: () => store.snapshot(),
-    saveTogether: (changes) => store.saveTogether(changes),
+    commit: (commit) => store.commit(commit),
     settings: () => store.settings(),
-    saveSetting: (key, value, deed) => store.saveSetting(key, value, deed),
   };
 }

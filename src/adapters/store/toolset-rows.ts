@@ -1,7 +1,5 @@
-import type { Refusal } from '../../core/refusal.ts';
-import { err, ok, type Result } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
-import type { Former, StoredToolset, ToolsetNews } from '../../gateway/ports/toolsets.ts';
+import type { StoredToolset, ToolsetNews } from '../../gateway/ports/toolsets.ts';
 import type { Trx } from './dialect.ts';
 import { portions } from './portions.ts';
 import type { ToolsetRow } from './tables.ts';
@@ -23,20 +21,29 @@ export async function readToolsets(trx: Trx, known: ReadonlyMap<string, number>)
   };
 }
 
-/** Undefined where the former one is not there in its revision. */
+/** `replaces`: the name of the one whose place it takes. Undefined where that is absent, or another one has its name. */
 export async function writeToolset(
   trx: Trx,
   toolset: Toolset,
-  former: Former | undefined,
-): Promise<Result<StoredToolset | undefined, Refusal>> {
+  replaces: string | undefined,
+): Promise<StoredToolset | undefined> {
   const { name } = toolset;
-  if (former !== undefined && (await revisionOf(trx, former.name)) !== former.revision) return ok(undefined);
-  if (name !== former?.name && (await revisionOf(trx, name)) !== undefined)
-    return err({ code: 'TOOLSET_TAKEN', name });
+  if (replaces !== undefined && (await revisionOf(trx, replaces)) === undefined) return undefined;
+  if (name !== replaces && (await revisionOf(trx, name)) !== undefined) return undefined;
   const row = rowOf(toolset, await nextRevision(trx));
-  if (former === undefined) await trx.insertInto('assay_toolsets').values(row).execute();
-  else await replace(trx, former.name, row);
-  return ok({ toolset, revision: row.revision });
+  if (replaces === undefined) await trx.insertInto('assay_toolsets').values(row).execute();
+  else await replace(trx, replaces, row);
+  return { toolset, revision: row.revision };
+}
+
+export async function readToolsetRevisions(trx: Trx): Promise<ReadonlyMap<string, number>> {
+  const rows = await trx.selectFrom('assay_toolsets').select(['name', 'revision']).execute();
+  return new Map(rows.map(({ name, revision }) => [name, revision]));
+}
+
+export async function readEquippings(trx: Trx): Promise<number> {
+  const state = await trx.selectFrom('assay_toolset_state').select('equippings').executeTakeFirstOrThrow();
+  return state.equippings;
 }
 
 /** Whether there was one. */

@@ -1,4 +1,5 @@
-import type { StoredWord, Word, WordChange, WordKind, WordNews } from '../../gateway/ports/words.ts';
+import type { Change } from '../../gateway/ports/commit.ts';
+import type { StoredWord, Word, WordKind, WordNews } from '../../gateway/ports/words.ts';
 import { replaceAccepted } from './accepted-rows.ts';
 import type { Trx } from './dialect.ts';
 import { portions } from './portions.ts';
@@ -15,21 +16,10 @@ export async function readWords(trx: Trx, since: number): Promise<WordNews> {
   return { words: rows.map(wordOf), revision: state.last_revision };
 }
 
-/** All of them, or undefined and none: where one is not there in its former revision. */
-export async function writeWords(
-  trx: Trx,
-  changes: readonly WordChange[],
-): Promise<readonly StoredWord[] | undefined> {
-  const revisions = await revisionsOf(
-    trx,
-    changes.map(({ word }) => word),
-  );
-  for (const { word, former } of changes) {
-    const key = keyOf(word);
-    if (revisions.get(key) !== former) return undefined;
-    // Of two changes of one word the second one comes too late.
-    revisions.set(key, NEWLY_WRITTEN);
-  }
+/** The changes of words in a commit, whose revisions were compared before. */
+type WordChange = Extract<Change, { readonly kind: 'word' }>;
+
+export async function writeWords(trx: Trx, changes: readonly WordChange[]): Promise<readonly StoredWord[]> {
   const last = await takeRevisions(trx, changes.length);
   const stored = changes.map(({ word }, at): StoredWord => {
     const { kind, id, body } = word;
@@ -53,20 +43,17 @@ export async function writeWords(
   return stored;
 }
 
-/** No revision that somebody may know. */
-const NEWLY_WRITTEN = -1;
-
 type WordKey = `${WordKind} ${string}`;
 
-function keyOf({ kind, id }: Pick<Word, 'kind' | 'id'>): WordKey {
+export function wordKeyOf({ kind, id }: Pick<Word, 'kind' | 'id'>): WordKey {
   return `${kind} ${JSON.stringify(id)}`;
 }
 
 /** Those of the words that are there. */
-async function revisionsOf(
+export async function readWordRevisions(
   trx: Trx,
   words: readonly Pick<Word, 'kind' | 'id'>[],
-): Promise<Map<WordKey, number>> {
+): Promise<ReadonlyMap<WordKey, number>> {
   const found = new Map<WordKey, number>();
   for (const [kind, some] of Map.groupBy(words, (word) => word.kind))
     for (const portion of portions(some.map(({ id }) => JSON.stringify(id)))) {

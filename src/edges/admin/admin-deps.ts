@@ -28,7 +28,7 @@ export interface AdminDeps {
   readonly toolsets: Toolsets;
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
   readonly preferences: PreferenceSources;
-  readonly gate: Pick<Gate, 'isHolder' | 'refresh'>;
+  readonly gate: Pick<Gate, 'isHolder' | 'refresh' | 'revoke'>;
   readonly nowMs: () => number;
   /** Whether commands may be added: on loopback alone. */
   readonly mayExecute: boolean;

@@ -6,7 +6,6 @@ import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts
 import type { Changing } from '../../gateway/toolsets/toolsets.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { misfit, type Failure } from './failure.ts';
-import type { Turns } from './one-at-a-time.ts';
 import { route, type Call, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
 import { toolsNamed } from './toolset-tools.ts';
@@ -31,7 +30,7 @@ const CHANGES = z
 
 type Changes = Call<unknown, z.output<typeof CHANGES>>;
 
-export function changeToolsetRoute({ toolsets, catalog }: AdminDeps, inTurn: Turns): Route {
+export function changeToolsetRoute({ toolsets, catalog }: AdminDeps): Route {
   return route(
     {
       method: 'put',
@@ -70,7 +69,7 @@ export function changeToolsetRoute({ toolsets, catalog }: AdminDeps, inTurn: Tur
         return err('refusal' in after.error ? after.error.refusal : after.error);
       };
       const { subject } = call.identity;
-      const changed = await inTurn(() => toolsets.change(call.param('name'), changing, subject));
+      const changed = await toolsets.change(call.param('name'), changing, subject);
       if (!changed.ok) return err(failure ?? changed.error);
       // As it is kept, it has the time of the change.
       const kept = toolsets.find(changed.value.name) ?? changed.value;

@@ -115,6 +115,7 @@ const COMMON: readonly RefusalCode[] = [
   'ISSUER_UNAVAILABLE',
   'INTERNAL',
   'STORE_UNAVAILABLE',
+  'STORE_MOVED',
 ];
 const OF_BODIES: readonly RefusalCode[] = [
   'BODY_NOT_JSON',

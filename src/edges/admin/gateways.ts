@@ -140,7 +140,14 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
         examples: { trust: { trust: true }, url: { url: 'http://localhost:8081/mcp' } },
       },
       answer: { about: 'The gateway as it is now.', schema: GATEWAY },
-      refusals: ['SERVER_UNKNOWN', 'GATEWAY_FIXED', 'GATEWAY_INVALID', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
+      refusals: [
+        'SERVER_UNKNOWN',
+        'GATEWAY_FIXED',
+        'GATEWAY_INVALID',
+        'EXECUTE_OFF',
+        'KEY_UNUSABLE',
+        'REVOCATION_UNSAVED',
+      ],
     },
     async (call) => {
       const { trust, ...fields } = call.body;

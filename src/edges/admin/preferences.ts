@@ -8,7 +8,6 @@ import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { misfit, type Failure } from './failure.ts';
-import { oneAtATime } from './one-at-a-time.ts';
 import { route, type Call, type Route } from './route.ts';
 
 const VALUE = z.union([z.string(), z.number(), z.boolean()]);
@@ -81,9 +80,7 @@ const EXAMPLE = {
 const ANSWER = { about: 'All preferences.', schema: PREFERENCES, example: EXAMPLE };
 
 export function preferenceRoutes(deps: AdminDeps): readonly Route[] {
-  const inTurn = oneAtATime();
-  const change = (call: Changes): ReturnType<typeof changed> => inTurn(() => changed(deps, call));
-  return [getRoute(deps), changeRoute('put', change), changeRoute('patch', change)];
+  return [getRoute(deps), changeRoute(deps, 'put'), changeRoute(deps, 'patch')];
 }
 
 function getRoute(deps: AdminDeps): Route {
@@ -96,7 +93,8 @@ function getRoute(deps: AdminDeps): Route {
       answer: ANSWER,
     },
     async () => {
-      const shown = await shownPreferences(deps);
+      const stored = await deps.store.settings();
+      const shown = stored.ok ? shownPreferences(deps, stored.value) : stored;
       return shown.ok ? ok({ kind: 'one', body: shown.value }) : shown;
     },
   );
@@ -104,7 +102,7 @@ function getRoute(deps: AdminDeps): Route {
 
 type Changes = Call<unknown, z.output<typeof CHANGES>>;
 
-function changeRoute(method: 'put' | 'patch', change: (call: Changes) => ReturnType<typeof changed>): Route {
+function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
   return route(
     {
       method,
@@ -123,7 +121,7 @@ function changeRoute(method: 'put' | 'patch', change: (call: Changes) => ReturnT
       refusals: ['SETTING_FIXED', 'SETTING_READ_ONLY'],
     },
     async (call) => {
-      const done = await change(call);
+      const done = await changed(deps, call);
       return done.ok ? ok({ kind: 'one', body: done.value }) : done;
     },
   );
@@ -134,37 +132,69 @@ interface Shown {
 }
 
 async function changed(deps: AdminDeps, call: Changes): Promise<Result<Shown, Failure>> {
-  const { store, preferences } = deps;
-  const before = await shownPreferences(deps);
+  const stored = await deps.store.settings();
+  if (!stored.ok) return stored;
+  const before = shownPreferences(deps, stored.value);
   if (!before.ok) return before;
   const unmet = call.unmet(before.value);
   if (unmet !== undefined) return err(unmet);
-  const wanted = KEYS.flatMap((key) => {
-    const value: unknown = call.body[key];
-    return value === undefined ? [] : [{ key, value }];
+  const changes = changesOf(deps, call, before.value);
+  if (!changes.ok) return changes;
+  if (changes.value.length === 0) return before;
+  const done = await deps.store.commit({
+    changes: changes.value.map(({ key, value }) => ({ kind: 'setting', key, value: value ?? undefined })),
+    // If-Match is about all of them.
+    expectedRevisions: KEYS.map((key) => ({ kind: 'setting', key, value: stored.value.get(key) })),
+    audit: changes.value.map((change) => deedOf(deps, call, change)),
   });
-  for (const { key, value } of wanted) {
-    const fix = fixOf(key, preferences);
-    const pointer = call.pointerTo(key);
-    const { changedBy, env } = SETTINGS[key];
-    if (changedBy === 'startup') {
-      // Deleting what an earlier version stored changes nothing that counts.
-      if (value === null) continue;
-      return err({ refusal: { code: 'SETTING_READ_ONLY', name: key, env }, pointer });
-    }
-    if (fix !== undefined) return err({ refusal: { code: 'SETTING_FIXED', name: key, ...fix }, pointer });
-    if (value !== null && !isStorable(key, value)) return err(misfit(pointer, 'it does not fit'));
-  }
-  for (const { key, value } of wanted) {
-    const former = preferenceOf(before.value, key);
+  if (!done.ok) return done;
+  if (done.value === undefined) return changed(deps, call); // another process changed one meanwhile
+  const after = new Map(stored.value);
+  for (const { key, value } of changes.value)
+    if (value === null) after.delete(key);
+    else after.set(key, value);
+  return shownPreferences(deps, after);
+}
+
+interface Wanted {
+  readonly key: SettingKey;
+  /** Null: the default. */
+  readonly value: unknown;
+  readonly former: unknown;
+}
+
+/** What differs from what is stored. */
+function changesOf(
+  { preferences }: AdminDeps,
+  call: Changes,
+  before: Shown,
+): Result<readonly Wanted[], Failure> {
+  const changes: Wanted[] = [];
+  for (const key of KEYS) {
+    const value: unknown = call.body[key];
+    if (value === undefined) continue;
+    const fault = faultOf({ key, value, preferences }, call.pointerTo(key));
+    if (fault !== undefined) return err(fault);
+    const former = preferenceOf(before, key);
     const isStored = former?.origin === 'store' || former?.ignored !== undefined;
     const isThere = value === null ? !isStored : isStored && former.value === value;
-    if (isThere) continue;
-    const deed = deedOf(deps, call, { key, value, former: former?.ignored ?? former?.value });
-    const saved = await store.saveSetting(key, value ?? undefined, deed);
-    if (!saved.ok) return saved;
+    if (!isThere) changes.push({ key, value, former: former?.ignored ?? former?.value });
   }
-  return shownPreferences(deps);
+  return ok(changes);
+}
+
+/** Why a setting cannot be given this value here. */
+function faultOf(
+  { key, value, preferences }: Omit<Wanted, 'former'> & Pick<AdminDeps, 'preferences'>,
+  pointer: string,
+): Failure | undefined {
+  const { changedBy, env } = SETTINGS[key];
+  // Deleting what an earlier version stored changes nothing that counts.
+  if (changedBy === 'startup')
+    return value === null ? undefined : { refusal: { code: 'SETTING_READ_ONLY', name: key, env }, pointer };
+  const fix = fixOf(key, preferences);
+  if (fix !== undefined) return { refusal: { code: 'SETTING_FIXED', name: key, ...fix }, pointer };
+  return value === null || isStorable(key, value) ? undefined : misfit(pointer, 'it does not fit');
 }
 
 function preferenceOf({ preferences }: Shown, key: SettingKey): Shown['preferences'][number] | undefined {
@@ -172,11 +202,7 @@ function preferenceOf({ preferences }: Shown, key: SettingKey): Shown['preferenc
 }
 
 /** What the next start takes, before and after. */
-function deedOf(
-  { nowMs }: AdminDeps,
-  { identity }: Changes,
-  { key, value, former }: { readonly key: SettingKey; readonly value: unknown; readonly former: unknown },
-): Deed {
+function deedOf({ nowMs }: AdminDeps, { identity }: Changes, { key, value, former }: Wanted): Deed {
   return {
     atMs: nowMs(),
     subject: identity.subject,
@@ -187,17 +213,18 @@ function deedOf(
   };
 }
 
-async function shownPreferences({ store, preferences }: AdminDeps): Promise<Result<Shown, Refusal>> {
-  const stored = await store.settings();
-  if (!stored.ok) return stored;
+function shownPreferences(
+  { preferences }: AdminDeps,
+  stored: ReadonlyMap<string, unknown>,
+): Result<Shown, Refusal> {
   const { env, file, running } = preferences;
-  const fitting = new Map([...stored.value].filter(([key, value]) => isStorable(key, value)));
+  const fitting = new Map([...stored].filter(([key, value]) => isStorable(key, value)));
   const next = resolveSettings({ env, file, stored: fitting });
   if (!next.ok) return next;
   return ok({
     preferences: KEYS.map((key) => {
       const { kind, about, env: variable, changedBy } = SETTINGS[key];
-      const ignored = changedBy === 'startup' ? stored.value.get(key) : undefined;
+      const ignored = changedBy === 'startup' ? stored.get(key) : undefined;
       const fix = fixOf(key, preferences);
       return {
         key,

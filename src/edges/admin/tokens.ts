@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, SCOPES } from '../../core/subject.ts';
+import { unsavedReason } from '../../core/unsaved.ts';
 import { lifetimeMsOf, tokenNameFault, tokenState } from '../../core/token.ts';
 import type { StoredToken } from '../../gateway/ports/store.ts';
 import { createToken, revokeToken } from '../../gateway/tokens.ts';
@@ -145,18 +146,30 @@ function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {
       path: '/tokens/{id}',
       id: 'revokeToken',
       summary: 'Take a token back',
-      about: 'From then on it is refused, and what was opened with it ends.',
+      about:
+        'From then on it is refused, and what was opened with it ends. Where that cannot be stored (REVOCATION_UNSAVED) it holds in this process alone, until it ends.',
       answer: { status: 204, about: 'It is revoked.' },
-      refusals: ['TOKEN_UNKNOWN'],
+      refusals: ['TOKEN_UNKNOWN', 'REVOCATION_UNSAVED'],
     },
     async (call) => {
       const id = call.param('id');
       // The store would take a name too; whoever deletes by address means this one and no other.
       if (!/^[0-9a-f]{12}$/.test(id)) return err({ code: 'TOKEN_UNKNOWN', name: id });
-      const revoked = await revokeToken(id, { store, nowMs: nowMs(), by: call.identity.subject });
-      if (!revoked.ok) return revoked;
-      await gate.refresh();
-      return ok({ kind: 'none' });
+      const now = nowMs();
+      // First here: a store that is slow, full or gone must not keep a leaked token alive.
+      let isHere = gate.revoke(id, now);
+      if (!isHere) {
+        await gate.refresh(); // another process may just have made it
+        isHere = gate.revoke(id, now);
+      }
+      const revoked = await revokeToken(id, { store, nowMs: now, by: call.identity.subject });
+      if (revoked.ok) {
+        await gate.refresh();
+        return ok({ kind: 'none' });
+      }
+      const reason = unsavedReason(revoked.error);
+      if (reason === undefined || !isHere) return revoked;
+      return err({ code: 'REVOCATION_UNSAVED', kind: 'token', name: id, reason });
     },
   );
 }

@@ -150,21 +150,29 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
         },
       },
       answer: { about: 'The tool as it is now.', schema: TOOL },
-      refusals: ['TOOL_UNKNOWN', 'HINTS_CONTRADICT', 'TOOL_FIXED', 'TOOL_INVALID', 'KEY_UNUSABLE'],
+      refusals: [
+        'TOOL_UNKNOWN',
+        'HINTS_CONTRADICT',
+        'TOOL_FIXED',
+        'TOOL_INVALID',
+        'KEY_UNUSABLE',
+        'REVOCATION_UNSAVED',
+      ],
     },
     async (call) => {
       const wish = wishOf(call, method === 'put');
       if (!wish.ok) return wish;
       const id = call.param('id');
       const request = requestIn(call.body);
-      const fault = methodFault(call) ?? (request && (await tools.objectionTo(id, wish.value)));
-      if (fault !== undefined) return err(atHints(call, fault));
-      const made = request && (await local.change(id, request, changerOf(call)));
-      if (made?.ok === false) return blamed(call, made.error);
-      // What he saw has been compared where the request was changed.
-      const by = made === undefined ? changerOf(call) : { subject: call.identity.subject };
-      const changed = await tools.change(id, wish.value, by);
-      return changed.ok ? oneOf(changed) : err(atHints(call, changed.error));
+      const fault = methodFault(call);
+      if (fault !== undefined) return err(fault);
+      const changed =
+        request === undefined
+          ? await tools.change(id, wish.value, changerOf(call))
+          : await local.change(id, { request, wish: wish.value }, changerOf(call));
+      if (changed.ok) return oneOf(changed);
+      const failure = atHints(call, changed.error);
+      return 'code' in failure ? blamed(call, failure) : err(failure);
     },
   );
 }

@@ -4,21 +4,18 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { changeToolsetRoute } from './change-toolset.ts';
-import type { Failure } from './failure.ts';
-import { oneAtATime, type Turns } from './one-at-a-time.ts';
 import { pageOf } from './paging.ts';
 import { listReply, listSchema, route, type Call, type Reply, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
 import { toolsNamed } from './toolset-tools.ts';
 
 export function toolsetRoutes(deps: AdminDeps): readonly Route[] {
-  const inTurn = oneAtATime();
   return [
     listRoute(deps),
     createRoute(deps),
     getRoute(deps),
-    changeToolsetRoute(deps, inTurn),
-    deleteRoute(deps, inTurn),
+    changeToolsetRoute(deps),
+    deleteRoute(deps),
     equipRoute(deps),
     unequipRoute(deps),
   ];
@@ -93,10 +90,8 @@ function createRoute({ toolsets, catalog }: AdminDeps): Route {
       }
       const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
       const full = withTools(empty, found);
-      const created = full.ok ? await toolsets.create(full.value, subject) : full;
+      const created = full.ok ? await toolsets.create(full.value, { by: subject, equip }) : full;
       if (!created.ok) return created;
-      const equipped = equip ? await toolsets.equip(name, subject) : ok(undefined);
-      if (!equipped.ok) return equipped;
       const reply = replyOf(toolsets.find(name) ?? created.value, toolsets.equipped);
       return ok({ ...reply, headers: { location: `/toolsets/${name}` } });
     },
@@ -130,7 +125,7 @@ async function found({ toolsets }: AdminDeps, call: Call<unknown, unknown>): Pro
     : ok(replyOf(toolset, toolsets.equipped));
 }
 
-function deleteRoute(deps: AdminDeps, inTurn: Turns): Route {
+function deleteRoute({ toolsets }: AdminDeps): Route {
   return route(
     {
       method: 'delete',
@@ -142,17 +137,13 @@ function deleteRoute(deps: AdminDeps, inTurn: Turns): Route {
       answer: { status: 204, about: 'It is gone.' },
       refusals: ['TOOLSET_UNKNOWN'],
     },
-    (call) => inTurn(() => removed(deps, call)),
+    async (call) => {
+      const objection = (toolset: Toolset): Refusal | undefined =>
+        call.unmet(shownToolset(toolset, toolsets.equipped));
+      const gone = await toolsets.remove(call.param('name'), call.identity.subject, objection);
+      return gone.ok ? ok({ kind: 'none' }) : gone;
+    },
   );
-}
-
-async function removed(deps: AdminDeps, call: Call<unknown, unknown>): Promise<Result<Reply, Failure>> {
-  const there = await found(deps, call);
-  if (!there.ok) return there;
-  const unmet = there.value.kind === 'one' ? call.unmet(there.value.body) : undefined;
-  if (unmet !== undefined) return err(unmet);
-  const gone = await deps.toolsets.remove(call.param('name'), call.identity.subject);
-  return gone.ok ? ok({ kind: 'none' }) : gone;
 }
 
 function equipRoute(deps: AdminDeps): Route {

@@ -47,10 +47,8 @@ export async function createToolset(runtime: Runtime, wish: ToolsetWish<CreateOp
     if (!tools.ok) return tools;
     const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
     const full = withTools(empty, tools.value);
-    const created = full.ok ? await toolsets.create(full.value, LOCAL.subject) : full;
+    const created = full.ok ? await toolsets.create(full.value, { by: LOCAL.subject, equip }) : full;
     if (!created.ok) return created;
-    const equipped = equip ? await toolsets.equip(name, LOCAL.subject) : ok(undefined);
-    if (!equipped.ok) return equipped;
     const what = `Saved the toolset ${quoted(name)} with ${counted(created.value.tools.length, 'tool')}.`;
     tell(created.value, options, equip ? `${what} It is equipped.` : what);
     return created;

@@ -84,7 +84,7 @@ interface Restored {
   readonly equipped?: string;
 }
 
-/** Either none is refused or none is kept, unless somebody else creates one of the same name at the same moment. */
+/** All of them in one transaction, or none. */
 async function restore(
   toolsets: Toolsets,
   { toolsets: given, equipped }: ReadToolsets,
@@ -92,19 +92,14 @@ async function restore(
 ): Promise<Result<Restored, Refusal>> {
   const taken = given.filter(({ name }) => toolsets.find(name) !== undefined).map(({ name }) => name);
   if (taken.length > 0 && !replaces) return err({ code: 'ARGUMENTS_INVALID', reason: takenReason(taken) });
-  const isFree = toolsets.equipped === undefined;
-  for (const toolset of given) {
-    const kept = await toolsets.restore(toolset, replaces, LOCAL.subject);
-    if (!kept.ok) return kept;
-  }
+  // What clients see is not changed behind the back of who equipped it.
+  const kept = await toolsets.restore(given, { by: LOCAL.subject, replaces, equip: equipped });
+  if (!kept.ok) return kept;
   const imported = given.map(({ name }) => {
     const fate = taken.includes(name) ? ('replaced' as const) : ('created' as const);
     return { name, fate };
   });
-  // What clients see is not changed behind the back of who equipped it.
-  if (equipped === undefined || !isFree) return ok({ imported });
-  const done = await toolsets.equip(equipped, LOCAL.subject);
-  return done.ok ? ok({ imported, equipped }) : done;
+  return ok({ imported, ...(kept.value !== undefined && { equipped: kept.value }) });
 }
 
 function takenReason(names: readonly string[]): string {

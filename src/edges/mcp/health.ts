@@ -9,26 +9,31 @@ export interface Health {
   readonly uptimeMs: number;
   /** Why the config file, as it is now, is not what runs. */
   readonly configFault?: string;
+  /** Why nothing can be saved. */
+  readonly storeFault?: string;
   readonly servers: readonly Condition[];
   /** Tools, prompts and resources that are shown otherwise than their servers wrote them, or not at all. */
   readonly reports: readonly string[];
 }
 
-export function healthOf(
-  catalog: Catalog,
-  { uptimeMs, isStopping }: { readonly uptimeMs: number; readonly isStopping: boolean },
-): Health {
+interface HealthFacts {
+  readonly uptimeMs: number;
+  readonly isStopping: boolean;
+  readonly storeFault?: string | undefined;
+}
+
+export function healthOf(catalog: Catalog, { uptimeMs, isStopping, storeFault }: HealthFacts): Health {
   const servers = conditionsOf(catalog);
   const { configFault } = catalog;
-  const isUp =
-    servers.every(({ state, listFaults }) => state === 'up' && listFaults === undefined) &&
-    configFault === undefined;
+  const isWell = configFault === undefined && storeFault === undefined;
+  const isUp = servers.every(({ state, listFaults }) => state === 'up' && listFaults === undefined) && isWell;
   const isStarting = servers.some(({ state }) => state === 'starting');
   return {
     status: isStopping ? 'stopping' : isUp ? 'ok' : isStarting ? 'starting' : 'degraded',
     version: VERSION,
     uptimeMs,
     ...(configFault !== undefined && { configFault }),
+    ...(storeFault !== undefined && { storeFault }),
     servers,
     reports: catalog.reports(),
   };

@@ -53,6 +53,7 @@ export interface HttpDoorOptions {
   /** What `/metrics` shows. */
   readonly meter: Meter;
   readonly others: OtherPaths;
+  readonly storeFault?: (() => string | undefined) | undefined;
 }
 
 export interface HttpDoor {
@@ -284,7 +285,9 @@ class Door {
   /** To who may not read more, only that the door is open. */
   #answerHealth(response: ServerResponse, isFull: boolean): void {
     const uptimeMs = Math.round(performance.now() - this.#startedMs);
-    const health = healthOf(this.#options.catalog, { uptimeMs, isStopping: this.#underWay.isStopping });
+    const { catalog, storeFault } = this.#options;
+    const { isStopping } = this.#underWay;
+    const health = healthOf(catalog, { uptimeMs, isStopping, storeFault: storeFault?.() });
     const shown = isFull ? health : { status: health.status };
     sendJson(response, 200, {
       headers: { 'cache-control': 'no-store' },

@@ -10,7 +10,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
 import { LOCAL_SOURCE } from '../../core/server-spec.ts';
-import type { ChangesTogether } from '../ports/bundles.ts';
+import type { Commit } from '../ports/commit.ts';
 import type { EntrySeal, GatewayWord } from '../ports/gateways.ts';
 import type { StoredWord, Word } from '../ports/words.ts';
 import { deedOfEquipping, deedOfSaving, type Doing } from '../toolsets/toolset-deeds.ts';
@@ -29,32 +29,46 @@ export interface ChangesOptions {
 export async function changesOf(
   planned: readonly Planned[],
   options: ChangesOptions,
-): Promise<Result<ChangesTogether, Refusal>> {
+): Promise<Result<Commit, Refusal>> {
   const { snapshot } = options.state;
   const changing = planned.filter(({ action }) => action === 'create' || action === 'update');
   const stored = new Map(snapshot.words.words.map((word) => [wordKey(word), word]));
-  const words: ChangesTogether['words'][number][] = [];
+  const words: Word[] = [];
   for (const { item } of changing) {
     const word = await wordOf(item, stored, options.seal);
     if (!word.ok) return word;
     if (word.value === undefined) continue;
-    words.push({ word: word.value, former: stored.get(wordKey(word.value))?.revision });
+    words.push(word.value);
   }
   const revisions = new Map(
     snapshot.toolsets.changed.map(({ toolset, revision }) => [toolset.name, revision]),
   );
   const items = changing.map(({ item }) => item);
   const equipped = items.find((item) => item.kind === 'equipped');
+  const toolsets = items.flatMap((item) => (item.kind === 'toolset' ? [item.value] : []));
+  const settings = items.flatMap((item) => (item.kind === 'preference' ? [item.value] : []));
   return ok({
-    words,
-    toolsets: items.flatMap((item) =>
-      item.kind === 'toolset' ? [{ toolset: item.value, former: revisions.get(item.value.name) }] : [],
-    ),
-    equip: equipped && { name: equipped.value, equippings: snapshot.toolsets.equippings },
-    settings: items.flatMap((item) =>
-      item.kind === 'preference' ? [{ ...item.value, former: snapshot.settings.get(item.value.key) }] : [],
-    ),
-    deeds: changing.flatMap((one) => deedOf(one, options) ?? []),
+    changes: [
+      ...words.map((word) => ({ kind: 'word', word }) as const),
+      ...toolsets.map((toolset) => {
+        const replaces = revisions.has(toolset.name) ? toolset.name : undefined;
+        return { kind: 'toolset', toolset, replaces } as const;
+      }),
+      ...(equipped === undefined ? [] : [{ kind: 'equipped', name: equipped.value } as const]),
+      ...settings.map(({ key, value }) => ({ kind: 'setting', key, value }) as const),
+    ],
+    expectedRevisions: [
+      ...words.map((word) => {
+        const revision = stored.get(wordKey(word))?.revision;
+        return { kind: 'word', word: { kind: word.kind, id: word.id }, revision } as const;
+      }),
+      ...toolsets.map(({ name }) => ({ kind: 'toolset', name, revision: revisions.get(name) }) as const),
+      ...(equipped === undefined
+        ? []
+        : [{ kind: 'equipped', equippings: snapshot.toolsets.equippings } as const]),
+      ...settings.map(({ key }) => ({ kind: 'setting', key, value: snapshot.settings.get(key) }) as const),
+    ],
+    audit: changing.flatMap((one) => deedOf(one, options) ?? []),
   });
 }
 

@@ -108,8 +108,9 @@ export class BundleDesk {
       const saved = await this.#save(store.value, prepared, importer);
       if (!saved.ok) return saved;
       if (!saved.value) continue;
-      const known = await this.#follow();
-      return known.ok ? ok(this.#planOf(prepared, true)) : known;
+      // The commit is durable: what cannot be read afterwards is read later, and must not fail the request.
+      await this.#follow();
+      return ok(this.#planOf(prepared, true));
     }
     return err({ code: 'STORE_UNAVAILABLE', reason: 'others keep changing what is to be imported' });
   }
@@ -160,16 +161,17 @@ export class BundleDesk {
       doing: { by: subject, atMs: nowMs() },
       secretIn: (kind, entry) => this.#secretIn(kind, entry),
     });
-    return changes.ok ? store.saveTogether(changes.value) : changes;
+    if (!changes.ok) return changes;
+    const done = await store.commit(changes.value);
+    return done.ok ? ok(done.value !== undefined) : done;
   }
 
-  /** What was done is known here when it is answered. */
-  async #follow(): Promise<Result<undefined, Refusal>> {
+  /** Resolves when what was done is known here, as far as the store can be read. */
+  async #follow(): Promise<void> {
     const { words, toolsets, registered } = this.#options;
-    const read = await words.readAgain();
-    if (!read.ok) return read;
+    await words.readAgain();
     await registered.settled();
-    return toolsets === undefined ? ok(undefined) : toolsets.readAgain();
+    await toolsets?.readAgain();
   }
 
   #planOf(prepared: Prepared, applied: boolean): ImportPlan {

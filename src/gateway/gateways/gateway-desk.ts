@@ -7,11 +7,12 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import type { DriftWatch } from '../hints/drift-watch.ts';
-import { idsOf, type ToolClaims } from '../hints/tool-claims.ts';
+import type { ToolClaims } from '../hints/tool-claims.ts';
 import type { EntrySeal, GatewayEntry, GatewayWord, ReadEntry } from '../ports/gateways.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
+import { trusting, trustWordOf } from './gateway-trust.ts';
 import { gatewayViews, wayOf, type GatewayView } from './gateway-view.ts';
 import { changesOf, digestsOf, type Refreshed } from './refreshed.ts';
 import type { RegisteredGateways } from './registered.ts';
@@ -81,16 +82,15 @@ export class GatewayDesk {
     const done = await this.#options.words.change<undefined>({ kind: 'gateway', id }, (before) => {
       if (before !== undefined) return err({ code: 'GATEWAY_TAKEN', name });
       const body: GatewayWord = { name, ...sealed, createdMs: nowMs(), author: subject };
+      const deed = this.#deed(subject, 'gateway.create', { name, after: spec });
       return ok({
         body,
         value: undefined,
-        deed: this.#deed(subject, 'gateway.create', { name, after: spec }),
+        deed,
+        also: trusting(this.#options, spec, { trust: wish.trust, subject }),
       });
     });
     if (!done.ok) return done;
-    const trusted =
-      wish.trust === undefined ? ok(undefined) : await this.#trust(spec, wish.trust, { subject });
-    if (!trusted.ok) return trusted;
     await this.#stood(name);
     return this.find(id);
   }
@@ -106,19 +106,17 @@ export class GatewayDesk {
     const { id, name, trust } = found.value;
     const objection = changer.objection?.(found.value);
     if (objection !== undefined) return err(objection);
-    const isEntry = wish.entry !== undefined && Object.keys(wish.entry).length > 0;
+    const { entry = {} } = wish;
+    const isEntry = Object.keys(entry).length > 0;
+    const spec = this.#server(name)?.spec;
+    if (wish.trust !== undefined && (trust?.origin === 'config file' || (!isEntry && spec === undefined)))
+      return err({ code: 'GATEWAY_FIXED', name, field: 'trust' });
     if (isEntry) {
-      const changed = await this.#changeEntry(found.value, wish.entry, changer);
+      const changed = await this.#changeEntry(found.value, { ...wish, entry }, changer);
       if (!changed.ok) return changed;
       await this.#stood(name);
-    }
-    if (wish.trust !== undefined) {
-      const spec = this.#server(name)?.spec;
-      if (spec === undefined || trust?.origin === 'config file')
-        return err({ code: 'GATEWAY_FIXED', name, field: 'trust' });
-      // What he saw has been compared where the entry was changed.
-      const by = isEntry ? { subject: changer.subject } : changer;
-      const trusted = await this.#trust(spec, wish.trust, by);
+    } else if (wish.trust !== undefined && spec !== undefined) {
+      const trusted = await this.#trust(spec, wish.trust, changer);
       if (!trusted.ok) return trusted;
     }
     return this.find(id);
@@ -140,7 +138,8 @@ export class GatewayDesk {
       const objection = await this.#objectionOf(changer, id);
       if (objection !== undefined) return err(objection);
       const deed = this.#deed(changer.subject, 'gateway.delete', { name, before });
-      return ok({ body: undefined, value: undefined, deed });
+      const expected = before === undefined ? [] : [trustWordOf(before)];
+      return ok({ body: undefined, value: undefined, deed, expected });
     });
     if (!done.ok) return done;
     await this.#options.registered.settled();
@@ -186,7 +185,7 @@ export class GatewayDesk {
 
   async #changeEntry(
     { id, name, origin }: GatewayView,
-    wished: GatewayEntry,
+    { entry: wished, trust }: { readonly entry: GatewayEntry; readonly trust?: GatewayWish['trust'] },
     changer: GatewayChanger,
   ): Promise<Result<undefined, Refusal>> {
     const { words, seal } = this.#options;
@@ -206,11 +205,12 @@ export class GatewayDesk {
       const entry = Object.fromEntries(
         Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null),
       );
-      if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body, value: undefined });
       const made = await this.#made(name, entry);
       if (!made.ok) return made;
+      const also = trusting(this.#options, made.value.spec, { trust, subject: changer.subject });
+      if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body, value: undefined, also });
       const deed = this.#deed(changer.subject, 'gateway.update', { name, before, after: made.value.spec });
-      return ok({ body: { ...word, ...made.value.sealed }, value: undefined, deed });
+      return ok({ body: { ...word, ...made.value.sealed }, value: undefined, deed, also });
     });
   }
 
@@ -237,24 +237,18 @@ export class GatewayDesk {
     trust: boolean | null,
     changer: GatewayChanger,
   ): Promise<Result<undefined, Refusal>> {
-    const { words, nowMs } = this.#options;
-    const { identity, serverId: id } = idsOf(spec);
-    return words.change<undefined>({ kind: 'server', id }, async (body) => {
+    const { words } = this.#options;
+    return words.change<undefined>(trustWordOf(spec), async (body) => {
       const objection = await this.#objectionOf(changer, gatewayIdOf(spec.name));
       if (objection !== undefined) return err(objection);
-      const before = (body as ServerWord | undefined)?.trust; // this desk wrote it
-      if ((before ?? null) === trust) return ok({ body, value: undefined });
-      const word: ServerWord | undefined =
-        trust === null ? undefined : { server: spec.name, identity, trust };
-      const deed: Deed = {
-        atMs: nowMs(),
-        subject: changer.subject,
-        action: 'gateway.trust',
-        target: { kind: 'gateway', id: gatewayIdOf(spec.name), name: spec.name },
-        before: { trust: before ?? null },
-        after: { trust },
-      };
-      return ok({ body: word, value: undefined, deed });
+      const [wanted] = trusting(this.#options, spec, { trust, subject: changer.subject });
+      if (wanted === undefined) return ok({ body, value: undefined });
+      const expected = [{ kind: 'gateway', id: gatewayIdOf(spec.name) } as const];
+      const { body: wantedBody } = wanted.word;
+      const isWithdrawn = (body as ServerWord | undefined)?.trust === true;
+      const lowers = { body: wantedBody, kind: 'gateway', name: spec.name } as const;
+      const { deed } = wanted;
+      return ok({ body: wantedBody, value: undefined, deed, expected, ...(isWithdrawn && { lowers }) });
     });
   }
 

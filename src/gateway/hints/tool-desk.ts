@@ -1,5 +1,4 @@
 import type { Deed } from '../../core/deed.ts';
-import { riskText } from '../../core/hints/drift-text.ts';
 import { HINTS, type Hints } from '../../core/hints/hint.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import { isReviewed, isSilent, reviewed, type ToolWord } from '../../core/hints/tool-word.ts';
@@ -8,11 +7,12 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Catalog } from '../catalog.ts';
 import { declaredOf } from '../definition-facts.ts';
 import type { Entry, Listing } from '../listing.ts';
+import type { WordChange } from '../ports/words.ts';
 import type { WordEdit, Words } from '../words/words.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { wordFor } from './drift-watch.ts';
 import { toolIdIn, type ToolClaims } from './tool-claims.ts';
-import { withWish, type ToolWish } from './tool-edit.ts';
+import { saidIn, withWish, type ToolWish } from './tool-edit.ts';
 import { lintOf, viewOf, type ToolView } from './tool-view.ts';
 
 export interface ToolDeskOptions {
@@ -100,15 +100,32 @@ export class ToolDesk {
     });
   }
 
-  /** HINTS_CONTRADICT, where what is wished would be refused for it. For who changes something else before. */
-  async objectionTo(id: string, wish: ToolWish): Promise<Refusal | undefined> {
+  /**
+   * What is to be written so that the wish holds for a tool whose definition becomes `text` in the same transaction;
+   * undefined: nothing. HINTS_CONTRADICT
+   */
+  async saying(
+    id: string,
+    wish: ToolWish,
+    { subject, text }: { readonly subject: string; readonly text: string },
+  ): Promise<Result<WordChange | undefined, Refusal>> {
     await this.#listed();
     const entry = this.#entry(id);
-    if (!entry.ok) return undefined;
+    if (!entry.ok) return ok(undefined);
+    const { words } = this.#options;
     const { server, definition } = entry.value;
-    const word = this.#options.words.tool(id) ?? wordFor(server.spec, definition, id);
-    const changed = this.#withWish(word, entry.value, { wish, subject: '' });
-    return changed.ok ? undefined : changed.error;
+    const stored = words.find('tool', id);
+    const before = words.tool(id) ?? wordFor(server.spec, definition, id);
+    const made = { ...entry.value, definition: { ...definition, bytes: Buffer.from(text) } };
+    const changed = this.#withWish(before, made, { wish, subject });
+    if (!changed.ok) return changed;
+    if (changed.value === before) return ok(undefined);
+    const { body, deed } = this.#saidOf(entry.value, {
+      subject,
+      before,
+      changed: { word: changed.value, action: 'tool.update', reason: wish.reason },
+    });
+    return ok({ word: { kind: 'tool', id, body }, former: stored?.revision, deed });
   }
 
   #withWish(
@@ -145,23 +162,40 @@ export class ToolDesk {
   }
 
   #editOf(entry: Entry, { subject }: Changer, change: Change): Result<WordEdit<undefined>, Refusal> {
-    const { words, nowMs } = this.#options;
+    const { words } = this.#options;
     const id = idOf(entry);
     const stored = words.find('tool', id);
     const before = words.tool(id) ?? wordFor(entry.server.spec, entry.definition, id);
     const changed = change(before, entry);
     if (!changed.ok) return changed;
-    const { word, action, reason, accepted } = changed.value;
+    const { word, accepted } = changed.value;
     if (word === before) return ok({ body: stored?.body, value: undefined });
+    const isDisabling = word.isDisabled === true && before.isDisabled !== true;
+    return ok({
+      ...this.#saidOf(entry, { subject, before, changed: changed.value }),
+      value: undefined,
+      accepted,
+      // Only that of it which takes rights away.
+      ...(isDisabling && {
+        lowers: { body: { ...before, isDisabled: true }, kind: 'tool', name: nameIn(entry) },
+      }),
+    });
+  }
+
+  #saidOf(
+    entry: Entry,
+    { subject, before, changed }: { subject: string; before: ToolWord; changed: Changed },
+  ): { readonly body: ToolWord | undefined; readonly deed: Deed } {
+    const { word, action, reason } = changed;
     const deed: Deed = {
-      atMs: nowMs(),
+      atMs: this.#options.nowMs(),
       subject,
       action,
-      target: { kind: 'tool', id, name: nameIn(entry) },
+      target: { kind: 'tool', id: idOf(entry), name: nameIn(entry) },
       before: saidIn(before),
       after: { ...saidIn(word), ...(reason !== undefined && { reason }) },
     };
-    return ok({ body: isSilent(word) ? undefined : word, value: undefined, deed, accepted });
+    return { body: isSilent(word) ? undefined : word, deed };
   }
 
   /** After the start servers have a while in which to list their tools. */
@@ -258,15 +292,4 @@ function indexOf(listing: Listing): ReadonlyMap<string, Entry> {
 /** Every listed tool has a name. */
 function idOf({ server, definition }: Entry): string {
   return toolIdIn(server.spec, definition) ?? '';
-}
-
-/** What an operator says of a tool, as it is recorded. */
-function saidIn({ overrides, title, isDisabled, drift }: ToolWord): Readonly<Record<string, unknown>> {
-  const hints = Object.fromEntries(Object.entries(overrides).map(([hint, { value }]) => [hint, value]));
-  return {
-    annotations: hints,
-    ...(title !== undefined && { title }),
-    enabled: isDisabled !== true,
-    ...(drift !== undefined && { drift: drift.risks.map(riskText) }),
-  };
 }

@@ -1,3 +1,4 @@
+import { riskText } from '../../core/hints/drift-text.ts';
 import { digestOfJson } from '../../core/digest.ts';
 import { HINTS, isContradiction, type Hint, type SaidHints } from '../../core/hints/hint.ts';
 import { isInForce, type Circumstances, type Override, type ToolWord } from '../../core/hints/tool-word.ts';
@@ -92,4 +93,15 @@ function titleWith(word: ToolWord, { title, annotations }: ToolWish): string | u
 
 function isSame(one: ToolWord, other: ToolWord): boolean {
   return digestOfJson(JSON.stringify(one)) === digestOfJson(JSON.stringify(other));
+}
+
+/** What an operator says of a tool, as it is recorded. */
+export function saidIn({ overrides, title, isDisabled, drift }: ToolWord): Readonly<Record<string, unknown>> {
+  const hints = Object.fromEntries(Object.entries(overrides).map(([hint, { value }]) => [hint, value]));
+  return {
+    annotations: hints,
+    ...(title !== undefined && { title }),
+    enabled: isDisabled !== true,
+    ...(drift !== undefined && { drift: drift.risks.map(riskText) }),
+  };
 }

@@ -16,12 +16,13 @@ import { elsewhereFault } from '../gateways/elsewhere-fault.ts';
 import { sealNameOf, type RegisteredGateways } from '../gateways/registered.ts';
 import type { DriftWatch } from '../hints/drift-watch.ts';
 import type { Changer, ToolDesk } from '../hints/tool-desk.ts';
+import type { ToolWish } from '../hints/tool-edit.ts';
 import type { ToolView } from '../hints/tool-view.ts';
 import type { EntrySeal, GatewayEntry } from '../ports/gateways.ts';
 import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
-import { localFollowed, localServer } from './local-server.ts';
+import { localFollowed, localServer, silencing } from './local-server.ts';
 import { restFactsOf } from './rest-facts.ts';
 
 export interface LocalDeskOptions {
@@ -34,6 +35,8 @@ export interface LocalDeskOptions {
   readonly tools: ToolDesk;
   /** What of a request cannot be made use of. */
   readonly faultsOf: (spec: RestToolSpec) => Promise<readonly EntryFault[]>;
+  /** The JSON text of the definition that a request is listed with. */
+  readonly definitionOf: (spec: RestToolSpec) => Promise<string>;
   /** Takes out of a text what is secret. */
   readonly mask: (text: string) => string;
   readonly nowMs: () => number;
@@ -62,8 +65,15 @@ export class LocalDesk {
     return done.ok ? this.#shown(name) : done;
   }
 
-  /** Changes members of a tool's entry; null takes one away. TOOL_UNKNOWN, TOOL_FIXED, TOOL_INVALID, or the changer's objection. */
-  async change(id: string, wished: GatewayEntry, changer: Changer): Promise<Result<ToolView, Refusal>> {
+  /**
+   * Changes members of a tool's entry, where null takes one away, and in the same transaction what is said of the tool.
+   * TOOL_UNKNOWN, TOOL_FIXED, TOOL_INVALID, HINTS_CONTRADICT, or the changer's objection.
+   */
+  async change(
+    id: string,
+    { request: wished, wish }: { readonly request: GatewayEntry; readonly wish: ToolWish },
+    changer: Changer,
+  ): Promise<Result<ToolView, Refusal>> {
     const found = await this.#own(id);
     if (!found.ok) return found;
     const name = found.value;
@@ -81,12 +91,17 @@ export class LocalDesk {
         if (fault !== undefined) return invalid(name, [fault]);
         const members = Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null);
         const entry = Object.fromEntries(members);
-        if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body, value: undefined });
         const made = await this.#made(name, entry);
         if (!made.ok) return made;
+        const text = await this.#options.definitionOf(made.value.spec);
+        const said = await this.#options.tools.saying(id, wish, { subject: changer.subject, text });
+        if (!said.ok) return said;
+        const also = said.value === undefined ? [] : [said.value];
+        if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body, value: undefined, also });
         const before = this.#spec(name);
         const deed = this.#deed(changer.subject, 'tool.change', { name, before, after: made.value.spec });
-        return ok({ body: { ...word, ...made.value.sealed }, value: undefined, deed });
+        const expected = also.length > 0 ? [] : [{ kind: 'tool', id } as const];
+        return ok({ body: { ...word, ...made.value.sealed }, value: undefined, deed, also, expected });
       },
     );
     return done.ok ? this.#shown(name) : done;
@@ -110,16 +125,15 @@ export class LocalDesk {
         if (objection !== undefined) return err(objection);
         const before = isShadowed ? undefined : this.#spec(name);
         const deed = this.#deed(changer.subject, 'tool.delete', { name, before });
-        return ok({ body: undefined, value: undefined, deed });
+        // Another one that is made under its name later is another tool.
+        const also = isShadowed ? [] : silencing(words, [id]);
+        const expected = also.length > 0 ? [] : [{ kind: 'tool', id } as const];
+        return ok({ body: undefined, value: undefined, deed, also, expected });
       },
     );
     if (!done.ok) return done;
-    // Another one that is made under its name later is another tool.
-    const silenced = isShadowed
-      ? done
-      : await words.change<undefined>({ kind: 'tool', id }, () => ok({ body: undefined, value: undefined }));
-    if (silenced.ok) await localFollowed(this.#options);
-    return silenced;
+    await localFollowed(this.#options);
+    return ok(undefined);
   }
 
   /** The id of a tool of that name, whether there is one or not. */

@@ -1,6 +1,8 @@
 import type { Catalog } from '../catalog.ts';
 import type { RegisteredGateways } from '../gateways/registered.ts';
+import type { WordChange } from '../ports/words.ts';
 import type { Server } from '../server.ts';
+import type { Words } from '../words/words.ts';
 
 /** The source of what operators make themselves; undefined where they have made nothing. */
 export function localServer({ servers }: Catalog): Server | undefined {
@@ -21,4 +23,13 @@ export async function localFollowed({
   server?.start();
   await server?.settled();
   await server?.lists.readAgain();
+}
+
+/** What is written so that nothing is said of these tools any more. */
+export function silencing(words: Words, ids: readonly string[]): readonly WordChange[] {
+  return ids.flatMap((id) => {
+    const former = words.find('tool', id);
+    if (former?.body === undefined) return [];
+    return [{ word: { kind: 'tool', id, body: undefined }, former: former.revision }];
+  });
 }

@@ -6,14 +6,17 @@ import { LOCAL_SOURCE } from '../../core/server-spec.ts';
 import { gatewayIdOf } from '../../core/hints/tool-id.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import { localSpec } from '../../core/sources/local-spec.ts';
+import { FUNCTION_FACTS, markOf } from '../../core/sources/made-facts.ts';
 import type { Catalog } from '../catalog.ts';
 import { sealNameOf, type RegisteredGateways } from '../gateways/registered.ts';
 import { toolIdIn } from '../hints/tool-claims.ts';
+import { definitionJson } from '../definition-facts.ts';
+import type { Definition } from '../ports.ts';
 import type { EntrySeal, GatewayEntry } from '../ports/gateways.ts';
 import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
-import { localFollowed, localServer } from './local-server.ts';
+import { localFollowed, localServer, silencing } from './local-server.ts';
 
 export interface ModuleDeskOptions {
   readonly catalog: Catalog;
@@ -86,34 +89,31 @@ export class ModuleDesk {
     const unknown = (): Result<never, Refusal> =>
       err({ code: 'MODULE_UNKNOWN', path, known: this.#running.map((spec) => spec.path) });
     if (!isKept) return unknown();
-    const before = this.#toolIds;
     const done = await words.change<undefined>(
       { kind: 'function-module', id: functionModuleIdOf(path) },
       (body) =>
         body === undefined
           ? unknown()
-          : ok({ body: undefined, value: undefined, deed: this.#deed(subject, 'function.remove', path) }),
+          : ok({
+              body: undefined,
+              value: undefined,
+              deed: this.#deed(subject, 'function.remove', path),
+              // Another tool that comes under the name of one that is gone is another tool.
+              also: silencing(words, this.#toolIdsOf(path)),
+            }),
     );
     if (!done.ok) return done;
     await localFollowed(this.#options);
-    const after = this.#toolIds;
-    return this.#silence([...before].filter((id) => !after.has(id)));
-  }
-
-  /** Another tool that comes under the name of one that is gone is another tool. */
-  async #silence(ids: readonly string[]): Promise<Result<undefined, Refusal>> {
-    for (const id of ids) {
-      const silenced = await this.#options.words.change<undefined>({ kind: 'tool', id }, () =>
-        ok({ body: undefined, value: undefined }),
-      );
-      if (!silenced.ok) return silenced;
-    }
     return ok(undefined);
   }
 
-  get #toolIds(): Set<string> {
+  #toolIdsOf(path: string): readonly string[] {
     const server = this.#server;
-    return new Set(server?.inventory.tools.flatMap((tool) => toolIdIn(server.spec, tool) ?? []));
+    const tools = server?.inventory.tools ?? [];
+    return tools.flatMap((tool) => {
+      const isOfModule = moduleMarkIn(tool) === markOf(path);
+      return server === undefined || !isOfModule ? [] : (toolIdIn(server.spec, tool) ?? []);
+    });
   }
 
   get #running(): readonly FunctionModuleSpec[] {
@@ -155,4 +155,11 @@ const ID_DIGITS = 20;
 /** The id of the word of a module. */
 export function functionModuleIdOf(path: string): string {
   return `module_${shortHash(path, ID_DIGITS)}`;
+}
+
+/** By which module a tool is made, as its definition says. */
+function moduleMarkIn(tool: Definition): unknown {
+  const meta = definitionJson(tool)['_meta'] as Readonly<Record<string, unknown>> | undefined;
+  const facts = meta?.[FUNCTION_FACTS] as Readonly<Record<string, unknown>> | undefined;
+  return facts?.['module'];
 }

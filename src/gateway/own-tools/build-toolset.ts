@@ -65,14 +65,11 @@ export function buildTool(desk: Desk): OwnToolSpec {
       },
     },
     run: async (args, subject) => {
-      const built = await buildToolset(desk, args as unknown as Wanted, subject); // the input schema asks for this shape
+      const wanted = args as unknown as Wanted; // the input schema asks for this shape
+      const built = await buildToolset(desk, wanted, subject);
       if (!built.ok) return built;
-      const isEquipped = args['autoEquip'] === true;
-      if (isEquipped) {
-        const equipped = await desk.toolsets.equip(built.value.name, subject);
-        if (!equipped.ok) return equipped;
-      }
       const { name, tools } = built.value;
+      const isEquipped = wanted.autoEquip === true;
       const next = isEquipped
         ? 'It is equipped: list the tools again to see them.'
         : 'equip-toolset makes its tools visible.';
@@ -88,10 +85,11 @@ interface Wanted {
   readonly name: string;
   readonly tools: readonly unknown[];
   readonly description?: string;
+  readonly autoEquip?: boolean;
 }
 
 async function buildToolset(desk: Desk, wanted: Wanted, subject: string): Promise<Result<Toolset, Refusal>> {
-  const { name, description } = wanted;
+  const { name, description, autoEquip: equip } = wanted;
   // What it builds it could neither note nor delete afterwards.
   if (desk.settings['toolsets.modelsMayChange'] === 'none')
     return err({ code: 'TOOLSET_PROTECTED', toolset: undefined });
@@ -115,5 +113,5 @@ async function buildToolset(desk: Desk, wanted: Wanted, subject: string): Promis
   const maker = { by: 'model', subject } as const;
   const empty = { name, description, maker, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
   const full = withTools(empty, tools);
-  return full.ok ? desk.toolsets.create(full.value, subject) : full;
+  return full.ok ? desk.toolsets.create(full.value, { by: subject, equip }) : full;
 }

@@ -152,8 +152,8 @@ export interface Store extends ToolsetStore, WordStore, BundleStore {
   /** Whether there were any. */
   removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>>;
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>>;
-  /** Undefined takes the setting away. The value is kept as JSON. */
-  saveSetting(key: string, value: unknown, deed?: Deed): Promise<Result<undefined, Refusal>>;
+  /** Why what is written now would be lost, as far as that was found out; undefined: nothing is known against it. */
+  readonly fault?: Refusal | undefined;
   /**
    * Told within a second what any process changed, this one included; also of parts that may have changed while nobody
    * could see it. The returned function ends it.

@@ -1,4 +1,3 @@
-import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
@@ -21,32 +20,10 @@ export interface ToolsetNews {
   readonly equippings: number;
 }
 
-/** Which toolset is to be changed. */
-export interface Former {
-  readonly name: string;
-  readonly revision: number;
-}
-
-/**
- * The part of a store that keeps toolsets. As of all of it: each method is one transaction. A deed is kept with what it
- * tells of, and not where that was not done.
- */
+/** The part of a store that keeps toolsets. As of all of it: each method is one transaction. */
 export interface ToolsetStore {
   /** `known`: revisions by name. */
   toolsets(known: ReadonlyMap<string, number>): Promise<Result<ToolsetNews, Refusal>>;
-  /**
-   * Keeps a toolset in the place of a former one, or as a new one. Undefined: it was not done, as the former one is gone
-   * or has changed since. TOOLSET_TAKEN where another one has its name. Whoever had the former one equipped has this one.
-   */
-  saveToolset(
-    toolset: Toolset,
-    former: Former | undefined,
-    deed?: Deed,
-  ): Promise<Result<StoredToolset | undefined, Refusal>>;
-  /** Takes it away, and unequips it; false: there is none of this name. */
-  removeToolset(name: string, deed?: Deed): Promise<Result<boolean, Refusal>>;
-  /** Undefined: none is equipped from now on. False: there is no such toolset. */
-  equip(name: string | undefined, deed?: Deed): Promise<Result<boolean, Refusal>>;
 }
 
 /** What is equipped, as of a moment. */

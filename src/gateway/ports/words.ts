@@ -69,11 +69,6 @@ export interface DeedQuery {
 export interface WordStore {
   /** `since`: the revision up to which they are known; 0: none is. */
   words(since: number): Promise<Result<WordNews, Refusal>>;
-  /**
-   * All or nothing: each word in the place of its former one, with its deed. Undefined: nothing was done, as one of them was
-   * changed by somebody else.
-   */
-  saveWords(changes: readonly WordChange[]): Promise<Result<readonly StoredWord[] | undefined, Refusal>>;
   /** Those that are known of these tools; of the others what is given is accepted. By the id of the tool. */
   acceptFirst(
     definitions: readonly AcceptedDefinition[],

@@ -1,10 +1,20 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { toolsetJson } from '../../core/toolset-json.ts';
-import { afterOperator, TOOLSET_LIMITS, type Toolset } from '../../core/toolset.ts';
+import { afterOperator, type Toolset } from '../../core/toolset.ts';
+import type { Commit, CommitStore } from '../ports/commit.ts';
 import type { Store } from '../ports/store.ts';
 import type { EquippedMemory, StoredToolset, ToolsetNews, ToolsetStore } from '../ports/toolsets.ts';
-import { deedOfEquipping, deedOfRemoval, deedOfSaving, type Doing } from './toolset-deeds.ts';
+import {
+  changeOf,
+  equippingOf,
+  joined,
+  newsOf,
+  NOTHING,
+  removalOf,
+  savingOf,
+  type ToolsetState,
+} from './toolset-commits.ts';
+import type { Doing } from './toolset-deeds.ts';
 
 /** What of the toolsets is another than before. */
 export interface ToolsetChange {
@@ -18,7 +28,7 @@ export interface ToolsetChange {
 
 export interface ToolsetsOptions {
   /** Opens the store, or gives the one that is open. Asked once, when somebody first needs it. */
-  readonly open: () => Promise<Result<ToolsetStore & Pick<Store, 'onChange'>, Refusal>>;
+  readonly open: () => Promise<Result<ToolsetStore & CommitStore & Pick<Store, 'onChange'>, Refusal>>;
   readonly memory: EquippedMemory;
   readonly nowMs: () => number;
 }
@@ -89,80 +99,76 @@ export class Toolsets {
     return () => this.#listeners.delete(listener);
   }
 
-  /** TOOLSET_TAKEN where there is one of its name, TOOLSETS_FULL where there are too many. */
-  async create(
+  /** With `equip`, equips it in the same transaction. TOOLSET_TAKEN; TOOLSETS_FULL where there are too many. */
+  create(
     toolset: Omit<Toolset, 'createdMs' | 'changedMs'>,
-    by: string,
+    { by, equip = false }: { readonly by: string; readonly equip?: boolean | undefined },
   ): Promise<Result<Toolset, Refusal>> {
-    const nowMs = this.#options.nowMs();
-    const maker = toolset.maker ?? { by: 'operator', subject: by };
-    const made = { ...toolset, maker, createdMs: nowMs, changedMs: nowMs };
-    const kept = await this.restore(made, false, by);
-    return kept.ok ? ok(made) : kept;
-  }
-
-  /**
-   * Keeps a toolset with the times that it brings, in the place of one of its name where `replaces` says so. TOOLSET_TAKEN
-   * where there is one and it does not.
-   */
-  restore(toolset: Toolset, replaces: boolean, by: string): Promise<Result<undefined, Refusal>> {
-    const { name } = toolset;
-    return this.#untilSaved(name, async (store, there) => {
-      if (there !== undefined && !replaces) return err({ code: 'TOOLSET_TAKEN', name });
-      const limit = TOOLSET_LIMITS.toolsets;
-      if (there === undefined && this.#stored.size >= limit) return err({ code: 'TOOLSETS_FULL', limit });
-      if (isSame(toolset, there?.toolset)) return ok({ value: undefined });
-      const deed = deedOfSaving(this.#doing(by), there?.toolset, toolset);
-      const saved = await store.saveToolset(toolset, there && { name, revision: there.revision }, deed);
-      if (!saved.ok) return replaces && saved.error.code === 'TOOLSET_TAKEN' ? ok(undefined) : saved;
-      return ok(saved.value && { value: undefined });
+    return this.#commit(() => {
+      const doing = this.#doing(by);
+      const maker = toolset.maker ?? ({ by: 'operator', subject: by } as const);
+      const made = { ...toolset, maker, createdMs: doing.atMs, changedMs: doing.atMs };
+      const saving = savingOf(this.#state, [made], { doing, replaces: false });
+      if (!saving.ok) return saving;
+      const wanted = equip ? equippingOf(this.#state, made.name, doing) : NOTHING;
+      return ok({ value: made, commit: joined(saving.value, wanted) });
     });
   }
 
-  /** Changes a toolset as it is when nobody else changes it meanwhile. TOOLSET_UNKNOWN, or what the change refuses. */
+  /**
+   * Keeps toolsets with the times that they bring, all or none. One of the same name is replaced where `replaces` says so,
+   * else TOOLSET_TAKEN. Equips `equip` in the same transaction unless another toolset is equipped; gives what it equipped.
+   */
+  restore(
+    toolsets: readonly Toolset[],
+    { by, replaces, equip }: RestoreOptions,
+  ): Promise<Result<string | undefined, Refusal>> {
+    return this.#commit(() => {
+      const doing = this.#doing(by);
+      const saving = savingOf(this.#state, toolsets, { doing, replaces });
+      if (!saving.ok) return saving;
+      const equipped = this.equipped === undefined ? equip : undefined;
+      const wanted = equipped === undefined ? NOTHING : equippingOf(this.#state, equipped, doing);
+      return ok({ value: equipped, commit: joined(saving.value, wanted) });
+    });
+  }
+
+  /** Changes a toolset as it is when nobody else changes it meanwhile. TOOLSET_UNKNOWN, TOOLSET_TAKEN, or what the change refuses. */
   change<T>(name: string, changing: Changing<T>, by: string): Promise<Result<T, Refusal>> {
-    return this.#untilSaved(name, async (store, there) => {
+    return this.#commit(() => {
+      const there = this.#stored.get(name);
       if (there === undefined) return err(this.unknown(name));
       const changed = changing(there.toolset);
       if (!changed.ok) return changed;
       const { value } = changed.value;
       // Models only add notes, which is no edit of an operator's.
       const toolset = afterOperator(there.toolset, changed.value.toolset, by);
-      if (isSame(toolset, there.toolset)) return ok({ value });
-      const doing = this.#doing(by);
-      const made = { ...toolset, changedMs: doing.atMs };
-      const deed = deedOfSaving(doing, there.toolset, made);
-      const saved = await store.saveToolset(made, { name, revision: there.revision }, deed);
-      return saved.ok ? ok(saved.value && { value }) : saved;
+      const commit = changeOf(this.#state, there, { toolset, doing: this.#doing(by) });
+      return commit.ok ? ok({ value, commit: commit.value }) : commit;
     });
   }
 
-  /** `objection`: why the toolset, as it was last read, stays. TOOLSET_UNKNOWN */
-  async remove(
+  /** TOOLSET_UNKNOWN, or the objection to the toolset as it is when it is removed. */
+  remove(
     name: string,
     by: string,
-    objection?: (toolset: Toolset) => Refusal | undefined,
+    objection: (toolset: Toolset) => Refusal | undefined = () => undefined,
   ): Promise<Result<undefined, Refusal>> {
-    return this.#do(async (store) => {
-      // What is told to have gone is what was there last.
-      const read = await this.#read(store);
-      if (!read.ok) return read;
-      const there = this.find(name);
-      const refusal = there && objection?.(there);
+    return this.#commit(() => {
+      const there = this.#stored.get(name);
+      if (there === undefined) return err(this.unknown(name));
+      const refusal = objection(there.toolset);
       if (refusal !== undefined) return err(refusal);
-      const removed = await store.removeToolset(name, deedOfRemoval(this.#doing(by), name, this.find(name)));
-      if (!removed.ok) return removed;
-      return removed.value ? ok(undefined) : err(this.unknown(name));
+      return ok({ value: undefined, commit: removalOf(this.#state, there, this.#doing(by)) });
     });
   }
 
-  /** Undefined: none. */
-  async equip(name: string | undefined, by: string): Promise<Result<undefined, Refusal>> {
-    return this.#do(async (store) => {
-      if (name === undefined && this.equipped === undefined) return ok(undefined);
-      const equipped = await store.equip(name, deedOfEquipping(this.#doing(by), this.#equipped, name));
-      if (!equipped.ok) return equipped;
-      return equipped.value ? ok(undefined) : err(this.unknown(name ?? ''));
+  /** Undefined: none. TOOLSET_UNKNOWN */
+  equip(name: string | undefined, by: string): Promise<Result<undefined, Refusal>> {
+    return this.#commit(() => {
+      if (name !== undefined && !this.#stored.has(name)) return err(this.unknown(name));
+      if (name === undefined && this.equipped === undefined) return ok({ value: undefined, commit: NOTHING });
+      return ok({ value: undefined, commit: equippingOf(this.#state, name, this.#doing(by)) });
     });
   }
 
@@ -184,39 +190,36 @@ export class Toolsets {
     await this.#options.memory.flush();
   }
 
+  get #state(): ToolsetState {
+    return { stored: this.#stored, equipped: this.#equipped, equippings: this.#equippings };
+  }
+
   #doing(by: string): Doing {
     return { by, atMs: this.#options.nowMs() };
   }
 
-  /** Tries with the toolset as last read, until nobody else comes before; undefined says that somebody did. */
-  #untilSaved<T>(
-    name: string,
-    attempt: (
-      store: ToolsetStore,
-      there: StoredToolset | undefined,
-    ) => Promise<Result<{ readonly value: T } | undefined, Refusal>>,
-  ): Promise<Result<T, Refusal>> {
-    return this.#do(async (store) => {
-      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-        const done = await attempt(store, this.#stored.get(name));
-        if (!done.ok) return done;
-        if (done.value !== undefined) return ok(done.value.value);
-        const read = await this.#read(store);
-        if (!read.ok) return read;
-      }
-      return err({ code: 'STORE_UNAVAILABLE', reason: `others keep changing the toolset "${name}"` });
-    });
-  }
-
-  /** What was done is known here when it is answered. */
-  async #do<T>(work: (store: ToolsetStore) => Promise<Result<T, Refusal>>): Promise<Result<T, Refusal>> {
+  /** Attempts a commit on the toolsets as stored now, again after each write conflict. */
+  async #commit<T>(attempt: () => Result<Attempt<T>, Refusal>): Promise<Result<T, Refusal>> {
     const ready = await this.ready();
     if (!ready.ok) return ready;
     const store = await this.#store();
     if (!store.ok) return store;
-    const done = await work(store.value);
-    const read = await this.#read(store.value);
-    return done.ok && !read.ok ? read : done;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const read = await this.#read(store.value);
+      if (!read.ok) return read;
+      const attempted = attempt();
+      if (!attempted.ok) return attempted;
+      const { value, commit } = attempted.value;
+      if (commit.changes.length === 0) return ok(value);
+      const done = await store.value.commit(commit);
+      if (!done.ok) return done;
+      if (done.value === undefined) continue;
+      const after = await this.#read(store.value);
+      // The commit is durable: a store that cannot be read afterwards must not fail the request.
+      if (!after.ok) this.#take(newsOf(this.#state, commit, done.value));
+      return ok(value);
+    }
+    return err({ code: 'STORE_UNAVAILABLE', reason: 'others keep changing the same toolsets' });
   }
 
   async #follow(): Promise<Result<undefined, Refusal>> {
@@ -276,8 +279,14 @@ export class Toolsets {
   }
 }
 
-/** By all that an export holds, whose members have one order. */
-function isSame(toolset: Toolset, there: Toolset | undefined): boolean {
-  if (toolset === there || there === undefined) return toolset === there;
-  return JSON.stringify(toolsetJson(toolset)) === JSON.stringify(toolsetJson(there));
+interface Attempt<T> {
+  readonly value: T;
+  readonly commit: Commit;
+}
+
+export interface RestoreOptions {
+  readonly by: string;
+  readonly replaces: boolean;
+  /** Name of the toolset to equip. */
+  readonly equip?: string | undefined;
 }

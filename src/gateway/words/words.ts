@@ -3,6 +3,8 @@ import type { ServerWord } from '../../core/hints/server-word.ts';
 import { toolWordIn, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { unsavedReason } from '../../core/unsaved.ts';
+import type { CommitStore } from '../ports/commit.ts';
 import type { Store } from '../ports/store.ts';
 import type {
   AcceptedDefinition,
@@ -16,7 +18,7 @@ import type {
 
 export interface WordsOptions {
   /** Opens the store, or gives the one that is open. Asked once, when somebody first needs it. */
-  readonly open: () => Promise<Result<WordStore & Pick<Store, 'onChange'>, Refusal>>;
+  readonly open: () => Promise<Result<WordStore & CommitStore & Pick<Store, 'onChange'>, Refusal>>;
   readonly memory: WordsMemory;
 }
 
@@ -26,6 +28,13 @@ export interface WordEdit<T> {
   readonly value: T;
   readonly deed?: Deed | undefined;
   readonly accepted?: AcceptedDefinition | undefined;
+  /** Other words that change in the same transaction. */
+  readonly also?: readonly WordChange[] | undefined;
+  /** Words that were looked at, and must not change meanwhile. */
+  readonly expected?: readonly Pick<Word, 'kind' | 'id'>[] | undefined;
+  /** Where the change takes rights away: what holds in this process even if it cannot be stored. */
+  readonly lowers?:
+    { readonly body: unknown; readonly kind: 'tool' | 'gateway'; readonly name: string } | undefined;
 }
 
 /** How often a change is tried that others come before; each time somebody's is done. */
@@ -42,6 +51,8 @@ export class Words {
   #endListening: (() => void) | undefined;
   #reading: Promise<Result<undefined, Refusal>> | undefined;
   readonly #listeners = new Set<(words: readonly Word[]) => void>();
+  /** Words that take rights away and could not be stored. They hold until the word is stored again, or this process ends. */
+  readonly #unsaved = new Map<string, Word>();
 
   constructor(options: WordsOptions) {
     this.#options = options;
@@ -63,7 +74,8 @@ export class Words {
   }
 
   server(id: string): ServerWord | undefined {
-    return this.find('server', id)?.body as ServerWord | undefined; // the desk of gateways wrote it
+    const here = this.#unsaved.get(keyOf({ kind: 'server', id }));
+    return (here ?? this.find('server', id))?.body as ServerWord | undefined; // the desk of gateways wrote it
   }
 
   find(kind: WordKind, id: string): StoredWord | undefined {
@@ -92,23 +104,39 @@ export class Words {
       const former = this.find(kind, id);
       const edited = await edit(former?.body);
       if (!edited.ok) return edited;
-      const { body, value, deed, accepted } = edited.value;
-      if (body === former?.body && accepted === undefined) return ok(value);
-      const saved = await this.save([{ word: { kind, id, body }, former: former?.revision, deed, accepted }]);
-      if (!saved.ok) return saved;
+      const { body, value, deed, accepted, also = [], expected = [], lowers } = edited.value;
+      const isSame = body === former?.body && accepted === undefined;
+      if (isSame && also.length === 0) return ok(value);
+      // Expected unchanged also where only the others change.
+      const own: WordChange = { word: { kind, id, body }, former: former?.revision, deed, accepted };
+      const saved = await this.save([own, ...also], expected);
+      if (!saved.ok) return err(this.#lowered({ kind, id }, lowers, saved.error));
       if (saved.value) return ok(value);
     }
     return err({ code: 'STORE_UNAVAILABLE', reason: 'others keep changing the same' });
   }
 
-  /** All or nothing; false: somebody else was quicker, and what he said is known here now. */
-  async save(changes: readonly WordChange[]): Promise<Result<boolean, Refusal>> {
+  /** All or nothing. Returns false on a write conflict; the local copy is then current. */
+  async save(
+    changes: readonly WordChange[],
+    expected: readonly Pick<Word, 'kind' | 'id'>[] = [],
+  ): Promise<Result<boolean, Refusal>> {
     const store = await this.store();
     if (!store.ok) return store;
-    const saved = await store.value.saveWords(changes);
+    const saved = await store.value.commit({
+      changes: changes.map(({ word, accepted }) => ({ kind: 'word', word, accepted })),
+      expectedRevisions: [
+        ...changes.map(({ word: { kind, id }, former }) => ({ word: { kind, id }, revision: former })),
+        ...expected.map(({ kind, id }) => ({ word: { kind, id }, revision: this.find(kind, id)?.revision })),
+      ].map((one) => ({ kind: 'word', ...one })),
+      audit: changes.flatMap(({ deed }) => deed ?? []),
+    });
     if (!saved.ok) return saved;
     const read = await this.#read(store.value);
-    return read.ok ? ok(saved.value !== undefined) : read;
+    if (saved.value === undefined) return read.ok ? ok(false) : read;
+    // The commit is durable: a store that cannot be read afterwards must not fail the request.
+    if (!read.ok) this.#take(saved.value.words, this.#revision);
+    return ok(true);
   }
 
   /** Resolves when what the store holds now is known here. */
@@ -158,11 +186,30 @@ export class Words {
     return this.#reading;
   }
 
-  #take(words: readonly StoredWord[], revision: number): void {
+  /** Lets what could not be stored hold here where it takes rights away; the stored word stays what changes begin with. */
+  #lowered(
+    { kind, id }: Pick<Word, 'kind' | 'id'>,
+    lowers: WordEdit<unknown>['lowers'],
+    refusal: Refusal,
+  ): Refusal {
+    const reason = unsavedReason(refusal);
+    if (lowers === undefined || reason === undefined) return refusal;
+    const word = { kind, id, body: lowers.body };
+    this.#unsaved.set(keyOf(word), word);
+    for (const listener of [...this.#listeners]) listener([word]);
+    return { code: 'REVOCATION_UNSAVED', kind: lowers.kind, name: lowers.name, reason };
+  }
+
+  #take(read: readonly StoredWord[], revision: number): void {
     const isFirst = !this.#isKnown;
     const recalled = isFirst ? [...this.#stored.values()] : [];
     if (isFirst) this.#stored = new Map();
-    for (const word of words) this.#stored.set(keyOf(word), word);
+    // A word that this process committed may be known before it is read.
+    const words = read.filter((word) => this.#stored.get(keyOf(word))?.revision !== word.revision);
+    for (const word of words) {
+      this.#stored.set(keyOf(word), word);
+      this.#unsaved.delete(keyOf(word));
+    }
     this.#revision = revision;
     this.#isKnown = true;
     if (words.length === 0 && recalled.length === 0) return;

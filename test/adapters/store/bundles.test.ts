@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { ChangesTogether } from '../../../src/gateway/ports/bundles.ts';
 import type { Store, StorePart } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
 import { DATABASES, openAt } from '../../support/stores.ts';
-import { deed, toolset, valueOf, wordChange } from '../../support/store-values.ts';
+import {
+  type ChangesTogether,
+  deed,
+  saveTogether,
+  toolset,
+  valueOf,
+  wordChange,
+} from '../../support/store-values.ts';
 
 const NONE: ChangesTogether = { words: [], toolsets: [], equip: undefined, settings: [], deeds: [] };
 
@@ -33,7 +39,7 @@ describe.each(DATABASES)('everything that operators made, in %s', (_, newPlace) 
       settings: new Map(),
       deeds: [],
     });
-    expect(valueOf(await store.saveTogether(FIRST))).toBe(true);
+    expect(valueOf(await saveTogether(store, FIRST))).toBe(true);
     expect(await all(store)).toEqual({
       words: {
         words: [
@@ -80,7 +86,7 @@ describe.each(DATABASES)('everything that operators made, in %s', (_, newPlace) 
 
   it('is not written at all where one of it came too late', async () => {
     const store = await openAt(await newPlace());
-    valueOf(await store.saveTogether(FIRST));
+    valueOf(await saveTogether(store, FIRST));
     const before = await all(store);
     for (const [what, change] of LATE) {
       const rest: ChangesTogether = {
@@ -93,7 +99,7 @@ describe.each(DATABASES)('everything that operators made, in %s', (_, newPlace) 
       const words = [...rest.words, ...(change.words ?? [])];
       const toolsets = [...rest.toolsets, ...(change.toolsets ?? [])];
       const settings = [...rest.settings, ...(change.settings ?? [])];
-      const saved = await store.saveTogether({ ...rest, ...change, words, toolsets, settings });
+      const saved = await saveTogether(store, { ...rest, ...change, words, toolsets, settings });
       expect([what, valueOf(saved)]).toEqual([what, false]);
       expect(await all(store)).toEqual(before);
     }
@@ -101,9 +107,9 @@ describe.each(DATABASES)('everything that operators made, in %s', (_, newPlace) 
 
   it('is changed in the place of what is known of it', async () => {
     const store = await openAt(await newPlace());
-    valueOf(await store.saveTogether(FIRST));
+    valueOf(await saveTogether(store, FIRST));
     const changed = toolset('one', { changedMs: 9 });
-    const done = await store.saveTogether({
+    const done = await saveTogether(store, {
       ...NONE,
       words: [wordChange('a', { said: 2 }, { former: 1 })],
       toolsets: [{ toolset: changed, former: 1 }],
@@ -128,7 +134,7 @@ describe.each(DATABASES)('everything that operators made, in %s', (_, newPlace) 
     const [one, two] = [await openAt(place), await openAt(place)];
     const heard = new Set<StorePart>();
     two.onChange((parts) => parts.forEach((part) => heard.add(part)));
-    const tries = [one, two, one, two].map(async (store) => valueOf(await store.saveTogether(FIRST)));
+    const tries = [one, two, one, two].map(async (store) => valueOf(await saveTogether(store, FIRST)));
     expect((await Promise.all(tries)).filter(Boolean)).toEqual([true]);
     await until('all parts are heard of', () =>
       (['words', 'toolsets', 'settings', 'deeds'] as const).every((part) => heard.has(part))

@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
 import { contentOf, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
-import { credential, definition, server, token, tryStore, valueOf } from '../../support/store-values.ts';
+import {
+  credential,
+  definition,
+  saveSetting,
+  server,
+  token,
+  tryStore,
+  valueOf,
+} from '../../support/store-values.ts';
 
 /** A place as people are told of it: without the user and the password. */
 const SHOWN = /^[^@]+(?:assay\.db|assay_test_\w+)$/;
@@ -156,11 +164,11 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
     const place = await newPlace();
     const store = await openAt(place);
     const values = { a: null, b: false, c: 0, d: '', e: [1.5, { x: 'ü\u0000' }] };
-    for (const [key, value] of Object.entries(values)) valueOf(await store.saveSetting(key, value));
+    for (const [key, value] of Object.entries(values)) valueOf(await saveSetting(store, key, value));
     expect(valueOf(await store.settings())).toEqual(new Map(Object.entries(values)));
-    valueOf(await store.saveSetting('a', undefined));
-    valueOf(await store.saveSetting('b', true));
-    valueOf(await store.saveSetting('never', undefined));
+    valueOf(await saveSetting(store, 'a', undefined));
+    valueOf(await saveSetting(store, 'b', true));
+    valueOf(await saveSetting(store, 'never', undefined));
     await store.close();
     const { a: _, ...rest } = values;
     expect(valueOf(await (await openAt(place)).settings())).toEqual(
@@ -170,7 +178,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
 
   it('does what is asked in the order in which it is asked, and a read sees the writes before it', async () => {
     const store = await openAt(await newPlace());
-    const writes = Array.from({ length: 50 }, (_, at) => store.saveSetting('last', at));
+    const writes = Array.from({ length: 50 }, (_, at) => saveSetting(store, 'last', at));
     const read = store.settings();
     await Promise.all(writes);
     expect(valueOf(await read).get('last')).toBe(49);
@@ -192,15 +200,15 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
       await write();
       await until(`${part} is told`, () => (heard.has(part) ? true : undefined));
     };
-    await hears('settings', () => own.saveSetting('a', 1));
-    await hears('settings', () => other.saveSetting('a', 2));
+    await hears('settings', () => saveSetting(own, 'a', 1));
+    await hears('settings', () => saveSetting(other, 'a', 2));
     await hears('tokens', () => other.addToken(token('t')));
     await hears('keys', () => other.addKey({ id: 'k', purpose: 'p', bytes: Buffer.alloc(1), createdMs: 1 }));
     await hears('servers', () => other.saveServer(server('s')));
     endListening();
     heard.clear();
-    await other.saveSetting('a', 3);
-    await own.saveSetting('a', 4);
+    await saveSetting(other, 'a', 3);
+    await saveSetting(own, 'a', 4);
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect([...heard]).toEqual([]);
   });
@@ -208,7 +216,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
   it('finishes what was asked for before it closes, and refuses what is asked for afterwards', async () => {
     const place = await newPlace();
     const store = await openAt(place);
-    const writes = Array.from({ length: 20 }, (_, at) => store.saveSetting(String(at), at));
+    const writes = Array.from({ length: 20 }, (_, at) => saveSetting(store, String(at), at));
     await store.close();
     await store.close();
     for (const written of await Promise.all(writes)) expect(written.ok).toBe(true);
@@ -296,7 +304,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
   it('refuses what a newer Assay wrote, and leaves it as it is', async () => {
     const place = await newPlace();
     const store = await openAt(place);
-    valueOf(await store.saveSetting('a', 1));
+    valueOf(await saveSetting(store, 'a', 1));
     await store.close();
     await rawRows(place, 'insert into assay_migrations (version, applied_ms) values (7, 0)');
     const before = await contentOf(place);

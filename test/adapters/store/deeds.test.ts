@@ -3,7 +3,18 @@ import type { Deed } from '../../../src/core/deed.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import type { DeedQuery, StoredDeed } from '../../../src/gateway/ports/words.ts';
 import { DATABASES, openAt } from '../../support/stores.ts';
-import { deed, token, toolset, valueOf, wordChange } from '../../support/store-values.ts';
+import {
+  deed,
+  equip,
+  removeToolset,
+  saveSetting,
+  saveToolset,
+  saveWords,
+  token,
+  toolset,
+  valueOf,
+  wordChange,
+} from '../../support/store-values.ts';
 
 describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => {
   it('are given back as they were done, whatever their texts, also after the store is opened anew', async () => {
@@ -76,20 +87,20 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
     const store = await openAt(await newPlace());
     const told = deed('x');
     const revoking = { atMs: 5, subject: 'op', action: 'token.revoke' };
-    const one = valueOf(await store.saveToolset(toolset('one'), undefined));
+    const one = valueOf(await saveToolset(store, toolset('one'), undefined));
     const former = { name: 'one', revision: one?.revision ?? 0 };
     const writes: readonly (readonly [what: string, isDone: boolean, () => Promise<unknown>])[] = [
-      ['a toolset', true, () => store.saveToolset(toolset('two'), undefined, told)],
-      ['a name that is taken', false, () => store.saveToolset(toolset('two'), undefined, told)],
-      ['a change', true, () => store.saveToolset(toolset('one'), former, told)],
-      ['a change that is late', false, () => store.saveToolset(toolset('one'), former, told)],
-      ['an equipping', true, () => store.equip('one', told)],
-      ['an unequipping', true, () => store.equip(undefined, told)],
-      ['an equipping of none', false, () => store.equip('three', told)],
-      ['a removal', true, () => store.removeToolset('one', told)],
-      ['a removal of none', false, () => store.removeToolset('one', told)],
-      ['a setting', true, () => store.saveSetting('a', 1, told)],
-      ['a setting that is taken away', true, () => store.saveSetting('a', undefined, told)],
+      ['a toolset', true, () => saveToolset(store, toolset('two'), undefined, told)],
+      ['a name that is taken', false, () => saveToolset(store, toolset('two'), undefined, told)],
+      ['a change', true, () => saveToolset(store, toolset('one'), former, told)],
+      ['a change that is late', false, () => saveToolset(store, toolset('one'), former, told)],
+      ['an equipping', true, () => equip(store, 'one', told)],
+      ['an unequipping', true, () => equip(store, undefined, told)],
+      ['an equipping of none', false, () => equip(store, 'three', told)],
+      ['a removal', true, () => removeToolset(store, 'one', told)],
+      ['a removal of none', false, () => removeToolset(store, 'one', told)],
+      ['a setting', true, () => saveSetting(store, 'a', 1, told)],
+      ['a setting that is taken away', true, () => saveSetting(store, 'a', undefined, told)],
       ['a token', true, () => store.addToken(token('t'), told)],
       [
         'a token of the same name',
@@ -98,9 +109,9 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
       ],
       ['a token that is revoked', true, () => store.revokeToken(token('t').name, 5, revoking)],
       ['one that is not there', false, () => store.revokeToken('t', 5, revoking)],
-      ['words', true, () => store.saveWords([wordChange('w', 1, { deed: told }), wordChange('v', 1)])],
-      ['words that are late', false, () => store.saveWords([wordChange('w', 1, { deed: told })])],
-      ['a write that tells nothing', false, () => store.saveSetting('b', 1)],
+      ['words', true, () => saveWords(store, [wordChange('w', 1, { deed: told }), wordChange('v', 1)])],
+      ['words that are late', false, () => saveWords(store, [wordChange('w', 1, { deed: told })])],
+      ['a write that tells nothing', false, () => saveSetting(store, 'b', 1)],
     ];
     for (const [what, isDone, write] of writes) {
       const before = await deedsOf(store, { limit: 100 });
@@ -120,7 +131,7 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
       stores.map(async (store, who) => {
         for (let at = 0; at < 40; at++) {
           if (who === 0) await doAll(store, [deed(`a ${at}`), deed(`b ${at}`)]);
-          else for (const key of ['a', 'b']) valueOf(await store.saveSetting(key, at, deed(key)));
+          else for (const key of ['a', 'b']) valueOf(await saveSetting(store, key, at, deed(key)));
         }
       }),
     );
@@ -139,7 +150,10 @@ let words = 0;
 
 /** Each with a word that is said by it. */
 async function doAll(store: Store, deeds: readonly Deed[]): Promise<void> {
-  const saved = await store.saveWords(deeds.map((one) => wordChange(`word ${words++}`, 1, { deed: one })));
+  const saved = await saveWords(
+    store,
+    deeds.map((one) => wordChange(`word ${words++}`, 1, { deed: one })),
+  );
   expect(valueOf(saved)).toHaveLength(deeds.length);
 }
 

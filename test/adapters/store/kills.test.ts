@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { sleep, until } from '../../support/endings.ts';
 import { GIVEN_URL, postgres } from '../../support/postgres.ts';
 import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
-import { valueOf, type StorePlace } from '../../support/store-values.ts';
+import { saveSetting, type StorePlace, valueOf } from '../../support/store-values.ts';
 import type { State } from '../../fixtures/store-process.ts';
 
 vi.setConfig({ testTimeout: 900_000 });
@@ -48,7 +48,7 @@ describe.skipIf(GIVEN_URL !== undefined)('a store in a PostgreSQL server that is
     const writes = new AbortController();
     const writing = (async () => {
       for (let at = 0; !writes.signal.aborted; at++) {
-        const written = await store.saveSetting(String(at), at);
+        const written = await saveSetting(store, String(at), at);
         if (written.ok) acknowledged.push(at);
         else refusals.add(written.error.code);
       }

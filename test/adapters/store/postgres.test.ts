@@ -3,7 +3,7 @@ import { sentenceOf } from '../../../src/core/sentences.ts';
 import { until } from '../../support/endings.ts';
 import { postgres, rowsOf } from '../../support/postgres.ts';
 import { openAt, rawRows } from '../../support/stores.ts';
-import { definition, server, tryStore, valueOf } from '../../support/store-values.ts';
+import { definition, saveSetting, server, tryStore, valueOf } from '../../support/store-values.ts';
 
 /** Ends the connections of the store in this database, and gives those that were still there. */
 const CUT = `
@@ -17,7 +17,7 @@ describe('a store in PostgreSQL', () => {
     await rowsOf(url.href, 'create schema own');
     url.searchParams.set('options', '-c search_path=own,public');
     const place = { home: '', databaseUrl: url.href };
-    valueOf(await (await openAt(place)).saveSetting('a', 1));
+    valueOf(await saveSetting(await openAt(place), 'a', 1));
     const names = await rowsOf(
       url.href,
       "select distinct schemaname from pg_tables where tablename like 'assay\\_%' order by 1",
@@ -88,10 +88,10 @@ describe('a store in PostgreSQL', () => {
     const databaseUrl = await (await postgres()).newDatabase();
     const store = await openAt({ home: '', databaseUrl });
     for (let cut = 0; cut < 3; cut++) {
-      valueOf(await store.saveSetting('a', cut));
+      valueOf(await saveSetting(store, 'a', cut));
       const left = (): Promise<readonly unknown[]> => rowsOf(databaseUrl, CUT);
       await until('its connections are gone', async () => ((await left()).length === 0 ? true : undefined));
-      valueOf(await store.saveSetting('a', cut));
+      valueOf(await saveSetting(store, 'a', cut));
     }
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
 import { DATABASES, openAt, startProcess, type StoreProcess } from '../../support/stores.ts';
-import { toolset, valueOf } from '../../support/store-values.ts';
+import { saveToolset, toolset, valueOf } from '../../support/store-values.ts';
 
 const WRITES = 200;
 /** As many as take the notes of both processes, at 50 each. */
@@ -28,7 +28,7 @@ describe.each(DATABASES)('two processes on one store in %s', (_database, newPlac
     const place = await newPlace();
     const store = await openAt(place);
     const tools = Array.from({ length: TOOLS }, (_, at) => ({ namespacedName: `s.tool-${at}` }));
-    valueOf(await store.saveToolset(toolset('shared', { tools }), undefined));
+    valueOf(await saveToolset(store, toolset('shared', { tools }), undefined));
     const authors = ['one', 'two'];
     const processes = authors.map((author) => startProcess(place, 'note', author, String(WRITES)));
     await Promise.all(processes.map((one) => says(one, 'ready', true)));

@@ -21,7 +21,14 @@ import { removeLater, until } from '../../support/endings.ts';
 import { patient } from '../../support/patience.ts';
 import { tempDir } from '../../support/place.ts';
 import { contentOf, digestOf, openAt, rawRows, startProcess } from '../../support/stores.ts';
-import { definition, server, tryStore, valueOf, type StorePlace } from '../../support/store-values.ts';
+import {
+  definition,
+  saveSetting,
+  server,
+  type StorePlace,
+  tryStore,
+  valueOf,
+} from '../../support/store-values.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
 
@@ -47,7 +54,7 @@ describe('the file of a store', () => {
   it('is for its user alone, in a folder that is so too', async () => {
     const place = newPlace();
     const store = await openAt(place);
-    valueOf(await store.saveSetting('a', 1));
+    valueOf(await saveSetting(store, 'a', 1));
     expect(statSync(place.home).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(place.home))
       expect(statSync(join(place.home, name)).mode & 0o777).toBe(0o600);
@@ -163,7 +170,7 @@ describe('a store that cannot be used', () => {
       );
       expect(valueOf(await store.server('s', 'one'))?.definitions).toEqual([definition('a')]);
       writeFileSync(join(place.home, 'ballast'), '');
-      valueOf(await store.saveSetting('a', 1));
+      valueOf(await saveSetting(store, 'a', 1));
     },
   );
 });
@@ -193,7 +200,7 @@ describe('a lock that another process holds', () => {
       longestMs = Math.max(longestMs, performance.now() - lastMs);
       lastMs = performance.now();
     }, 10);
-    const saved = await store.saveSetting('a', 1);
+    const saved = await saveSetting(store, 'a', 1);
     clearInterval(ticks);
     expect(saved).toEqual({ ok: true, value: undefined });
     expect(performance.now() - startMs).toBeGreaterThan(2_000);
@@ -206,13 +213,13 @@ describe('a lock that another process holds', () => {
     const store = await openAt(place);
     const other = startProcess(place, 'lock', '8000');
     await until('it is locked', () => other.lines()[0]);
-    expect(await store.saveSetting('a', 1)).toEqual({
+    expect(await saveSetting(store, 'a', 1)).toEqual({
       ok: false,
       error: { code: 'STORE_UNAVAILABLE', reason: 'another process holds a lock on it' },
     });
     expect(valueOf(await store.settings())).toEqual(new Map());
     await other.ended;
-    valueOf(await store.saveSetting('a', 2));
+    valueOf(await saveSetting(store, 'a', 2));
     expect(valueOf(await store.settings())).toEqual(new Map([['a', 2]]));
   });
 });
@@ -226,9 +233,9 @@ describe('a thread of a store that ends by itself', () => {
     expect(threads.size).toBe(1);
     const heard = new Set<StorePart>();
     store.onChange((parts) => parts.forEach((part) => heard.add(part)));
-    valueOf(await store.saveSetting('a', 1));
+    valueOf(await saveSetting(store, 'a', 1));
     const ended = [...threads][0]!.terminate();
-    expect(await store.saveSetting('a', 2)).toEqual({
+    expect(await saveSetting(store, 'a', 2)).toEqual({
       ok: false,
       error: { code: 'STORE_UNAVAILABLE', reason: 'its thread ended (1)' },
     });
@@ -237,7 +244,7 @@ describe('a thread of a store that ends by itself', () => {
     await until('it listens again', () => (heard.size === 8 ? true : undefined));
     heard.clear();
     const other = await openAt(place);
-    valueOf(await other.saveSetting('a', 3));
+    valueOf(await saveSetting(other, 'a', 3));
     await until('it hears again', () => (heard.has('settings') ? true : undefined));
   });
 });

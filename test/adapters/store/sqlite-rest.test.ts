@@ -9,7 +9,7 @@ import type { Store, StorePart } from '../../../src/gateway/ports/store.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/place.ts';
 import { contentOf, openAt, rawRows, startProcess, type StoreProcess } from '../../support/stores.ts';
-import { token, valueOf, type StorePlace } from '../../support/store-values.ts';
+import { saveSetting, type StorePlace, token, valueOf } from '../../support/store-values.ts';
 
 /** Long enough to go to rest, also after a write, on a machine that is busy. */
 const REST_MS = 30_000;
@@ -58,13 +58,18 @@ describe('the thread of a store that nobody asks anything', () => {
     const threads = new Threads();
     const place = { home: tempDir(), databaseUrl: undefined };
     const store = await openAt(place);
-    valueOf(await store.saveSetting('a', 1));
+    valueOf(await saveSetting(store, 'a', 1));
     await threads.rest();
     expect(readdirSync(place.home)).toEqual(['assay.db']);
     // Made in the order in which they are asked for, though the first one has to start a thread.
-    const calls = [store.saveSetting('a', 2), store.settings(), store.saveSetting('a', 3), store.settings()];
-    const [, two, , three] = await Promise.all(calls);
-    expect([two, three].map((read) => valueOf(read!))).toEqual([new Map([['a', 2]]), new Map([['a', 3]])]);
+    const calls = [
+      saveSetting(store, 'a', 2),
+      store.settings(),
+      saveSetting(store, 'a', 3),
+      store.settings(),
+    ];
+    const [, two, , three] = (await Promise.all(calls)).map((done) => valueOf<unknown>(done));
+    expect([two, three]).toEqual([new Map([['a', 2]]), new Map([['a', 3]])]);
     expect(threads.started).toBe(2);
     await threads.rest();
     await store.close();
@@ -75,7 +80,7 @@ describe('the thread of a store that nobody asks anything', () => {
   it('hears while it rests what other processes change, that alone, and once', async () => {
     const { place, store, threads, heard } = await listen();
     valueOf(await store.addToken(token('t')));
-    valueOf(await store.saveSetting('a', 1));
+    valueOf(await saveSetting(store, 'a', 1));
     await threads.rest();
     heard.length = 0;
     for (const round of ['one', 'two']) {
@@ -92,7 +97,7 @@ describe('the thread of a store that nobody asks anything', () => {
 
   it('says nothing of its own rest, nor where nothing changed', async () => {
     const { store, threads, heard } = await listen();
-    valueOf(await store.saveSetting('a', 1));
+    valueOf(await saveSetting(store, 'a', 1));
     await until('it is told', () => (heard.length > 0 ? true : undefined));
     heard.length = 0;
     await threads.rest();
@@ -103,28 +108,14 @@ describe('the thread of a store that nobody asks anything', () => {
     expect([heard, threads.started]).toEqual([[], 2]);
   });
 
-  it('does not take another file in the place of its own for the same', async () => {
-    const { place, store, threads, heard } = await listen();
-    valueOf(await store.saveSetting('a', 1));
-    valueOf(await store.addToken(token('t')));
-    const other = { home: tempDir(), databaseUrl: undefined };
-    await set(other, 'elsewhere');
-    await threads.rest();
-    heard.length = 0;
-    renameSync(join(other.home, 'assay.db'), join(place.home, 'assay.db'));
-    await until('both are told', () => (heard.length > 1 ? true : undefined));
-    expect(heard.toSorted()).toEqual(['settings', 'tokens']);
-    expect(valueOf(await store.tokens())).toEqual([]);
-  });
-
   it('can be closed at any moment of its going to rest', async () => {
     const moments = Array.from({ length: 12 }, async (_, at) => {
       const store = await openAt({ home: tempDir(), databaseUrl: undefined });
       store.onChange(() => undefined);
-      valueOf(await store.saveSetting('b', at));
+      valueOf(await saveSetting(store, 'b', at));
       // What was written lately makes it wait a while longer.
       await sleep(7_400 + at * 20);
-      const written = store.saveSetting('a', at);
+      const written = saveSetting(store, 'a', at);
       const read = store.settings();
       await store.close();
       expect(await written).toEqual({ ok: true, value: undefined });
@@ -163,7 +154,7 @@ describe('a file that cannot be opened again after a rest', () => {
     expect(readFileSync(keptAs)).toEqual(damaged);
     // Longer than a thread that was lost takes to come back.
     await sleep(2_500);
-    expect(await store.saveSetting('a', 1)).toEqual(refused);
+    expect(await saveSetting(store, 'a', 1)).toEqual(refused);
     expect(await store.tokens()).toEqual(refused);
     expect(readdirSync(place.home)).toEqual([basename(keptAs)]);
     expect(log.errors).toEqual([['store: it cannot be opened again', { cause: sentenceOf(refused.error) }]]);
@@ -184,7 +175,7 @@ describe('a file that cannot be opened again after a rest', () => {
     const refused = await store.tokens();
     expect(refused).toMatchObject({ ok: false, error: { code: 'STORE_NEWER', found: 99 } });
     await sleep(2_500);
-    expect(await store.saveSetting('a', 1)).toEqual(refused);
+    expect(await saveSetting(store, 'a', 1)).toEqual(refused);
     expect(await contentOf(place)).toEqual(before);
     expect([heard, log.errors.length, threads.started]).toEqual([[], 1, 2]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { sleep, until } from '../../support/endings.ts';
 import { seeded } from '../../support/seeded.ts';
 import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
-import { toolset, valueOf, type StorePlace } from '../../support/store-values.ts';
+import { saveToolset, type StorePlace, toolset, valueOf } from '../../support/store-values.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
@@ -21,7 +21,7 @@ describe.each(DATABASES)('toolsets in %s', (_, newPlace) => {
     const chance = seeded('kills between equippings');
     const place = await newPlace();
     const store = await openAt(place);
-    for (const name of ['even-0', 'odd-0']) valueOf(await store.saveToolset(toolset(name), undefined));
+    for (const name of ['even-0', 'odd-0']) valueOf(await saveToolset(store, toolset(name), undefined));
     await store.close();
     let done = 0;
     for (let kill = 0; kill < KILLS; kill++) {

@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Store, StorePart } from '../../../src/gateway/ports/store.ts';
-import type { Former, StoredToolset, ToolsetNews } from '../../../src/gateway/ports/toolsets.ts';
+import type { StoredToolset, ToolsetNews } from '../../../src/gateway/ports/toolsets.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { ageTo, DATABASES, openAt, rawRows } from '../../support/stores.ts';
-import { toolset, valueOf } from '../../support/store-values.ts';
+import {
+  equip,
+  removeToolset,
+  saveSetting,
+  saveToolset,
+  toolset,
+  valueOf,
+} from '../../support/store-values.ts';
 
 describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) => {
   it('are none at first, and none is equipped', async () => {
@@ -15,7 +22,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
   it('have a place in a store that was made before there were any, and what it held stays', async () => {
     const place = await newPlace();
     const old = await openAt(place);
-    valueOf(await old.saveSetting('kept', 1));
+    valueOf(await saveSetting(old, 'kept', 1));
     await old.close();
     await ageTo(place, 3);
     const store = await openAt(place);
@@ -64,7 +71,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
   it('have names of their own: a new one takes none that another one has', async () => {
     const store = await openAt(await newPlace());
     const first = await save(store, toolset('one', { description: 'first' }));
-    expect(await store.saveToolset(toolset('one'), undefined)).toEqual(taken('one'));
+    expect(await saveToolset(store, toolset('one'), undefined)).toEqual({ ok: true, value: undefined });
     expect((await newsOf(store)).changed).toEqual([first]);
   });
 
@@ -77,9 +84,9 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
       revision: expect.any(Number),
     });
     expect(second.revision).toBeGreaterThan(first.revision);
-    const late = await store.saveToolset(toolset('one', { description: 'late' }), formerOf(first));
+    const late = await saveToolset(store, toolset('one', { description: 'late' }), formerOf(first));
     expect(late).toEqual({ ok: true, value: undefined });
-    const lateRename = await store.saveToolset(toolset('other'), formerOf(first));
+    const lateRename = await saveToolset(store, toolset('other'), formerOf(first));
     expect(lateRename).toEqual({ ok: true, value: undefined });
     expect(await newsOf(store)).toMatchObject({ names: ['one'], changed: [second] });
   });
@@ -87,11 +94,11 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
   it('are not brought back by a change of one that is gone', async () => {
     const store = await openAt(await newPlace());
     const gone = await save(store, toolset('one'));
-    expect(valueOf(await store.removeToolset('one'))).toBe(true);
-    expect(valueOf(await store.saveToolset(toolset('one'), formerOf(gone)))).toBeUndefined();
+    expect(valueOf(await removeToolset(store, 'one'))).toBe(true);
+    expect(valueOf(await saveToolset(store, toolset('one'), formerOf(gone)))).toBeUndefined();
     expect((await newsOf(store)).names).toEqual([]);
     const never = { name: 'never', revision: gone.revision };
-    expect(valueOf(await store.saveToolset(toolset('one'), never))).toBeUndefined();
+    expect(valueOf(await saveToolset(store, toolset('one'), never))).toBeUndefined();
   });
 
   it('never get a revision again, also not another toolset or one that comes back under its name', async () => {
@@ -104,7 +111,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
         const other = await save(store, toolset('other'));
         const changed = await save(store, toolset('one'), formerOf(one));
         revisions.push(one.revision, other.revision, changed.revision);
-        for (const name of ['other', 'one']) valueOf(await store.removeToolset(name));
+        for (const name of ['other', 'one']) valueOf(await removeToolset(store, name));
       }
     expect(new Set(revisions).size).toBe(revisions.length);
     expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
@@ -123,7 +130,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     const store = await openAt(await newPlace());
     const one = await save(store, toolset('one'));
     const two = await save(store, toolset('two'));
-    expect(await store.saveToolset(toolset('two'), formerOf(one))).toEqual(taken('two'));
+    expect(await saveToolset(store, toolset('two'), formerOf(one))).toEqual({ ok: true, value: undefined });
     expect(await newsOf(store)).toMatchObject({ names: ['one', 'two'], changed: [one, two] });
   });
 
@@ -133,7 +140,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     for (const name of ['one', 'two']) await save(store, toolset(name));
     const steps = ['one', 'one', 'two', undefined, undefined, 'two'];
     for (const [at, name] of steps.entries()) {
-      expect(await store.equip(name)).toEqual({ ok: true, value: true });
+      expect(await equip(store, name)).toEqual({ ok: true, value: true });
       expect(await newsOf(store)).toMatchObject({ equipped: name, equippings: at + 1 });
     }
     await store.close();
@@ -143,9 +150,9 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
   it.each(['other', '', 'ONE', 'one\u0000', '\ud800'])('are none called %j', async (name) => {
     const store = await openAt(await newPlace());
     await save(store, toolset('one'));
-    valueOf(await store.equip('one'));
-    expect(await store.equip(name)).toEqual({ ok: true, value: false });
-    expect(await store.removeToolset(name)).toEqual({ ok: true, value: false });
+    valueOf(await equip(store, 'one'));
+    expect(await equip(store, name)).toEqual({ ok: true, value: false });
+    expect(await removeToolset(store, name)).toEqual({ ok: true, value: false });
     expect(await newsOf(store)).toMatchObject({ names: ['one'], equipped: 'one', equippings: 1 });
   });
 
@@ -153,7 +160,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     const store = await openAt(await newPlace());
     const one = await save(store, toolset('one'));
     const two = await save(store, toolset('two'));
-    valueOf(await store.equip('one'));
+    valueOf(await equip(store, 'one'));
     const changed = await save(store, toolset('one', { description: 'changed' }), formerOf(one));
     expect(await newsOf(store)).toMatchObject({ equipped: 'one', equippings: 1 });
     await save(store, toolset('three'), formerOf(changed));
@@ -168,10 +175,10 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
   it('are equipped no more when they are removed, and the others stay as they are', async () => {
     const store = await openAt(await newPlace());
     for (const name of ['one', 'two']) await save(store, toolset(name));
-    valueOf(await store.equip('one'));
-    expect(valueOf(await store.removeToolset('two'))).toBe(true);
+    valueOf(await equip(store, 'one'));
+    expect(valueOf(await removeToolset(store, 'two'))).toBe(true);
     expect(await newsOf(store)).toMatchObject({ names: ['one'], equipped: 'one', equippings: 1 });
-    expect(valueOf(await store.removeToolset('one'))).toBe(true);
+    expect(valueOf(await removeToolset(store, 'one'))).toBe(true);
     expect(await newsOf(store)).toEqual({ names: [], changed: [], equipped: undefined, equippings: 2 });
     // One of the same name is another one, which nobody equipped.
     await save(store, toolset('one'));
@@ -189,7 +196,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     const changed = await save(store, toolset('two', { description: 'changed' }), formerOf(two));
     const added = await save(store, toolset('three'));
     expect((await newsOf(store, known)).changed).toEqual([added, changed]);
-    valueOf(await store.removeToolset('three'));
+    valueOf(await removeToolset(store, 'three'));
     expect(await newsOf(store, knownOf([one, changed, added]))).toMatchObject({
       names: ['one', 'two'],
       changed: [],
@@ -209,7 +216,7 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     const place = await newPlace();
     const [own, other] = [await openAt(place), await openAt(place)];
     let last = await save(other, toolset('name-0'));
-    valueOf(await other.equip('name-0'));
+    valueOf(await equip(other, 'name-0'));
     const renamed = new AbortController();
     const renaming = (async () => {
       for (let at = 1; at <= 60; at++) last = await save(other, toolset(`name-${at}`), formerOf(last));
@@ -232,9 +239,9 @@ describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) 
     const changes: readonly (readonly [what: string, change: () => Promise<unknown>])[] = [
       ['a new one', () => save(own, toolset('one'))],
       ['a change', async () => save(own, toolset('two'), formerOf((await newsOf(own)).changed[0]!))],
-      ['an equipping', () => own.equip('two')],
-      ['an unequipping', () => own.equip(undefined)],
-      ['a removal', () => own.removeToolset('two')],
+      ['an equipping', () => equip(own, 'two')],
+      ['an unequipping', () => equip(own, undefined)],
+      ['a removal', () => removeToolset(own, 'two')],
     ];
     for (const [what, change] of changes) {
       // What came before is not taken for what is waited for: at first all parts may be told.
@@ -256,22 +263,22 @@ function newsOf(store: Store, known: ReadonlyMap<string, number> = new Map()): P
 }
 
 /** Saves one that is expected to be saved. */
-async function save(store: Store, wanted: Toolset, former?: Former): Promise<StoredToolset> {
-  const saved = valueOf(await store.saveToolset(wanted, former));
+async function save(
+  store: Store,
+  wanted: Toolset,
+  former?: Parameters<typeof saveToolset>[2],
+): Promise<StoredToolset> {
+  const saved = valueOf(await saveToolset(store, wanted, former));
   if (saved === undefined) throw new Error(`${wanted.name} was not saved`);
   return saved;
 }
 
-function formerOf({ toolset: { name }, revision }: StoredToolset): Former {
+function formerOf({ toolset: { name }, revision }: StoredToolset): { name: string; revision: number } {
   return { name, revision };
 }
 
 function knownOf(all: readonly StoredToolset[]): ReadonlyMap<string, number> {
   return new Map(all.map((one) => [one.toolset.name, one.revision]));
-}
-
-function taken(name: string): unknown {
-  return { ok: false, error: { code: 'TOOLSET_TAKEN', name } };
 }
 
 /** What it hears from now on. */

@@ -4,7 +4,7 @@ import type { StoredWord, WordChange, WordNews } from '../../../src/gateway/port
 import { until } from '../../support/endings.ts';
 import { patient } from '../../support/patience.ts';
 import { ageTo, DATABASES, openAt, startProcess } from '../../support/stores.ts';
-import { accepted, deed, valueOf, wordChange } from '../../support/store-values.ts';
+import { accepted, deed, saveSetting, saveWords, valueOf, wordChange } from '../../support/store-values.ts';
 
 const KINDS = ['tool', 'gateway', 'server'] as const;
 const ODD = 'a\u0000b \ud800 \udc00 🎉 "\\u0000" é\u2028';
@@ -21,7 +21,7 @@ describe.each(DATABASES)('the words of a store in %s', (_database, newPlace) => 
   it('have a place in a store that was made before there were any, and what it held stays', async () => {
     const place = await newPlace();
     const old = await openAt(place);
-    valueOf(await old.saveSetting('kept', 1));
+    valueOf(await saveSetting(old, 'kept', 1));
     await old.close();
     await ageTo(place, 4);
     const store = await openAt(place);
@@ -85,11 +85,11 @@ describe.each(DATABASES)('the words of a store in %s', (_database, newPlace) => 
     const [first] = await save(store, [wordChange('t', 'first')]);
     const [second] = await save(store, [wordChange('t', 'second', { former: first!.revision })]);
     for (const former of [undefined, 0, first!.revision, second!.revision + 1])
-      expect(await store.saveWords([wordChange('t', 'late', { former })])).toEqual({
+      expect(await saveWords(store, [wordChange('t', 'late', { former })])).toEqual({
         ok: true,
         value: undefined,
       });
-    expect(await store.saveWords([wordChange('never', 1, { former: 1 })])).toEqual({
+    expect(await saveWords(store, [wordChange('never', 1, { former: 1 })])).toEqual({
       ok: true,
       value: undefined,
     });
@@ -102,7 +102,7 @@ describe.each(DATABASES)('the words of a store in %s', (_database, newPlace) => 
     const changes = ['a', 'there', 'b'].map((id) =>
       wordChange(id, 2, { deed: deed(id), accepted: accepted(id, { digest: 'other' }) }),
     );
-    expect(valueOf(await store.saveWords(changes))).toBeUndefined();
+    expect(valueOf(await saveWords(store, changes))).toBeUndefined();
     expect(await newsOf(store)).toEqual({ words: [there], revision: 1 });
     expect(valueOf(await store.deeds({ limit: 10 }))).toEqual([]);
     expect(valueOf(await store.accepted('a'))).toBeUndefined();
@@ -114,7 +114,7 @@ describe.each(DATABASES)('the words of a store in %s', (_database, newPlace) => 
 
   it('take one change at a time: of two of one word at once the second one is too late', async () => {
     const store = await openAt(await newPlace());
-    expect(valueOf(await store.saveWords([wordChange('t', 1), wordChange('t', 2)]))).toBeUndefined();
+    expect(valueOf(await saveWords(store, [wordChange('t', 1), wordChange('t', 2)]))).toBeUndefined();
     expect(await newsOf(store)).toEqual({ words: [], revision: 0 });
     // Two words may well say what is accepted of one tool; then the last one counts.
     await save(store, [
@@ -134,7 +134,7 @@ describe.each(DATABASES)('the words of a store in %s', (_database, newPlace) => 
     expect(await newsOf(store, 3)).toEqual({ words: [...gone, ...changed], revision: 5 });
     expect(await newsOf(store, 5)).toEqual({ words: [], revision: 5 });
     // One that is gone is not one that never was.
-    expect(valueOf(await store.saveWords([wordChange('b', 3)]))).toBeUndefined();
+    expect(valueOf(await saveWords(store, [wordChange('b', 3)]))).toBeUndefined();
     const back = await save(store, [wordChange('b', 3, { former: 4 })]);
     expect(await newsOf(store, 4)).toEqual({ words: [...changed, ...back], revision: 6 });
   });
@@ -274,7 +274,7 @@ function newsOf(store: Store, since = 0): Promise<WordNews> {
 
 /** Saves what is expected to be saved. */
 async function save(store: Store, changes: readonly WordChange[]): Promise<readonly StoredWord[]> {
-  const saved = valueOf(await store.saveWords(changes));
+  const saved = valueOf(await saveWords(store, changes));
   if (saved === undefined) throw new Error('they were not saved');
   return saved;
 }
@@ -289,7 +289,7 @@ async function addSteps(store: Store, who: string, count: number): Promise<numbe
       const steps = (there?.body ?? []) as readonly string[];
       return wordChange(id, [...steps, `${who}-${step}`], { former: there?.revision });
     });
-    if (valueOf(await store.saveWords(changes)) === undefined) late++;
+    if (valueOf(await saveWords(store, changes)) === undefined) late++;
     else step++;
   }
   return late;

@@ -23,7 +23,7 @@ describe('toolsets', () => {
   it('are known when the first change is answered, and changes are told once', async () => {
     const { toolsets, changes } = opened();
     expect(toolsets.isKnown).toBe(false);
-    expect(await toolsets.create({ name: 'one', ...EMPTY }, 'op')).toMatchObject({ ok: true });
+    expect(await toolsets.create({ name: 'one', ...EMPTY }, { by: 'op' })).toMatchObject({ ok: true });
     expect(toolsets.find('one')).toEqual({
       name: 'one',
       ...EMPTY,
@@ -42,7 +42,7 @@ describe('toolsets', () => {
 
   it('are not unequipped where none is equipped: nothing is written, and nobody is told', async () => {
     const { store, toolsets, changes } = opened();
-    await toolsets.create({ name: 'one', ...EMPTY }, 'local');
+    await toolsets.create({ name: 'one', ...EMPTY }, { by: 'local' });
     const before = changes.length;
     expect(await toolsets.equip(undefined, 'local')).toEqual({ ok: true, value: undefined });
     expect([changes.slice(before), store.equippings]).toEqual([[], 0]);
@@ -53,7 +53,7 @@ describe('toolsets', () => {
 
   it('are changed anew on what somebody else left there meanwhile', async () => {
     const { store, toolsets } = opened();
-    await toolsets.create({ name: 'one', ...EMPTY }, 'op');
+    await toolsets.create({ name: 'one', ...EMPTY }, { by: 'op' });
     let others = 2;
     store.before = () => {
       const there = store.kept.get('one');
@@ -73,7 +73,7 @@ describe('toolsets', () => {
 
   it('are not written where a change changes nothing, or is refused', async () => {
     const { store, toolsets } = opened();
-    await toolsets.create({ name: 'one', ...EMPTY }, 'op');
+    await toolsets.create({ name: 'one', ...EMPTY }, { by: 'op' });
     await toolsets.change('one', (toolset) => ok({ toolset, value: undefined }), 'op');
     const refusal = { code: 'TOOLSET_NOT_EQUIPPED' } as const;
     expect(await toolsets.change('one', () => err(refusal), 'op')).toEqual({ ok: false, error: refusal });
@@ -88,8 +88,8 @@ describe('toolsets', () => {
     const { store, toolsets } = opened();
     const text = '{"name":"a"}';
     const held = { namespacedName: 's.a', held: { refId: 'r', digest: 'ab', text } };
-    await toolsets.create({ name: 'one', tools: [held], toolNotes: [] }, 'anna');
-    await toolsets.create({ name: 'one', ...EMPTY }, 'late');
+    await toolsets.create({ name: 'one', tools: [held], toolNotes: [] }, { by: 'anna' });
+    await toolsets.create({ name: 'one', ...EMPTY }, { by: 'late' });
     await toolsets.change('one', described('x'), 'ben');
     await toolsets.change('one', described('x'), 'nobody');
     await toolsets.change('one', (one) => ok({ toolset: { ...one, name: 'two' }, value: 0 }), 'ben');
@@ -102,8 +102,8 @@ describe('toolsets', () => {
     ] as const;
     for (const [name, by] of equippings) await toolsets.equip(name, by);
     const there = toolsets.find('two')!;
-    await toolsets.restore(there, true, 'nobody');
-    await toolsets.restore({ ...there, description: undefined }, true, 'eve');
+    await toolsets.restore([there], { by: 'nobody', replaces: true });
+    await toolsets.restore([{ ...there, description: undefined }], { by: 'eve', replaces: true });
     for (const by of ['eve', 'nobody']) await toolsets.remove('two', by);
     const at = new Date(7).toISOString();
     const times = { version: '1.0.0', createdAt: at, lastModified: at };
@@ -138,11 +138,68 @@ describe('toolsets', () => {
     ]);
   });
 
+  it('are saved and equipped by one commit, with both audit entries', async () => {
+    const { store, toolsets } = opened();
+    const commits: unknown[] = [];
+    store.before = () => commits.push([store.writes, store.equippings]);
+    expect(await toolsets.create({ name: 'one', ...EMPTY }, { by: 'op', equip: true })).toMatchObject({
+      ok: true,
+    });
+    expect([commits, toolsets.equipped?.name]).toEqual([[[0, 0]], 'one']);
+    expect(store.deeds.map(({ action }) => action)).toEqual(['toolset.create', 'toolset.equip']);
+  });
+
+  it('are restored all together or not at all', async () => {
+    const { store, toolsets } = opened();
+    const [one, two] = ['one', 'two'].map((name) => ({ name, ...EMPTY, createdMs: 0, changedMs: 0 }));
+    store.keep(two!);
+    const done = await toolsets.restore([one!, two!], { by: 'op', replaces: false, equip: 'one' });
+    expect(done).toEqual({ ok: false, error: { code: 'TOOLSET_TAKEN', name: 'two' } });
+    expect([[...store.kept.keys()], store.deeds, store.equippings]).toEqual([['two'], [], 0]);
+  });
+
+  it('are removed only as whoever objects saw them, also where another process changes them just then', async () => {
+    const { store, toolsets } = opened();
+    const seen = store.keep({ name: 'one', ...EMPTY, createdMs: 0, changedMs: 0 });
+    store.before = () => {
+      store.before = () => undefined;
+      store.keep({ ...seen.toolset, description: 'changed meanwhile' });
+    };
+    const refusal = { code: 'PRECONDITION_FAILED', etag: '"x"' } as const;
+    const objection = ({ description }: Toolset) => (description === undefined ? undefined : refusal);
+    expect(await toolsets.remove('one', 'op', objection)).toEqual({ ok: false, error: refusal });
+    expect([[...store.kept.keys()], store.deeds]).toEqual([['one'], []]);
+  });
+
+  it('are as they were committed, also where the store cannot be read after that', async () => {
+    const { store, toolsets, changes } = opened();
+    const blinded = async <T>(work: () => Promise<T>): Promise<T> => {
+      store.before = () => (store.mayRead = () => false);
+      const done = await work();
+      store.before = () => undefined;
+      return done;
+    };
+    const made = await blinded(() => toolsets.create({ name: 'one', ...EMPTY }, { by: 'op', equip: true }));
+    expect([made.ok, toolsets.equipped?.name]).toEqual([true, 'one']);
+    store.mayRead = () => true;
+    const renaming = () =>
+      toolsets.change('one', (one) => ok({ toolset: { ...one, name: 'two' }, value: 'done' }), 'op');
+    expect(await blinded(renaming)).toEqual({ ok: true, value: 'done' });
+    expect([toolsets.all.map(({ name }) => name), toolsets.equipped?.name]).toEqual([['two'], 'two']);
+    store.mayRead = () => true;
+    expect(await blinded(() => toolsets.remove('two', 'op'))).toEqual({ ok: true, value: undefined });
+    expect([toolsets.all, toolsets.equipped]).toEqual([[], undefined]);
+    const told = changes.length;
+    store.mayRead = () => true;
+    await toolsets.readAgain();
+    expect(changes.length).toBe(told);
+  });
+
   it('are at most a thousand', async () => {
     const { store, toolsets } = opened();
     for (let at = 0; at < 1_000; at += 1)
-      await store.saveToolset({ name: `t${at}`, ...EMPTY, createdMs: 0, changedMs: 0 }, undefined);
-    expect(await toolsets.create({ name: 'one-more', ...EMPTY }, 'op')).toEqual({
+      store.keep({ name: `t${at}`, ...EMPTY, createdMs: 0, changedMs: 0 });
+    expect(await toolsets.create({ name: 'one-more', ...EMPTY }, { by: 'op' })).toEqual({
       ok: false,
       error: { code: 'TOOLSETS_FULL', limit: 1_000 },
     });
@@ -152,7 +209,7 @@ describe('toolsets', () => {
   it('follow what other processes write', async () => {
     const { store, toolsets, changes } = opened();
     await toolsets.ready();
-    await store.saveToolset({ name: 'theirs', ...EMPTY, createdMs: 0, changedMs: 0 }, undefined);
+    store.keep({ name: 'theirs', ...EMPTY, createdMs: 0, changedMs: 0 });
     store.announce();
     await expect.poll(() => toolsets.find('theirs')?.name).toBe('theirs');
     expect(changes.at(-1)).toEqual({ names: new Set(['theirs']), isEquipping: false, isFirst: false });

@@ -9,6 +9,7 @@ import { filterFault } from '../http/filter.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import { quotedAnswer } from '../http/quoted-answer.ts';
 import { withoutSecrets } from '../http/without-secrets.ts';
+import { definitionText } from '../made-definition.ts';
 import type { MadeDefinition, MadeResult, MadeTool } from '../made-tool.ts';
 import { checkBy } from '../schema-check.ts';
 import { refused } from '../text-result.ts';
@@ -49,6 +50,11 @@ export function restTool(
     timeoutMs,
     run: async (args, call) => withoutSecrets(await run(args, call), secrets),
   });
+}
+
+/** The JSON text of the definition that a request is listed with. */
+export function restDefinitionText(spec: RestToolSpec): string {
+  return definitionText({ definition: definitionOf(spec) });
 }
 
 function definitionOf(spec: RestToolSpec): MadeDefinition {

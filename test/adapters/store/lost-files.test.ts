@@ -1,0 +1,127 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Log } from '../../../src/gateway/ports.ts';
+import type { Store } from '../../../src/gateway/ports/store.ts';
+import { until } from '../../support/endings.ts';
+import { patient } from '../../support/patience.ts';
+import { tempDir } from '../../support/place.ts';
+import { openAt, rawRows } from '../../support/stores.ts';
+import { saveSetting, token, valueOf } from '../../support/store-values.ts';
+
+interface Opened {
+  readonly home: string;
+  readonly path: string;
+  readonly store: Store;
+  readonly lines: string[];
+}
+
+async function opened(): Promise<Opened> {
+  const home = join(tempDir(), 'home');
+  const lines: string[] = [];
+  const take = (message: string, fields: unknown): number =>
+    lines.push(`${message} ${JSON.stringify(fields)}`);
+  const log: Log = { debug() {}, info: take, warn: take, error: take };
+  const store = await openAt({ home, databaseUrl: undefined }, log);
+  valueOf(await saveSetting(store, 'first', 1));
+  valueOf(await store.addToken(token('t')));
+  return { home, path: join(home, 'assay.db'), store, lines };
+}
+
+async function isRefused(store: Store, what: string): Promise<void> {
+  const write = await saveSetting(store, 'lost', true);
+  expect(write).toMatchObject({ ok: false, error: { code: 'STORE_MOVED', what } });
+  expect(store.fault).toMatchObject({ code: 'STORE_MOVED', what });
+}
+
+describe('the file of a store that is open', () => {
+  const TAKEN_AWAY: readonly (readonly [how: string, what: string, take: (path: string) => void])[] = [
+    ['deleted', 'gone', (path) => unlinkSync(path)],
+    [
+      'deleted with its logs',
+      'gone',
+      (path) => ['', '-wal', '-shm'].forEach((end) => unlinkSync(path + end)),
+    ],
+    ['moved', 'gone', (path) => renameSync(path, `${path}.moved`)],
+    [
+      'replaced by an older backup',
+      'replaced',
+      (path) => {
+        copyFileSync(path, `${path}.backup`);
+        renameSync(`${path}.backup`, path);
+      },
+    ],
+    [
+      'moved with its folder, as one that is unmounted',
+      'gone',
+      (path) => {
+        renameSync(dirname(path), `${dirname(path)}.moved`);
+        mkdirSync(dirname(path));
+      },
+    ],
+  ];
+
+  it.each(TAKEN_AWAY)(
+    'refuses writes when it is %s, says so once, and makes no new one',
+    async (_, what, take) => {
+      const { home, path, store, lines } = await opened();
+      take(path);
+      const there = readdirSync(home);
+      await isRefused(store, what);
+      await isRefused(store, what);
+      expect(valueOf(await store.tokens()).map(({ id }) => id)).toEqual(['t']);
+      expect(lines.filter((line) => line.startsWith('store:'))).toHaveLength(1);
+      await store.close();
+      expect(readdirSync(home).filter((name) => !there.includes(name))).toEqual([]);
+    },
+  );
+
+  it('is opened no more by a thread that rested when it is gone, until the same file comes back', async () => {
+    const { home, path, store, lines } = await opened();
+    store.onChange(() => undefined);
+    await until('it rests', () => (existsSync(`${path}-wal`) ? undefined : true), patient(30_000));
+    renameSync(path, `${path}.moved`);
+    await until('it is noticed', () => (store.fault === undefined ? undefined : true), patient(10_000));
+    await isRefused(store, 'gone');
+    expect(await store.tokens()).toMatchObject({ ok: false, error: { code: 'STORE_MOVED' } });
+    expect(readdirSync(home)).toEqual(['assay.db.moved']);
+    renameSync(`${path}.moved`, path);
+    await until('it is there again', () => (store.fault === undefined ? true : undefined), patient(10_000));
+    valueOf(await saveSetting(store, 'last', 2));
+    expect(valueOf(await store.settings())).toEqual(
+      new Map([
+        ['first', 1],
+        ['last', 2],
+      ]),
+    );
+    expect(lines.filter((line) => line.startsWith('store:'))).toHaveLength(2);
+  });
+
+  it('takes writes again when it was moved and is moved back under the thread that has it open', async () => {
+    const { home, path, store } = await opened();
+    renameSync(path, `${path}.moved`);
+    await isRefused(store, 'gone');
+    renameSync(`${path}.moved`, path);
+    valueOf(await saveSetting(store, 'last', 2));
+    expect(await rawRows({ home, databaseUrl: undefined }, 'select key from assay_settings')).toEqual([
+      { key: 'first' },
+      { key: 'last' },
+    ]);
+  });
+
+  it.each(['-wal', '-shm'])(
+    'loses nothing acknowledged when its %s is deleted, and takes the next write',
+    async (end) => {
+      const { home, path, store } = await opened();
+      // So that the store has seen its logs.
+      valueOf(await saveSetting(store, 'second', 2));
+      rmSync(`${path}${end}`);
+      await isRefused(store, 'log');
+      valueOf(await saveSetting(store, 'third', 3));
+      await store.close();
+      expect(
+        await rawRows({ home, databaseUrl: undefined }, 'select key from assay_settings order by key'),
+      ).toEqual([{ key: 'first' }, { key: 'second' }, { key: 'third' }]);
+    },
+  );
+});

@@ -1,0 +1,309 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
+import { startAssay } from '../support/assay.ts';
+import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
+import { patient } from '../support/patience.ts';
+import { fixture, tempDir } from '../support/place.ts';
+import { DATABASES, rawRows } from '../support/stores.ts';
+import type { StorePlace } from '../support/store-values.ts';
+
+/** What operators write; what Assay notes by itself of servers comes at any time. */
+const TABLES = [
+  'assay_tokens',
+  'assay_settings',
+  'assay_toolsets',
+  'assay_toolset_state',
+  'assay_words',
+  'assay_word_state',
+  'assay_deeds',
+  'assay_deed_state',
+];
+const MOST_WRITES = 30;
+const ADMIN = 'the-token-of-an-administrator';
+
+/** Makes the write of a given number fail, whichever connection asks for it; the count goes back with its transaction. */
+class Faults {
+  readonly #place: StorePlace;
+
+  constructor(place: StorePlace) {
+    this.#place = place;
+  }
+
+  async install(): Promise<void> {
+    await this.#run('create table test_fault (left_over integer)');
+    await this.#run('insert into test_fault values (1000000)');
+    const isPostgres = this.#place.databaseUrl !== undefined;
+    if (isPostgres)
+      await this.#run(`create function test_fail() returns trigger as $$ begin
+        update test_fault set left_over = left_over - 1;
+        if (select left_over from test_fault) = 0 then raise exception 'the test says so'; end if;
+        if tg_op = 'DELETE' then return old; else return new; end if; end $$ language plpgsql`);
+    for (const table of TABLES)
+      for (const verb of ['insert', 'update', 'delete'])
+        await this.#run(
+          isPostgres
+            ? `create trigger test_${verb} before ${verb} on ${table} for each row execute function test_fail()`
+            : `create trigger test_${verb}_${table} before ${verb} on ${table} begin
+                update test_fault set left_over = left_over - 1;
+                select raise(abort, 'the test says so') from test_fault where left_over = 0; end`,
+        );
+  }
+
+  /** Undefined: none fails. */
+  async fail(nth: number | undefined): Promise<void> {
+    await this.#run(`update test_fault set left_over = ${nth ?? 1_000_000}`);
+  }
+
+  async content(): Promise<string> {
+    if (this.#place.databaseUrl !== undefined) {
+      const all = TABLES.map((table) => `(select json_agg(x order by x::text) from ${table} x) as ${table}`);
+      return JSON.stringify(await this.#run(`select ${all.join(', ')}`));
+    }
+    const tables = [];
+    for (const table of TABLES) tables.push([table, await this.#run(`select * from ${table} order by 1, 2`)]);
+    return JSON.stringify(tables);
+  }
+
+  #run(statement: string): Promise<readonly unknown[]> {
+    return rawRows(this.#place, statement);
+  }
+}
+
+/** A request that changes something, and the actions that its audit entries tell of. */
+interface Case {
+  readonly path: string;
+  readonly body?: Json;
+  readonly actions: readonly string[];
+}
+
+interface World {
+  readonly admin: AdminClient;
+  readonly folder: string;
+  /** Remembers the id of what an answer holds. */
+  readonly ids: Map<string, string>;
+}
+
+const REQUEST = { url: 'http://127.0.0.1:9/one', method: 'GET' };
+
+/** In this order, as each finds what those before it left; by `METHOD path` of the document of the API. */
+const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (world: World) => Case>([
+  ['POST /tools', () => ({ path: '/tools', body: { name: 'made', ...REQUEST }, actions: ['tool.create'] })],
+  [
+    'PUT /tools/{id}',
+    ({ ids }) => ({
+      path: `/tools/${ids.get('POST /tools')}`,
+      body: { url: 'http://127.0.0.1:9/two', annotations: { openWorldHint: false }, enabled: false },
+      actions: ['tool.change', 'tool.update'],
+    }),
+  ],
+  [
+    'PATCH /tools/{id}',
+    ({ ids }) => ({
+      path: `/tools/${ids.get('POST /tools')}`,
+      body: { enabled: true },
+      actions: ['tool.update'],
+    }),
+  ],
+  [
+    'POST /tools/{id}/review',
+    ({ ids }) => ({ path: `/tools/${ids.get('POST /tools')}/review`, actions: [] }),
+  ],
+  [
+    'POST /toolsets',
+    () => ({
+      path: '/toolsets',
+      body: { name: 'one', tools: ['local.made'], equip: true },
+      actions: ['toolset.create', 'toolset.equip'],
+    }),
+  ],
+  [
+    'POST /tools/{id}/notes',
+    ({ ids }) => ({
+      path: `/tools/${ids.get('POST /tools')}/notes`,
+      body: { toolset: 'one', name: 'a', note: 'Ask first.' },
+      actions: ['toolset.update'],
+    }),
+  ],
+  [
+    'PUT /tools/{id}/notes/{toolset}/{name}',
+    ({ ids }) => ({
+      path: `/tools/${ids.get('POST /tools')}/notes/one/a`,
+      body: { note: 'Ask twice.' },
+      actions: ['toolset.update'],
+    }),
+  ],
+  [
+    'DELETE /tools/{id}/notes/{toolset}/{name}',
+    ({ ids }) => ({ path: `/tools/${ids.get('POST /tools')}/notes/one/a`, actions: ['toolset.update'] }),
+  ],
+  [
+    'DELETE /tools/{id}',
+    ({ ids }) => ({ path: `/tools/${ids.get('POST /tools')}`, actions: ['tool.delete'] }),
+  ],
+  [
+    'PUT /toolsets/{name}',
+    () => ({ path: '/toolsets/one', body: { name: 'two' }, actions: ['toolset.rename'] }),
+  ],
+  ['POST /toolsets/unequip', () => ({ path: '/toolsets/unequip', actions: ['toolset.unequip'] })],
+  ['POST /toolsets/{name}/equip', () => ({ path: '/toolsets/two/equip', actions: ['toolset.equip'] })],
+  ['DELETE /toolsets/{name}', () => ({ path: '/toolsets/two', actions: ['toolset.delete'] })],
+  [
+    'POST /functions',
+    ({ folder }) => ({
+      path: '/functions',
+      body: { module: join(folder, 'm.mjs') },
+      actions: ['function.add'],
+    }),
+  ],
+  [
+    'DELETE /functions',
+    ({ folder }) => ({
+      path: `/functions?path=${encodeURIComponent(join(folder, 'm.mjs'))}`,
+      actions: ['function.remove'],
+    }),
+  ],
+  [
+    'POST /gateways',
+    () => ({
+      path: '/gateways',
+      body: {
+        name: 'more',
+        ...fixture('defined', ['{"name":"one","inputSchema":{"type":"object"}}']),
+        trust: true,
+      },
+      actions: ['gateway.create', 'gateway.trust'],
+    }),
+  ],
+  [
+    'PUT /gateways/{id}',
+    () => ({
+      path: '/gateways/more',
+      body: { timeoutMs: 5_000, trust: false },
+      actions: ['gateway.update', 'gateway.trust'],
+    }),
+  ],
+  [
+    'PATCH /gateways/{id}',
+    () => ({ path: '/gateways/more', body: { trust: true }, actions: ['gateway.trust'] }),
+  ],
+  ['POST /gateways/{id}/refresh', () => ({ path: '/gateways/more/refresh', actions: [] })],
+  [
+    'POST /gateways/{id}/instructions/review',
+    () => ({ path: '/gateways/plain/instructions/review', actions: [] }),
+  ],
+  ['DELETE /gateways/{id}', () => ({ path: '/gateways/more', actions: ['gateway.delete'] })],
+  ['POST /tokens', () => ({ path: '/tokens', body: { name: 'more' }, actions: ['token.create'] })],
+  [
+    'DELETE /tokens/{id}',
+    ({ ids }) => ({ path: `/tokens/${ids.get('POST /tokens')}`, actions: ['token.revoke'] }),
+  ],
+  [
+    'PUT /preferences',
+    () => ({
+      path: '/preferences',
+      body: { 'limits.drainMs': 5_000, 'limits.sessions': 500 },
+      actions: ['preference.update', 'preference.update'],
+    }),
+  ],
+  [
+    'PATCH /preferences',
+    () => ({
+      path: '/preferences',
+      body: { 'limits.drainMs': null, 'limits.sessions': 600 },
+      actions: ['preference.update', 'preference.update'],
+    }),
+  ],
+  [
+    'POST /export',
+    () => ({ path: '/export', body: { passphrase: 'a long enough passphrase' }, actions: [] }),
+  ],
+  [
+    'POST /import',
+    () => ({
+      path: '/import',
+      body: {
+        bundle: { assay: 1, preferences: { 'limits.drainMs': 7_000, 'limits.sessions': 700 } },
+        apply: true,
+      },
+      actions: ['preference.update', 'preference.update'],
+    }),
+  ],
+]);
+
+const SHOWN = ['/tools', '/toolsets', '/tokens', '/preferences', '/activity', '/functions'];
+
+async function shown(admin: AdminClient): Promise<string> {
+  const answers = await Promise.all(SHOWN.map(async (path) => [path, (await admin.get(path)).text]));
+  return JSON.stringify(answers);
+}
+
+async function mutatingRoutes(admin: AdminClient): Promise<readonly string[]> {
+  const paths = at((await admin.get('/openapi.json')).json(), 'paths');
+  if (!isObject(paths)) throw new Error('no paths');
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(isObject(methods) ? methods : {})
+      .filter((method) => ['post', 'put', 'patch', 'delete'].includes(method))
+      .map((method) => `${method.toUpperCase()} ${path}`),
+  );
+}
+
+async function actionsIn(admin: AdminClient): Promise<readonly string[]> {
+  const items = listAt((await admin.get('/activity?limit=200')).json(), 'activity');
+  // What servers did is told at any time, and an operator's own change is reviewed after it.
+  return items
+    .filter((one) => !textAt(one, 'subject').startsWith('server:'))
+    .map((one) => textAt(one, 'action'))
+    .filter((action) => action !== 'tool.review');
+}
+
+describe.each(DATABASES)('a request that changes something, in %s', (_, newPlace) => {
+  it(
+    'changes nothing where any one of its writes fails, and else is told of in the same transaction',
+    async () => {
+      const place = await newPlace();
+      const env: Record<string, string> = {
+        ASSAY_TOKEN: ADMIN,
+        ...(place.databaseUrl !== undefined && { ASSAY_DATABASE_URL: place.databaseUrl }),
+      };
+      const assay = await startAssay({ servers: { plain: fixture('plain') }, home: place.home, env });
+      const admin = adminClient(assay, ADMIN);
+      const folder = tempDir();
+      writeFileSync(join(folder, 'm.mjs'), 'export default [];\n');
+      const world: World = { admin, folder, ids: new Map() };
+      expect((await mutatingRoutes(admin)).toSorted()).toEqual([...CASES.keys()].toSorted());
+      await admin.get('/tools');
+      // What a server tells models is kept when it is first seen.
+      const seen = async (): Promise<string> => verdictOf(await admin.get('/gateways/plain/instructions'));
+      await expect.poll(seen, { timeout: patient(10_000), interval: 20 }).toBe('200');
+      const faults = new Faults(place);
+      await faults.install();
+      for (const [route, caseOf] of CASES) {
+        const [method = ''] = route.split(' ');
+        const { path, body, actions } = caseOf(world);
+        const before = [await faults.content(), await shown(admin)];
+        const toldBefore = await actionsIn(admin);
+        let isDone = false;
+        for (let nth = 1; !isDone && nth <= MOST_WRITES; nth += 1) {
+          await faults.fail(nth);
+          const answer = await admin.ask(method, path, { ...(body !== undefined && { body }) });
+          await faults.fail(undefined);
+          isDone = answer.status < 400;
+          if (isDone) {
+            const id = answer.text === '' ? undefined : at(answer.json(), 'id');
+            if (typeof id === 'string') world.ids.set(route, id);
+          } else {
+            expect([route, nth, verdictOf(answer).slice(0, 1)]).toEqual([route, nth, '5']);
+            const now = [await faults.content(), await shown(admin)];
+            expect([route, nth, now]).toEqual([route, nth, before]);
+          }
+        }
+        expect([route, isDone]).toEqual([route, true]);
+        const told = (await actionsIn(admin)).slice(0, -toldBefore.length || undefined);
+        expect([route, told.toReversed()]).toEqual([route, actions]);
+      }
+    },
+    patient(400_000),
+  );
+});
