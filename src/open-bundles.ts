@@ -14,12 +14,13 @@ interface Beside {
 
 /** Export and import of all that operators made. */
 export function openBundles(
-  { said, store, settings, fileSettings, ground }: OpenedConfig,
+  { said, catalog, store, settings, fileSettings, ground }: OpenedConfig,
   { gateways, toolsets }: Beside,
 ): BundleDesk {
   const sources = { env: ground.around.env, file: fileSettings };
   return new BundleDesk({
     ...said,
+    catalog,
     open: store.open,
     toolsets,
     passphraseSeal,

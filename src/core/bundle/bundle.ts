@@ -32,8 +32,8 @@ export interface BundledEntry {
   readonly author: string;
 }
 
-/** What operators say of a tool. How it has drifted is what Assay saw, and stays where it saw that. */
-export type SaidOfTool = Omit<ToolWord, 'id' | 'drift'>;
+/** What operators say of a tool. How it has changed is what Assay saw, and stays where it saw that. */
+export type SaidOfTool = Omit<ToolWord, 'id' | 'drift' | 'volatility'>;
 
 /** A bundle as it is read from a file. */
 export interface BundleFile extends Bundle {

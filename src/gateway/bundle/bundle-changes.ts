@@ -103,8 +103,9 @@ async function wordOf(
       const id = toolIdOf(item.value.server, item.value.identity, item.value.name);
       const former = stored.get(wordKey({ kind: 'tool', id }))?.body as ToolWord | undefined; // the desk of tools wrote it
       // What Assay saw of the tool here is no matter of the bundle.
-      const drift = former?.drift;
-      const body: ToolWord = { id, ...item.value, ...(drift !== undefined && { drift }) };
+      const { drift, volatility } = former ?? {};
+      const seen = { ...(drift !== undefined && { drift }), ...(volatility !== undefined && { volatility }) };
+      const body: ToolWord = { id, ...item.value, ...seen };
       return ok({ kind: 'tool', id, body });
     }
     default:

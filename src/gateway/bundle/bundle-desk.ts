@@ -26,8 +26,9 @@ import { stateOf, type BundleState } from './bundle-state.ts';
 import { specOf, takesExecute, type EntryReaders } from './entry-words.ts';
 import { fillEntries } from './fill-entries.ts';
 import { planItems, type PlannedImport, type Surrounded } from './plan-items.ts';
+import { suspendedHere, type KnownTools } from './suspended-overrides.ts';
 
-export interface BundleDeskOptions extends EntryReaders, Surrounded {
+export interface BundleDeskOptions extends EntryReaders, Surrounded, Omit<KnownTools, 'words'> {
   readonly open: () => Promise<Result<BundleStore, Refusal>>;
   readonly words: Words;
   /** Undefined where nobody looks at them. */
@@ -141,7 +142,12 @@ export class BundleDesk {
     const limit = TOOLSET_LIMITS.toolsets;
     if (added > 0 && state.bundle.toolsets.length + added > limit)
       return err({ code: 'TOOLSETS_FULL', limit });
-    return ok({ state, filled: filled.value, planned, refusedSettings });
+    const brought = planned.flatMap(({ item, action }) =>
+      item.kind === 'override' && action !== 'kept' ? [item.value] : [],
+    );
+    const suspended = await suspendedHere(brought, this.#options);
+    if (!suspended.ok) return suspended;
+    return ok({ state, filled: filled.value, planned, refusedSettings, suspended: suspended.value });
   }
 
   async #save(

@@ -54,6 +54,6 @@ function spoken(words: readonly StoredWord[], kind: WordKind): readonly StoredWo
   return words.filter((word) => word.kind === kind && word.body !== undefined);
 }
 
-function saidIn({ id: _, drift: __, ...said }: ToolWord): readonly SaidOfTool[] {
+function saidIn({ id: _, drift: __, volatility: ___, ...said }: ToolWord): readonly SaidOfTool[] {
   return isSilent({ id: '', ...said }) ? [] : [said];
 }

@@ -1,11 +1,13 @@
 import type { EntryKind } from '../../core/bundle/bundle.ts';
 import type { BundleItem } from '../../core/bundle/bundle-items.ts';
 import type { PlainValue, Planned, PlanItem } from '../../core/bundle/bundle-plan.ts';
+import { toolIdOf } from '../../core/hints/tool-id.ts';
 import { startupPlaces } from '../../core/resolve-settings.ts';
 import type { SettingFix } from '../../core/setting-fix.ts';
 import { isSettingKey, SETTINGS, type SettingKey } from '../../core/settings.ts';
 import { takesExecute } from './entry-words.ts';
 import { entryKey, type Filled } from './fill-entries.ts';
+import type { SuspendedHere } from './suspended-overrides.ts';
 
 /** What an import meets here beside what is stored. */
 export interface Surrounded {
@@ -22,15 +24,17 @@ export interface PlannedImport {
   readonly filled: Filled;
   /** Settings of the bundle that no bundle may change. */
   readonly refusedSettings: ReadonlyMap<SettingKey, unknown>;
+  readonly suspended: SuspendedHere;
 }
 
 /** A plan as people are shown it: nothing secret, and what they have to know of each thing. */
 export function planItems(
-  { planned, filled, refusedSettings }: PlannedImport,
+  { planned, filled, refusedSettings, suspended }: PlannedImport,
   around: Surrounded,
 ): readonly PlanItem[] {
   const items = planned.map(({ item, former, action, changed }): PlanItem => {
-    const warnings = warningsOf(item, filled, around);
+    const warnings =
+      item.kind === 'override' ? overrideWarnings(item, suspended) : warningsOf(item, filled, around);
     return {
       kind: item.kind,
       name: item.name,
@@ -92,6 +96,19 @@ function warningsOf(item: BundleItem, filled: Filled, around: Surrounded): reado
     ...(isShadowed ? ['The config file has a server of this name, which goes before it.'] : []),
     ...(takesExecute(item.kind, item.value.entry) ? ['It runs a program or reads a file here.'] : []),
   ];
+}
+
+function overrideWarnings(
+  { name: tool, value }: Extract<BundleItem, { readonly kind: 'override' }>,
+  suspended: SuspendedHere,
+): readonly string[] {
+  const id = toolIdOf(value.server, value.identity, value.name);
+  const hints = suspended.get(id);
+  return hints === undefined
+    ? []
+    : [
+        `The override of ${hints.join(' and ')} is suspended: the definition of ${tool} here differs from the one that it was made for. Look at the tool with GET /tools/${id}, then accept it with POST /tools/${id}/review.`,
+      ];
 }
 
 const REMEDIES: Readonly<Record<EntryKind, string>> = {

@@ -30,7 +30,10 @@ type Local = Extract<MadeTransport, { readonly kind: 'local' }>;
 const REST_TOOLS = new WeakMap<Local, ReadonlyMap<string, RestToolSpec>>();
 
 /** The REST tool that a definition was made of; undefined where it is of anything else. */
-export function restToolOf({ transport }: ServerSpec, { key }: Definition): RestToolSpec | undefined {
+export function restToolOf(
+  { transport }: ServerSpec,
+  { key }: Pick<Definition, 'key'>,
+): RestToolSpec | undefined {
   if (transport.kind !== 'local' || key === undefined) return undefined;
   const known = REST_TOOLS.get(transport);
   const tools = known ?? new Map(transport.tools.map((tool) => [tool.name, tool]));

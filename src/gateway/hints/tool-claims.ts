@@ -1,3 +1,4 @@
+import { aspectsOf } from '../../core/hints/aspects.ts';
 import type { Claim } from '../../core/hints/claim.ts';
 import { HINTS, type Hint } from '../../core/hints/hint.ts';
 import { inferFromMethod } from '../../core/hints/infer.ts';
@@ -13,7 +14,7 @@ import { declaredOf, digestOf } from '../definition-facts.ts';
 import type { Definition } from '../ports.ts';
 import type { Word } from '../ports/words.ts';
 import type { Words } from '../words/words.ts';
-import { aspectsIn, declarerOf, restToolOf } from './definition-source.ts';
+import { aspectsIn, declarerOf, definitionSourceOf, restToolOf } from './definition-source.ts';
 import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
 
 /** What operators say of a tool, as lists and calls need it. */
@@ -109,6 +110,16 @@ export class ToolClaims {
     };
   }
 
+  /** The same for a definition that is kept as text, which declares a tool of this name. */
+  circumstancesOfText(spec: ServerSpec, { name, digest, text }: NamedText): Circumstances {
+    return {
+      digest,
+      aspects: () => aspectsOf(text, definitionSourceOf(spec)),
+      prose: this.#prose,
+      isOwn: restToolOf(spec, { key: name }) !== undefined,
+    };
+  }
+
   /** How a tool has drifted; undefined where its definition is the accepted one. */
   driftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
     const word = this.wordOn(spec, definition);
@@ -155,6 +166,12 @@ export class ToolClaims {
 
 /** Where operators say nothing, and there is what servers declare alone. */
 export const DECLARED_ALONE: ToolClaims = new ToolClaims(undefined);
+
+interface NamedText {
+  readonly name: string;
+  readonly digest: string;
+  readonly text: string;
+}
 
 interface Known {
   readonly word: ToolWord | undefined;
