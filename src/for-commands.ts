@@ -6,7 +6,6 @@ import { err, ok, type Result } from './core/result.ts';
 import type {
   CommonOptions,
   ExamineOptions,
-  OpenCatalog,
   OpenTools,
   OpenToolsets,
   ShownSettings,
@@ -29,7 +28,9 @@ export async function openForCommand(options: CommonOptions): Promise<Result<Ope
     await close();
     process.exit(INTERRUPTED);
   });
-  return ok({ ...opened.value, lintLevels: lintLevelsOf(opened.value.settings) });
+  const { settings } = opened.value;
+  const showsChanged = settings['toolsets.changed'] === 'show';
+  return ok({ ...opened.value, lintLevels: lintLevelsOf(settings), showsChanged });
 }
 
 export async function readSettings(options: CommonOptions): Promise<Result<ShownSettings, Refusal>> {
@@ -54,7 +55,7 @@ export async function openToolsetsForCommand(options: CommonOptions): Promise<Re
   if (!store.ok) return store;
   const open = (): Promise<typeof store> => Promise.resolve(store);
   const toolsets = new Toolsets({ open, memory, nowMs: () => Date.now() });
-  let catalog: OpenCatalog | undefined;
+  let catalog: OpenTools | undefined;
   const close = async (): Promise<void> => {
     await toolsets.close();
     await catalog?.close();
@@ -72,7 +73,11 @@ export async function openToolsetsForCommand(options: CommonOptions): Promise<Re
     await catalog.catalog.settled();
     return ok(indexOf(catalog.catalog.all.listing('tools')));
   };
-  return ok({ toolsets, tools, close });
+  const circumstances = (): ReturnType<OpenToolsets['circumstances']> => ({
+    servers: catalog?.catalog.servers ?? [],
+    showsChanged: catalog?.showsChanged === true,
+  });
+  return ok({ toolsets, tools, circumstances, close });
 }
 
 export async function openStoreForCommand(options: CommonOptions): Promise<Result<Store, Refusal>> {

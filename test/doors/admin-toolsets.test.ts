@@ -43,7 +43,17 @@ describe('a toolset', () => {
     const got = await admin.get('/toolsets/first');
     expect([got.json(), etagOf(got)]).toEqual([made.json(), etagOf(made)]);
     expect(listAt((await admin.get('/toolsets')).json(), 'toolsets')).toContainEqual(one);
+    const echo = listAt((await admin.get('/tools')).json(), 'tools').find(
+      (tool) => at(tool, 'originalName') === 'echo',
+    );
+    const path = `/tools/${textAt(echo ?? null, 'id')}`;
+    await admin.put(path, { enabled: false });
+    const unserved = await admin.get('/toolsets/first/unserved');
+    expect(unserved.json()).toEqual({ unserved: [{ tool: 'plain.echo', reason: 'disabled' }] });
+    await admin.put(path, { enabled: true });
+    expect((await admin.get('/toolsets/first/unserved')).json()).toEqual({ unserved: [] });
     expect(verdictOf(await admin.delete('/toolsets/first'))).toBe('204');
+    expect(verdictOf(await admin.get('/toolsets/first/unserved'))).toBe('404 TOOLSET_UNKNOWN');
     expect(verdictOf(await admin.get('/toolsets/first'))).toBe('404 TOOLSET_UNKNOWN');
     expect(verdictOf(await admin.delete('/toolsets/first'))).toBe('404 TOOLSET_UNKNOWN');
   });

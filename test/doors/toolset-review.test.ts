@@ -33,6 +33,7 @@ describe('assay toolset review', () => {
         {
           namespacedName: 'files.read',
           state: 'changed',
+          reason: 'definition_changed',
           refId: read,
           definition: definition('Reads.'),
           now: { refId: nowRefId, definition: now },
@@ -42,7 +43,7 @@ describe('assay toolset review', () => {
           ],
         },
         { namespacedName: 'files.list', state: 'as it was', refId: list },
-        { namespacedName: 'gone.echo', state: 'absent', refId: echo },
+        { namespacedName: 'gone.echo', state: 'absent', reason: 'server_unknown', refId: echo },
       ],
     });
     const { code, stdout, stderr } = await run('toolset', 'review', 'dev', ...there);
@@ -57,7 +58,7 @@ describe('assay toolset review', () => {
         '    + {"secret":{}}',
         `  refId was ${read}, is ${nowRefId}`,
         'files.list: as it was',
-        'gone.echo: absent',
+        'gone.echo: absent: there is no such server',
         '',
       ],
     ]);

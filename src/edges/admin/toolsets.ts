@@ -2,6 +2,8 @@ import { z } from '@hono/zod-openapi';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts';
+import { indexOf } from '../../gateway/toolsets/tool-index.ts';
+import { UNSERVED_TEXTS, unservedIn, type UnservedReason } from '../../gateway/toolsets/unserved.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { changeToolsetRoute } from './change-toolset.ts';
 import { pageOf } from './paging.ts';
@@ -14,6 +16,7 @@ export function toolsetRoutes(deps: AdminDeps): readonly Route[] {
     listRoute(deps),
     createRoute(deps),
     getRoute(deps),
+    unservedRoute(deps),
     changeToolsetRoute(deps),
     deleteRoute(deps),
     equipRoute(deps),
@@ -123,6 +126,41 @@ async function found({ toolsets }: AdminDeps, call: Call<unknown, unknown>): Pro
   return toolset === undefined
     ? err(toolsets.unknown(call.param('name')))
     : ok(replyOf(toolset, toolsets.equipped));
+}
+
+const UNSERVED = z.object({
+  unserved: z.array(
+    z.object({ tool: z.string(), reason: z.enum(Object.keys(UNSERVED_TEXTS) as [UnservedReason]) }),
+  ),
+});
+
+/** Apart from the toolset itself, whose ETag a server that comes or goes must not change. */
+function unservedRoute({ toolsets, catalog, preferences }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/toolsets/{name}/unserved',
+      id: 'listUnservedTools',
+      summary: 'The tools of a toolset that clients do not get now, and why',
+      answer: {
+        about: 'The tools, in the order of the toolset.',
+        schema: UNSERVED,
+        example: { unserved: [{ tool: 'linear.list_issues', reason: 'server_down' }] },
+      },
+      refusals: ['TOOLSET_UNKNOWN'],
+    },
+    async (call) => {
+      const ready = await toolsets.ready();
+      if (!ready.ok) return ready;
+      const name = call.param('name');
+      const toolset = toolsets.find(name);
+      if (toolset === undefined) return err(toolsets.unknown(name));
+      const index = indexOf(catalog.all.listing('tools'));
+      const showsChanged = preferences.running['toolsets.changed'] === 'show';
+      const unserved = unservedIn(toolset, { index, servers: catalog.servers, showsChanged });
+      return ok({ kind: 'one', body: { unserved } });
+    },
+  );
 }
 
 function deleteRoute({ toolsets }: AdminDeps): Route {

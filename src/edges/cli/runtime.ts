@@ -23,6 +23,7 @@ import type { ModuleDesk } from '../../gateway/local/module-desk.ts';
 import type { Mint } from '../../gateway/ports.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
+import type { Selecting } from '../../gateway/toolsets/selection.ts';
 import type { ToolIndex } from '../../gateway/toolsets/tool-index.ts';
 import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
 
@@ -64,6 +65,8 @@ export interface OpenCatalog {
 /** The same with what is needed to judge tools. */
 export interface OpenTools extends OpenCatalog {
   readonly lintLevels: LintLevels;
+  /** Whether toolsets serve tools whose definition has changed. */
+  readonly showsChanged: boolean;
 }
 
 export interface OpenServe extends OpenCatalog {
@@ -84,6 +87,8 @@ export interface OpenToolsets {
   readonly toolsets: Toolsets;
   /** The tools of all servers of the config, which are started when this is first asked. */
   readonly tools: () => Promise<Result<ToolIndex, Refusal>>;
+  /** Those servers, and whether toolsets serve tools whose definition has changed; empty before they are started. */
+  readonly circumstances: () => Pick<Selecting, 'servers' | 'showsChanged'>;
   readonly close: () => Promise<void>;
 }
 

@@ -7,6 +7,7 @@ import { LOCAL } from '../../core/subject.ts';
 import { toolsetsJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
+import { UNSERVED_CAUSES, unservedIn, type Unserved } from '../../gateway/toolsets/unserved.ts';
 import { complain } from './complain.ts';
 import { jsonText, print, printError, printJson } from './output.ts';
 import type { OpenToolsets, Runtime } from './runtime.ts';
@@ -130,24 +131,22 @@ function equipLines({ equipped }: ReadToolsets, toolsets: Toolsets): readonly st
   return [`note: the file has ${quoted(equipped)} equipped; here ${quoted(here)} stays equipped.`];
 }
 
-interface Missing {
+interface Missing extends Unserved {
   readonly toolset: string;
-  readonly tool: string;
 }
 
-/** Tools that no server has at the moment. They are kept, and there when their server is. */
+/** Tools that are not served at the moment, and why. They are kept. */
 async function missingIn(
-  { tools }: OpenToolsets,
+  { tools, circumstances }: OpenToolsets,
   toolsets: readonly Toolset[],
 ): Promise<Result<readonly Missing[], Refusal>> {
   if (toolsets.every((toolset) => toolset.tools.length === 0)) return ok([]);
   const index = await tools();
   if (!index.ok) return index;
+  const selecting = { index: index.value, ...circumstances() };
   return ok(
-    toolsets.flatMap(({ name, tools: all }) =>
-      all.flatMap(({ namespacedName }) =>
-        index.value.named(namespacedName).length === 0 ? [{ toolset: name, tool: namespacedName }] : [],
-      ),
+    toolsets.flatMap((toolset) =>
+      unservedIn(toolset, selecting).map((unserved) => ({ toolset: toolset.name, ...unserved })),
     ),
   );
 }
@@ -156,7 +155,7 @@ function missingLines(missing: Result<readonly Missing[], Refusal>): readonly st
   if (!missing.ok)
     return [`note: whether servers have these tools could not be seen: ${sentenceOf(missing.error)}`];
   return missing.value.map(
-    ({ toolset, tool }) =>
-      `note: no server has the tool ${quoted(tool)} of the toolset ${quoted(toolset)} at the moment; it is kept.`,
+    ({ toolset, tool, reason }) =>
+      `note: the tool ${quoted(tool)} of the toolset ${quoted(toolset)} is kept, but not served now: ${UNSERVED_CAUSES[reason]}.`,
   );
 }

@@ -8,6 +8,7 @@ import { toolsetJson } from '../../core/toolset-json.ts';
 import { type Toolset, type ToolsetTool, withHeld } from '../../core/toolset.ts';
 import { holdingOf } from '../../gateway/toolsets/holding.ts';
 import { reviewsOf, type Review } from '../../gateway/toolsets/review.ts';
+import { UNSERVED_CAUSES } from '../../gateway/toolsets/unserved.ts';
 import { nameIn, type ToolIndex } from '../../gateway/toolsets/tool-index.ts';
 import type { Changing } from '../../gateway/toolsets/toolsets.ts';
 import { print, printError, printJson } from './output.ts';
@@ -19,13 +20,13 @@ import { withToolsets, type JsonOptions } from './with-toolsets.ts';
 
 /** `assay toolset review`: what became of the tools that are held to a definition. */
 export function reviewToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
-  return withToolsets(runtime, options, async ({ toolsets, tools }) => {
+  return withToolsets(runtime, options, async ({ toolsets, tools, circumstances }) => {
     const toolset = toolsets.find(name);
     if (toolset === undefined) return err(toolsets.unknown(name));
     const isAnyHeld = toolset.tools.some(({ held }) => held !== undefined);
     const index = isAnyHeld ? await tools() : undefined;
     if (index?.ok === false) return index;
-    const reviews = index === undefined ? [] : reviewsOf(toolset, index.value);
+    const reviews = index === undefined ? [] : reviewsOf(toolset, { index: index.value, ...circumstances() });
     if (options.json === true) printJson({ toolset: name, tools: reviews.map(shown) });
     else for (const line of reviews.flatMap(linesOf)) print(line);
     if (!isAnyHeld)
@@ -40,7 +41,8 @@ export function reviewToolset(runtime: Runtime, name: string, options: JsonOptio
 
 function shown(review: Review): Readonly<Record<string, unknown>> {
   const { namespacedName, state, held } = review;
-  const seen = { namespacedName, state, refId: held.refId };
+  const reason = 'reason' in review ? { reason: review.reason } : {};
+  const seen = { namespacedName, state, ...reason, refId: held.refId };
   if (review.state !== 'changed') return seen;
   const { now, changes } = review;
   return { ...seen, now: { refId: now.refId, definition: now.text }, definition: held.text, changes };
@@ -50,7 +52,8 @@ function shown(review: Review): Readonly<Record<string, unknown>> {
 function linesOf(review: Review): readonly string[] {
   const head = `${printable(review.namespacedName)}: `;
   if (review.state === 'as it was') return [`${head}as it was`];
-  if (review.state !== 'changed') return [`${head}${style.yellow(review.state)}`];
+  if (review.state !== 'changed')
+    return [`${head}${style.yellow(review.state)}: ${UNSERVED_CAUSES[review.reason]}`];
   const changes = review.changes.flatMap(({ path, before, after }) => [
     `  ${path === '' ? 'the whole' : printable(path)}`,
     ...(before === undefined ? [] : [style.red(`    - ${printable(before)}`)]),
@@ -88,7 +91,7 @@ function acceptable(
   index: ToolIndex,
   refs: readonly string[],
 ): Result<readonly ToolsetTool[], Refusal> {
-  const changed = reviewsOf(toolset, index).filter(({ state }) => state === 'changed');
+  const changed = reviewsOf(toolset, { index, servers: [] }).filter(({ state }) => state === 'changed');
   const named =
     refs.length > 0
       ? refs.map(refOf)

@@ -1,5 +1,5 @@
 import { isWithheld } from '../definition-facts.ts';
-import { UNSERVED_TEXTS, unservedReason, type Unserved, type UnservedReason } from '../toolsets/unserved.ts';
+import { UNSERVED_TEXTS, unservedIn, type Unserved, type UnservedReason } from '../toolsets/unserved.ts';
 import { counted } from '../../core/counted.ts';
 import { ok } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
@@ -55,7 +55,12 @@ export function getActiveTool(desk: Desk): OwnToolSpec {
   };
 }
 
-const ABSENT: ReadonlySet<UnservedReason> = new Set(['server_down', 'server_unknown', 'tool_gone']);
+const ABSENT: ReadonlySet<UnservedReason> = new Set([
+  'server_starting',
+  'server_down',
+  'server_unknown',
+  'tool_gone',
+]);
 
 /** The equipped toolset as it is now. */
 export async function activeToolset(desk: Desk): Promise<Told> {
@@ -67,18 +72,9 @@ export async function activeToolset(desk: Desk): Promise<Told> {
     };
   const index = await settledIndex(desk);
   const showsChanged = desk.settings['toolsets.changed'] === 'show';
-  const selection = select(toolset, { index, servers: desk.catalog.servers, showsChanged });
-  const unserved = toolset.tools.flatMap(({ namespacedName: tool }): readonly Unserved[] => {
-    const reason =
-      reasonOf(tool, selection) ?? unservedReason(tool, { index, servers: desk.catalog.servers });
-    return reason === undefined ? [] : [{ tool, reason }];
-  });
-  return told(toolset, { ...selection, unserved }, desk);
-}
-
-function reasonOf(tool: string, { contested, changed }: Selection): UnservedReason | undefined {
-  if (contested.includes(tool)) return 'name_collision';
-  return changed.some((entry) => nameIn(entry) === tool) ? 'definition_changed' : undefined;
+  const selecting = { index, servers: desk.catalog.servers, showsChanged };
+  const unserved = unservedIn(toolset, selecting);
+  return told(toolset, { ...select(toolset, selecting), unserved }, desk);
 }
 
 interface Shown extends Selection {

@@ -4,7 +4,6 @@ import { digestOf } from '../definition-facts.ts';
 import type { Entry } from '../listing.ts';
 import type { Server } from '../server.ts';
 import { refIdIn, type ToolIndex } from './tool-index.ts';
-import { serverOf } from './unserved.ts';
 
 /** What becomes of a toolset with the tools that there are. */
 export interface Selection {
@@ -76,4 +75,11 @@ function selectionOf(toolset: Toolset, { index, servers, showsChanged }: Selecti
  */
 function meant(named: readonly Entry[], held: HeldDefinition | undefined): Entry | undefined {
   return named.length < 2 ? named[0] : named.find((entry) => refIdIn(entry) === held?.refId);
+}
+
+/** The server that a tool belongs to which none has at the moment, by its name. */
+export function serverOf(namespacedName: string, servers: readonly Server[]): Server | undefined {
+  return servers
+    .filter(({ spec }) => namespacedName.startsWith(`${spec.name}.`))
+    .toSorted((one, other) => other.spec.name.length - one.spec.name.length)[0];
 }

@@ -1,6 +1,7 @@
+import type { Toolset } from '../../core/toolset.ts';
 import { isWithheld } from '../definition-facts.ts';
-import type { Server } from '../server.ts';
-import type { ToolIndex } from './tool-index.ts';
+import { select, serverOf, type Selecting } from './selection.ts';
+import { nameIn } from './tool-index.ts';
 
 /** Why a tool of a toolset is not served. */
 export type UnservedReason =
@@ -8,6 +9,7 @@ export type UnservedReason =
   | 'withheld'
   | 'definition_changed'
   | 'name_collision'
+  | 'server_starting'
   | 'server_down'
   | 'server_unknown'
   | 'tool_gone';
@@ -18,33 +20,54 @@ export interface Unserved {
   readonly reason: UnservedReason;
 }
 
+/** For several tools at once. */
 export const UNSERVED_TEXTS: Readonly<Record<UnservedReason, string>> = {
   disabled: 'Disabled by an operator',
   withheld: 'Withheld, as clients cannot read the definition',
   definition_changed: 'Changed since they were put in',
   name_collision: 'Not shown, as several servers have tools of these names',
+  server_starting: 'Not listed yet, as the server is starting',
   server_down: 'Absent, as the server is down',
   server_unknown: 'Absent, as there is no such server',
   tool_gone: 'Absent, as the server does not have them now',
 };
 
+/** For one tool. */
+export const UNSERVED_CAUSES: Readonly<Record<UnservedReason, string>> = {
+  disabled: 'an operator has disabled it',
+  withheld: 'clients cannot read its definition',
+  definition_changed: 'its definition has changed',
+  name_collision: 'several servers have a tool of this name',
+  server_starting: 'its server is starting',
+  server_down: 'its server is down',
+  server_unknown: 'there is no such server',
+  tool_gone: 'its server does not have it now',
+};
+
+/** The tools of a toolset that are not served, in its order. */
+export function unservedIn(toolset: Toolset, selecting: Selecting): readonly Unserved[] {
+  const { contested, changed } = select(toolset, selecting);
+  const collided = new Set(contested);
+  const held = new Set(selecting.showsChanged ? [] : changed.map(nameIn));
+  return toolset.tools.flatMap(({ namespacedName: tool }): readonly Unserved[] => {
+    if (collided.has(tool)) return [{ tool, reason: 'name_collision' }];
+    if (held.has(tool)) return [{ tool, reason: 'definition_changed' }];
+    const reason = unservedReason(tool, selecting);
+    return reason === undefined ? [] : [{ tool, reason }];
+  });
+}
+
 /** Why no tool of this name is listed, or why the listed one is not served; undefined: it is served. */
 export function unservedReason(
   namespacedName: string,
-  { index, servers }: { readonly index: ToolIndex; readonly servers: readonly Server[] },
+  { index, servers }: Pick<Selecting, 'index' | 'servers'>,
 ): UnservedReason | undefined {
   const named = index.named(namespacedName);
   if (named.length > 0)
     return named.every(({ definition }) => isWithheld(definition)) ? 'withheld' : undefined;
   if (index.isDisabled(namespacedName)) return 'disabled';
-  const server = serverOf(namespacedName, servers);
-  if (server === undefined) return 'server_unknown';
-  return server.life.state === 'up' ? 'tool_gone' : 'server_down';
-}
-
-/** The server that a tool belongs to which none has at the moment, by its name. */
-export function serverOf(namespacedName: string, servers: readonly Server[]): Server | undefined {
-  return servers
-    .filter(({ spec }) => namespacedName.startsWith(`${spec.name}.`))
-    .toSorted((one, other) => other.spec.name.length - one.spec.name.length)[0];
+  const state = serverOf(namespacedName, servers)?.life.state;
+  if (state === undefined) return 'server_unknown';
+  if (state === 'up') return 'tool_gone';
+  return state === 'starting' ? 'server_starting' : 'server_down';
 }

@@ -3,9 +3,13 @@ import { servingOf } from '../../../src/gateway/hints/tool-view.ts';
 import { Listing, type Entry } from '../../../src/gateway/listing.ts';
 import { reviewsOf } from '../../../src/gateway/toolsets/review.ts';
 import { ToolIndex } from '../../../src/gateway/toolsets/tool-index.ts';
-import { unservedReason } from '../../../src/gateway/toolsets/unserved.ts';
+import { unservedIn } from '../../../src/gateway/toolsets/unserved.ts';
+import { err } from '../../../src/core/result.ts';
+import { passing } from '../../../src/core/supervision.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
-import { definition, listed, tool } from '../listed-server.ts';
+import type { Connect } from '../../../src/gateway/ports.ts';
+import type { Server } from '../../../src/gateway/server.ts';
+import { definition, listed, standing, tool } from '../listed-server.ts';
 
 const server = listed('s');
 const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
@@ -21,12 +25,50 @@ const disabled = entry('off', { said: { isDisabled: true, members: [] } });
 const listing = new Listing({ kind: 'tools', entries: [served, broken], disabled: [disabled] });
 const index = new ToolIndex(listing);
 
-it('a tool of a toolset that is not served has one reason of several', () => {
-  const reasons = ['s.good', 's.broken', 's.off', 's.gone', 'other.x'].map((name) =>
-    unservedReason(name, { index, servers: [server] }),
-  );
-  expect(reasons).toEqual([undefined, 'withheld', 'disabled', 'server_down', 'server_unknown']);
+const held = { refId: 's:0', digest: '0', text: '{}', atMs: 0 };
+const toolset = (names: readonly string[]): Toolset => ({
+  name: 'dev',
+  tools: [...names.map((namespacedName) => ({ namespacedName })), { namespacedName: 's.good', held }],
+  toolNotes: [],
+  createdMs: 0,
+  changedMs: 0,
 });
+
+it('a tool of a toolset that is not served has one reason of several', async () => {
+  const up = await started('up', standing({}));
+  const down = await started('down', () => Promise.resolve(err(passing('it ended'))));
+  const colliding = [
+    entry('c', { server: listed('a.b'), key: 'a_b_c' }),
+    entry('b.c', { server: listed('a'), key: 'a_b_c_2' }),
+  ];
+  const all = new ToolIndex(
+    new Listing({ kind: 'tools', entries: [served, broken, ...colliding], disabled: [disabled] }),
+  );
+  const names = ['s.broken', 's.off', 's.late', 'up.gone', 'down.gone', 'other.x', 'a.b.c'];
+  const selecting = { index: all, servers: [server, up, down] };
+  const expected = [
+    { tool: 's.broken', reason: 'withheld' },
+    { tool: 's.off', reason: 'disabled' },
+    { tool: 's.late', reason: 'server_starting' },
+    { tool: 'up.gone', reason: 'tool_gone' },
+    { tool: 'down.gone', reason: 'server_down' },
+    { tool: 'other.x', reason: 'server_unknown' },
+    { tool: 'a.b.c', reason: 'name_collision' },
+  ];
+  expect(unservedIn(toolset(names), { ...selecting, showsChanged: false })).toEqual([
+    ...expected,
+    { tool: 's.good', reason: 'definition_changed' },
+  ]);
+  expect(unservedIn(toolset(names), { ...selecting, showsChanged: true })).toEqual(expected);
+  await Promise.all([up.stop(), down.stop()]);
+});
+
+async function started(name: string, connect: Connect): Promise<Server> {
+  const one = listed(name, {}, { connect });
+  one.start();
+  await one.settled();
+  return one;
+}
 
 it('a withheld or disabled tool does not look alive, and says why', () => {
   expect([served, disabled].map(servingOf)).toEqual([{ state: 'enabled' }, { state: 'disabled' }]);
@@ -36,9 +78,13 @@ it('a withheld or disabled tool does not look alive, and says why', () => {
   });
 });
 
-it('a review calls a disabled tool disabled', () => {
-  const held = { refId: 's:0', digest: '0', text: '{}', atMs: 0 };
-  const tools = ['s.off', 's.gone'].map((namespacedName) => ({ namespacedName, held }));
-  const toolset: Pick<Toolset, 'tools'> = { tools };
-  expect(reviewsOf(toolset, index).map(({ state }) => state)).toEqual(['disabled', 'absent']);
+it('a review says why a tool is not served, with the same reasons', () => {
+  const tools = ['s.off', 's.late', 'other.x', 's.good'].map((namespacedName) => ({ namespacedName, held }));
+  const reviews = reviewsOf({ tools }, { index, servers: [server] });
+  expect(reviews.map((one) => [one.state, 'reason' in one ? one.reason : undefined])).toEqual([
+    ['disabled', 'disabled'],
+    ['absent', 'server_starting'],
+    ['absent', 'server_unknown'],
+    ['changed', 'definition_changed'],
+  ]);
 });
