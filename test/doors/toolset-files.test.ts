@@ -173,7 +173,7 @@ describe('assay toolset import of a config.json of HyperTool', () => {
         { toolset: 'dev', tool: `refId ${hash}`, reason: expect.any(String) },
         { toolset: 'dev', tool: 'plain.add', note: `BAD${ESCAPE}`, reason: expect.any(String) },
       ],
-      missing: [{ toolset: 'dev', tool: 'linear.create_issue' }],
+      missing: [{ toolset: 'dev', tool: 'linear.create_issue', reason: 'server_unknown' }],
     });
   });
 });
