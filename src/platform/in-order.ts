@@ -25,6 +25,7 @@ export class InOrder {
   /** Whether an item is under way, or the rest waits for its turn. */
   #isBusy = false;
   #isHeld = false;
+  #isStopped = false;
   #whenIdle: (() => void)[] = [];
 
   constructor(options: InOrderOptions) {
@@ -32,18 +33,24 @@ export class InOrder {
   }
 
   push(item: Buffer): void {
-    if (!this.#isBusy && this.#credit > 0 && this.#waiting.length === 0) {
+    if (!this.#isBusy && !this.#isStopped && this.#credit > 0 && this.#waiting.length === 0) {
       this.#take(item);
       return;
     }
     this.#waiting.push(item);
     this.#waitingBytes += costOf(item);
     if (!this.#isHeld && this.#waitingBytes > MOST_WAITING) this.#hold(true);
-    if (!this.#isBusy) this.#putOff();
+    if (!this.#isBusy && !this.#isStopped) this.#putOff();
+  }
+
+  /** Whoever goes on with what is taken here has enough of it for now, or has not any more. */
+  hold(isHeld: boolean): void {
+    this.#isStopped = isHeld;
+    if (!isHeld && this.#waiting.length > 0 && !this.#isBusy) this.#putOff();
   }
 
   get isIdle(): boolean {
-    return !this.#isBusy;
+    return !this.#isBusy && this.#waiting.length === 0;
   }
 
   /** Calls back as soon as nothing waits any more, which may be at once. */
@@ -70,7 +77,7 @@ export class InOrder {
     this.#credit = AT_ONCE;
     for (;;) {
       const item = this.#waiting[this.#done];
-      if (item === undefined || this.#isBusyNow() || this.#credit <= 0) break;
+      if (item === undefined || this.#isBusyNow() || this.#isStopped || this.#credit <= 0) break;
       this.#done += 1;
       this.#waitingBytes -= costOf(item);
       this.#take(item);
@@ -79,9 +86,9 @@ export class InOrder {
       this.#waiting = this.#waiting.slice(this.#done);
       this.#done = 0;
     }
-    if (this.#waiting.length > 0 && !this.#isBusyNow()) this.#putOff();
+    if (this.#waiting.length > 0 && !this.#isBusyNow() && !this.#isStopped) this.#putOff();
     if (this.#isHeld && this.#waitingBytes < MOST_WAITING / 2) this.#hold(false);
-    if (this.#isBusyNow()) return;
+    if (!this.isIdle) return;
     const listeners = this.#whenIdle;
     this.#whenIdle = [];
     for (const listener of listeners) listener();

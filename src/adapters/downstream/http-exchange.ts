@@ -64,6 +64,12 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
       if (options.endsWithResponse && message.kind === 'response' && !isOver)
         lingering ??= setTimeout(() => abort(), LINGER_MS);
     });
+  const onBroken = (error: unknown): void => {
+    broken = 'it sent a message that is too large';
+    options.trail?.forget(); // it would come again
+    log.warn(broken, { server, limitBytes: SERVER_MESSAGE_LIMIT, error: String(error) });
+    abort();
+  };
   /** All that came is heard before the end is. */
   const over = (end: HttpEnd): void => {
     isOver = true;
@@ -77,7 +83,7 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
       headers = givenHeaders;
       const type = String(headers['content-type'] ?? '').toLowerCase();
       const isSse = type.startsWith('text/event-stream');
-      reader = isSse ? eventReader({ take: takeEvent, hold }, options) : bodyReader(take);
+      reader = isSse ? eventReader({ take: takeEvent, hold, onBroken }, options) : bodyReader(take);
       options.onStart?.(status, headers);
     },
     data(chunk) {
@@ -85,10 +91,7 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
       try {
         reader?.push(chunk);
       } catch (error) {
-        broken = 'it sent a message that is too large';
-        options.trail?.forget(); // it would come again
-        log.warn(broken, { server, limitBytes: SERVER_MESSAGE_LIMIT, error: String(error) });
-        abort();
+        onBroken(error);
       }
     },
     end() {
@@ -105,30 +108,51 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-interface Reader {
+export interface Reader {
   push(chunk: Buffer): void;
   /** Calls back when all that came has been taken. */
   end(end: HttpEnd, onTaken: () => void): void;
 }
 
-type Take = (bytes: Buffer) => Promise<void> | undefined;
+export type Take = (bytes: Buffer) => Promise<void> | undefined;
 
-function eventReader(
-  to: { readonly take: Take; readonly hold: (isHeld: boolean) => void },
+/** Takes the bytes of an event stream, and no more of them in one turn of the event loop than leave others theirs. */
+export function eventReader(
+  to: {
+    readonly take: Take;
+    readonly hold: (isHeld: boolean) => void;
+    /** It brings something that is too large. */
+    readonly onBroken: (error: unknown) => void;
+  },
   { onEvent, trail }: Pick<HttpExchangeOptions, 'onEvent' | 'trail'>,
 ): Reader {
-  const messages = new InOrder(to);
+  let isBroken = false;
+  const messages = new InOrder({ take: to.take, hold: (isHeld) => chunks.hold(isHeld) });
   const parser = new SseParser(({ event, data, id }) => {
     if (trail?.isNew(id) === false) return;
     trail?.advance();
     if (onEvent !== undefined && event !== 'message') onEvent(event, data);
     else if (data.length > 0) messages.push(data);
   }, SERVER_MESSAGE_LIMIT);
-  const push = (chunk: Buffer): void => {
-    parser.push(chunk);
-    trail?.follow(parser);
+  // The lines of a stream cost time too, also those that say nothing.
+  const chunks = new InOrder({
+    hold: to.hold,
+    take: (chunk) => {
+      if (isBroken) return undefined;
+      try {
+        parser.push(chunk);
+        trail?.follow(parser);
+      } catch (error) {
+        isBroken = true;
+        to.onBroken(error);
+      }
+      return undefined;
+    },
+  });
+  return {
+    push: (chunk) => chunks.push(chunk),
+    end: (_, onTaken) => chunks.whenIdle(() => messages.whenIdle(onTaken)),
   };
-  return { push, end: (_, onTaken) => messages.whenIdle(onTaken) };
 }
 
 function bodyReader(take: Take): Reader {

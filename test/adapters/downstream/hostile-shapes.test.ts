@@ -1,0 +1,173 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { eventReader } from '../../../src/adapters/downstream/http-exchange.ts';
+import { receive } from '../../../src/adapters/downstream/incoming.ts';
+import { readBatch, readFromClient } from '../../../src/edges/mcp/read-message.ts';
+import type { Log } from '../../../src/gateway/ports.ts';
+import { InOrder } from '../../../src/platform/in-order.ts';
+import { LineSplitter } from '../../../src/platform/lines.ts';
+import type { Message, NoMessage } from '../../../src/protocol/message.ts';
+import { onOneLine } from '../../../src/protocol/splice.ts';
+import { longestTurn } from '../../support/turns.ts';
+
+/** No peer holds up the others for longer, in ms. */
+const BOUND_MS = 250;
+/** What a message may leave in the heap, in bytes, whatever is in it; its own bytes are elsewhere. */
+const HEAP_BYTES = 128 * 1024 * 1024;
+const SIZE = Number(process.env['HOSTILE_BYTES'] ?? 6 * 1024 * 1024);
+const CHUNK = 64 * 1024;
+const LIMIT = 512 * 1024 * 1024;
+
+const QUIET: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+function filled(before: string, unit: string, after: string): Buffer {
+  const room = Math.max(SIZE - before.length - after.length, 0);
+  const body = Buffer.alloc(Math.floor(room / unit.length) * unit.length, unit);
+  return Buffer.concat([Buffer.from(before), body, Buffer.from(after)]);
+}
+
+/** What fills an object, an array or a string at a place of a message. */
+const FILLINGS: Readonly<Record<string, readonly [open: string, unit: string, close: string]>> = {
+  'members without a name': ['{', '"":0,', '"z":0}'],
+  'short members': ['{', '"ab":1,', '"z":0}'],
+  'members with escaped names': ['{', '"\\u0069\\u0064x":1,', '"z":0}'],
+  'members with names beyond ASCII': ['{', '"ſK":1,', '"z":0}'],
+  'planned members in arrays': ['[', '{"id":1,"ID":2},', '0]'],
+  'tiny elements': ['[', '0,', '0]'],
+  'empty arrays': ['[', '[],', '0]'],
+  'nested arrays': ['[', '[[[[[[[[]]]]]]]],', '0]'],
+  'white space': ['[', '0 \n\t,', '0]'],
+  'a long string': ['"', 'x', '"'],
+  'a string of quotes': ['"', '\\"', '"'],
+  'a string of backslashes': ['"', '\\\\', '"'],
+  'a string of escapes': ['"', '\\u0041', '"'],
+  'a long number': ['', '1', ''],
+};
+
+const PLACES: Readonly<Record<string, readonly [before: string, after: string]>> = {
+  'the arguments of a call': [
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":',
+    '}}',
+  ],
+  'the params of a call': ['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":', '}'],
+  'a result': ['{"jsonrpc":"2.0","id":1,"result":', '}'],
+  'the _meta of a result': ['{"jsonrpc":"2.0","id":1,"result":{"_meta":', '}}'],
+  'a notification': ['{"jsonrpc":"2.0","method":"notifications/message","params":', '}'],
+  'no message': ['', ''],
+};
+
+/** Gives bytes to a reader as a pipe or socket would: so many in one turn of the event loop, and none while it is held. */
+async function feed(bytes: Buffer, take: (chunk: Buffer) => void, isHeld: () => boolean): Promise<void> {
+  for (let at = 0; at < bytes.length; at += CHUNK) {
+    while (isHeld()) await turn();
+    take(bytes.subarray(at, at + CHUNK));
+    if ((at / CHUNK) % 32 === 31) await turn();
+  }
+}
+
+interface Inlet {
+  readonly messages: InOrder;
+  readonly isHeld: () => boolean;
+}
+
+function inlet(hear: (message: Message | NoMessage) => void = () => undefined): Inlet {
+  let held = false;
+  const take = (bytes: Buffer): Promise<void> | undefined =>
+    receive(bytes, { server: 's', log: QUIET }, hear);
+  return { messages: new InOrder({ take, hold: (isHeld) => (held = isHeld) }), isHeld: () => held };
+}
+
+function allHeard({ messages }: Inlet): Promise<void> {
+  return new Promise((resolve) => messages.whenIdle(resolve));
+}
+
+async function fromServer(bytes: Buffer): Promise<void> {
+  const into = inlet();
+  const lines = new LineSplitter(LIMIT, {
+    line: (line) => into.messages.push(line),
+    tooLong: () => undefined,
+  });
+  await feed(bytes, (chunk) => lines.push(chunk), into.isHeld);
+  lines.end();
+  await allHeard(into);
+}
+
+describe('no turn of the event loop takes long', () => {
+  for (const [place, [before, after]] of Object.entries(PLACES))
+    it.for(Object.entries(FILLINGS))(`for %s in ${place}`, async ([, [open, unit, close]]) => {
+      const bytes = filled(before + open, unit, close + after);
+      const client = await longestTurn(async () => readFromClient(bytes));
+      const server = await longestTurn(() => fromServer(bytes));
+      for (const { cpuMs, heapBytes } of [client, server]) {
+        expect(cpuMs).toBeLessThan(BOUND_MS);
+        expect(heapBytes).toBeLessThan(HEAP_BYTES);
+      }
+    });
+
+  it.for([
+    ['{}\n', 'lines of empty objects'],
+    ['\n', 'empty lines'],
+    ['x\n', 'lines that are no JSON'],
+    ['{"jsonrpc":"2.0","method":"x"}\n', 'short notifications'],
+  ] as const)('for %j over and over', async ([line]) => {
+    expect((await longestTurn(() => fromServer(filled('', line, '\n')))).cpuMs).toBeLessThan(BOUND_MS);
+  });
+
+  it.for([
+    ['[', '0,', '0]'],
+    ['[', '[],', '0]'],
+    ['[', `{"jsonrpc":"2.0","method":"x","params":{"y":[${'0,'.repeat(50_000)}0]}},`, '0]'],
+  ] as const)('for a batch of %s %#', async ([open, unit, close]) => {
+    expect((await longestTurn(() => readBatch(filled(open, unit, close)))).cpuMs).toBeLessThan(BOUND_MS);
+  });
+
+  it.for(['data:\n', 'data: x\n', ':\n', 'data: {}\n\n', 'x:y\n'])('for events of %j', async (line) => {
+    const bytes = filled('', line, '\n');
+    const { cpuMs, heapBytes } = await longestTurn(async () => {
+      let held = false;
+      const reader = eventReader(
+        {
+          take: (data) => receive(data, { server: 's', log: QUIET }, () => undefined),
+          hold: (isHeld) => (held = isHeld),
+          onBroken: (error) => expect.unreachable(String(error)),
+        },
+        {},
+      );
+      await feed(
+        bytes,
+        (chunk) => reader.push(chunk),
+        () => held,
+      );
+      await new Promise<void>((resolve) => reader.end({ kind: 'broken', cause: 'the end' }, resolve));
+    });
+    expect(cpuMs).toBeLessThan(BOUND_MS);
+    expect(heapBytes).toBeLessThan(HEAP_BYTES);
+  });
+
+  it.for(['\n', ' \n', '0,\n', 'x'])('for a message with %j on one line', async (unit) => {
+    const bytes = filled('', unit, '');
+    expect((await longestTurn(async () => Promise.resolve(onOneLine(bytes)))).cpuMs).toBeLessThan(BOUND_MS);
+  });
+});
+
+it('messages of one server are heard in their order, a large one before the small ones that follow it', async () => {
+  const heard: string[] = [];
+  const into = inlet((message) =>
+    heard.push(message.kind === 'response' ? (message.idText ?? '') : message.kind),
+  );
+  for (const text of [
+    '{"jsonrpc":"2.0","id":1,"result":{}}',
+    `{"jsonrpc":"2.0","id":2,"result":[${'0,'.repeat(2_000_000)}0]}`,
+    '{"jsonrpc":"2.0","id":3,"result":{}}',
+    '{"jsonrpc":"2.0","id":4,"id":4,"result":{}}',
+    '{"jsonrpc":"2.0","id":5,"result":{}}',
+  ])
+    into.messages.push(Buffer.from(text));
+  await allHeard(into);
+  expect(heard).toEqual(['1', '2', '3', 'none', '5']);
+});
