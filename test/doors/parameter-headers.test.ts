@@ -127,7 +127,13 @@ describe('a call of a modern client over HTTP, whose tool has parameters in head
   it('is refused where two readers of its arguments would take different ones', async () => {
     const header = { 'mcp-param-region': 'a' };
     await check('{"region":"a","region":"b"}', header, [400, 'Mcp-Param-Region']);
-    await check('{"region":"a"},"arguments":{"region":"b"}', header, [400, 'Mcp-Param-Region']);
+    await check('{"region":"a","REGION":"b"}', header, [400, 'Mcp-Param-Region']);
+    const body = modernBody('tools/call', { params: { name: 'm_sql', arguments: { region: 'a' } } });
+    const twice = await send(assay.url, {
+      headers: { ...modernHeaders('tools/call', { name: 'm_sql' }), ...header },
+      body: body.replace('"arguments":', '"arguments":{"region":"b"},"arguments":'),
+    });
+    expect([twice.status, at(twice.json(), 'error', 'code')]).toEqual([400, -32600]);
   });
 
   it('may bring headers that no parameter has', async () => {
