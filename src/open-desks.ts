@@ -63,12 +63,19 @@ export async function openDesksForCommand(options: CommonOptions): Promise<Resul
       server?.start();
       await server?.settled();
     },
+    instructions: said.instructions,
+    servers: () => catalog.servers.map(({ spec }) => spec),
     startAll: async () => {
       catalog.start();
       await Promise.race([Promise.all(catalog.servers.map((server) => server.settled())), catalog.settled()]);
       for (const server of catalog.servers)
         if (server.lists.isKnown('tools')) said.drift.saw(server.spec, server.inventory.tools, server);
-      await Promise.all(catalog.servers.map(({ spec }) => said.drift.settled(spec)));
+      // Of a server that is not up only what it said some time ago is known.
+      const up = catalog.servers.filter(({ link }) => link !== undefined);
+      await Promise.all([
+        ...up.map(({ spec, instructions }) => said.instructions.saw(spec, instructions.said)),
+        ...catalog.servers.map(({ spec }) => said.drift.settled(spec)),
+      ]);
     },
     close: async () => {
       await close();

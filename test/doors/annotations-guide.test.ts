@@ -55,6 +55,7 @@ it('every command of docs/ANNOTATIONS.md does what stands below it', async () =>
   const home = tempDir();
   const servers = { files: installed('filesystem', [home]) };
   const assay = await startAssay({ servers, home });
+  await assay.settled();
   const token = readFileSync(join(home, 'admin-token'), 'utf8').trim();
   const admin = adminClient(assay, token);
   const listed = (await admin.get('/tools?text=write_file')).json();

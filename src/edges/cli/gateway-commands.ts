@@ -49,8 +49,9 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
 function reviewCommand(runtime: Runtime, done: Done): Command {
   return new Command('review')
     .argument('[tool]', 'its public or namespaced name (default: list what waits for a review)')
-    .description('show what changed in definitions since they were accepted, and accept it')
-    .option('--accept', 'accept the definition of the tool as it is now')
+    .description('show what changed in definitions and instructions since they were accepted, and accept it')
+    .option('--instructions <server>', 'review what this server tells models about itself, not a tool')
+    .option('--accept', 'accept the definition or the instructions as they are now')
     .option('--json', 'as JSON')
     .action(async (tool: string | undefined, options: ReviewOptions) => {
       const { review } = await import('./review.ts');

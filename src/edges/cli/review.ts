@@ -7,18 +7,26 @@ import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/hints/tool-view.ts';
 import { allTools, namedTool } from './named-tool.ts';
 import { print, printError, printJson } from './output.ts';
+import {
+  changedInstructions,
+  reviewInstructions,
+  type AcceptOptions,
+  type InstructionsItem,
+} from './review-instructions.ts';
 import type { Runtime } from './runtime.ts';
 import { style } from './style.ts';
 import { tableOf } from './table.ts';
 import { withOpened } from './with-opened.ts';
-import type { JsonOptions } from './with-toolsets.ts';
 
-export interface ReviewOptions extends JsonOptions {
-  readonly accept?: boolean;
+export interface ReviewOptions extends AcceptOptions {
+  /** The server whose instructions are reviewed. */
+  readonly instructions?: string;
 }
 
-/** Something that waits for a review. A union by kind: definitions of tools are not all that can be reviewed. */
-export interface ReviewItem {
+/** Something that waits for a review. */
+export type ReviewItem = ToolItem | InstructionsItem;
+
+interface ToolItem {
   readonly kind: 'tool';
   readonly name: string;
   readonly id: string;
@@ -33,17 +41,23 @@ export interface ReviewItem {
 
 type Change = NonNullable<ToolView['drift']>['changes'][number];
 
-/** `assay review [TOOL]`: what waits for a review, or how one tool differs from its accepted definition. */
+/** `assay review [TOOL]`: what waits for a review, or how one tool or the instructions of a server differ from what was accepted. */
 export function review(runtime: Runtime, name: string | undefined, options: ReviewOptions): Promise<number> {
   return withOpened(runtime.openDesks(options), async (desks): Promise<Result<unknown, Refusal>> => {
+    if (options.instructions !== undefined) {
+      if (name === undefined) return reviewInstructions(desks, options.instructions, options);
+      const reason = '--instructions: name a tool or a server, not both';
+      return err({ code: 'ARGUMENTS_INVALID', reason });
+    }
     if (name === undefined && options.accept === true)
       return err({
         code: 'ARGUMENTS_INVALID',
-        reason: '--accept: name the tool whose definition you accept',
+        reason: '--accept: name the tool whose definition you accept, or --instructions and the server',
       });
     const tools = await allTools(desks);
     if (name === undefined) {
-      showAll(tools.flatMap(itemOf).toSorted(byGravity), options);
+      const items = [...tools.flatMap(itemOf), ...changedInstructions(desks)];
+      showAll(items.toSorted(byGravity), options);
       return ok(undefined);
     }
     const tool = namedTool(tools, name);
@@ -70,7 +84,7 @@ export function review(runtime: Runtime, name: string | undefined, options: Revi
 }
 
 /** Nothing where the definition is the accepted one, and all overrides count. */
-function itemOf(tool: ToolView): readonly ReviewItem[] {
+function itemOf(tool: ToolView): readonly ToolItem[] {
   const { name, id, drift } = tool;
   const suspends = suspendedIn(tool);
   if (drift === undefined && suspends.length === 0) return [];
@@ -97,18 +111,28 @@ function showAll(items: readonly ReviewItem[], { json = false }: ReviewOptions):
   if (items.length > 0)
     print(
       tableOf(
-        ['TOOL', 'KIND', 'SEVERITY', 'WHY'],
-        items.map((item) => [item.name, item.kind, item.severity, whyOf(item)]),
+        ['NAME', 'KIND', 'SEVERITY', 'WHY'],
+        items.map((item) => [item.name, item.kind, item.severity, summaryOf(item)]),
       ),
     );
-  printError(
-    items.length === 0
-      ? 'Nothing waits for a review.'
-      : `${counted(items.length, 'tool')} to review. \`assay review TOOL\` shows what changed, and --accept accepts it.`,
-  );
+  if (items.length === 0) return printError('Nothing waits for a review.');
+  const tools = items.filter(({ kind }) => kind === 'tool').length;
+  const servers = items.length - tools;
+  if (tools > 0)
+    printError(
+      `${counted(tools, 'tool')} to review. \`assay review TOOL\` shows what changed, and --accept accepts it.`,
+    );
+  if (servers > 0)
+    printError(
+      `Instructions of ${counted(servers, 'server')} to review. \`assay review --instructions SERVER\` shows\nwhat changed, and --accept accepts it.`,
+    );
 }
 
-function whyOf({ reasons, suspends, isVolatile }: ReviewItem): string {
+function summaryOf(item: ReviewItem): string {
+  return item.kind === 'tool' ? whyOf(item) : item.reasons.join('; ');
+}
+
+function whyOf({ reasons, suspends, isVolatile }: ToolItem): string {
   return [
     ...(reasons.length === 0 ? ['what changed is harmless'] : reasons),
     ...(isVolatile ? ['its texts change at each start'] : []),
@@ -117,7 +141,7 @@ function whyOf({ reasons, suspends, isVolatile }: ReviewItem): string {
 }
 
 /** Whole, however long: what is cut away might be what matters. */
-function showOne(item: ReviewItem, { json = false }: ReviewOptions): void {
+function showOne(item: ToolItem, { json = false }: ReviewOptions): void {
   if (json) return printJson({ review: [item] });
   print(`${printable(item.name)}: ${item.severity === 'dangerous' ? style.red('dangerous') : item.severity}`);
   print(`  ${printable(whyOf(item))}`);

@@ -11,8 +11,10 @@ import type { Result } from '../../core/result.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Resolved } from '../../core/resolve-settings.ts';
 import type { SettingKey } from '../../core/settings.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
+import type { InstructionsReview } from '../../gateway/instructions-review.ts';
 import type { BundleDesk } from '../../gateway/bundle/bundle-desk.ts';
 import type { GatewayView } from '../../gateway/gateways/gateway-view.ts';
 import type { DocumentWish } from '../../gateway/gateways/import-document.ts';
@@ -102,7 +104,10 @@ export interface OpenDesks {
   readonly importDocument: (wish: DocumentWish, subject: string) => Promise<Result<GatewayView, Refusal>>;
   /** Starts one source, and waits for it; the others rest. */
   readonly start: (source: string) => Promise<void>;
-  /** Starts all, waits for them, and compares their tools with what was accepted. */
+  /** What is accepted and what has changed of the instructions of these servers. */
+  readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
+  readonly servers: () => readonly ServerSpec[];
+  /** Starts all, waits for them, and compares their tools and instructions with what was accepted. */
   readonly startAll: () => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -1,0 +1,162 @@
+import { hiddenCharacters, printable } from '../../core/printable.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { LOCAL } from '../../core/subject.ts';
+import type { InstructionsView } from '../../gateway/instructions-review.ts';
+import { print, printError, printJson } from './output.ts';
+import type { OpenDesks } from './runtime.ts';
+import { style } from './style.ts';
+import type { JsonOptions } from './with-toolsets.ts';
+
+export interface AcceptOptions extends JsonOptions {
+  readonly accept?: boolean;
+}
+
+/** Instructions of a server that differ from the accepted text. */
+export interface InstructionsItem {
+  readonly kind: 'instructions';
+  /** The server's. */
+  readonly name: string;
+  readonly id: string;
+  readonly severity: 'review';
+  /** Why, as phrases. */
+  readonly reasons: readonly string[];
+  readonly since: string;
+  readonly accepted: Text;
+  /** What the server says now. */
+  readonly changed: Text;
+}
+
+interface Text {
+  /** SHA-256 in hexadecimal. */
+  readonly digest: string;
+  readonly text: string;
+}
+
+type Opened = Pick<OpenDesks, 'instructions' | 'servers' | 'startAll'>;
+
+/** The changed instructions of all servers, which have been started. */
+export function changedInstructions({ servers, instructions }: Opened): readonly InstructionsItem[] {
+  return servers().flatMap((spec) => itemOf(instructions.viewOf(spec)));
+}
+
+/** Shows how the instructions of one server differ from the accepted text, and accepts them. SERVER_UNKNOWN */
+export async function reviewInstructions(
+  desks: Opened,
+  name: string,
+  { accept = false, json = false }: AcceptOptions,
+): Promise<Result<unknown, Refusal>> {
+  const specs = desks.servers();
+  const spec = specs.find((one) => one.name === name);
+  if (spec === undefined) return err({ code: 'SERVER_UNKNOWN', name, known: specs.map((one) => one.name) });
+  await desks.startAll();
+  const [item] = itemOf(desks.instructions.viewOf(spec));
+  if (item === undefined) {
+    if (json) printJson({ review: [] });
+    else print(`The instructions of ${printable(name)}: nothing waits for a review.`);
+    return ok(undefined);
+  }
+  if (!json) showDifference(item);
+  if (!accept) {
+    if (json) printJson({ review: [item] });
+    else printError('`--accept` accepts exactly this text; models get it from then on.');
+    return ok(undefined);
+  }
+  // A running `serve` may have seen another text since this one was shown.
+  const accepted = await desks.instructions.accept(spec, {
+    subject: LOCAL.subject,
+    objection: ({ digest, drift }) => {
+      const now = drift?.digest ?? digest;
+      return now === item.changed.digest ? undefined : { code: 'PRECONDITION_FAILED', etag: now };
+    },
+  });
+  if (!accepted.ok) return accepted;
+  if (json) printJson(accepted.value);
+  else print(`Accepted the instructions of ${printable(name)}.`);
+  return accepted;
+}
+
+/** Nothing where the server says what was accepted. */
+function itemOf(view: InstructionsView | undefined): readonly InstructionsItem[] {
+  if (view?.drift === undefined) return [];
+  const { gatewayId: id, serverName: name, digest, text, drift } = view;
+  const hidden = hiddenCharacters(drift.text);
+  const reasons = [
+    'models get the accepted text until this one is accepted',
+    ...(hidden.length === 0 ? [] : ['it contains hidden characters']),
+  ];
+  const changed = { digest: drift.digest, text: drift.text };
+  const { since } = drift;
+  return [
+    {
+      kind: 'instructions',
+      name,
+      id,
+      severity: 'review',
+      reasons,
+      since,
+      accepted: { digest, text },
+      changed,
+    },
+  ];
+}
+
+type Mark = '=' | '-' | '+';
+
+const COLOURS: Readonly<Record<Mark, (text: string) => string>> = {
+  '=': style.dim,
+  '-': style.red,
+  '+': style.green,
+};
+
+/** Both texts whole, however long: what is cut away might be what matters. */
+function showDifference({ name, reasons, since, accepted, changed }: InstructionsItem): void {
+  print(`The instructions of ${printable(name)} changed (first seen ${since}):`);
+  for (const reason of reasons) print(`  ${reason}`);
+  for (const [mark, line] of difference(accepted.text.split('\n'), changed.text.split('\n')))
+    for (const [at, part] of wrapped(printable(line), (process.stdout.columns || 80) - INDENT).entries())
+      print(COLOURS[mark](`    ${at === 0 ? mark : ' '} ${part}`));
+}
+
+/** Of a mark and what is before and after it. A continued line has no mark, so that no text can pass for one. */
+const INDENT = 6;
+
+/** The lines that begin and end both texts, and between them all that is removed, then all that is added. */
+function difference(
+  before: readonly string[],
+  after: readonly string[],
+): readonly (readonly [mark: Mark, line: string])[] {
+  const shortest = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shortest && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < shortest - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  const marked = (mark: Mark, lines: readonly string[]): readonly (readonly [Mark, string])[] =>
+    lines.map((line) => [mark, line]);
+  return [
+    ...marked('=', before.slice(0, start)),
+    ...marked('-', before.slice(start, before.length - end)),
+    ...marked('+', after.slice(start, after.length - end)),
+    ...marked('=', before.slice(before.length - end)),
+  ];
+}
+
+const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Parts of at most so many columns; what may be wide (Hangul, Chinese, emoji) counts as two. */
+function wrapped(text: string, columns: number): readonly string[] {
+  const parts: string[] = [];
+  let part = '';
+  let width = 0;
+  for (const { segment } of GRAPHEMES.segment(text)) {
+    const taken = (segment.codePointAt(0) ?? 0) < 0x1100 && segment.length === 1 ? 1 : 2;
+    if (width + taken > columns && part !== '') {
+      parts.push(part);
+      part = '';
+      width = 0;
+    }
+    part += segment;
+    width += taken;
+  }
+  return [...parts, part];
+}
