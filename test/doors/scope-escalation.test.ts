@@ -94,6 +94,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   removeFunctions: 'gains nothing',
   deleteTool: 'gains nothing',
   reviewTool: 'gains nothing',
+  reviewInstructions: 'gains nothing',
   revokeToken: 'gains nothing',
   exportWithSecrets: 'gains nothing',
   createToolset: 'gains nothing',
