@@ -51,5 +51,6 @@ function specOf({ url, token }: RunningServe, { all, toolset }: Shown): ServerSp
     timeoutMs: NO_LIMIT_MS,
     prefix: false,
     isolation: 'shared',
+    isFromConfig: true,
   };
 }

@@ -20,6 +20,7 @@ import { judgeConfig } from './core/judge-config.ts';
 import { judgeHome, judgeNode, judgeOpenFiles, judgeStore, type HomeFacts } from './core/judge-machine.ts';
 import { judgeServers } from './core/judge-servers.ts';
 import { judgeHints, judgeIsolation, judgeNames } from './core/judge-tools.ts';
+import type { ReachRules } from './core/reach.ts';
 import type { ServerSpec } from './core/server-spec.ts';
 import { err } from './core/result.ts';
 import { defaultSettings, resolveSettings } from './core/resolve-settings.ts';
@@ -42,6 +43,7 @@ import {
   openFilesLimit,
   pathFacts,
 } from './platform/machine.ts';
+import { reachIn } from './reach-in.ts';
 import { surroundings } from './surroundings.ts';
 
 /** Looks at all that a start needs, and changes nothing. Servers that it starts are ended before it resolves. */
@@ -55,7 +57,13 @@ export async function examine(options: ExamineOptions, signal: AbortSignal): Pro
   secrets.add([...secretsOfEnvironment(around.env), ...servers.flatMap(secretsOfServer)]);
   const mask = (text: string): string => secrets.mask(text);
   const commands = judgeCommands(await commandFacts(servers));
-  const credentials = openCredentials({ home, log: DEAF, secrets });
+  const resolved = resolveSettings({
+    env: around.env,
+    file: inspected.config?.settings ?? new Map(),
+    stored: new Map(),
+  });
+  const rules = reachIn(resolved.ok ? resolved.value.settings : defaultSettings());
+  const credentials = openCredentials({ home, log: DEAF, secrets }, { rules });
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
     ...judgeConfig({ ...inspected.facts, settingFaults: settingFaults() }),
@@ -73,7 +81,7 @@ export async function examine(options: ExamineOptions, signal: AbortSignal): Pro
       ? []
       : await lookAtServers(inspected.config, {
           home,
-          ...{ options, signal, mask, credentials },
+          ...{ options, signal, mask, credentials, rules },
           atFault: new Set(atFault),
         })),
   ];
@@ -143,12 +151,13 @@ interface Looking {
   readonly signal: AbortSignal;
   readonly mask: (text: string) => string;
   readonly credentials: Credentials;
+  readonly rules: ReachRules;
   /** Servers of which it is told already why they cannot start. */
   readonly atFault: ReadonlySet<string>;
 }
 
 async function lookAtServers(config: Config, looking: Looking): Promise<readonly Finding[]> {
-  const { home, options, signal, mask, atFault, credentials } = looking;
+  const { home, options, signal, mask, atFault, credentials, rules } = looking;
   const hearing = new Hearing();
   const resolved = resolveSettings({ env: process.env, file: config.settings, stored: new Map() });
   const limits = resolved.ok ? resolved.value.settings : defaultSettings();
@@ -156,9 +165,10 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: limits['limits.backlogBytes'],
     credentials,
+    rules,
   };
   const heard = downstream({ ...connecting, log: hearing, recallEra: () => undefined });
-  const sources = connectAll({ downstream: heard, log: hearing, mask, home, settings: limits });
+  const sources = connectAll({ downstream: heard, log: hearing, mask, home, rules });
   // What it says when it is started once more was heard already.
   const connectAgain = downstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
   // Nobody calls anything here, so that nothing is asked or sealed.

@@ -6,6 +6,7 @@ import { BundleDesk } from './gateway/bundle/bundle-desk.ts';
 import type { GatewayDesk } from './gateway/gateways/gateway-desk.ts';
 import type { Toolsets } from './gateway/toolsets/toolsets.ts';
 import type { OpenedConfig } from './opening.ts';
+import { reachFaultsBy } from './reach-in.ts';
 
 interface Beside {
   readonly gateways: GatewayDesk;
@@ -14,7 +15,7 @@ interface Beside {
 
 /** Export and import of all that operators made. */
 export function openBundles(
-  { said, catalog, store, settings, fileSettings, ground }: OpenedConfig,
+  { said, catalog, store, settings, fileSettings, ground, rules }: OpenedConfig,
   { gateways, toolsets }: Beside,
 ): BundleDesk {
   const sources = { env: ground.around.env, file: fileSettings };
@@ -24,6 +25,7 @@ export function openBundles(
     open: store.open,
     toolsets,
     passphraseSeal,
+    reachFaults: reachFaultsBy(rules),
     secretMembers,
     configNames: () => gateways.all().flatMap(({ name, origin }) => (origin === 'config file' ? [name] : [])),
     settingFix: (key) => (isSettingKey(key) ? fixOf(key, sources) : undefined),

@@ -1,5 +1,6 @@
 import type { KeyPlace } from './adapters/auth/encryption-key.ts';
 import { ServerCredentials } from './adapters/auth/server-credentials.ts';
+import type { ReachRules } from './core/reach.ts';
 import type { Credentials } from './gateway/ports/credentials.ts';
 import type { Store } from './gateway/ports/store.ts';
 import { openHomeStore, setting, type Ground } from './ground.ts';
@@ -7,12 +8,13 @@ import { openHomeStore, setting, type Ground } from './ground.ts';
 export interface CredentialsOptions {
   readonly store?: Store | undefined;
   readonly isPersonal?: boolean | undefined;
+  readonly rules: ReachRules;
 }
 
 /** What is known of sign-ins in this home. */
 export function openCredentials(
   ground: Pick<Ground, 'home' | 'log' | 'secrets'>,
-  { store, isPersonal = false }: CredentialsOptions = {},
+  { store, isPersonal = false, rules }: CredentialsOptions,
 ): Credentials {
   return new ServerCredentials({
     store,
@@ -21,6 +23,7 @@ export function openCredentials(
     learn: (secrets) => ground.secrets.add(secrets),
     isPersonal,
     log: ground.log,
+    rules,
   });
 }
 

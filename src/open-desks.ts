@@ -1,9 +1,12 @@
+import { join } from 'node:path';
+import { findServe, SERVE_FILE } from './adapters/store/running-serve.ts';
 import { lintLevelsOf } from './core/hints/lint-levels.ts';
 import type { Refusal } from './core/refusal.ts';
 import { ok, type Result } from './core/result.ts';
 import type { EntryFault } from './core/sources/entry-fault.ts';
 import type { RestToolSpec } from './core/sources/rest-tool.ts';
 import type { CommonOptions, OpenDesks } from './edges/cli/runtime.ts';
+import { isLoopback } from './edges/mcp/guard.ts';
 import { GatewayDesk } from './gateway/gateways/gateway-desk.ts';
 import { importDocument } from './gateway/gateways/import-document.ts';
 import { ToolDesk } from './gateway/hints/tool-desk.ts';
@@ -12,18 +15,20 @@ import { ModuleDesk } from './gateway/local/module-desk.ts';
 import { openGround, openHomeStore } from './ground.ts';
 import { openBundles } from './open-bundles.ts';
 import { openConfigured, type OpenedConfig } from './opening.ts';
+import { reachFaultsBy } from './reach-in.ts';
 
 export type Desks = Pick<OpenDesks, 'tools' | 'gateways' | 'local' | 'modules'>;
 
 /** What operators see and change of sources and tools. */
-export function desksOf({ catalog, settings, said, ground }: OpenedConfig): Desks {
+export function desksOf({ catalog, settings, said, ground, rules }: OpenedConfig): Desks {
   const { mask } = ground.telemetry;
+  const reaches = { reachFaults: reachFaultsBy(rules) };
   const nowMs = (): number => Date.now();
   const tools = new ToolDesk({ catalog, ...said, levels: lintLevelsOf(settings), mask, nowMs });
   return {
     tools,
-    gateways: new GatewayDesk({ catalog, ...said, mask, nowMs }),
-    local: new LocalDesk({ catalog, ...said, tools, faultsOf, definitionOf, mask, nowMs }),
+    gateways: new GatewayDesk({ catalog, ...said, ...reaches, mask, nowMs }),
+    local: new LocalDesk({ catalog, ...said, ...reaches, tools, faultsOf, definitionOf, mask, nowMs }),
     modules: new ModuleDesk({ catalog, ...said, nowMs }),
   };
 }
@@ -46,7 +51,9 @@ export async function openDesksForCommand(options: CommonOptions): Promise<Resul
   if (!ground.ok) return ground;
   const store = await openHomeStore(ground.value);
   if (!store.ok) return store;
-  const opened = await openConfigured(given, ground.value, { store: store.value, isForDesks: true });
+  const isOnNetwork = await isServedToOthers(ground.value.home);
+  const before = { store: store.value, isForDesks: true, isOnNetwork };
+  const opened = await openConfigured(given, ground.value, before);
   if (!opened.ok) {
     await store.value.close();
     return opened;
@@ -82,4 +89,10 @@ export async function openDesksForCommand(options: CommonOptions): Promise<Resul
       await store.value.close();
     },
   });
+}
+
+/** Whether a `serve` of this home, which takes up what a command registers, listens beyond loopback. */
+async function isServedToOthers(home: string): Promise<boolean> {
+  const serve = await findServe(join(home, SERVE_FILE));
+  return serve !== undefined && !isLoopback(new URL(serve.url).hostname);
 }

@@ -1,5 +1,6 @@
 import { TokenGate, type TokenGateOptions } from './adapters/auth/token-gate.ts';
 import { basesOf, type ProtectedResource } from './core/protected-resource.ts';
+import type { ReachRules } from './core/reach.ts';
 import type { Refusal } from './core/refusal.ts';
 import { err, ok, type Result } from './core/result.ts';
 import type { Settings } from './core/settings.ts';
@@ -47,11 +48,13 @@ export async function openGate({
   settings,
   resource,
   clock = steadyClock(),
+  rules,
   ...options
 }: Omit<TokenGateOptions, 'mostFailures'> & {
   readonly settings: Settings;
   readonly resource: ProtectedResource | undefined;
   readonly clock?: () => number;
+  readonly rules: ReachRules;
 }): Promise<OpenGate> {
   const mostFailures = settings['limits.tokenFailures'];
   const own = await TokenGate.open({ ...options, mostFailures });
@@ -60,7 +63,7 @@ export async function openGate({
   const { openJwtCheck } = await import('./adapters/auth/jwt-check.ts');
   const { IssuerGate } = await import('./adapters/auth/issuer-gate.ts');
   const { issuer } = resource;
-  const keys = await openIssuerKeys({ issuer, jwksUri: settings['auth.jwksUri'] });
+  const keys = await openIssuerKeys({ issuer, jwksUri: settings['auth.jwksUri'], rules });
   const check = await openJwtCheck(keys, resource);
   const gate = new IssuerGate({ ...options, issuer, check, own, mostFailures });
   return steady(

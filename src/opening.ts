@@ -10,6 +10,7 @@ import { SERVE_FILE } from './adapters/store/running-serve.ts';
 import { limitedLog } from './adapters/telemetry/limited-log.ts';
 import { maskedConnect } from './adapters/telemetry/masked-connect.ts';
 import { secretsOfServer } from './adapters/telemetry/secret-values.ts';
+import type { ReachRules } from './core/reach.ts';
 import type { Refusal } from './core/refusal.ts';
 import { OWN_INFO } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
@@ -26,6 +27,7 @@ import type { SettingKey, Settings } from './core/settings.ts';
 import type { OpenCatalog } from './edges/cli/runtime.ts';
 import type { EarlyStart } from './early-start.ts';
 import { connectAll } from './connecting.ts';
+import { reachIn } from './reach-in.ts';
 import { openCredentials } from './open-credentials.ts';
 import { followConfig, report } from './follow-config.ts';
 import { Catalog, type Plan } from './gateway/catalog.ts';
@@ -46,6 +48,8 @@ export interface Opened extends OpenCatalog {
   readonly settings: Settings;
   /** `settings` of the config file, as it was read. */
   readonly fileSettings: ReadonlyMap<string, unknown>;
+  /** Where this process may reach. */
+  readonly rules: ReachRules;
   readonly ground: Ground;
   readonly store: HomeStore;
   /** What a running `serve` shows, where it is all that there is. */
@@ -76,6 +80,8 @@ export interface Before {
   readonly early?: EarlyStart | undefined;
   /** The only client that there will be, if there will be but one. */
   readonly sole?: SoleClient | undefined;
+  /** Whether other machines reach Assay: what clients do not come to listens nowhere. */
+  readonly isOnNetwork?: boolean;
   /** Sources are about to be added, so that there need be none yet. */
   readonly isForDesks?: boolean;
 }
@@ -112,21 +118,20 @@ export async function openConfigured(
     return err(refusal);
   }
   const tasks = options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' };
-  const opened = await openPlan(config, { ...before, ground, settings, follow, isRecorded, tasks, said });
+  const rules = reachIn(settings, before.isOnNetwork);
+  const here = { settings, rules, ground, said };
+  const opened = await openPlan(config, { ...before, ...here, follow, isRecorded, tasks });
   const close = async (): Promise<void> => {
     await opened.close();
     await said.close();
     await store.close();
   };
-  const fileSettings = config.settings;
-  return ok({ ...opened, close, settings, fileSettings, ground, store, said, configPath: config.path });
+  return ok({ ...opened, ...here, close, fileSettings: config.settings, store, configPath: config.path });
 }
 
 function hasSources({ words }: OpenWords): boolean {
-  return SOURCES.some((kind) => words.all(kind).length > 0);
+  return (['gateway', 'rest-tool', 'function-module'] as const).some((kind) => words.all(kind).length > 0);
 }
-
-const SOURCES = ['gateway', 'rest-tool', 'function-module'] as const;
 
 /** The servers of a running `serve` through it; where none runs, those of the config. */
 export async function openAttached(
@@ -146,9 +151,9 @@ export async function openAttached(
   if (!resolved.ok) return resolved;
   const follow = (catalog: Catalog): Promise<Watching> => followServe(path, catalog, options);
   const { settings } = resolved.value;
+  const here = { settings, rules: reachIn(settings), ground: ground.value };
   const opened = await openPlan(plan, {
-    ground: ground.value,
-    settings,
+    ...here,
     follow,
     sole: before.sole,
     isRecorded: false,
@@ -156,9 +161,8 @@ export async function openAttached(
   });
   return ok({
     ...opened,
-    settings,
+    ...here,
     fileSettings: new Map(),
-    ground: ground.value,
     store: homeStore(ground.value, undefined),
     attached: attachedView(opened.catalog),
     configPath: path,
@@ -208,6 +212,7 @@ const FOLLOW_AFTER_MS = 500;
 interface Planning extends Before {
   readonly ground: Ground;
   readonly settings: Settings;
+  readonly rules: ReachRules;
   readonly follow: ((catalog: Catalog) => Promise<Watching>) | undefined;
   /** Whether the store is told how servers were seen. */
   readonly isRecorded: boolean;
@@ -218,7 +223,7 @@ interface Planning extends Before {
 
 async function openPlan(
   plan: Plan,
-  { ground, settings, follow, store, early, sole, isRecorded, isPersonal, tasks, said }: Planning,
+  { ground, settings, rules, follow, store, early, sole, isRecorded, isPersonal, tasks, said }: Planning,
 ): Promise<Pick<Opened, 'catalog' | 'log' | 'start' | 'close'>> {
   const { home, log, telemetry } = ground;
   const record = isRecorded ? recorder({ store, open: () => openHomeStore(ground), log }) : undefined;
@@ -228,16 +233,17 @@ async function openPlan(
     onSeen: (seen) => record?.record(seen),
   });
   const recallEra = (spec: ServerSpec): Era | undefined => memory.recall(spec)?.era;
-  const credentials = openCredentials(ground, { store, isPersonal: isPersonal?.(settings) });
+  const credentials = openCredentials(ground, { store, isPersonal: isPersonal?.(settings), rules });
   const servers = downstream({
     log: ofServers(log, settings),
     recallEra,
     credentials,
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: settings['limits.backlogBytes'],
+    rules,
     takeStarted: early?.take,
   });
-  const sources = connectAll({ downstream: servers, log, mask: telemetry.mask, home, settings });
+  const sources = connectAll({ downstream: servers, log, mask: telemetry.mask, home, rules });
   const catalog = new Catalog(plan, {
     connect: maskedConnect(sources.connect, telemetry),
     memory,
@@ -255,8 +261,7 @@ async function openPlan(
   // Somebody has signed in: whoever waited for that stands up now.
   credentials.onNews((name) => void catalog.servers.find(({ spec }) => spec.name === name)?.tryNow());
   let watching: Promise<Watching> | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let refreshing: NodeJS.Timeout | undefined;
+  let [timer, refreshing]: (NodeJS.Timeout | undefined)[] = [];
   const start = (): void => {
     catalog.start();
     if (isRecorded) refreshing = keepFresh(catalog, said, settings['servers.refreshMs']);

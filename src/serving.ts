@@ -46,7 +46,11 @@ async function serveFrom(
   const isOpenWith = (given: Settings): boolean =>
     given['mcp.access'] === 'open' && operatorToken === undefined && given['auth.issuer'] === '';
   const needsTokenWith = (given: Settings): boolean => !isOpenWith(given) || !isLoopback(host);
-  const opened = await openConfigured(options, ground, { store, isPersonal: needsTokenWith });
+  const opened = await openConfigured(options, ground, {
+    store,
+    isPersonal: needsTokenWith,
+    isOnNetwork: !isLoopback(host),
+  });
   if (!opened.ok) return opened;
   const { catalog, configPath, settings } = opened.value;
   const isPersonal = needsTokenWith(settings);
@@ -113,7 +117,7 @@ async function openDoor(
   { store, opened, shown }: Standing,
 ): Promise<Result<OpenDoor, Refusal>> {
   const { log } = ground;
-  const { settings, catalog } = opened;
+  const { settings, catalog, rules } = opened;
   const { views, toolsets } = shown;
   const place = placeOf(settings, host);
   if (!place.ok) return place;
@@ -121,7 +125,7 @@ async function openDoor(
   const makesToken = isLoopback(host) && operatorToken === undefined;
   const adminTokenPath = makesToken ? await ensureAdminToken(store, ground) : undefined;
   const ownToken = mintToken();
-  const gate = await openGate({ store, operatorToken, ownToken, settings, resource, log });
+  const gate = await openGate({ store, operatorToken, ownToken, settings, resource, rules, log });
   const others = openRest({ opened, store, toolsets, gate, resource, mayExecute: isLoopback(host) });
   const door = await openHttpDoor({
     host,

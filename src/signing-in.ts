@@ -5,13 +5,16 @@ import { locateConfig } from './adapters/config/locate-config.ts';
 import { loadConfig } from './adapters/config/load-config.ts';
 import { secretsOfServer } from './adapters/telemetry/secret-values.ts';
 import { VERSION } from './core/identity.ts';
+import type { ReachRules } from './core/reach.ts';
 import type { Refusal } from './core/refusal.ts';
+import { resolveSettings } from './core/resolve-settings.ts';
 import { err, ok, type Result } from './core/result.ts';
 import { hasOwnAuthorization, type ServerSpec } from './core/server-spec.ts';
 import type { CommonOptions } from './edges/cli/runtime.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from './gateway/ports/credentials.ts';
 import { openGround, openHomeStore, type Ground } from './ground.ts';
 import { keyPlace } from './open-credentials.ts';
+import { reachIn } from './reach-in.ts';
 import { openBrowser } from './platform/browser.ts';
 import { untilStopped } from './stopping.ts';
 
@@ -20,12 +23,12 @@ export function signInAt(
   request: SignInRequest,
   options: CommonOptions,
 ): Promise<Result<ShownCredential, Refusal>> {
-  return withShelf(options, async ({ shelf, servers }) => {
+  return withShelf(options, async ({ shelf, servers, rules }) => {
     const spec = serverIn(servers, request.server);
     if (!spec.ok) return spec;
     const stopped = new AbortController();
     void untilStopped().then(() => stopped.abort());
-    const deps = { shelf, openBrowser, version: VERSION, signal: stopped.signal };
+    const deps = { shelf, openBrowser, version: VERSION, signal: stopped.signal, rules };
     const done = await signIn(spec.value, request, deps);
     if (!done.ok) return done;
     const shown = shownCredentials(await shelf.all(), servers);
@@ -48,12 +51,16 @@ export function signOutAt(
   { server, subject }: Pick<SignInRequest, 'server' | 'subject'>,
   options: CommonOptions,
 ): Promise<Result<SignOutReport, Refusal>> {
-  return withShelf(options, ({ shelf, servers }) => forget({ server, subject }, shelf, servers));
+  return withShelf(options, ({ shelf, ...known }) => forget({ server, subject }, shelf, known));
 }
 
-interface Standing {
-  readonly shelf: CredentialShelf;
+interface Known {
   readonly servers: readonly ServerSpec[];
+  readonly rules: ReachRules;
+}
+
+interface Standing extends Known {
+  readonly shelf: CredentialShelf;
 }
 
 async function withShelf<T>(
@@ -62,27 +69,26 @@ async function withShelf<T>(
 ): Promise<Result<T, Refusal>> {
   const ground = await openGround({ ...options, isQuiet: true, transport: 'pipe' });
   if (!ground.ok) return ground;
-  const servers = await serversOf(options, ground.value);
-  if (!servers.ok) return servers;
+  const known = await knownOf(options, ground.value);
+  if (!known.ok) return known;
   const store = await openHomeStore(ground.value);
   if (!store.ok) return store;
   try {
     const learn = (secrets: readonly string[]): void => ground.value.secrets.add(secrets);
     const shelf = new CredentialShelf({ store: store.value, place: keyPlace(ground.value), learn });
-    return await work({ shelf, servers: servers.value });
+    return await work({ shelf, ...known.value });
   } finally {
     await store.value.close();
   }
 }
 
-async function serversOf(
-  options: CommonOptions,
-  { around, secrets }: Ground,
-): Promise<Result<readonly ServerSpec[], Refusal>> {
+async function knownOf(options: CommonOptions, { around, secrets }: Ground): Promise<Result<Known, Refusal>> {
   const config = await loadConfig(locateConfig({ flag: options.config, ...around }).path, around);
   if (!config.ok) return config;
   secrets.add(config.value.servers.flatMap(secretsOfServer));
-  return ok(config.value.servers);
+  const settings = resolveSettings({ env: around.env, file: config.value.settings, stored: new Map() });
+  if (!settings.ok) return settings;
+  return ok({ servers: config.value.servers, rules: reachIn(settings.value.settings) });
 }
 
 function serverIn(servers: readonly ServerSpec[], name: string): Result<ServerSpec, Refusal> {

@@ -76,6 +76,8 @@ export interface ServerSpec {
   readonly isolation: 'session' | 'shared';
   /** Whether its hints may lower caution, as the config has it; undefined: the config does not say. */
   readonly trust?: boolean | undefined;
+  /** Whether the config file has it; otherwise an operator registered it while Assay ran. Of tools, each says it itself. */
+  readonly isFromConfig?: true | undefined;
 }
 
 /** Where the config says nothing: a process costs much, a session over HTTP little. */
@@ -94,6 +96,7 @@ export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
     one.prefix === other.prefix &&
     one.isolation === other.isolation &&
     one.trust === other.trust &&
+    one.isFromConfig === other.isFromConfig &&
     isSameWay(one.transport, other.transport)
   );
 }
@@ -102,7 +105,8 @@ export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
 export function isSameTransport(one: ServerSpec, other: ServerSpec): boolean {
   const isLocal = one.transport.kind === 'local' && other.transport.kind === 'local';
   // One tool more or less must not cost the calls of the others.
-  return isLocal || isSameWay(one.transport, other.transport);
+  // A connection that one may have is not for the other.
+  return isLocal || (one.isFromConfig === other.isFromConfig && isSameWay(one.transport, other.transport));
 }
 
 function isSameWay(one: Transport, other: Transport): boolean {

@@ -182,14 +182,15 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     env: 'ASSAY_HTTP_ALLOW_LOOPBACK',
     changedBy: 'startup',
     kind: { type: 'flag', otherwise: false },
-    about: 'Whether REST tools and OpenAPI documents may lead to this machine itself.',
+    about:
+      'Whether sources may lead to this machine where their URL is named by an operator of an Assay that listens beyond loopback, or by a document or server that is itself at no public address.',
   },
   'http.allowPrivate': {
     env: 'ASSAY_HTTP_ALLOW_PRIVATE',
     changedBy: 'startup',
     kind: { type: 'flag', otherwise: false },
     about:
-      'Whether they may lead into private networks (10/8, 172.16/12, 192.168/16 and the like). Addresses that hand out credentials of a cloud are never reached.',
+      'Whether sources may lead into private networks (10/8, 172.16/12, 192.168/16 and the like) where their URL is named by an operator, or by a document or server that is itself at no public address.',
   },
   'limits.bodyBytes': {
     env: 'ASSAY_MAX_BODY_BYTES',

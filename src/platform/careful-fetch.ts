@@ -1,11 +1,14 @@
 import { isIP } from 'node:net';
 import { Agent, fetch, type Response as Received } from 'undici';
 import { reachOf, type Reach } from './addresses.ts';
-import { checkedLookup, ForbiddenAddress } from './checked-lookup.ts';
+import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
 
 /** Where requests may go, and how much may come back. */
 export interface FetchRules {
-  readonly reaches: ReadonlySet<Reach>;
+  readonly reachesFor: (url: URL) => ReadonlySet<Reach>;
+  /** A phrase: what to do where a URL leads to such addresses. */
+  readonly remedy: (reaches: readonly Reach[], url: URL) => string;
+  readonly resolve?: ResolveName | undefined;
   /** Whether `http:` will do towards loopback. */
   readonly allowsPlainLoopback: boolean;
   /** Longest time in ms for one request with its answer. */
@@ -31,11 +34,14 @@ const CONNECT_LIMIT_MS = 5_000;
  * no second answer of the DNS leads elsewhere; redirects are handed to the caller; answers are bounded in size and time.
  */
 export function openCarefulFetch(rules: FetchRules): CarefulFetch {
-  const agent = new Agent({
-    connect: { timeout: CONNECT_LIMIT_MS, lookup: checkedLookup(rules.reaches) },
-    pipelining: 1,
-    keepAliveTimeout: 1_000,
-  });
+  const agents = new Map<ReadonlySet<Reach>, Agent>();
+  const agentFor = (reaches: ReadonlySet<Reach>): Agent => {
+    const lookup = checkedLookup({ reaches, resolve: rules.resolve });
+    const connect = { timeout: CONNECT_LIMIT_MS, lookup };
+    const agent = agents.get(reaches) ?? new Agent({ connect, pipelining: 1, keepAliveTimeout: 1_000 });
+    agents.set(reaches, agent);
+    return agent;
+  };
   return {
     async fetch(url, init = {}) {
       const target = new URL(url);
@@ -49,33 +55,36 @@ export function openCarefulFetch(rules: FetchRules): CarefulFetch {
           headers: [...new Headers(init.headers)],
           body: (init.body ?? null) as URLSearchParams | string | null, // nobody here sends anything else
           redirect: 'manual',
-          dispatcher: agent,
+          dispatcher: agentFor(rules.reachesFor(target)),
           signal,
         });
         return await bounded(response, rules.limitBytes, target);
       } catch (error) {
-        throw new Unfetched(`${shown(target)} ${reasonOf(error)}`, { cause: error });
+        throw new Unfetched(`${shown(target)} ${reasonOf(error, target, rules)}`, { cause: error });
       }
     },
-    close: () => agent.destroy(),
+    close: async () => {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+    },
   };
 }
 
 /** What is wrong with a URL before anything is looked up. */
-function faultOf(url: URL, { reaches, allowsPlainLoopback }: FetchRules): string | undefined {
+function faultOf(url: URL, rules: FetchRules): string | undefined {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const reach = isIP(host) === 0 ? undefined : reachOf(host);
   if (url.username !== '' || url.password !== '') return `${shown(url)} holds a user or a password`;
   const isLoopback = reach === 'loopback' || host === 'localhost' || host.endsWith('.localhost');
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && allowsPlainLoopback && isLoopback))
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && rules.allowsPlainLoopback && isLoopback))
     return `${shown(url)} is no https address`;
   // A literal address is connected to without a look-up.
-  if (reach !== undefined && !reaches.has(reach)) return `${shown(url)} ${forbidden([reach])}`;
+  if (reach !== undefined && !rules.reachesFor(url).has(reach))
+    return `${shown(url)} ${forbidden([reach], url, rules)}`;
   return undefined;
 }
 
-function forbidden(reaches: readonly Reach[]): string {
-  return `leads to a ${reaches.join(' and ')} address, where the server of the config is not; nothing was sent there`;
+function forbidden(reaches: readonly Reach[], url: URL, { remedy }: FetchRules): string {
+  return `leads to a ${reaches.join(' and ')} address, so nothing was sent there: ${remedy(reaches, url)}`;
 }
 
 /** The answer, read whole: a later reader waits for nothing. */
@@ -106,12 +115,12 @@ function shown({ origin, pathname }: URL): string {
   return JSON.stringify(`${origin}${pathname}`.slice(0, 200));
 }
 
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, url: URL, rules: FetchRules): string {
   if (error instanceof TooLarge) return error.message;
   if (error instanceof Error && error.name === 'TimeoutError') return 'did not answer in time';
   if (error instanceof Error && error.name === 'AbortError') return 'was not waited for any longer';
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (cause instanceof ForbiddenAddress) return forbidden(cause.reaches);
+  if (cause instanceof ForbiddenAddress) return forbidden(cause.reaches, url, rules);
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
   return code === 'ENOTFOUND' || code === 'EAI_AGAIN'
     ? `has a host name that is not known (${code})`

@@ -20,14 +20,20 @@ export class ForbiddenAddress extends Error {
   }
 }
 
+/** Where connections may lead. */
+export interface ConnectionRules {
+  readonly reaches: ReadonlySet<Reach>;
+  readonly resolve?: ResolveName | undefined;
+  /** Told of a name and of where its addresses lead that a connection may be made to. */
+  readonly onAllowed?: ((hostname: string, reaches: readonly Reach[]) => void) | undefined;
+}
+
 /**
  * A look-up for the moment of a connection, which is made to the very addresses that were checked: no second answer of the
- * DNS leads elsewhere. A literal address is connected to without a look-up, so it is to be checked before.
+ * DNS leads elsewhere. Of several addresses those that are allowed are used. A literal address is connected to without a
+ * look-up, so it is to be checked before.
  */
-export function checkedLookup(
-  reaches: ReadonlySet<Reach>,
-  resolve: ResolveName = (hostname, options, callback) => lookup(hostname, options, callback),
-): LookupFunction {
+export function checkedLookup({ reaches, resolve = SYSTEM, onAllowed }: ConnectionRules): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error !== null) return callback(error, []);
@@ -37,8 +43,14 @@ export function checkedLookup(
         const met = new Set(found.map(({ address }) => reachOf(address)));
         return callback(new ForbiddenAddress([...met]), []);
       }
+      onAllowed?.(
+        hostname,
+        allowed.map(({ address }) => reachOf(address)),
+      );
       if (options.all === true) callback(null, [...allowed]);
       else callback(null, first.address, first.family);
     });
   };
 }
+
+const SYSTEM: ResolveName = (hostname, options, callback) => lookup(hostname, options, callback);

@@ -1,5 +1,8 @@
 import type { Readable } from 'node:stream';
+import { isIP } from 'node:net';
 import { Pool, type Dispatcher } from 'undici';
+import { reachOf, type Reach } from './addresses.ts';
+import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -25,23 +28,34 @@ export interface ResponseHandler {
 const CONNECT_LIMIT_MS = 10_000;
 const MOST_CONNECTIONS = 256;
 
+/** Where the connections of a client may lead. */
+export interface HttpReach {
+  readonly reaches: ReadonlySet<Reach>;
+  /** A phrase: what to do where its origin leads to such addresses. */
+  readonly remedy: (reaches: readonly Reach[]) => string;
+  readonly resolve?: ResolveName | undefined;
+}
+
 /**
  * Keep-alive connections to one origin. No redirect is followed, so no credential leaves the origin. undici's own limits
  * of 300 s for headers and body are off: how long a call may take is the caller's to say.
  */
 export class HttpClient {
-  readonly #calls: Pool;
-  readonly #streams: Pool;
+  readonly #calls: Way;
+  readonly #streams: Way;
 
-  constructor(origin: string) {
+  /** Without a reach it leads anywhere: that is for an Assay of the same user. */
+  constructor(origin: string, reach?: HttpReach) {
     const options = {
       headersTimeout: 0,
       bodyTimeout: 0,
       pipelining: 1,
-      connect: { timeout: CONNECT_LIMIT_MS },
+      connect: { timeout: CONNECT_LIMIT_MS, ...(reach && { lookup: checkedLookup(reach) }) },
     };
-    this.#calls = new Pool(origin, { ...options, connections: MOST_CONNECTIONS, keepAliveTimeout: 30_000 });
-    this.#streams = new Pool(origin, options);
+    const common = { reach, forbidden: reach && literalFault(origin, reach) };
+    const pool = new Pool(origin, { ...options, connections: MOST_CONNECTIONS, keepAliveTimeout: 30_000 });
+    this.#calls = { ...common, pool };
+    this.#streams = { ...common, pool: new Pool(origin, options) };
   }
 
   /** Sends a request over the pool for calls. The returned function aborts it. */
@@ -55,11 +69,38 @@ export class HttpClient {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#calls.destroy(), this.#streams.destroy()]);
+    await Promise.all([this.#calls.pool.destroy(), this.#streams.pool.destroy()]);
   }
 }
 
-function dispatch(pool: Pool, request: HttpRequest, handler: ResponseHandler): () => void {
+interface Way {
+  readonly pool: Pool;
+  readonly reach: HttpReach | undefined;
+  /** Why no connection is made, whatever listens there. */
+  readonly forbidden: string | undefined;
+}
+
+/** A literal address is connected to without a look-up. */
+function literalFault(origin: string, reach: HttpReach): string | undefined {
+  const host = new URL(origin).hostname.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(host) === 0) return undefined;
+  const literal = reachOf(host);
+  return reach.reaches.has(literal) ? undefined : forbiddenCause([literal], reach);
+}
+
+function forbiddenCause(reaches: readonly Reach[], { remedy }: HttpReach): string {
+  return `it leads to a ${reaches.join(' and ')} address, so nothing was sent there: ${remedy(reaches)}`;
+}
+
+function dispatch(
+  { pool, reach, forbidden }: Way,
+  request: HttpRequest,
+  handler: ResponseHandler,
+): () => void {
+  if (forbidden !== undefined) {
+    setImmediate(() => handler.error(forbidden, true));
+    return () => undefined;
+  }
   let controller: Dispatcher.DispatchController | undefined;
   let isAborted = false;
   const { method, path, body } = request;
@@ -91,7 +132,12 @@ function dispatch(pool: Pool, request: HttpRequest, handler: ResponseHandler): (
         handler.end();
       },
       onResponseError(_, error) {
-        handler.error(causeOf(error), UNREACHED.has((error as NodeJS.ErrnoException).code ?? ''));
+        handler.error(
+          reach !== undefined && error instanceof ForbiddenAddress
+            ? forbiddenCause(error.reaches, reach)
+            : causeOf(error),
+          UNREACHED.has((error as NodeJS.ErrnoException).code ?? ''),
+        );
       },
     },
   );
@@ -112,6 +158,7 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
+  'FORBIDDEN_ADDRESS',
 ]);
 
 /** A phrase that tells people what to look at. */

@@ -7,6 +7,8 @@ import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-loo
 export interface PinnedRequest {
   readonly method: string;
   readonly url: URL;
+  /** Where its connection may lead. */
+  readonly reaches: ReadonlySet<Reach>;
   /** Names and values in turn. */
   readonly headers: readonly string[];
   readonly body: string | Buffer | undefined;
@@ -29,12 +31,12 @@ export type PinnedAnswer =
 
 export interface PinnedAgent {
   exchange(request: PinnedRequest): Promise<PinnedAnswer>;
+  /** Whether a host that was asked is, or ever was, at a public address; one that is not remembered counts as such. */
+  isPublic(hostname: string): boolean;
   close(): Promise<void>;
 }
 
 export interface PinnedAgentOptions {
-  /** Where connections may lead. */
-  readonly reaches: ReadonlySet<Reach>;
   readonly resolve?: ResolveName | undefined;
 }
 
@@ -42,32 +44,64 @@ const CONNECT_LIMIT_MS = 10_000;
 const MOST_CONNECTIONS = 256;
 
 /**
- * Keep-alive connections to any origin whose addresses may be reached; each was checked when it was opened. No redirect is
- * followed. undici's own limits of 300 s are off: how long a request may take is its signal's to say.
+ * Keep-alive connections to any origin whose addresses may be reached; each was checked when it was opened, and is used only
+ * by requests with the same rules. No redirect is followed. undici's own limits of 300 s are off: how long a request may take
+ * is its signal's to say.
  */
-export function openPinnedAgent({ reaches, resolve }: PinnedAgentOptions): PinnedAgent {
-  const agent = new Agent({
-    connect: { timeout: CONNECT_LIMIT_MS, lookup: checkedLookup(reaches, resolve) },
-    connections: MOST_CONNECTIONS,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    pipelining: 1,
-    allowH2: false,
-  });
+export function openPinnedAgent({ resolve }: PinnedAgentOptions = {}): PinnedAgent {
   const literals = new LiteralReaches();
+  const names = new NamesMet();
+  const agents = new Map<ReadonlySet<Reach>, Agent>();
+  const agentFor = (reaches: ReadonlySet<Reach>): Agent => {
+    const known = agents.get(reaches);
+    if (known !== undefined) return known;
+    const lookup = checkedLookup({ reaches, resolve, onAllowed: (name, met) => names.add(name, met) });
+    const agent = new Agent({
+      connect: { timeout: CONNECT_LIMIT_MS, lookup },
+      connections: MOST_CONNECTIONS,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      pipelining: 1,
+      allowH2: false,
+    });
+    agents.set(reaches, agent);
+    return agent;
+  };
   return {
     async exchange(request) {
-      const { url } = request;
+      const { url, reaches } = request;
       if (url.protocol !== 'https:' && url.protocol !== 'http:') return failed('is no http address');
       if (url.username !== '' || url.password !== '') return failed('holds a user or a password');
       const reach = literals.of(url.hostname);
       if (reach !== undefined && !reaches.has(reach)) return { kind: 'forbidden', reaches: [reach] };
-      const answer = await dispatch(agent, request);
+      const answer = await dispatch(agentFor(reaches), request);
       const codings = answer.kind === 'answered' ? answer.headers['content-encoding'] : undefined;
       return codings === undefined ? answer : decoded(answer, String(codings), request);
     },
-    close: () => agent.destroy(),
+    isPublic: (hostname) => {
+      const reach = literals.of(hostname);
+      return reach === undefined ? names.isPublic(hostname) : reach === 'public';
+    },
+    close: async () => {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+    },
   };
+}
+
+const MOST_NAMES = 1_000;
+
+/** Names whose addresses were never public. */
+class NamesMet {
+  readonly #isPublic = new Map<string, boolean>();
+
+  add(name: string, reaches: readonly Reach[]): void {
+    if (this.#isPublic.size >= MOST_NAMES) this.#isPublic.clear();
+    this.#isPublic.set(name, this.#isPublic.get(name) === true || reaches.includes('public'));
+  }
+
+  isPublic(name: string): boolean {
+    return this.#isPublic.get(name) ?? true;
+  }
 }
 
 const MOST_LITERALS = 1_000;

@@ -18,13 +18,19 @@ const DOCUMENT = 'https://conformance-test.local/client-metadata.json';
 /** So often is somebody asked to sign in again before they give up. */
 const MOST_SIGN_INS = 3;
 
+/** Server and issuer of the suite are at two ports of this machine. */
+const SETTINGS = { 'http.allowLoopback': true };
+
 const url = process.argv.at(-1) ?? '';
 const home = mkdtempSync(join(tmpdir(), 'assay-conformance-'));
 process.exitCode = await run().finally(() => rmSync(home, { recursive: true, force: true }));
 
 async function run(): Promise<number> {
   const config = join(home, 'mcp.json');
-  writeFileSync(config, JSON.stringify({ mcpServers: { remote: { url, auth: authOf(contextOf()) } } }));
+  writeFileSync(
+    config,
+    JSON.stringify({ mcpServers: { remote: { url, auth: authOf(contextOf()) } }, settings: SETTINGS }),
+  );
   const where = ['--config', config, '--home', home];
   for (let signIns = 0; ; signIns += 1) {
     const done = await useTools(where);

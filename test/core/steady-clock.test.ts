@@ -1,3 +1,4 @@
+import { reachRules } from '../../src/core/reach.ts';
 import { expect, it } from 'vitest';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
@@ -37,6 +38,7 @@ it('a token that has expired stays expired when the clock of the machine is set 
     ownToken: mintToken(),
     log: { debug() {}, info() {}, warn() {}, error() {} },
     settings: defaultSettings(),
+    rules: reachRules({ isOnNetwork: false, allowLoopback: false, allowPrivate: false }),
     resource: undefined,
     clock: steadyClock(
       () => wallMs,

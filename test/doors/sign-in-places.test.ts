@@ -6,13 +6,17 @@ import { runAssay } from '../support/assay.ts';
 import { endLater } from '../support/endings.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { tempDir, writeConfig } from '../support/place.ts';
+import { LOCAL_ISSUER } from '../support/sign-in.ts';
 import { startProtected, type ProtectedOptions } from '../support/protected-server.ts';
 
 /** What `assay auth` says of a server whose metadata lead elsewhere. */
-async function complaintAbout(options: Omit<ProtectedOptions, 'issuer'>): Promise<string> {
+async function complaintAbout(
+  options: Omit<ProtectedOptions, 'issuer'>,
+  more: Parameters<typeof writeConfig>[1] = LOCAL_ISSUER,
+): Promise<string> {
   const issuer = await startIssuer();
   const server = await startProtected({ issuer, ...options });
-  const config = writeConfig({ remote: { url: server.url } });
+  const config = writeConfig({ remote: { url: server.url } }, more);
   const run = await runAssay(['auth', 'remote', '--no-browser', '--config', config, '--home', tempDir()]);
   expect(run.code).toBe(1);
   return run.stderr;
@@ -48,9 +52,7 @@ describe('where a server sends those who want to sign in', () => {
     ['https://169.254.7.7/', 'a link-local address'],
     ['https://0.0.0.0/', 'a reserved address'],
   ])('may not be %s', async (issuer, kind) => {
-    expect(await complaintAbout(issuerAt(issuer))).toContain(
-      `leads to ${kind}, where the server of the config is not`,
-    );
+    expect(await complaintAbout(issuerAt(issuer))).toContain(`leads to ${kind}, so nothing was sent there: `);
   });
 
   it.each(['http://93.184.215.14/', 'http://169.254.169.254/', 'ftp://127.0.0.1/'])(
@@ -74,6 +76,16 @@ describe('where a server sends those who want to sign in', () => {
     const redirected = await complaintAbout({ redirectsTo: `${other.url}/metadata`, metadata: () => ({}) });
     expect(redirected).toContain('was not authorized');
     expect(other.visits).toEqual([]);
+  });
+
+  it('may be another place of this machine only where the setting says so, which the complaint names', async () => {
+    const other = await trap('127.0.0.1');
+    expect(await complaintAbout(issuerAt(other.url), {})).toContain(
+      'leads to a loopback address, so nothing was sent there: to allow it, set http.allowLoopback (ASSAY_HTTP_ALLOW_LOOPBACK=true)',
+    );
+    expect(other.visits).toEqual([]);
+    await complaintAbout(issuerAt(other.url));
+    expect(other.visits).not.toEqual([]);
   });
 
   it('may not speak for another resource', async () => {

@@ -10,7 +10,7 @@ import { at, parseJson, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { tempDir, writeConfig } from '../support/place.ts';
 import { startProtected } from '../support/protected-server.ts';
-import { signIn, startSignIn } from '../support/sign-in.ts';
+import { LOCAL_ISSUER, signIn, startSignIn } from '../support/sign-in.ts';
 
 /** A server that has people sign in, its issuer, and a home in which nobody has. */
 async function standing(
@@ -24,7 +24,12 @@ async function standing(
 }> {
   const issuer = await startIssuer(issuing);
   const server = await startProtected({ issuer });
-  return { issuer, server, config: writeConfig({ remote: { url: server.url, ...entry } }), home: tempDir() };
+  return {
+    issuer,
+    server,
+    config: writeConfig({ remote: { url: server.url, ...entry } }, LOCAL_ISSUER),
+    home: tempDir(),
+  };
 }
 
 const inHome = ({ config, home }: { readonly config: string; readonly home: string }): readonly string[] => [
@@ -248,7 +253,7 @@ describe('what is kept of a sign-in', () => {
     const place = await standing();
     expect((await signIn('remote', place)).code).toBe(0);
     const other = await startProtected({ issuer: place.issuer });
-    const config = writeConfig({ remote: { url: other.url } });
+    const config = writeConfig({ remote: { url: other.url } }, LOCAL_ISSUER);
     const run = await runAssay(['tools', '--config', config, '--home', place.home]);
     expect(run.stderr).toContain('it waits for authorization');
     expect(new Set(other.authorizations)).toEqual(new Set(['']));

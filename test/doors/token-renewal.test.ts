@@ -6,7 +6,7 @@ import { at } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { tempDir, writeConfig } from '../support/place.ts';
 import { startProtected, type ProtectedServer } from '../support/protected-server.ts';
-import { signIn } from '../support/sign-in.ts';
+import { LOCAL_ISSUER, signIn } from '../support/sign-in.ts';
 import { bearer, createToken } from '../support/tokens.ts';
 
 interface SignedIn {
@@ -20,7 +20,7 @@ interface SignedIn {
 async function signedIn(tokenSeconds?: number): Promise<SignedIn> {
   const issuer = await startIssuer(tokenSeconds === undefined ? {} : { tokenSeconds });
   const server = await startProtected({ issuer });
-  const place = { config: writeConfig({ remote: { url: server.url } }), home: tempDir() };
+  const place = { config: writeConfig({ remote: { url: server.url } }, LOCAL_ISSUER), home: tempDir() };
   expect((await signIn('remote', place)).code).toBe(0);
   return { issuer, server, ...place };
 }
@@ -149,7 +149,7 @@ describe('where clients come with tokens', () => {
     const session = await openSession(assay.url, { headers: bearer(token) });
     const answer = await session.ask('tools/call', { name: 'remote_read', arguments: {} });
     expect(at(answer, 'error', 'message')).toContain('run `assay auth remote --subject alice`');
-    const shared = writeConfig({ remote: { url: place.server.url, auth: { shared: true } } });
+    const shared = writeConfig({ remote: { url: place.server.url, auth: { shared: true } } }, LOCAL_ISSUER);
     const other = await startAssay({ config: shared, home: place.home, env });
     const second = await openSession(other.url, { headers: bearer(token) });
     expect(await second.call('remote_read')).toBe('done: read');

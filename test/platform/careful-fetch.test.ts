@@ -6,8 +6,10 @@ import { endLater } from '../support/endings.ts';
 import { serveWeb } from '../support/web-server.ts';
 
 function careful(...reaches: readonly Reach[]): CarefulFetch {
+  const allowed = new Set(reaches);
   const fetching = openCarefulFetch({
-    reaches: new Set(reaches),
+    reachesFor: () => allowed,
+    remedy: () => 'see the settings',
     allowsPlainLoopback: true,
     limitMs: 500,
     limitBytes: 1_000,
@@ -30,7 +32,7 @@ it('checks what a name resolves to in the moment of the connection', async () =>
   const port = await serveWeb((_, response) => response.end(String(++visits)));
   // A name that passes every check of its letters, as one of an attacker's DNS does.
   await expect(careful('public').fetch(`http://localhost:${port}/`)).rejects.toThrow(
-    'leads to a loopback address, where the server of the config is not; nothing was sent there',
+    'leads to a loopback address, so nothing was sent there: see the settings',
   );
   expect(visits).toBe(0);
   expect((await careful('loopback').fetch(`http://localhost:${port}/`)).status).toBe(200);

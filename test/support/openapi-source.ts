@@ -2,15 +2,20 @@ import { readFile } from 'node:fs/promises';
 import { err, ok } from '../../src/core/result.ts';
 import { openHttp } from '../../src/adapters/sources/http/open-http.ts';
 import type { MadeResult, MadeSource, MadeTool, MadeTools } from '../../src/adapters/sources/made-tool.ts';
+import { reachRules } from '../../src/core/reach.ts';
 import { openOpenapi, type OpenapiOptions } from '../../src/adapters/sources/openapi/open-openapi.ts';
 import { endLater } from './endings.ts';
 import { writeText } from './place.ts';
 
+/** As on a machine of one's own, where the setting lets documents name it too. */
+const LOOPBACK_RULES = reachRules({ isOnNetwork: false, allowLoopback: true, allowPrivate: false });
+
 /** A source of a document that is a file, or whatever the options say; it is closed when the test file is done. */
 export function openSource(document: string, more: Partial<OpenapiOptions> = {}): MadeSource {
-  const http = openHttp({ reaches: new Set(['loopback']), forbidden: () => 'Loopback alone.' });
+  const http = openHttp({ rules: LOOPBACK_RULES });
   const source = openOpenapi({
     document,
+    chosenBy: 'operator',
     headers: {},
     credentials: {},
     timeoutMs: 20_000,

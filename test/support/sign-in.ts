@@ -12,6 +12,9 @@ export interface SignInOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** More of a config file, whose server and issuer are at two ports of this machine. */
+export const LOCAL_ISSUER = { settings: { 'http.allowLoopback': true } } as const;
+
 /** `assay auth` under way, with the address that it told. */
 export interface SignIn extends Watched {
   readonly address: string;

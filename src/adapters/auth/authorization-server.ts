@@ -1,5 +1,6 @@
 import type { OAuthError } from '@modelcontextprotocol/client';
-import { reachesOf, type Reach } from '../../platform/addresses.ts';
+import { chooserOfNamed, reachRemedy, type ReachRules, type UrlChooser } from '../../core/reach.ts';
+import { reachesOf } from '../../platform/addresses.ts';
 import { openCarefulFetch, Unfetched, type CarefulFetch } from '../../platform/careful-fetch.ts';
 import {
   heldTokens,
@@ -13,16 +14,24 @@ import {
 const REQUEST_LIMIT_MS = 10_000;
 const ANSWER_LIMIT_BYTES = 256 * 1024;
 
-/** What a server may have around it: what it points to may be where it is itself, or on the public network. */
-const BESIDE: ReadonlySet<Reach> = new Set(['private', 'loopback', 'link-local']);
+/** A server, or an issuer, and who chose its URL. */
+export interface Asked {
+  readonly url: URL;
+  readonly chooser: UrlChooser;
+}
 
 /** A fetch for what the server at this URL points to. Whoever opens it closes it. */
-export async function openFetchFor(url: URL, signal?: AbortSignal): Promise<CarefulFetch> {
+export async function openFetchFor(
+  { url, chooser }: Asked,
+  rules: ReachRules,
+  signal?: AbortSignal,
+): Promise<CarefulFetch> {
   const own = await reachesOf(url.hostname);
-  const reaches = new Set<Reach>(['public', ...own.filter((reach) => BESIDE.has(reach))]);
+  const namer = { url, chooser, isPublic: own.length === 0 || own.includes('public') };
   const allowsPlainLoopback = own.length > 0 && own.every((reach) => reach === 'loopback');
   return openCarefulFetch({
-    reaches,
+    reachesFor: (target) => rules[chooserOfNamed(target, namer)],
+    remedy: (reaches, target) => reachRemedy(reaches, chooserOfNamed(target, namer)),
     allowsPlainLoopback,
     limitMs: REQUEST_LIMIT_MS,
     limitBytes: ANSWER_LIMIT_BYTES,
@@ -41,13 +50,13 @@ export type Renewal =
 /** Asks for a new access token by the refresh token, which may be of no use afterwards (RFC 6749, section 6). */
 export async function renew(
   { tokens, client, server, resource }: CredentialContent,
-  url: URL,
+  { asked, rules }: { readonly asked: Asked; readonly rules: ReachRules },
   nowMs: () => number,
 ): Promise<Renewal> {
   if (tokens?.refresh === undefined)
     return { kind: 'ended', cause: 'its access token has ended, and there is no refresh token' };
   const { refreshAuthorization, OAuthError } = await import('@modelcontextprotocol/client');
-  const fetching = await openFetchFor(url);
+  const fetching = await openFetchFor(asked, rules);
   try {
     const renewed = await refreshAuthorization(server.url, {
       ...(server.metadata && { metadata: server.metadata }),
@@ -80,10 +89,14 @@ function refusedRenewal({ code }: OAuthError): Renewal {
 }
 
 /** RFC 7009. Whether the issuer took it; false where it offers no revocation or cannot be asked. */
-export async function revoke({ tokens, client, server }: CredentialContent, url: URL): Promise<boolean> {
+export async function revoke(
+  { tokens, client, server }: CredentialContent,
+  asked: Asked,
+  rules: ReachRules,
+): Promise<boolean> {
   const endpoint = revocationEndpoint(server);
   if (tokens === undefined || endpoint === undefined) return false;
-  const fetching = await openFetchFor(url);
+  const fetching = await openFetchFor(asked, rules);
   try {
     const body = new URLSearchParams({ token: tokens.refresh ?? tokens.access });
     body.set('token_type_hint', tokens.refresh === undefined ? 'access_token' : 'refresh_token');

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ReachRules } from '../../core/reach.ts';
 import { authorizationPhrase } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -6,12 +7,14 @@ import type { Log } from '../../gateway/ports.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
 import { pause } from '../../platform/waiting.ts';
 import { scopesOf } from '../../protocol/challenge.ts';
+import type { Asked } from './authorization-server.ts';
 import { isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';
 import type { CredentialShelf, Shelved } from './credential-shelf.ts';
 
 export interface HeldOptions {
   readonly server: string;
-  readonly url: URL;
+  readonly asked: Asked;
+  readonly rules: ReachRules;
   readonly subject: string;
   readonly log: Log;
   /** The store, opened where that was not needed before. */
@@ -156,10 +159,10 @@ export class HeldCredential implements Authorizer {
     { store }: CredentialShelf,
     holder: string,
   ): Promise<Result<'again', Refusal>> {
-    const { server, url, log } = this.#options;
+    const { server, asked, rules, log } = this.#options;
     // Loaded only where it is used: it takes longer than all else at a start.
     const { renew } = await import('./authorization-server.ts');
-    const renewal = await renew(content, url, Date.now);
+    const renewal = await renew(content, { asked, rules }, Date.now);
     if (renewal.kind === 'renewed') {
       await this.#save({ ...content, tokens: renewal.tokens });
       log.debug('a sign-in was renewed', { server });

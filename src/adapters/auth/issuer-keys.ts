@@ -1,4 +1,5 @@
 import type { JWTVerifyGetKey } from 'jose';
+import type { ReachRules } from '../../core/reach.ts';
 import { Unfetched, type CarefulFetch } from '../../platform/careful-fetch.ts';
 import { openFetchFor } from './authorization-server.ts';
 
@@ -6,6 +7,7 @@ export interface IssuerKeysOptions {
   readonly issuer: string;
   /** '': it is found through the metadata of the issuer. */
   readonly jwksUri: string;
+  readonly rules: ReachRules;
 }
 
 /** The keys could not be had, which says nothing about a token; the message is a phrase to stand behind "the issuer". */
@@ -63,8 +65,12 @@ function outOf(signal: AbortSignal): Promise<never> {
 }
 
 /** No redirect is followed, what it names may only be where it is itself, and all of it together has one time limit. */
-async function fetchKeys({ issuer, jwksUri }: IssuerKeysOptions, signal: AbortSignal): Promise<Response> {
-  const fetching = await openFetchFor(new URL(jwksUri === '' ? issuer : jwksUri), signal);
+async function fetchKeys(
+  { issuer, jwksUri, rules }: IssuerKeysOptions,
+  signal: AbortSignal,
+): Promise<Response> {
+  const url = new URL(jwksUri === '' ? issuer : jwksUri);
+  const fetching = await openFetchFor({ url, chooser: 'config' }, rules, signal);
   try {
     const place = jwksUri === '' ? await findJwksUri(issuer, fetching) : jwksUri;
     const answer = await fetching.fetch(place, { headers: { accept: 'application/json' } });

@@ -1,4 +1,5 @@
 import { identityOf } from '../../core/server-identity.ts';
+import { chooserOf, type ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { hasOwnAuthorization, type ServerSpec } from '../../core/server-spec.ts';
@@ -18,6 +19,7 @@ export interface ServerCredentialsOptions extends Omit<ShelfOptions, 'store'> {
   /** Whether each subject signs in for itself where the config does not say. */
   readonly isPersonal: boolean;
   readonly log: Log;
+  readonly rules: ReachRules;
 }
 
 interface Held {
@@ -101,7 +103,8 @@ export class ServerCredentials implements Credentials {
     if (spec.transport.kind !== 'http') throw new Error('Only servers at a URL have sign-ins.');
     const credential = new HeldCredential({
       server: spec.name,
-      url: spec.transport.url,
+      asked: { url: spec.transport.url, chooser: chooserOf(spec) },
+      rules: this.#options.rules,
       subject,
       log: this.#options.log,
       shelf: () => this.#openShelf(),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { OAuthDiscoveryState } from '@modelcontextprotocol/client';
+import { chooserOf, type ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { identityOf } from '../../core/server-identity.ts';
@@ -21,6 +22,7 @@ export interface SignInDeps {
   readonly openBrowser: (address: string) => Promise<boolean>;
   readonly version: string;
   readonly signal: AbortSignal;
+  readonly rules: ReachRules;
 }
 
 /**
@@ -38,7 +40,8 @@ export async function signIn(
   const all = await deps.shelf.all();
   if (!all.ok) return all;
   const before = ownOf(all.value, spec, request.subject);
-  const fetching = await openFetchFor(transport.url, limit);
+  const asked = { url: transport.url, chooser: chooserOf(spec) };
+  const fetching = await openFetchFor(asked, deps.rules, limit);
   let redirect: OpenRedirect | undefined;
   try {
     const place = await discover(transport.url, fetching);

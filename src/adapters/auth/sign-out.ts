@@ -1,3 +1,4 @@
+import { chooserOf, type ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { identityOf } from '../../core/server-identity.ts';
@@ -9,7 +10,7 @@ import type { CredentialShelf, Shelved } from './credential-shelf.ts';
 export async function forget(
   { server, subject }: { readonly server: string; readonly subject: string },
   shelf: CredentialShelf,
-  servers: readonly ServerSpec[],
+  { servers, rules }: { readonly servers: readonly ServerSpec[]; readonly rules: ReachRules },
 ): Promise<Result<SignOutReport, Refusal>> {
   const all = await shelf.all();
   if (!all.ok) return all;
@@ -20,17 +21,21 @@ export async function forget(
   for (const shelved of own) {
     const removed = await shelf.store.removeCredential(shelved.stored);
     if (!removed.ok) return removed;
-    isRevoked = (await revokeAt(shelved, servers)) && isRevoked;
+    isRevoked = (await revokeAt(shelved, servers, rules)) && isRevoked;
     forgotten.push(shownOf(shelved, servers));
   }
   return ok({ forgotten, isRevoked });
 }
 
-async function revokeAt({ stored, content }: Shelved, servers: readonly ServerSpec[]): Promise<boolean> {
+async function revokeAt(
+  { stored, content }: Shelved,
+  servers: readonly ServerSpec[],
+  rules: ReachRules,
+): Promise<boolean> {
   const spec = specOf(stored, servers);
   if (content === undefined || spec?.transport.kind !== 'http') return false;
   const { revoke } = await import('./authorization-server.ts');
-  return revoke(content, spec.transport.url);
+  return revoke(content, { url: spec.transport.url, chooser: chooserOf(spec) }, rules);
 }
 
 export function shownCredentials(

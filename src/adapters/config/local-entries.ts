@@ -17,7 +17,7 @@ export function readTools(node: Node, here: Here, complaints: Complaints): reado
     const entry = objectAt(place, { filled: FILLED_OF_TOOL, here, complaints });
     if (entry === undefined) return [];
     const read = readRestTool(key, entry);
-    if (read.ok) return [read.value];
+    if (read.ok) return [{ ...read.value, isFromConfig: true as const }];
     tell(read.error, place, complaints);
     return [];
   });

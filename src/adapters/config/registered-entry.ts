@@ -16,6 +16,8 @@ export function entryReader({ cwd, home }: Pick<ConfigSurroundings, 'cwd' | 'hom
       const [field = ''] = /^[\w$-]+/.exec(key.slice(place.length + 1)) ?? [];
       return { field, reason: `${reason}. ${remedy}` };
     });
-    return server === undefined || faults.length > 0 ? err(faults) : ok(server);
+    if (server === undefined || faults.length > 0) return err(faults);
+    const { isFromConfig: _, ...registered } = server;
+    return ok(registered);
   };
 }

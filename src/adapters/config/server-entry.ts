@@ -41,6 +41,7 @@ export function readServer(member: ServerEntry, here: Here, complaints: Complain
     timeoutMs,
     prefix,
     isolation: isolation ?? defaultIsolation(transport),
+    isFromConfig: true,
     ...(trust !== undefined && { trust }),
   };
 }

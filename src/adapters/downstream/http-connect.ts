@@ -9,7 +9,7 @@ import { discover, endingOf, initialize, type Facts } from './handshake.ts';
 import { authorizerOf } from './link-authorizer.ts';
 import { HttpLink } from './http-link.ts';
 import { openSse } from './sse-link.ts';
-import type { Opening } from './opening.ts';
+import { httpReachOf, type Opening } from './opening.ts';
 
 type HttpTransport = Extract<Transport, { kind: 'http' }>;
 
@@ -28,6 +28,7 @@ async function openHttp(opening: Opening, transport: HttpTransport): Promise<Res
   const link = new HttpLink({
     server: spec.name,
     url: transport.url,
+    reach: httpReachOf(opening),
     headers: transport.headers,
     events: attempt,
     log: deps.log,

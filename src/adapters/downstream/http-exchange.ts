@@ -57,7 +57,9 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
   let isOver = false;
   let lingering: NodeJS.Timeout | undefined;
   const send = options.isStream ? client.stream.bind(client) : client.call.bind(client);
-  const take = (bytes: Buffer): Promise<void> | undefined => receive(bytes, options, options.onMessage);
+  let isQuoted = false;
+  const take = (bytes: Buffer): Promise<void> | undefined =>
+    receive(bytes, { server: options.server, log, isQuoted }, options.onMessage);
   const takeEvent = (bytes: Buffer): Promise<void> | undefined =>
     receive(bytes, options, (message) => {
       options.onMessage(message);
@@ -83,6 +85,7 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
       headers = givenHeaders;
       const type = String(headers['content-type'] ?? '').toLowerCase();
       const isSse = type.startsWith('text/event-stream');
+      isQuoted = /^application\/(?:[\w.-]+\+)?json\b/.test(type);
       reader = isSse ? eventReader({ take: takeEvent, hold, onBroken }, options) : bodyReader(take);
       options.onStart?.(status, headers);
     },

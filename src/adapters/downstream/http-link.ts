@@ -58,7 +58,7 @@ export class HttpLink implements Link {
 
   constructor(options: HttpLinkOptions) {
     this.#options = options;
-    this.#client = new HttpClient(options.url.origin);
+    this.#client = new HttpClient(options.url.origin, options.reach);
     const { server, log } = options;
     this.#common = { client: this.#client, server, log, endsWithResponse: true };
     this.#path = options.url.pathname + options.url.search;

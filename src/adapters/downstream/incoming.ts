@@ -37,11 +37,20 @@ export const IS_OF_LINK: ReadonlySet<string> = new Set([
 ]);
 
 const LONGEST_LOGGED = 2_000;
+/** In bytes: enough to see that it is a page of a proxy, or a line that was meant for stderr. */
+const LONGEST_QUOTED = 200;
+
+/** From whom messages come, and whether a text that is none may be quoted: not that of an HTTP answer of another media type. */
+export interface Sender {
+  readonly server: string;
+  readonly log: Log;
+  readonly isQuoted?: boolean;
+}
 
 /** Hears what a server sent, a large message in a later turn; the promise is there where it does. */
 export function receive(
   bytes: Buffer,
-  from: { readonly server: string; readonly log: Log },
+  from: Sender,
   hear: (message: Message | NoMessage) => void,
 ): Promise<void> | undefined {
   const done = (message: Message | NoMessage): void => {
@@ -64,7 +73,7 @@ interface Complaints {
 
 const COMPLAINTS = new WeakMap<Log, Map<string, Complaints>>();
 
-function complain(bytes: Buffer, message: NoMessage, { server, log }: { server: string; log: Log }): void {
+function complain(bytes: Buffer, message: NoMessage, { server, log, isQuoted = true }: Sender): void {
   const all = COMPLAINTS.get(log) ?? new Map<string, Complaints>();
   COMPLAINTS.set(log, all);
   const nowMs = performance.now();
@@ -75,11 +84,12 @@ function complain(bytes: Buffer, message: NoMessage, { server, log }: { server: 
   complaints.count += 1;
   if (complaints.count > MOST_COMPLAINTS) return;
   const unlogged = isOver ? Math.max((known?.count ?? 0) - MOST_COMPLAINTS, 0) : 0;
-  const text = bytes.toString('utf8', 0, LONGEST_LOGGED);
+  const text = isQuoted ? bytes.toString('utf8', 0, LONGEST_QUOTED) : undefined;
   log.warn('server sent what is no JSON-RPC message; it is ignored', {
     server,
     reason: message.reason,
-    text,
+    bytes: bytes.length,
+    ...(text !== undefined && { text }),
     ...(unlogged > 0 && { unlogged }),
   });
 }

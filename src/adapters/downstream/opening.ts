@@ -1,5 +1,8 @@
+import { chooserOf, reachRemedy, type ReachRules } from '../../core/reach.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
+import type { ResolveName } from '../../platform/checked-lookup.ts';
 import type { Child } from '../../platform/child.ts';
+import type { HttpReach } from '../../platform/http-client.ts';
 import type { Log, Opening as Asked } from '../../gateway/ports.ts';
 import type { Credentials } from '../../gateway/ports/credentials.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -11,6 +14,9 @@ export interface DownstreamDeps {
   readonly ownInfo: string;
   /** Most bytes that wait for one server. */
   readonly backlogBytes: number;
+  readonly rules: ReachRules;
+  /** How names become addresses; that of the system where nothing else is given. */
+  readonly resolve?: ResolveName | undefined;
   /** The process that was started for a server already; each is given away once. */
   readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
   /** Servers, by name, that are not probed any more because they never lived long enough to answer. */
@@ -25,4 +31,11 @@ export interface Opening extends Asked {
   readonly deps: DownstreamDeps;
   /** In whose name requests are made, where the server has somebody sign in. */
   readonly subject: string;
+}
+
+/** Where connections to a server may lead, by who chose its URL. */
+export function httpReachOf({ spec, deps }: Pick<Opening, 'spec' | 'deps'>): HttpReach {
+  const chooser = chooserOf(spec);
+  const { rules, resolve } = deps;
+  return { reaches: rules[chooser], remedy: (reaches) => reachRemedy(reaches, chooser), resolve };
 }

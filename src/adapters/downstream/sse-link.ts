@@ -14,7 +14,7 @@ import { Conversation } from './conversation.ts';
 import { endingOf, initialize, type Facts } from './handshake.ts';
 import { authorizerOf } from './link-authorizer.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
-import type { Opening } from './opening.ts';
+import { httpReachOf, type Opening } from './opening.ts';
 
 /**
  * The older HTTP+SSE transport of 2024-11-05: the server speaks on one long GET stream, whose first event names the
@@ -67,7 +67,7 @@ class SseWire {
     const { spec, deps, events, signal } = opening;
     this.#opening = opening;
     this.#authorizer = authorizer;
-    this.#client = new HttpClient(url.origin);
+    this.#client = new HttpClient(url.origin, httpReachOf(opening));
     this.#headers = Object.entries(headers).flat();
     const isTaken = (): boolean => this.untakenBytes < deps.backlogBytes;
     this.#asides = new Asides({ server: spec.name, log: deps.log, isTaken });

@@ -1,3 +1,4 @@
+import { chooserOf } from '../../core/reach.ts';
 import { err, ok } from '../../core/result.ts';
 import { passing } from '../../core/supervision.ts';
 import type { Connect, Log, Opening } from '../../gateway/ports.ts';
@@ -33,9 +34,10 @@ export function connectMade(deps: MadeDeps): Connect {
     if (transport.kind === 'openapi') {
       const { openOpenapi } = await import('./openapi/open-openapi.ts');
       const { timeoutMs } = spec;
+      const chosenBy = chooserOf(spec);
       const http = await deps.openHttp();
       return open(spec, opening, {
-        source: openOpenapi({ ...transport, timeoutMs, http, readFile: readTextWithin }),
+        source: openOpenapi({ ...transport, chosenBy, timeoutMs, http, readFile: readTextWithin }),
         log: deps.log,
         mask: deps.mask,
       });

@@ -12,6 +12,8 @@ export interface RestToolSpec {
   readonly name: string;
   /** Who made it while Assay ran; absent: it stands in the config file. */
   readonly author?: string | undefined;
+  /** Whether the config file has it; otherwise an operator made it while Assay ran. */
+  readonly isFromConfig?: true | undefined;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   /** An absolute URL; `{argument}` in its path or query stands for the value of an argument. */

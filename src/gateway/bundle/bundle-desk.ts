@@ -12,19 +12,20 @@ import { planImport, type OnConflict, type Planned, type PlanItem } from '../../
 import { withoutSecrets, type EntrySecrets } from '../../core/bundle/entry-secrets.ts';
 import { readBundle } from '../../core/bundle/read-bundle.ts';
 import { readEntrySecrets } from '../../core/bundle/read-entry-secrets.ts';
-import type { Refusal } from '../../core/refusal.ts';
+import { pointerStep } from '../../core/json-place.ts';
+import type { Misfit, Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { isSettingKey, SETTINGS, type SettingKey } from '../../core/settings.ts';
 import { TOOLSET_LIMITS } from '../../core/toolset.ts';
 import type { RegisteredGateways } from '../gateways/registered.ts';
 import type { BundleStore, PassphraseSeal, SecretMembers } from '../ports/bundles.ts';
-import type { EntrySeal } from '../ports/gateways.ts';
+import type { EntrySeal, ReachFaults } from '../ports/gateways.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
 import type { Words } from '../words/words.ts';
 import { changesOf } from './bundle-changes.ts';
 import { stateOf, type BundleState } from './bundle-state.ts';
 import { specOf, takesExecute, type EntryReaders } from './entry-words.ts';
-import { fillEntries } from './fill-entries.ts';
+import { entryKey, fillEntries, type Filled } from './fill-entries.ts';
 import { planItems, type PlannedImport, type Surrounded } from './plan-items.ts';
 import { suspendedHere, type KnownTools } from './suspended-overrides.ts';
 
@@ -35,6 +36,7 @@ export interface BundleDeskOptions extends EntryReaders, Surrounded, Omit<KnownT
   readonly toolsets?: Pick<Toolsets, 'readAgain'> | undefined;
   readonly registered: RegisteredGateways;
   readonly seal: EntrySeal;
+  readonly reachFaults: ReachFaults;
   readonly passphraseSeal: PassphraseSeal;
   readonly secretMembers: SecretMembers;
   readonly nowMs: () => number;
@@ -138,6 +140,8 @@ export class BundleDesk {
     );
     if (!filled.ok) return err({ code: 'BUNDLE_INVALID', misfits: filled.error });
     const planned = planImport(filled.value.bundle, state.bundle, wish.onConflict);
+    const unreachable = await this.#unreachable(file, filled.value, planned);
+    if (unreachable.length > 0) return err({ code: 'BUNDLE_INVALID', misfits: unreachable });
     const added = planned.filter(({ item, action }) => item.kind === 'toolset' && action === 'create').length;
     const limit = TOOLSET_LIMITS.toolsets;
     if (added > 0 && state.bundle.toolsets.length + added > limit)
@@ -148,6 +152,31 @@ export class BundleDesk {
     const suspended = await suspendedHere(brought, this.#options);
     if (!suspended.ok) return suspended;
     return ok({ state, filled: filled.value, planned, refusedSettings, suspended: suspended.value });
+  }
+
+  /** What is new and leads where an operator may not have Assay go. */
+  async #unreachable(
+    file: BundleFile,
+    { specs }: Filled,
+    planned: readonly Planned[],
+  ): Promise<readonly Misfit[]> {
+    const misfits: Misfit[] = [];
+    for (const { item, former, action } of planned) {
+      if ((item.kind !== 'gateway' && item.kind !== 'tool') || action === 'unchanged' || action === 'kept')
+        continue;
+      const { name, entry } = item.value;
+      const before = former?.kind === item.kind ? former.value.entry : {};
+      const given = Object.fromEntries(
+        Object.entries(entry).filter(([member, value]) => before[member] !== value),
+      );
+      const list = ENTRY_LISTS[item.kind];
+      const at = `/${list}/${file[list].findIndex((one) => one.name === name)}/entry`;
+      const spec = specs.get(entryKey(item.kind, name));
+      const faults = spec === undefined ? [] : await this.#options.reachFaults(spec, given);
+      for (const { field, reason } of faults)
+        misfits.push({ at: at + pointerStep(field), kind: 'invalid', reason: reason.replace(/\.$/, '') });
+    }
+    return misfits;
   }
 
   async #save(

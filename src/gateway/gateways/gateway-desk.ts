@@ -8,7 +8,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import type { DriftWatch } from '../hints/drift-watch.ts';
 import type { ToolClaims } from '../hints/tool-claims.ts';
-import type { EntrySeal, GatewayEntry, GatewayWord, ReadEntry } from '../ports/gateways.ts';
+import type { EntrySeal, GatewayEntry, GatewayWord, ReachFaults, ReadEntry } from '../ports/gateways.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
@@ -24,6 +24,7 @@ export interface GatewayDeskOptions {
   readonly drift: DriftWatch;
   readonly registered: RegisteredGateways;
   readonly readEntry: ReadEntry;
+  readonly reachFaults: ReachFaults;
   readonly seal: EntrySeal;
   /** Takes out of a text what is secret. */
   readonly mask: (text: string) => string;
@@ -205,7 +206,7 @@ export class GatewayDesk {
       const entry = Object.fromEntries(
         Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null),
       );
-      const made = await this.#made(name, entry);
+      const made = await this.#made(name, entry, wished);
       if (!made.ok) return made;
       const also = trusting(this.#options, made.value.spec, { trust, subject: changer.subject });
       if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body, value: undefined, also });
@@ -222,12 +223,14 @@ export class GatewayDesk {
     return found.ok ? objection(found.value) : found.error;
   }
 
-  async #made(name: string, entry: GatewayEntry): Promise<Result<Made, Refusal>> {
-    const { readEntry, seal } = this.#options;
+  /** `wished`: the members that are new. */
+  async #made(name: string, entry: GatewayEntry, wished = entry): Promise<Result<Made, Refusal>> {
+    const { readEntry, reachFaults, seal } = this.#options;
     const spec = readEntry(name, entry);
     if (!spec.ok) return err({ code: 'GATEWAY_INVALID', name, faults: spec.error });
-    // Before anything is told of it.
-    this.#options.registered.learn(spec.value);
+    const faults = await reachFaults(spec.value, wished);
+    if (faults.length > 0) return err({ code: 'GATEWAY_INVALID', name, faults });
+    this.#options.registered.learn(spec.value); // before anything is told of it
     const sealed = await seal.seal(name, entry);
     return sealed.ok ? ok({ spec: spec.value, sealed: sealed.value }) : sealed;
   }

@@ -18,7 +18,7 @@ import type { DriftWatch } from '../hints/drift-watch.ts';
 import type { Changer, ToolDesk } from '../hints/tool-desk.ts';
 import type { ToolWish } from '../hints/tool-edit.ts';
 import type { ToolView } from '../hints/tool-view.ts';
-import type { EntrySeal, GatewayEntry } from '../ports/gateways.ts';
+import type { EntrySeal, GatewayEntry, ReachFaults } from '../ports/gateways.ts';
 import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
@@ -33,6 +33,7 @@ export interface LocalDeskOptions {
   readonly readLocal: ReadLocal;
   readonly seal: EntrySeal;
   readonly tools: ToolDesk;
+  readonly reachFaults: ReachFaults;
   /** What of a request cannot be made use of. */
   readonly faultsOf: (spec: RestToolSpec) => Promise<readonly EntryFault[]>;
   /** The JSON text of the definition that a request is listed with. */
@@ -53,7 +54,7 @@ export class LocalDesk {
   /** TOOL_TAKEN, TOOL_INVALID, HINTS_CONTRADICT, KEY_UNUSABLE */
   async create(name: string, entry: GatewayEntry, { subject }: Changer): Promise<Result<ToolView, Refusal>> {
     const { words, nowMs } = this.#options;
-    const made = await this.#made(name, entry);
+    const made = await this.#made(name, entry, entry);
     if (!made.ok) return made;
     if (this.#has(name) || this.#isPublic(name)) return err({ code: 'TOOL_TAKEN', name });
     const done = await words.change<undefined>({ kind: 'rest-tool', id: restToolIdOf(name) }, (before) => {
@@ -91,7 +92,7 @@ export class LocalDesk {
         if (fault !== undefined) return invalid(name, [fault]);
         const members = Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null);
         const entry = Object.fromEntries(members);
-        const made = await this.#made(name, entry);
+        const made = await this.#made(name, entry, wished);
         if (!made.ok) return made;
         const text = await this.#options.definitionOf(made.value.spec);
         const said = await this.#options.tools.saying(id, wish, { subject: changer.subject, text });
@@ -181,8 +182,9 @@ export class LocalDesk {
     return tools.find(toolIdIn(name));
   }
 
-  async #made(name: string, entry: GatewayEntry): Promise<Result<Made, Refusal>> {
-    const { readLocal, seal, registered, faultsOf } = this.#options;
+  /** `wished`: the members that are new. */
+  async #made(name: string, entry: GatewayEntry, wished: GatewayEntry): Promise<Result<Made, Refusal>> {
+    const { readLocal, seal, registered, faultsOf, reachFaults } = this.#options;
     const { annotations } = entry;
     if (isMembers(annotations) && isContradiction(saidHints(annotations)))
       return err({ code: 'HINTS_CONTRADICT', tool: name });
@@ -191,6 +193,8 @@ export class LocalDesk {
     const faults = await faultsOf(spec.value);
     if (faults.length > 0) return invalid(name, faults);
     const source = localSpec({ tools: [spec.value], modules: [] });
+    const forbidden = source === undefined ? [] : await reachFaults(source, wished);
+    if (forbidden.length > 0) return invalid(name, forbidden);
     // Before anything is told of it.
     if (source !== undefined) registered.learn(source);
     const sealed = await seal.seal(sealNameOf('rest-tool', name), entry);

@@ -17,6 +17,9 @@ export interface SealedEntry {
   readonly sealed: string;
 }
 
+/** What of an entry leads where an operator may not have Assay go, each at its member; of those members alone that are new. */
+export type ReachFaults = (spec: ServerSpec, given: GatewayEntry) => Promise<readonly EntryFault[]>;
+
 export interface EntrySeal {
   /** KEY_UNUSABLE */
   seal(name: string, entry: GatewayEntry): Promise<Result<SealedEntry, Refusal>>;

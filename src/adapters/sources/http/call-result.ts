@@ -10,7 +10,9 @@ export type ReadyRequest = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' 
 };
 
 export interface Sending
-  extends Pick<HttpCall, 'maxBytes' | 'signal'>, Pick<AnswerOptions, 'filter' | 'hasOutputSchema'> {
+  extends
+    Pick<HttpCall, 'chosenBy' | 'maxBytes' | 'signal'>,
+    Pick<AnswerOptions, 'filter' | 'hasOutputSchema'> {
   readonly http: HttpPort;
 }
 
@@ -21,8 +23,8 @@ export function shownRequest({ method, shownUrl }: ReadyRequest): string {
 
 /** Sends a request; what a model gets of it. Throws where nobody waits any more: there is nobody to read a result. */
 export async function callResult(request: ReadyRequest, sending: Sending): Promise<MadeResult> {
-  const { http, maxBytes, signal, filter, hasOutputSchema } = sending;
-  const answer = await http.send({ ...request, maxBytes, signal });
+  const { http, chosenBy, maxBytes, signal, filter, hasOutputSchema } = sending;
+  const answer = await http.send({ ...request, chosenBy, maxBytes, signal });
   if (!answer.ok) {
     signal.throwIfAborted();
     return refused(answer.error);

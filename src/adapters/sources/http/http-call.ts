@@ -1,8 +1,11 @@
+import type { UrlChooser } from '../../../core/reach.ts';
+
 /** One HTTP request that a tool makes. */
 export interface HttpCall {
   /** In capitals. */
   readonly method: string;
   readonly url: URL;
+  readonly chosenBy: UrlChooser;
   /** How sentences call `url`; absent: by its origin and path. */
   readonly shownUrl?: string | undefined;
   /** Names and values; a value holds no line break. */
@@ -21,4 +24,6 @@ export interface HttpAnswer {
   readonly body: Buffer;
   /** Whether there is more of the body than `maxBytes`. */
   readonly isCut: boolean;
+  /** Whether it came from a public address, or by way of one. */
+  readonly isPublic: boolean;
 }

@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chooserOfNamed, type Namer, type UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { realPath } from '../../../platform/files.ts';
 import type { HttpPort } from '../http/http-port.ts';
@@ -8,6 +9,8 @@ import type { HttpPort } from '../http/http-port.ts';
 export interface TextOptions {
   /** An absolute path, or a URL of http or https. */
   readonly document: string;
+  /** Who chose the document and `baseUrl`. */
+  readonly chosenBy: UrlChooser;
   /** Where requests go instead of the servers of the document. */
   readonly baseUrl?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,7 +22,10 @@ export interface TextOptions {
 export interface DocumentTexts {
   /** URL of the document itself. */
   readonly root: string;
-  read(url: string, limits: TextLimits): Promise<Result<string, string>>;
+  /** `namedAt`: the document that names this one, where that is not known from before. */
+  read(url: string, limits: TextLimits, namedAt?: string): Promise<Result<string, string>>;
+  /** Who chose a URL that a document names which was read. */
+  chooserOf(target: URL, at: string): UrlChooser;
 }
 
 export interface TextLimits {
@@ -31,13 +37,31 @@ export interface TextLimits {
 export function openDocumentTexts(options: TextOptions): Result<DocumentTexts, string> {
   const root = rootOf(options.document);
   if (root === undefined) return err('is neither an absolute path nor a URL of http or https');
+  const namers = new Map<string, Namer>();
+  const { chosenBy } = options;
+  const chooserIn = (target: URL, at: string): UrlChooser => {
+    const namer = namers.get(at);
+    return namer === undefined ? 'public_source' : chooserOfNamed(target, namer);
+  };
   return ok({
     root: root.href,
-    read: (url, limits) => {
+    chooserOf: chooserIn,
+    read: async (url, limits, namedAt) => {
       const target = new URL(url);
-      if (target.protocol === 'file:') return readLocal(target, root, { options, limits });
-      if (isWeb(target)) return fetchText(target, root, { options, limits });
-      return Promise.resolve(err(`is reached by ${target.protocol}, which is not read`));
+      if (target.protocol === 'file:') {
+        namers.set(url, { url: undefined, chooser: chosenBy, isPublic: false });
+        return readLocal(target, root, { options, limits });
+      }
+      if (!isWeb(target)) return err(`is reached by ${target.protocol}, which is not read`);
+      const before = namers.get(url)?.chooser ?? 'public_source';
+      const named = namedAt === undefined ? before : chooserIn(target, namedAt);
+      const chooser = url === root.href ? chosenBy : named;
+      // Until it is known where its text comes from, nothing is concluded from its address.
+      namers.set(url, { url: target, chooser, isPublic: true });
+      const read = await fetchText(target, root, { options, limits, chooser });
+      if (!read.ok) return read;
+      namers.set(url, { url: target, chooser, isPublic: read.value.isPublic });
+      return ok(read.value.text);
     },
   });
 }
@@ -45,6 +69,16 @@ export function openDocumentTexts(options: TextOptions): Result<DocumentTexts, s
 interface Reading {
   readonly options: TextOptions;
   readonly limits: TextLimits;
+}
+
+interface Fetching extends Reading {
+  readonly chooser: UrlChooser;
+}
+
+interface Fetched {
+  readonly text: string;
+  /** Whether it came from a public address, or by way of one. */
+  readonly isPublic: boolean;
 }
 
 function rootOf(document: string): URL | undefined {
@@ -91,21 +125,22 @@ async function isBeneath(path: string, folder: string): Promise<boolean> {
 async function fetchText(
   target: URL,
   root: URL,
-  { options, limits }: Reading,
-): Promise<Result<string, string>> {
+  { options, limits, chooser }: Fetching,
+): Promise<Result<Fetched, string>> {
   const headers = ownHeaders(target, root, options);
   const answer = await options.http.send({
     method: 'GET',
     url: target,
+    chosenBy: chooser,
     headers: [['Accept', 'application/json, application/yaml, */*;q=0.8'], ...headers],
     secretHeaders: headers.map(([name]) => name),
     ...limits,
   });
   if (!answer.ok) return err(`cannot be fetched: ${answer.error}`);
-  const { status, body, isCut } = answer.value;
+  const { status, body, isCut, isPublic } = answer.value;
   if (status !== 200) return err(`cannot be fetched: its server answers with status ${status}`);
   if (isCut) return err(`is larger than ${limits.maxBytes} bytes`);
-  return ok(body.toString('utf8').replace(/^\uFEFF/, ''));
+  return ok({ text: body.toString('utf8').replace(/^\uFEFF/, ''), isPublic });
 }
 
 /**

@@ -29,24 +29,25 @@ export async function loadDocuments(
   const loaded = new Map<string, Result<unknown, string>>([[root, parsed]]);
   const seen = new Map<string, string | undefined>([[root, rootText]]);
   let bytesLeft = MAX_DOCUMENT_BYTES - rootText.length;
-  const load = async (url: string): Promise<readonly string[]> => {
+  const load = async ([url, namedAt]: Reference): Promise<readonly Reference[]> => {
     const maxBytes = Math.max(0, Math.min(MAX_OTHER_BYTES, bytesLeft));
-    const text = await texts.read(url, { maxBytes, signal });
+    const text = await texts.read(url, { maxBytes, signal }, namedAt);
     seen.set(url, text.ok ? text.value : undefined);
     bytesLeft -= text.ok ? text.value.length : 0;
     const value = text.ok ? await parseDocument(text.value, url) : text;
     loaded.set(url, bytesLeft < 0 ? err('it is too large, with all that the document refers to') : value);
     return value.ok ? othersIn(value.value, url) : [];
   };
-  let wanted = new Set(othersIn(parsed.value, root));
+  let wanted = new Map(othersIn(parsed.value, root));
   while (wanted.size > 0) {
     const batch = [...wanted].slice(0, AT_A_TIME);
     if (loaded.size + batch.length > MOST_OTHERS + 1) {
-      for (const url of wanted) loaded.set(url, err(`it is one of more than ${MOST_OTHERS} others`));
+      for (const url of wanted.keys()) loaded.set(url, err(`it is one of more than ${MOST_OTHERS} others`));
       break;
     }
     const found = await Promise.all(batch.map(load));
-    wanted = new Set([...wanted, ...found.flat()].filter((url) => !loaded.has(url)));
+    // Whoever named a document first is who had it read.
+    wanted = new Map([...found.flat(), ...wanted].filter(([url]) => !loaded.has(url)));
   }
   return ok({ documents: openDocuments({ value: parsed.value, at: root }, loaded), texts: seen });
 }
@@ -65,8 +66,11 @@ export async function areUnchanged(
   return true;
 }
 
-/** URLs of the other documents that a document refers to, each once. */
-function othersIn(document: unknown, at: string): readonly string[] {
+/** The URL of a document, and of the one that refers to it. */
+type Reference = readonly [url: string, namedAt: string];
+
+/** The other documents that a document refers to, each once. */
+function othersIn(document: unknown, at: string): readonly Reference[] {
   const others = new Set<string>();
   const seen = new Set<object>();
   const visit = (value: unknown): void => {
@@ -80,5 +84,5 @@ function othersIn(document: unknown, at: string): readonly string[] {
     }
   };
   visit(document);
-  return [...others];
+  return [...others].map((url) => [url, at]);
 }

@@ -1,3 +1,4 @@
+import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
@@ -14,7 +15,7 @@ import { parametersOf, type Parameter } from './parameters.ts';
 import { requestBodyOf } from './request-body.ts';
 import { openSchemaDrafts, type SchemaDrafts } from './schema-drafts.ts';
 import { secretsOf, type Secret } from './security.ts';
-import { serverOf, type NoServer } from './servers.ts';
+import { serverOf, type NoServer, type ServerPlace } from './servers.ts';
 import { toolNames } from './tool-names.ts';
 import { withheldSecrets } from './withheld-secrets.ts';
 
@@ -23,6 +24,8 @@ export interface MakingOptions extends CallOptions {
   readonly baseUrl?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials: Readonly<Record<string, Credential>>;
+  /** Who chose where the requests of an operation go. */
+  readonly chooserOf: (server: ServerPlace) => UrlChooser;
 }
 
 /** More than any client can take; what follows is skipped. */
@@ -87,6 +90,7 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<Ma
       words,
       isOfOthers: isOfOthers(operation, documents),
       secrets,
+      chosenBy: options.chooserOf(server.value),
       schemas: { inputSchema: schema, ...(answers.schema !== undefined && { outputSchema: answers.schema }) },
       plan: {
         method: operation.method,

@@ -1,11 +1,13 @@
+import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { MadeSource, MadeTools } from '../made-tool.ts';
 import { openDocumentTexts, type DocumentTexts, type TextOptions } from './document-texts.ts';
 import { areUnchanged, loadDocuments, MAX_DOCUMENT_BYTES } from './load-documents.ts';
 import { makeTools, type MakingOptions } from './make-tools.ts';
+import type { ServerPlace } from './servers.ts';
 import { lookAtFile, watchDocuments, type WatchFile } from './watch-documents.ts';
 
-export interface OpenapiOptions extends TextOptions, Omit<MakingOptions, 'documents'> {
+export interface OpenapiOptions extends TextOptions, Omit<MakingOptions, 'documents' | 'chooserOf'> {
   /** How a document that is a file is watched; absent: it is looked at every now and then. */
   readonly watch?: WatchFile | undefined;
 }
@@ -69,7 +71,9 @@ async function readTools(
   const loaded = await loadDocuments(texts, text.value, signal);
   if (!loaded.ok) return loaded;
   const { documents, texts: seen } = loaded.value;
-  const tools = await makeTools({ ...options, documents }, signal);
+  const chooserOf = (server: ServerPlace): UrlChooser =>
+    server.at === undefined ? options.chosenBy : texts.chooserOf(server.url, server.at);
+  const tools = await makeTools({ ...options, documents, chooserOf }, signal);
   return tools.ok ? ok({ texts: seen, tools: tools.value }) : tools;
 }
 

@@ -1,4 +1,5 @@
 import { isSafeMethod } from '../../../core/hints/infer.ts';
+import type { UrlChooser } from '../../../core/reach.ts';
 import type { Result } from '../../../core/result.ts';
 import { HTTP_FACTS, type HttpFacts } from '../../../core/sources/http-facts.ts';
 import { markOf } from '../../../core/sources/made-facts.ts';
@@ -22,6 +23,8 @@ export interface Making {
   readonly isOfOthers: boolean;
   readonly schemas: Pick<MadeDefinition, 'inputSchema' | 'outputSchema'>;
   readonly plan: Omit<RequestPlan, 'secrets'>;
+  /** Who chose where its requests go. */
+  readonly chosenBy: UrlChooser;
   /** The error is a sentence: why no call can be made. */
   readonly secrets: Result<readonly Secret[], string>;
 }
@@ -71,13 +74,13 @@ interface Calling {
 }
 
 async function run(making: Making, options: CallOptions, { args, call }: Calling): Promise<MadeResult> {
-  const { plan, secrets, schemas } = making;
+  const { plan, secrets, schemas, chosenBy } = making;
   if (!secrets.ok) return refused(secrets.error);
   const request = buildRequest({ ...plan, secrets: secrets.value }, args.text);
   if (!request.ok) return refused(request.error);
   const { maxBytes, http } = options;
   const hasOutputSchema = schemas.outputSchema !== undefined;
-  return callResult(request.value, { http, maxBytes, signal: call.signal, hasOutputSchema });
+  return callResult(request.value, { http, chosenBy, maxBytes, signal: call.signal, hasOutputSchema });
 }
 
 /**

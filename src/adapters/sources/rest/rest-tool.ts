@@ -1,3 +1,4 @@
+import { chooserOf } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
 import { markOf } from '../../../core/sources/made-facts.ts';
@@ -30,6 +31,7 @@ export function restTool(
   const prepare = prepareRequest(spec);
   if (!prepare.ok) return err(`The url cannot be used: ${prepare.error}`);
   const { maxBytes, timeoutMs } = spec;
+  const chosenBy = chooserOf(spec);
   const secrets = secretsOfRest(spec);
   const run: MadeTool['run'] = async (args, { signal }) => {
     const prepared = prepare.value(args);
@@ -38,6 +40,7 @@ export function restTool(
     const hasOutputSchema = output !== undefined;
     const result = await callResult(request, {
       http,
+      chosenBy,
       maxBytes,
       signal,
       filter,

@@ -280,7 +280,7 @@ describe('a document at a URL', () => {
       'cannot be fetched: its server answers with status 404',
     );
     expect(await failureOf(openSource('http://10.0.0.1/api.json'))).toMatch(
-      /^cannot be fetched: .*Loopback alone\.$/,
+      /^cannot be fetched: .*leads to a private address.*http\.allowPrivate/,
     );
     const port = await serveWeb(() => {});
     expect(await failureOf(openSource(`http://127.0.0.1:${port}/`, { timeoutMs: 200 }))).toBe(

@@ -94,7 +94,9 @@ function openNotes(): HttpPort & { readonly calls: HttpCall[] } {
     calls,
     send: (call) => {
       calls.push(call);
-      return Promise.resolve(ok({ status: 200, headers: {}, body: Buffer.from('{}'), isCut: false }));
+      return Promise.resolve(
+        ok({ status: 200, headers: {}, body: Buffer.from('{}'), isCut: false, isPublic: false }),
+      );
     },
     close: () => Promise.resolve(),
   };

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { HttpAnswer, HttpCall } from '../../../../src/adapters/sources/http/http-call.ts';
 import type { HttpPort } from '../../../../src/adapters/sources/http/http-port.ts';
 import { openHttp } from '../../../../src/adapters/sources/http/open-http.ts';
+import { reachRules } from '../../../../src/core/reach.ts';
 import type { Result } from '../../../../src/core/result.ts';
 import type { Reach } from '../../../../src/platform/addresses.ts';
 import type { ResolveName } from '../../../../src/platform/checked-lookup.ts';
@@ -15,11 +16,12 @@ import { serveWeb } from '../../../support/web-server.ts';
 const ALL: readonly Reach[] = ['public', 'private', 'loopback', 'link-local', 'metadata', 'reserved'];
 
 function open(reaches: readonly Reach[] = ['public', 'loopback'], resolve?: ResolveName): HttpPort {
-  const http = openHttp({
-    reaches: new Set(reaches),
-    forbidden: (met) => `See ${met.map((reach) => `http.allow-${reach}`).join(', ')}.`,
-    resolve,
+  const rules = reachRules({
+    isOnNetwork: true,
+    allowLoopback: reaches.includes('loopback'),
+    allowPrivate: reaches.includes('private'),
   });
+  const http = openHttp({ rules, resolve });
   endLater(() => http.close());
   return http;
 }
@@ -30,7 +32,15 @@ function send(
   more: Partial<HttpCall> = {},
 ): Promise<Result<HttpAnswer, string>> {
   const signal = AbortSignal.timeout(10_000);
-  return http.send({ method: 'GET', url: new URL(url), headers: [], maxBytes: 1_000, signal, ...more });
+  return http.send({
+    method: 'GET',
+    url: new URL(url),
+    chosenBy: 'operator',
+    headers: [],
+    maxBytes: 1_000,
+    signal,
+    ...more,
+  });
 }
 
 async function textOf(answer: Promise<Result<HttpAnswer, string>>): Promise<string> {
@@ -38,6 +48,15 @@ async function textOf(answer: Promise<Result<HttpAnswer, string>>): Promise<stri
   return result.ok
     ? `${result.value.status} ${result.value.body.toString()}${result.value.isCut ? ' (cut)' : ''}`
     : result.error;
+}
+
+/** How the sentence ends where a setting would allow it. */
+function settable(reach: 'loopback' | 'private'): string {
+  const [name, variable] = {
+    loopback: ['http.allowLoopback', 'ASSAY_HTTP_ALLOW_LOOPBACK'],
+    private: ['http.allowPrivate', 'ASSAY_HTTP_ALLOW_PRIVATE'],
+  }[reach] as [string, string];
+  return `so nothing was sent there: to allow it, set ${name} (${variable}=true) in the environment or in "settings" of the config file.`;
 }
 
 /** Feeds the answers one after the other; the last one stays. */
@@ -56,7 +75,7 @@ describe('where a request goes', () => {
     expect(await textOf(send(open(), `http://127.0.0.1:${port}/a?b=1`))).toBe('200 GET /a?b=1');
   });
 
-  it.each([
+  it.each<[string, 'loopback' | 'private']>([
     ['127.0.0.1', 'loopback'],
     ['0x7f.1', 'loopback'],
     ['2130706433', 'loopback'],
@@ -68,7 +87,7 @@ describe('where a request goes', () => {
   ])('is not %s without a setting, which the sentence names', async (host, reach) => {
     const said = await textOf(send(open(['public']), `http://${host}/a?secret=1`));
     expect(said).toBe(
-      `"${new URL(`http://${host}`).origin}/a" leads to a ${reach} address, so nothing was sent there. See http.allow-${reach}.`,
+      `"${new URL(`http://${host}`).origin}/a" leads to a ${reach} address, ${settable(reach)}`,
     );
   });
 
@@ -77,10 +96,10 @@ describe('where a request goes', () => {
     ['[fd00:ec2::254]', 'metadata'],
     ['169.254.1.1', 'link-local'],
     ['0.0.0.0', 'reserved'],
-    ['[64:ff9b::7f00:1]', 'reserved'],
+    ['[::ffff:0:7f00:1]', 'reserved'],
   ])('is never %s', async (host, reach) => {
     expect(await textOf(send(open(ALL), `http://${host}/`))).toBe(
-      `"${new URL(`http://${host}`).href}" leads to a ${reach} address, so nothing was sent there. No setting allows that.`,
+      `"${new URL(`http://${host}`).href}" leads to a ${reach} address, so nothing was sent there: no setting allows that.`,
     );
   });
 
@@ -100,11 +119,9 @@ describe('where a request goes', () => {
     const url = `http://changing.example:${port}/`;
     const http = open(['loopback'], feeding('127.0.0.1', '10.0.0.1', '169.254.169.254'));
     expect(await textOf(send(http, url))).toBe('200 hello');
+    expect(await textOf(send(http, url))).toBe(`"${url}" leads to a private address, ${settable('private')}`);
     expect(await textOf(send(http, url))).toBe(
-      `"${url}" leads to a private address, so nothing was sent there. See http.allow-private.`,
-    );
-    expect(await textOf(send(http, url))).toBe(
-      `"${url}" leads to a metadata address, so nothing was sent there. No setting allows that.`,
+      `"${url}" leads to a metadata address, so nothing was sent there: no setting allows that.`,
     );
     expect(await textOf(send(open(['public'], feeding('127.0.0.1')), url))).toContain('a loopback address');
     expect(visits).toBe(1);
@@ -131,6 +148,19 @@ describe('where a request goes', () => {
   });
 });
 
+describe('a connection', () => {
+  it('that one may have is not for another who may not', async () => {
+    let visits = 0;
+    const port = await serveWeb((_, response) => response.end(String(++visits)));
+    const http = open(['public'], feeding('127.0.0.1'));
+    const url = `http://kept.example:${port}/`;
+    expect(await textOf(send(http, url, { chosenBy: 'config' }))).toBe('200 1');
+    expect(await textOf(send(http, url))).toContain('leads to a loopback address');
+    expect(await textOf(send(http, url, { chosenBy: 'public_source' }))).toContain('loopback address');
+    expect(visits).toBe(1);
+  });
+});
+
 describe('a redirect', () => {
   const to = (location: string, status = 302): Promise<number> =>
     serveWeb((_, response) => response.writeHead(status, { location }).end('moved'));
@@ -153,15 +183,12 @@ describe('a redirect', () => {
   });
 
   it.each([
-    ['http://10.0.0.1/', 'leads to a private address, so nothing was sent there. See http.allow-private.'],
+    ['http://10.0.0.1/', `leads to a private address, ${settable('private')}`],
     [
       'http://169.254.169.254/latest/',
-      'leads to a metadata address, so nothing was sent there. No setting allows that.',
+      'leads to a metadata address, so nothing was sent there: no setting allows that.',
     ],
-    [
-      'http://[::ffff:10.0.0.1]/',
-      'leads to a private address, so nothing was sent there. See http.allow-private.',
-    ],
+    ['http://[::ffff:10.0.0.1]/', `leads to a private address, ${settable('private')}`],
     ['ftp://127.0.0.1/', 'is no http address.'],
   ])('to %s goes nowhere', async (location, end) => {
     const port = await to(location);
@@ -199,6 +226,38 @@ describe('a redirect', () => {
       [undefined, undefined, undefined, 'd'],
       ['/back', undefined, undefined, undefined],
     ]);
+  });
+
+  it('leads to its own origin as whoever chose that could, and beyond only where the settings let it', async () => {
+    const other = await serveWeb((_, response) => response.end('other'));
+    const port: number = await serveWeb((request, response) => {
+      const location = request.url === '/own' ? '/end' : `http://127.0.0.1:${other}/`;
+      if (request.url === '/end') response.end('end');
+      else response.writeHead(302, { location }).end();
+    });
+    const from = `http://127.0.0.1:${port}`;
+    const config = { chosenBy: 'config' } as const;
+    expect(await textOf(send(open(['public']), `${from}/own`, config))).toBe('200 end');
+    expect(await textOf(send(open(['public']), `${from}/other`, config))).toBe(
+      `"${from}/other", which redirects to http://127.0.0.1:${other}, leads to a loopback address, ${settable('loopback')}`,
+    );
+    expect(await textOf(send(open(), `${from}/other`, config))).toBe('200 other');
+  });
+
+  it('of what was ever at a public address leads to public addresses alone, whatever the settings say', async () => {
+    const other = await serveWeb((_, response) => response.end('other'));
+    const port = await to(`http://127.0.0.1:${other}/`);
+    // An attacker's DNS gives a public address too, so that nobody may conclude that the host is inside.
+    const both: ResolveName = (_name, _options, callback) =>
+      callback(null, [
+        { address: '127.0.0.1', family: 4 },
+        { address: '203.0.114.1', family: 4 },
+      ]);
+    const url = `http://both.example:${port}/`;
+    expect(await textOf(send(open(['loopback', 'private'], both), url))).toBe(
+      `"${url}", which redirects to http://127.0.0.1:${other}, leads to a loopback address, so nothing was sent there: ` +
+        'what is at a public address may name public addresses alone, so give the URL itself instead.',
+    );
   });
 
   it('is followed five times, and no sixth time', async () => {

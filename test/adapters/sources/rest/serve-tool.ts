@@ -4,6 +4,7 @@ import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-pr
 import type { HttpPort } from '../../../../src/adapters/sources/http/http-port.ts';
 import type { MadeResult, MadeTool } from '../../../../src/adapters/sources/made-tool.ts';
 import { restTool } from '../../../../src/adapters/sources/rest/rest-tool.ts';
+import { reachRules } from '../../../../src/core/reach.ts';
 import { readRestTool } from '../../../../src/core/sources/read-rest-tool.ts';
 import { endLater } from '../../../support/endings.ts';
 import { bodyOf, serveWeb } from '../../../support/web-server.ts';
@@ -41,7 +42,9 @@ export async function serveTool(
 }
 
 export function loopbackHttp(): HttpPort {
-  const http = openHttp({ reaches: new Set(['loopback']), forbidden: () => 'See the settings.' });
+  const http = openHttp({
+    rules: reachRules({ isOnNetwork: false, allowLoopback: true, allowPrivate: false }),
+  });
   endLater(() => http.close());
   return http;
 }

@@ -1,0 +1,46 @@
+// What of an answer that is no message reaches the log: whoever registers a URL reads there what answers at it.
+import { expect, it } from 'vitest';
+import { exchangeHttp } from '../../../src/adapters/downstream/http-exchange.ts';
+import type { Log } from '../../../src/gateway/ports.ts';
+import { HttpClient } from '../../../src/platform/http-client.ts';
+import { endLater } from '../../support/endings.ts';
+import { serveWeb } from '../../support/web-server.ts';
+
+/** The text that the log quotes of an answer of 5,000 characters. */
+async function quotedOf(type: string | undefined): Promise<unknown> {
+  const port = await serveWeb((_, response) =>
+    response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end('x'.repeat(5_000)),
+  );
+  const client = new HttpClient(`http://127.0.0.1:${port}`);
+  endLater(() => client.close());
+  const logged: unknown[] = [];
+  const keep = (text: string, more?: Readonly<Record<string, unknown>>): void =>
+    void logged.push([text, more?.['text']]);
+  const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+  await new Promise<void>((resolve) => {
+    exchangeHttp({
+      client,
+      request: { method: 'GET', path: '/', headers: [], body: undefined },
+      isStream: false,
+      endsWithResponse: true,
+      server: 'remote',
+      log,
+      onMessage: () => undefined,
+      onEnd: () => resolve(),
+    });
+  });
+  expect(logged).toEqual([
+    ['server sent what is no JSON-RPC message; it is ignored', (logged[0] as unknown[])[1]],
+  ]);
+  return (logged[0] as unknown[])[1];
+}
+
+it.each([
+  ['application/json', 'x'.repeat(200)],
+  ['application/problem+json; charset=utf-8', 'x'.repeat(200)],
+  ['text/html', undefined],
+  ['text/plain', undefined],
+  [undefined, undefined],
+])('of an answer of type %s that is no message at most its start is logged', async (type, text) => {
+  expect(await quotedOf(type)).toBe(text);
+});

@@ -1,0 +1,168 @@
+// Where a source may lead, by who chose its URL: what an operator may not name is refused at once, and nothing is sent there.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { adminClient, type AdminClient } from '../support/admin.ts';
+import { runAssay, startAssay, type Assay } from '../support/assay.ts';
+import { until } from '../support/endings.ts';
+import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { modernAsk } from '../support/modern.ts';
+import { fixture, tempDir } from '../support/place.ts';
+import { keepToken } from '../support/tokens.ts';
+import { serveWeb } from '../support/web-server.ts';
+import { startHttp } from '../fixtures/http.ts';
+
+interface World {
+  readonly assay: Assay;
+  /** May administer, and run no command. */
+  readonly admin: AdminClient;
+}
+
+async function openWorld(args: readonly string[], servers: JsonObject = {}): Promise<World> {
+  const home = tempDir();
+  const token = await keepToken(home, 'admin', { scopes: ['admin', 'mcp'] });
+  const assay = await startAssay({ servers: { plain: fixture('plain'), ...servers }, home, args });
+  return { assay, admin: adminClient(assay, token) };
+}
+
+const CAUSE = 'it leads to a metadata address, so nothing was sent there: no setting allows that';
+
+/** Each way in which an operator names a URL, and the place of it in what was sent. */
+const WAYS: readonly (readonly [
+  string,
+  string,
+  (name: string, url: string) => readonly [string, JsonObject],
+])[] = [
+  ['a gateway', '/url', (name, url) => ['/gateways', { name, url }]],
+  ['a gateway over SSE', '/url', (name, url) => ['/gateways', { name, url, transport: 'sse' }]],
+  ['a document', '/openapi', (name, url) => ['/gateways', { name, openapi: url }]],
+  [
+    'a base',
+    '/baseUrl',
+    (name, url) => ['/gateways', { name, openapi: 'https://nobody.invalid/', baseUrl: url }],
+  ],
+  ['a REST tool', '/url', (name, url) => ['/tools', { name, url, method: 'GET' }]],
+];
+
+function faultIn(body: Json): string {
+  return `${textAt(body, 'errors', 0, 'pointer')} ${textAt(body, 'errors', 0, 'detail')}`;
+}
+
+describe('an Assay that listens on loopback only', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld([]);
+  });
+
+  it.each(WAYS)(
+    'refuses %s at a metadata or private address at once, naming the setting',
+    async (_, place, wish) => {
+      for (const [url, reason] of [
+        ['http://169.254.169.254/latest/', /metadata address: no setting allows that/],
+        ['http://[::ffff:a9fe:a9fe]/', /metadata address: no setting allows that/],
+        ['http://2852039166/', /metadata address: no setting allows that/],
+        [
+          'http://10.1.2.3:8080/',
+          /private address: to allow it, set http\.allowPrivate \(ASSAY_HTTP_ALLOW_PRIVATE=true\)/,
+        ],
+      ] as const) {
+        const [path, body] = wish('refused', url);
+        const answer = await world.admin.post(path, body);
+        expect([answer.status, faultIn(answer.json())]).toEqual([422, expect.stringMatching(reason)]);
+        expect(faultIn(answer.json()).startsWith(`${place} `)).toBe(true);
+      }
+    },
+  );
+
+  it('takes an MCP server and a REST tool of this machine without any setting', async () => {
+    const upstream = await startHttp('legacy');
+    const url = upstream.url.replace('127.0.0.1', 'localhost');
+    const made = await world.admin.post('/gateways', { name: 'here', url });
+    expect([made.status, at(made.json(), 'state')]).toEqual([201, 'up']);
+    await upstream.close();
+    const port = await serveWeb((_, response) => response.end('hello'));
+    await world.admin.post('/tools', { name: 'local', url: `http://localhost:${port}/`, method: 'GET' });
+    const answer = await modernAsk(world.assay.url, 'tools/call', {
+      params: { name: 'local', arguments: {} },
+    });
+    expect(textAt(answer, 'result', 'content', 0, 'text')).toBe('hello');
+  });
+
+  it('refuses a change to such an address, and a bundle that brings one, and leaves all as it was', async () => {
+    const url = 'http://169.254.169.254/';
+    await world.admin.post('/gateways', { name: 'moved', url: 'https://nobody.invalid/mcp' });
+    const changed = await world.admin.put('/gateways/moved', { url });
+    expect([changed.status, faultIn(changed.json())]).toEqual([
+      422,
+      expect.stringContaining('/url It leads to a metadata'),
+    ]);
+    expect(textAt((await world.admin.get('/gateways/moved')).json(), 'url')).toBe(
+      'https://nobody.invalid/mcp',
+    );
+    const exported = (await world.admin.get('/export')).json() as JsonObject;
+    const text = JSON.stringify(exported).replace('https://nobody.invalid/mcp', url);
+    const brought = await world.admin.post('/import', {
+      bundle: JSON.parse(text) as Json,
+      onConflict: 'replace',
+      apply: true,
+    });
+    expect([brought.status, brought.text]).toEqual([
+      422,
+      expect.stringContaining('leads to a metadata address'),
+    ]);
+  });
+
+  it('takes no metadata address from the config file either, and says the same of every port', async () => {
+    const servers = Object.fromEntries(
+      [80, 1].map((port) => [`at-${port}`, { url: `http://169.254.169.254:${port}/` }]),
+    );
+    const { admin } = await openWorld([], servers);
+    for (const name of Object.keys(servers))
+      await until('the gateway says why it is down', async () => {
+        const cause = at((await admin.get(`/gateways/${name}`)).json(), 'cause');
+        return cause === CAUSE || undefined;
+      });
+  });
+});
+
+describe('an Assay that other machines reach', () => {
+  it('takes from an operator no address of its own machine, from API or command, and nothing is sent there', async () => {
+    const visits: string[] = [];
+    const port = await serveWeb((request, response) => {
+      visits.push(request.url ?? '');
+      response.end();
+    });
+    const { assay, admin } = await openWorld(['--host', '0.0.0.0']);
+    for (const host of [
+      '127.0.0.1',
+      'localhost',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '2130706433',
+      '0x7f.1',
+      '127.0.0.1.',
+    ])
+      for (const [, place, wish] of WAYS) {
+        const [path, body] = wish('refused', `http://${host}:${port}/`);
+        const answer = await admin.post(path, body);
+        expect([host, path, answer.status, faultIn(answer.json())]).toEqual([
+          host,
+          path,
+          422,
+          expect.stringContaining(
+            `${place} It leads to a loopback address: to allow it, set http.allowLoopback`,
+          ),
+        ]);
+      }
+    const command = await runAssay([
+      'rest',
+      'add',
+      'refused',
+      `http://127.0.0.1:${port}/`,
+      '--method',
+      'GET',
+      '--home',
+      assay.home,
+    ]);
+    expect([command.code, command.stderr]).toEqual([2, expect.stringContaining('http.allowLoopback')]);
+    expect(visits).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+// Where connections to MCP servers may lead; that is looked at before a socket opens.
+import { expect, it } from 'vitest';
+import type { Reach } from '../../src/platform/addresses.ts';
+import type { ResolveName } from '../../src/platform/checked-lookup.ts';
+import { HttpClient } from '../../src/platform/http-client.ts';
+import { freePort } from '../support/assay.ts';
+import { endLater } from '../support/endings.ts';
+import { serveWeb } from '../support/web-server.ts';
+
+/** Feeds the answers one after the other; the last one stays. */
+function feeding(...answers: readonly (readonly string[])[]): ResolveName {
+  let asked = 0;
+  return (_name, _options, callback) => {
+    const found = answers[Math.min(asked, answers.length - 1)] ?? [];
+    asked += 1;
+    setImmediate(() =>
+      callback(
+        null,
+        found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      ),
+    );
+  };
+}
+
+/** What comes of a request: its status, or why there is none and whether nothing was sent. */
+function ask(origin: string, reaches: readonly Reach[], resolve?: ResolveName): () => Promise<string> {
+  const client = new HttpClient(origin, {
+    reaches: new Set(reaches),
+    remedy: () => 'see the settings',
+    resolve,
+  });
+  endLater(() => client.close());
+  return () =>
+    new Promise((done) => {
+      client.call(
+        { method: 'GET', path: '/', headers: ['connection', 'close'], body: undefined },
+        {
+          start: (status) => done(String(status)),
+          data: () => undefined,
+          end: () => undefined,
+          error: (cause, isUnreached) => done(`${isUnreached ? 'unsent' : 'sent'}: ${cause}`),
+        },
+      );
+    });
+}
+
+const refused = (reach: Reach): string =>
+  `unsent: it leads to a ${reach} address, so nothing was sent there: see the settings`;
+
+it.each<readonly [string, Reach]>([
+  ['127.0.0.1', 'loopback'],
+  ['0x7f.1', 'loopback'],
+  ['017700000001', 'loopback'],
+  ['2130706433', 'loopback'],
+  ['127.0.0.1.', 'loopback'],
+  ['１２７.0.0.1', 'loopback'],
+  ['[::1]', 'loopback'],
+  ['[::ffff:127.0.0.1]', 'loopback'],
+  ['[64:ff9b::7f00:1]', 'loopback'],
+  ['localhost', 'loopback'],
+  ['[::ffff:169.254.169.254]', 'metadata'],
+  ['[::ffff:0:a9fe:a9fe]', 'metadata'],
+])(
+  'at %s nobody is asked where its address may not be reached, whether something listens or not',
+  async (host, reach) => {
+    let visits = 0;
+    const open = await serveWeb((_, response) => response.end(String(++visits)));
+    const closed = await freePort();
+    for (const port of [open, closed])
+      expect(await ask(`http://${host}:${port}`, ['public'])()).toBe(refused(reach));
+    expect(visits).toBe(0);
+  },
+);
+
+it('a name is looked at with each connection, so that a later answer of the DNS leads nowhere else', async () => {
+  let visits = 0;
+  const port = await serveWeb((_, response) =>
+    response.writeHead(200, { connection: 'close' }).end(String(++visits)),
+  );
+  const resolve = feeding(['127.0.0.1'], ['169.254.169.254'], ['10.0.0.1', 'fd00:ec2::254']);
+  const once = ask(`http://rebinding.example:${port}`, ['loopback'], resolve);
+  expect(await once()).toBe('200');
+  expect(await once()).toBe(refused('metadata'));
+  expect(await once()).toBe(
+    'unsent: it leads to a private and metadata address, so nothing was sent there: see the settings',
+  );
+  expect(visits).toBe(1);
+});
+
+it('of several addresses of a name the allowed ones are used', async () => {
+  const port = await serveWeb((_, response) => response.end('here'));
+  const both = feeding(['169.254.169.254', '127.0.0.1']);
+  expect(await ask(`http://both.example:${port}`, ['loopback'], both)()).toBe('200');
+});
