@@ -35,7 +35,6 @@ describe('assay review and assay hints', () => {
     const place = openPlace();
     const set = ['--set', 'readOnlyHint=true', '--set', 'destructiveHint=false', '--reason', 'it lists'];
     expect(await place.run('hints', 'filed_act', ...set)).toMatchObject({ code: 0 });
-    expect(await place.run('review')).toMatchObject({ code: 0, stderr: 'Nothing waits for a review.\n' });
     place.have(TURNED);
     const listed = await place.run('review', '--json');
     expect(at(parseJson(listed.stdout), 'review', 0)).toMatchObject({
@@ -52,16 +51,12 @@ describe('assay review and assay hints', () => {
     expect(shown.stdout).toContain('- false');
     expect(shown.stdout).toContain('\\u001b[2J');
     expect(shown.stdout).not.toContain('\u001b[2J');
-    const accepted = await place.run('review', 'filed_act', '--accept');
-    expect([accepted.code, accepted.stdout]).toEqual([0, 'Accepted the definition of filed_act.\n']);
-    const after = parseJson((await place.run('hints', 'filed_act', '--json')).stdout);
-    expect([
-      at(after, 'hints', 'readOnlyHint', 'effective'),
-      at(after, 'hints', 'readOnlyHint', 'reason'),
-    ]).toEqual([true, expect.stringContaining('set it: it lists')]);
-    expect(await place.run('review', 'filed_act')).toMatchObject({
-      stdout: 'filed_act: nothing waits for a review.\n',
+    const accepted = await place.run('review', 'filed_act', '--accept', '--json');
+    expect(at(parseJson(accepted.stdout), 'hints', 'readOnlyHint')).toMatchObject({
+      effective: true,
+      reason: expect.stringContaining('set it: it lists') as unknown,
     });
+    expect(await place.run('review')).toMatchObject({ code: 0, stderr: 'Nothing waits for a review.\n' });
   });
 
   it('show how the instructions of a server differ from the accepted ones, and accept what they show', async () => {

@@ -120,12 +120,17 @@ export class ToolClaims {
     };
   }
 
-  /** How a tool has drifted; undefined where its definition is the accepted one. */
+  /** How a tool has drifted; undefined where its definition is the accepted one, or is not compared yet. */
   driftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
+    const isCompared = this.wordOn(spec, definition)?.drift?.digest === digestOf(definition);
+    return isCompared ? this.latestDriftOf(spec, definition) : undefined;
+  }
+
+  /** The same by the last definition that was compared, which may be older than this one. */
+  latestDriftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
     const word = this.wordOn(spec, definition);
-    const drift = word?.drift;
-    if (word === undefined || drift?.digest !== digestOf(definition)) return undefined;
-    return toolDriftOf({ ...word, drift }, this.circumstancesOf(spec, definition));
+    if (word?.drift === undefined) return undefined;
+    return toolDriftOf({ ...word, drift: word.drift }, this.circumstancesOf(spec, definition));
   }
 
   /** Hints whose override waits for a review, also where nothing differs from the accepted definition. */

@@ -260,7 +260,8 @@ export class ToolDesk {
   }
 
   #hasDrifted({ server, definition }: Entry, wanted: 'any' | 'dangerous' | 'none'): boolean {
-    const drift = this.#options.claims.driftOf(server.spec, definition);
+    // One that changes at each list is never compared in time, and is found all the same.
+    const drift = this.#options.claims.latestDriftOf(server.spec, definition);
     if (wanted === 'none') return drift === undefined;
     return drift !== undefined && (wanted === 'any' || drift.severity === 'dangerous');
   }
