@@ -1,3 +1,4 @@
+import { openWordsFile } from './adapters/store/words-file.ts';
 import { join } from 'node:path';
 import process from 'node:process';
 import { inspectConfig } from './adapters/config/inspect-config.ts';
@@ -19,7 +20,8 @@ import { judgeCommands, type CommandFacts } from './core/judge-commands.ts';
 import { judgeConfig } from './core/judge-config.ts';
 import { judgeHome, judgeNode, judgeOpenFiles, judgeStore, type HomeFacts } from './core/judge-machine.ts';
 import { judgeServers } from './core/judge-servers.ts';
-import { judgeHints, judgeIsolation, judgeNames } from './core/judge-tools.ts';
+import { toolWordIn, type ToolWord } from './core/hints/tool-word.ts';
+import { judgeDrift, judgeHints, judgeIsolation, judgeNames } from './core/judge-tools.ts';
 import type { ReachRules } from './core/reach.ts';
 import type { ServerSpec } from './core/server-spec.ts';
 import { err } from './core/result.ts';
@@ -184,8 +186,15 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     ...judgeServers(servers, atFault),
     ...judgeNames(catalog.reports(), tools),
     ...judgeHints(servers),
+    ...judgeDrift(await keptWords(home), limits['drift.prose']),
     ...judgeIsolation(servers),
   ];
+}
+
+/** What is said of tools, as it was when a program of this home knew it last; the store is not opened. */
+async function keptWords(home: string): Promise<readonly ToolWord[]> {
+  const { recalled } = await openWordsFile(home, setting('ASSAY_DATABASE_URL'));
+  return recalled.flatMap(({ kind, body }) => (kind === 'tool' ? (toolWordIn(body) ?? []) : []));
 }
 
 /** What was seen of servers at another time is not looked at, and what is seen now is not kept. */

@@ -1,4 +1,8 @@
+import { counted } from './counted.ts';
 import type { Finding } from './finding.ts';
+import { severityOf, type ProsePolicy } from './hints/drift.ts';
+import { HINTS, isCautious } from './hints/hint.ts';
+import type { ToolWord } from './hints/tool-word.ts';
 import type { DeclaredHints, ServerFacts } from './judge-servers.ts';
 
 const ALL = 'all servers';
@@ -98,6 +102,39 @@ const MOST_NAMES = 5;
 
 function some(names: readonly string[]): string {
   return names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES).join(', ')}, …` : names.join(', ');
+}
+
+/** Which definitions changed since they were accepted, as `serve` saw it last. */
+export function judgeDrift(words: readonly ToolWord[], prose: ProsePolicy): readonly Finding[] {
+  const drifted = words.flatMap(({ server, name, drift, overrides, volatility }) => {
+    const severity = drift === undefined ? 'harmless' : severityOf(drift, prose);
+    const isExpected = severity === 'review' && volatility?.isAccepted === true;
+    if (drift === undefined || severity === 'harmless' || isExpected) return [];
+    const given = HINTS.flatMap((hint) => {
+      const override = overrides[hint];
+      return override !== undefined && !isCautious(hint, override.value) && override.digest !== drift.digest
+        ? [hint]
+        : [];
+    });
+    return [
+      { tool: `${server}.${name}`, severity, isSuspended: severity === 'dangerous' && given.length > 0 },
+    ];
+  });
+  const dangerous = drifted.filter(({ severity }) => severity === 'dangerous');
+  const suspended = drifted.filter(({ isSuspended }) => isSuspended).length;
+  if (drifted.length === 0) return [];
+  const overrides = suspended === 0 ? '' : `, and overrides of ${suspended} of them are suspended`;
+  const names = some((dangerous.length > 0 ? dangerous : drifted).map(({ tool }) => tool));
+  const kind = dangerous.length > 0 ? `, ${dangerous.length} in a dangerous way` : '';
+  return [
+    {
+      check: 'hints',
+      level: dangerous.length > 0 ? 'warning' : 'note',
+      about: ALL,
+      says: `${counted(drifted.length, 'definition')} changed since accepted${kind} (${names})${overrides}.`,
+      remedy: '`assay review` shows what changed, and `assay review TOOL --accept` accepts it.',
+    },
+  ];
 }
 
 /** Which servers want something of their client that one shared by several clients cannot have. */

@@ -1,8 +1,10 @@
+import type { Drift } from '../../src/core/hints/drift.ts';
+import type { ToolWord } from '../../src/core/hints/tool-word.ts';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/core/finding.ts';
 import { publicNames } from '../../src/core/names.ts';
 import type { DeclaredHints, OfferFacts, ServerFacts } from '../../src/core/judge-servers.ts';
-import { judgeHints, judgeIsolation, judgeNames } from '../../src/core/judge-tools.ts';
+import { judgeDrift, judgeHints, judgeIsolation, judgeNames } from '../../src/core/judge-tools.ts';
 
 function brief(findings: readonly Finding[]): readonly string[] {
   return findings.map(({ level, about, says }) => `${level} ${about}: ${says}`);
@@ -111,5 +113,41 @@ describe('isolation', () => {
     expect(found?.level).toBe('note');
     expect(found?.says).toContain(says);
     expect(found?.says).toContain('where several clients share its process it is offered none of that');
+  });
+});
+
+describe('definitions that changed', () => {
+  const word = (name: string, risks: Drift['risks'], more: Partial<ToolWord> = {}): ToolWord => ({
+    ...{ id: name, server: 's', identity: 'i', name, overrides: {} },
+    drift: { digest: 'now', sinceMs: 0, changes: [], risks },
+    ...more,
+  });
+  const lowering = { value: true, author: 'boss', atMs: 0, digest: 'before' };
+  const schema = [{ code: 'input_schema' }] as const;
+  const text = [{ code: 'description' }] as const;
+
+  it('are told with how grave that is, and what is suspended', () => {
+    const words = [
+      word('a', schema, { overrides: { readOnlyHint: lowering } }),
+      word('b', text),
+      word('c', []),
+    ];
+    expect(judgeDrift(words, 'flag')).toEqual([
+      {
+        check: 'hints',
+        level: 'warning',
+        about: 'all servers',
+        says: '2 definitions changed since accepted, 1 in a dangerous way (s.a), and overrides of 1 of them are suspended.',
+        remedy: '`assay review` shows what changed, and `assay review TOOL --accept` accepts it.',
+      },
+    ]);
+  });
+
+  it('in prose that is known to change are told until somebody accepted that', () => {
+    const volatile = (isAccepted: boolean): ToolWord =>
+      word('a', text, { volatility: { connects: 3, isAccepted } });
+    expect(judgeDrift([volatile(false)], 'flag').map(({ level }) => level)).toEqual(['note']);
+    expect(judgeDrift([volatile(true)], 'flag')).toEqual([]);
+    expect(judgeDrift([volatile(true)], 'suspend').map(({ level }) => level)).toEqual(['warning']);
   });
 });

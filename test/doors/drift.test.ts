@@ -329,6 +329,8 @@ describe('an override that lowers caution', () => {
     ]);
     expect(await listed(await world.meet())).toMatchObject({ hints: '-+..' });
     expect([...(await toolsOf(world.admin, 'drift=dangerous')).keys()]).toEqual(['act']);
+    const health = (await world.admin.get('/health')).json();
+    expect(at(health, 'review')).toEqual({ tools: 1, dangerous: 1, suspended: 1 });
     await world.admin.post(`/tools/${textAt(act, 'id')}/review`);
     expect(claimsIn(at(await world.act(), 'hints'))).toEqual(['o+ d-', 'o- d+', '', '']);
   });

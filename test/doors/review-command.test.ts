@@ -46,7 +46,15 @@ describe('assay review and assay hints', () => {
     const held = await place.run('hints', 'filed_act');
     expect(held.stdout).toMatch(/readOnlyHint +false +the server "filed" declares it/);
     expect(held.stdout).toContain('suspended');
-    expect((await place.run('tools')).stderr).toContain('note: 1 tool to review');
+    expect((await place.run('tools')).stderr).toContain(
+      'note: 1 tool to review (1 dangerous, 1 with suspended overrides)',
+    );
+    expect(at(parseJson((await place.run('lint', '--json')).stdout), 'review')).toEqual({
+      tools: 1,
+      dangerous: 1,
+      suspended: 1,
+    });
+    expect((await place.run('doctor')).stdout).toContain('1 definition changed since accepted');
     const shown = await place.run('review', 'filed.act');
     expect(shown.stdout).toContain('- false');
     expect(shown.stdout).toContain('\\u001b[2J');

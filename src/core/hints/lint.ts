@@ -1,6 +1,7 @@
 import { counted } from '../counted.ts';
 import type { Declared } from './declared.ts';
 import { DEFAULTS, HINTS, isContradiction, type Hint, type SaidHints } from './hint.ts';
+import { inferFromMethod } from './infer.ts';
 import { harmWords, outsideWords, readingWord, repeatWords, writeWords } from './telling-words.ts';
 
 export type LintRule = 'contradiction' | 'not-boolean' | 'telling-words' | 'missing-hints' | 'hidden-text';
@@ -91,7 +92,25 @@ function tellingFaults({ name, declared, emitted }: Linted): readonly Fault[] {
   if (emitted.idempotentHint === true && emitted.readOnlyHint !== true)
     add('idempotentHint', repeatWords(name), 'does more when it is called twice');
   if (emitted.openWorldHint === false) add('openWorldHint', outsideWords(name), 'reaches anything outside');
-  return faults;
+  return [...faults, ...methodFaults(declared.method, emitted)];
+}
+
+/** An explicit hint wins over what its method suggests. POST suggests nothing: many an API searches by it. */
+function methodFaults(method: string | undefined, emitted: SaidHints): readonly Fault[] {
+  const inferred = method === undefined || method === 'POST' ? undefined : inferFromMethod(method)?.hints;
+  if (method === undefined || inferred === undefined) return [];
+  const says = (hint: Hint, doubt: string): readonly Fault[] => [
+    {
+      hint,
+      says: `It says ${hint}: ${String(emitted[hint])}, and sends a ${method} request.`,
+      remedy: `Look whether it ${doubt}; if it does, ${hint} is ${String(emitted[hint] !== true)}.`,
+    },
+  ];
+  if (emitted.readOnlyHint === true)
+    return inferred.readOnlyHint ? [] : says('readOnlyHint', 'changes anything');
+  return emitted.destructiveHint === false && inferred.destructiveHint
+    ? says('destructiveHint', 'destroys or overwrites anything')
+    : [];
 }
 
 /** Of a tool that only reads, two hints have no meaning (2025-11-25, schema#toolannotations). */

@@ -8,9 +8,11 @@ import { printable } from '../../core/printable.ts';
 import { conditionsOf, lackOf, type Condition } from '../../gateway/condition.ts';
 import { declaredOf } from '../../gateway/definition-facts.ts';
 import { lintOf } from '../../gateway/hints/tool-view.ts';
+import { countedIn } from '../../gateway/hints/review-counts.ts';
 import type { Entry } from '../../gateway/listing.ts';
 import { complain } from './complain.ts';
 import { print, printError, printJson } from './output.ts';
+import { reviewNote } from './review-note.ts';
 import type { CommonOptions, OpenTools, Runtime } from './runtime.ts';
 import { style } from './style.ts';
 
@@ -59,17 +61,20 @@ async function lintOpened({ catalog }: OpenTools, { server, options, levels }: L
   if (server !== undefined && conditions.length === 0)
     return complain({ code: 'SERVER_UNKNOWN', name: server, known: known.map(({ name }) => name) });
   const { entries, disabled } = catalog.all.listing('tools');
-  const tools = [...entries, ...disabled]
-    .filter((entry) => server === undefined || entry.server.spec.name === server)
-    .map((entry) => linted(entry, levels));
+  const looked = [...entries, ...disabled].filter(
+    (entry) => server === undefined || entry.server.spec.name === server,
+  );
+  const tools = looked.map((entry) => linted(entry, levels));
+  const review = countedIn(looked);
   const down = conditions.filter(hasNoTools);
   const all = tools.flatMap(({ findings }) => findings);
   const errors = all.filter(({ level }) => level === 'error').length;
   const totals = { tools: tools.length, errors, warnings: all.length - errors };
   if (options.json === true) {
     const found = tools.filter(({ findings }) => findings.length > 0);
-    printJson({ ...totals, findings: found, down: down.map(downJson) });
+    printJson({ ...totals, findings: found, down: down.map(downJson), review });
   } else show(tools, totals);
+  if (review !== undefined) printError(reviewNote(review));
   for (const lack of conditions.map(lackOf))
     if (lack !== undefined) printError(printable(`warning: ${lack}`));
   if (down.length > 0) return EXIT.unavailable;

@@ -4,11 +4,13 @@ import { printable } from '../../core/printable.ts';
 import { conditionsOf, lackOf } from '../../gateway/condition.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import { declaredOf, definitionJson, isWithheld } from '../../gateway/definition-facts.ts';
+import { countedIn } from '../../gateway/hints/review-counts.ts';
 import { driftView, hintViews, lintOf, servingOf, shownMembers } from '../../gateway/hints/tool-view.ts';
 import type { Entry } from '../../gateway/listing.ts';
 import { nameIn, refIdIn } from '../../gateway/toolsets/tool-index.ts';
 import { complain } from './complain.ts';
 import { print, printError, printJson } from './output.ts';
+import { reviewNote } from './review-note.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 
@@ -35,9 +37,8 @@ export async function listTools(
   } else {
     print(tableOf(['TOOL', 'SERVER', 'HINTS', 'DESCRIPTION'], entries.map(row)));
     for (const { key } of disabled) printError(`note: ${printable(key)} is disabled by an operator`);
-    const waiting = entries.filter(isToReview).length;
-    if (waiting > 0)
-      printError(`note: ${counted(waiting, 'tool')} to review; \`assay review\` shows what changed`);
+    const review = countedIn(entries);
+    if (review !== undefined) printError(reviewNote(review));
     const doubtful = entries.filter((entry) => hasErrors(entry, lintLevels)).length;
     if (doubtful > 0)
       printError(`note: the hints of ${counted(doubtful, 'tool')} are wrong; \`assay lint\` says how`);
@@ -68,12 +69,6 @@ function shown(entry: Entry, levels: LintLevels): Readonly<Record<string, unknow
     namespacedName: nameIn(entry),
     refId: refIdIn(entry),
   };
-}
-
-/** Whether its definition changed in what matters, or an override of it does not count. */
-function isToReview({ definition, server: { claims, spec } }: Entry): boolean {
-  const severity = claims.driftOf(spec, definition)?.severity ?? 'harmless';
-  return severity !== 'harmless' || claims.suspendedOf(spec, definition).length > 0;
 }
 
 /** One word for the risk, as clients are told of it, and what else is worth a look. */

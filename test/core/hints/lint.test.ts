@@ -124,3 +124,22 @@ describe('annotations', () => {
     expect(lint({ name: 'x', declared, emitted: {} }, { ...ALL, 'missing-hints': 'off' })).toEqual([]);
   });
 });
+
+describe('annotations beside an HTTP method', () => {
+  const sending = (method: string, annotations: object): readonly string[] =>
+    found('x', { ...WHOLE, ...annotations }, { _meta: { 'assay/http': { method } } });
+  const READS = { readOnlyHint: true, destructiveHint: false };
+
+  it('that say less harm than it suggests are worth a look, but for POST', () => {
+    const told = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => sending(method, READS));
+    const finding = ['telling-words readOnlyHint'];
+    expect(told).toEqual([[], [], finding, finding, finding]);
+    expect(sending('DELETE', { destructiveHint: false })).toEqual(['telling-words destructiveHint']);
+    expect(sending('PUT', { destructiveHint: false })).toEqual([]);
+  });
+
+  it('that say more harm than it suggests are nobody else’s matter', () => {
+    expect(sending('GET', {})).toEqual([]);
+    expect(sending('DELETE', {})).toEqual([]);
+  });
+});
