@@ -63,3 +63,8 @@ function modulePathOf({ modules }: Local, definition: Definition): string {
   const mark = declaredOf(definition).module;
   return modules.find(({ path }) => markOf(path) === mark)?.path ?? LOCAL_SOURCE;
 }
+
+/** A document that an operator has at hand is his own; what stands at a URL was written by somebody else. */
+export function isOwnSource({ transport }: ServerSpec): boolean {
+  return transport.kind === 'local' || (transport.kind === 'openapi' && !URL.canParse(transport.document));
+}

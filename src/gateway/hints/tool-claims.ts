@@ -14,7 +14,7 @@ import { declaredOf, digestOf } from '../definition-facts.ts';
 import type { Definition } from '../ports.ts';
 import type { Word } from '../ports/words.ts';
 import type { Words } from '../words/words.ts';
-import { aspectsIn, declarerOf, definitionSourceOf, restToolOf } from './definition-source.ts';
+import { aspectsIn, declarerOf, definitionSourceOf, restToolOf, isOwnSource } from './definition-source.ts';
 import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
 
 /** What operators say of a tool, as lists and calls need it. */
@@ -81,7 +81,7 @@ export class ToolClaims {
     if (spec.trust !== undefined) return { value: spec.trust, origin: 'config file' };
     const said = this.#words?.server(idsOf(spec).serverId);
     return said === undefined
-      ? { value: isOwn(spec), origin: 'default' }
+      ? { value: isOwnSource(spec), origin: 'default' }
       : { value: said.trust, origin: 'operator' };
   }
 
@@ -209,11 +209,6 @@ function declaredClaims(
 /** Whether the source came to say something safer of its tool than in the accepted definition. */
 function isUnreviewed(hint: Hint, word: ToolWord | undefined, digest: string): boolean {
   return word?.drift?.digest === digest && isLowered(word.drift, hint);
-}
-
-/** A document that an operator has at hand is his own; what stands at a URL was written by somebody else. */
-function isOwn({ transport }: ServerSpec): boolean {
-  return transport.kind === 'local' || (transport.kind === 'openapi' && !URL.canParse(transport.document));
 }
 
 /** What follows from the request that a tool makes. A server that says such a thing of itself is not asked. */
