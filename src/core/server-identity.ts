@@ -4,8 +4,8 @@ import type { ServerSpec, Transport } from './server-spec.ts';
 const HASH_DIGITS = 16;
 
 /**
- * Which server it is, beside its name: a hash of its command with arguments, or of its URL, as these may hold secrets.
- * A server that is swapped under its name inherits nothing. Environment, headers and limits are no part of it.
+ * Which server it is, beside its name: a hash of what decides which code runs, or of its URL, as these may hold secrets.
+ * A server that is swapped under its name inherits nothing. Headers, limits and all other environment are no part of it.
  */
 export function identityOf({ transport }: Pick<ServerSpec, 'transport'>): string {
   if (transport.kind === 'openapi') return hashOf([transport.kind, transport.document]);
@@ -13,7 +13,7 @@ export function identityOf({ transport }: Pick<ServerSpec, 'transport'>): string
 }
 
 /**
- * Who runs it: a hash of its command with arguments, or of its origin. What operators say of a server and its tools holds
+ * Who runs it: a hash of what decides which code runs, or of its origin. What operators say of a server and its tools holds
  * for this, so that another path or a new key in its URL costs none of it.
  */
 export function originIdentityOf({ transport }: Pick<ServerSpec, 'transport'>): string {
@@ -24,8 +24,22 @@ export function originIdentityOf({ transport }: Pick<ServerSpec, 'transport'>): 
 
 function whatRuns(transport: Extract<Transport, { readonly kind: 'stdio' | 'local' }>): readonly string[] {
   // What operators make themselves has no other owner, whatever becomes of it.
-  return transport.kind === 'stdio' ? [transport.command, ...transport.args] : [transport.kind];
+  if (transport.kind === 'local') return [transport.kind];
+  const { command, args, cwd, env } = transport;
+  const choosing = Object.entries(env).filter(([name]) => CHOOSES_CODE.test(name));
+  // A relative path, and what npx finds, depend on the folder.
+  return [JSON.stringify([command, ...args]), cwd, JSON.stringify(choosing.toSorted(byName))];
 }
+
+type Variable = readonly [name: string, value: string];
+
+function byName([one]: Variable, [other]: Variable): number {
+  return one < other ? -1 : 1;
+}
+
+/** Variables by which the loader, a shell, a runtime or a package runner runs other code at the same command. */
+const CHOOSES_CODE =
+  /^(?:PATH|PATHEXT|LD_.+|DYLD_.+|GCONV_PATH|NODE_(?:OPTIONS|PATH)|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|VIRTUAL_ENV|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|BUNDLE_GEMFILE|PERL5?(?:OPT|LIB|DB)|CLASSPATH|JAVA_HOME|(?:_|JDK_)?JAVA_(?:TOOL_)?OPTIONS|BASH_ENV|ENV|SHELL|COMSPEC|DOTNET_STARTUP_HOOKS|DENO_DIR|(?:npm|NPM)_CONFIG_.+|(?:UV|PIP|PIPX|BUN|YARN|PNPM)_.+)$/i;
 
 function hashOf(what: readonly string[]): string {
   return shortHash(JSON.stringify(what), HASH_DIGITS);

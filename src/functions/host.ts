@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { LineSplitter } from '../platform/lines.ts';
 import type { FromRunner, ToRunner } from '../core/sources/function-messages.ts';
-import { bytesOf, parse, stringify, wait } from './kept.ts';
+import { encodedOf, parse, putInto, stringify, wait } from './kept.ts';
 
 const STDOUT = 1;
 /** More than any message of Assay: arguments are bounded at its door. */
@@ -26,18 +26,19 @@ export interface Host {
 
 /** Hands over what Assay tells. The process ends when Assay is gone. */
 export function openHost(hear: (message: ToRunner, host: Host) => void): void {
-  let mark = '';
+  let mark = encodedOf('');
   const host: Host = {
     // A `toJSON` that the module gave to all objects has no say here.
-    tell: (message) => send(mark, stringify({ ...message, toJSON: undefined })),
-    tellDone: (id, result) => send(mark, `{"kind":"done","id":${id},"result":${result}}`),
+    tell: (message) => send(mark, `${stringify({ ...message, toJSON: undefined })}\n`),
+    tellDone: (id, result) => send(mark, `{"kind":"done","id":${id},"result":${result}}\n`),
     exit: (code) => exit(code),
   };
   const lines = new LineSplitter(LINE_LIMIT_BYTES, {
     line: (line) => {
       const message = parse(line.toString()) as ToRunner; // Assay alone holds the other end
-      if (message.kind === 'load') mark = message.mark;
-      hear(message, host);
+      if (message.kind === 'load') mark = encodedOf(`\n${message.mark}`);
+      // No text of the mark stays, as a snapshot of the heap would show it.
+      hear(message.kind === 'load' ? { ...message, mark: '' } : message, host);
     },
     tooLong: () => undefined,
   });
@@ -46,14 +47,16 @@ export function openHost(hear: (message: ToRunner, host: Host) => void): void {
 }
 
 /**
- * One line, written before anything else is done, so that Assay knows of it even when the next step never ends. It begins
+ * One line, and in front of it the mark, which code of the module never gets hold of: it passes through no pool of Buffer's
+ * and through no function or property that the module could replace. Written before anything else is done, so that Assay knows of it even when the next step never ends. It begins
  * with a line feed, as the module may have left half a line.
  */
-function send(mark: string, json: string): void {
-  let rest: Buffer = bytesOf(`\n${mark}${json}\n`);
-  while (rest.length > 0) {
+function send(mark: Uint8Array, line: string): void {
+  const { bytes, length } = putInto(mark, line);
+  let at = 0;
+  while (at < length) {
     try {
-      rest = rest.subarray(write(STDOUT, rest));
+      at += write(STDOUT, bytes, at, length - at);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') exit(1);
       wait(NOBODY_WAKES, 0, 0, WAIT_MS);

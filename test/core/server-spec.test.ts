@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { identityOf } from '../../src/core/server-identity.ts';
+import { identityOf, originIdentityOf } from '../../src/core/server-identity.ts';
 import {
   isSameServer,
   isSameTransport,
@@ -40,7 +40,15 @@ describe('two entries', () => {
       [false, false, false],
     ],
     ['another environment', STDIO, { ...STDIO, env: {} }, [false, false, true]],
-    ['another folder', STDIO, { ...STDIO, cwd: '/x' }, [false, false, true]],
+    ['another folder', STDIO, { ...STDIO, cwd: '/x' }, [false, false, false]],
+    ...['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'PYTHONPATH', 'npm_config_registry', 'UV_INDEX'].map(
+      (name): [string, Transport, Transport, readonly boolean[]] => [
+        `another ${name}`,
+        STDIO,
+        { ...STDIO, env: { ...STDIO.env, [name]: '/evil' } },
+        [false, false, false],
+      ],
+    ),
     [
       'another address',
       HTTP,
@@ -52,6 +60,13 @@ describe('two entries', () => {
     ['a command in the place of an address', HTTP, STDIO, [false, false, false]],
   ])('with %s are told apart', (_what, one, other, expected) => {
     expect(alike(spec(one), spec(other))).toEqual(expected);
+  });
+
+  it('that run other code are told apart by what operators say of them, too', () => {
+    const origins = [STDIO, { ...STDIO, cwd: '/x' }, { ...STDIO, env: { LD_PRELOAD: '/x.so' } }].map(
+      (transport) => originIdentityOf({ transport }),
+    );
+    expect(new Set(origins).size).toBe(3);
   });
 
   it('that differ in limits and names alone are reached in the same way', () => {

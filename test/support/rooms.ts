@@ -167,6 +167,10 @@ export const ROOMS: readonly Room[] = [
       'node:stream',
       'node:url',
     ],
+    exceptions: {
+      // What it takes away of them.
+      'src/functions/take-away.ts': ['node:trace_events', 'node:v8'],
+    },
     otherwise: 'through a message to Assay, which runs it as a process of its own',
   },
   {

@@ -3,6 +3,10 @@ import { fileFacts, fileFactsNow, fileMarkOf, type FileFacts } from '../../../pl
 /** Tells each time that a file may have changed. */
 export type WatchFile = (path: string, onChange: () => void) => Promise<{ close(): Promise<void> }>;
 
+/** Module code can name files as its runner does; what it names costs no more than this. */
+const MOST_FILES = 1_000;
+const LONGEST_PATH = 4_096;
+
 /** The files of one module. */
 export class FileWatch {
   readonly #watch: WatchFile | undefined;
@@ -17,6 +21,7 @@ export class FileWatch {
 
   add(path: string): void {
     if (this.#watch === undefined || this.#isClosed || this.#watched.has(path)) return;
+    if (this.#watched.size >= MOST_FILES || path.length > LONGEST_PATH) return;
     // A file that cannot be watched is seen with the next start.
     const watching = this.#begin(path, this.#watch).catch(() => undefined);
     this.#watched.set(path, watching);

@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import type { Loading } from '../../../core/sources/function-messages.ts';
 import { isFolder, isThere, realPath } from '../../../platform/files.ts';
+import { findLinkOut } from '../../../platform/links.ts';
 import type { ChildOptions } from '../../../platform/child.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 
@@ -20,6 +21,8 @@ export interface RunnerPlace {
 
 /** It writes files whatever the permissions are. */
 const NO_SQLITE = '--no-experimental-sqlite';
+/** Entries of its folders that are looked at for links, as Node's permissions follow these wherever they lead. */
+const MOST_ENTRIES = 20_000;
 const MAX_FRAMES = 50;
 /** What the runner itself brings about, and what nobody can mend. */
 const SILENCED = ['ExperimentalWarning', 'SecurityWarning', 'MODULE_TYPELESS_PACKAGE_JSON'];
@@ -43,6 +46,14 @@ export async function runnerCommand(
   const writes = await withRealPaths(spec.writes);
   const closed = await closedTo({ folder, spec, forbidden });
   if (closed !== undefined) return err(closed);
+  const out = await findLinkOut([folder, ...spec.reads, ...spec.writes], {
+    within: [...reads, ...writes],
+    most: MOST_ENTRIES,
+  });
+  if (out !== undefined)
+    return err(
+      `the link ${JSON.stringify(out.link)} leads to ${JSON.stringify(out.target)}, which it may not read: list that under "reads", or remove the link`,
+    );
   const odd = [...reads, ...writes].find((one) => one.includes('*'));
   if (odd !== undefined)
     return err(`its process cannot be confined, as the path ${JSON.stringify(odd)} holds a "*"`);

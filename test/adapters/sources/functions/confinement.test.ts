@@ -5,7 +5,7 @@ import { moduleOf, openedModule, pidOf } from '../../../support/function-modules
 import { tempDir } from '../../../support/place.ts';
 
 const HEAD = [
-  `import fs from 'node:fs'; import os, { setPriority } from 'node:os'; import { kill } from 'node:process';`,
+  `import fs from 'node:fs'; import os, { setPriority } from 'node:os'; import { kill } from 'node:process'; import { setFlagsFromString } from 'node:v8';`,
   `import { createRequire, registerHooks } from 'node:module'; const require = createRequire(import.meta.url);`,
 ].join(' ');
 const outside = tempDir();
@@ -46,6 +46,14 @@ const module = openedModule(
         hookBuiltin: `() => process.getBuiltinModule('node:module').registerHooks({})`,
         hookLater: `() => require('node:module').register('./beside.txt', import.meta.url)`,
         loaded: `() => require('node:module')._load('node:sqlite')`,
+        flags: `() => require('node:v8').setFlagsFromString('--logfile=' + ${JSON.stringify(join(outside, 'v8.log'))} + ' --log-all')`,
+        flagsNamed: `() => setFlagsFromString('--prof')`,
+        flagsBuiltin: `() => process.getBuiltinModule('v8').setFlagsFromString('--prof')`,
+        nearLimit: `() => require('v8').setHeapSnapshotNearHeapLimit(1)`,
+        coverage: `() => require('v8').takeCoverage()`,
+        trace: `() => require('node:trace_events').createTracing({ categories: ['node'] }).enable()`,
+        compileCache: `() => require('node:module').enableCompileCache(${JSON.stringify(join(outside, 'cache'))})`,
+        fatal: `() => { process.report.reportOnFatalError = true; process.report.directory = ${JSON.stringify(outside)}; return process.report.writeReport(); }`,
         heap: `() => require('node:v8').writeHeapSnapshot(${JSON.stringify(join(outside, 'heap'))})`,
         report: `() => process.report.writeReport(${JSON.stringify(join(outside, 'report'))})`,
       },
@@ -102,10 +110,15 @@ describe('the process of a module', () => {
       'heap',
       `It may not write "${join(outside, 'heap')}": only what the settings of the module list under "writes"`,
     ],
-    [
-      'report',
-      `It may not write "${join(outside, 'report')}": only what the settings of the module list under "writes"`,
-    ],
+    ['report', 'A function may not use process.report.writeReport.'],
+    ['fatal', 'A function may not use process.report.writeReport.'],
+    ['flags', 'A function may not use v8.setFlagsFromString.'],
+    ['flagsNamed', 'A function may not use v8.setFlagsFromString.'],
+    ['flagsBuiltin', 'A function may not use v8.setFlagsFromString.'],
+    ['nearLimit', 'A function may not use v8.setHeapSnapshotNearHeapLimit.'],
+    ['coverage', 'A function may not use v8.takeCoverage.'],
+    ['trace', 'A function may not use trace_events.createTracing.'],
+    ['compileCache', 'A function may not use module.enableCompileCache.'],
   ])('is refused what would reach outside (%s), and goes on', async (tool, error) => {
     const pid = await pidOf(module);
     const [first, place] = (await module.say(tool)).split('\n');
@@ -115,7 +128,9 @@ describe('the process of a module', () => {
   });
 
   it('left nothing where it may not write', () => {
-    expect(['a.db', 'heap', 'report'].filter((name) => existsSync(join(outside, name)))).toEqual([]);
+    expect(
+      ['a.db', 'heap', 'report', 'v8.log', 'cache'].filter((name) => existsSync(join(outside, name))),
+    ).toEqual([]);
     expect(existsSync(join(module.folder, 'here.txt'))).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readMessage } from '../../../../src/adapters/sources/functions/read-message.ts';
 import { openedModule, moduleOf, type OpenedModule } from '../../../support/function-modules.ts';
 
 /** What spoils the language for all code of the process, put in place when the tool runs. */
@@ -20,20 +21,6 @@ const TOOLS = {
   ),
   add: '({ a, b }) => a + b',
 };
-
-/** The mark of the runner's lines passes through what a module can put another in the place of. */
-const STEAL_THE_MARK = `
-import fs from 'node:fs';
-const { subarray } = Buffer.prototype;
-Buffer.prototype.subarray = function (...given) {
-  globalThis.mark ??= /[0-9a-f-]{36} /.exec(this.toString('latin1'))?.[0];
-  return subarray.apply(this, given);
-};`;
-const FORGE = `async ({ message }, ctx) => {
-  ctx.progress(1);
-  fs.writeSync(1, '\\n' + globalThis.mark + message + '\\n');
-  await new Promise(() => {});
-}`;
 
 const open = (): OpenedModule => openedModule(moduleOf(TOOLS));
 
@@ -69,12 +56,8 @@ describe('a module that spoils the language', () => {
       `{"kind":"log","id":1,"level":"info","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
       'a "log" that is nested too deeply',
     ],
-  ])('and says what no runner says (%s) is ended, with the cause', async (_, message, found) => {
-    const module = openedModule(moduleOf({ ...TOOLS, forge: FORGE }, STEAL_THE_MARK));
-    expect(await module.say('forge', { message })).toBe(
-      `! The process of the functions in tools.ts spoiled what is told to Assay (${found}), and was ended. The next call starts it anew.`,
-    );
-    expect(await module.say('add', { a: 1, b: 2 })).toBe('3');
+  ])('and says what no runner says (%s) is understood by the cause', (_, message, found) => {
+    expect(readMessage(message)).toEqual({ ok: false, error: found });
   });
 });
 

@@ -1,0 +1,42 @@
+import { opendir } from 'node:fs/promises';
+import { join, resolve, sep } from 'node:path';
+import { realPath } from './files.ts';
+
+export interface LinkOut {
+  readonly link: string;
+  readonly target: string;
+}
+
+export interface Looking {
+  /** Absolute real paths of what may be reached. */
+  readonly within: readonly string[];
+  /** Entries that are looked at; what lies behind them is not. */
+  readonly most: number;
+}
+
+/** A symbolic link in these folders or below that leads to nothing of what may be reached. Packages are not looked at. */
+export async function findLinkOut(
+  folders: readonly string[],
+  { within, most }: Looking,
+): Promise<LinkOut | undefined> {
+  const waiting = [...folders];
+  let left = most;
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const entries = await opendir(folder).catch(() => undefined); // a file, or nothing
+    if (entries === undefined) continue;
+    for await (const entry of entries) {
+      if ((left -= 1) < 0) return undefined;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && entry.name !== 'node_modules') waiting.push(path);
+      if (!entry.isSymbolicLink()) continue;
+      const target = await realPath(path);
+      if (!within.some((one) => isWithin(target, one))) return { link: path, target };
+    }
+  }
+  return undefined;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const whole = resolve(folder);
+  return path === whole || path.startsWith(whole.endsWith(sep) ? whole : whole + sep);
+}

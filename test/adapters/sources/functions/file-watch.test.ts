@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { FileWatch } from '../../../../src/adapters/sources/functions/file-watch.ts';
+
+it('however many files a module names, a thousand are watched, each once, and none by an endless path', async () => {
+  const watched: string[] = [];
+  const watch = new FileWatch(
+    (path) => {
+      watched.push(path);
+      return Promise.resolve({ close: () => Promise.resolve() });
+    },
+    () => undefined,
+  );
+  watch.add(`/${'x'.repeat(1_000_000)}`);
+  for (let time = 0; time < 2; time += 1)
+    for (let index = 0; index < 20_000; index += 1) watch.add(`/nowhere/${index}`);
+  await watch.close();
+  expect(watched).toEqual(Array.from({ length: 1_000 }, (_, index) => `/nowhere/${index}`));
+});

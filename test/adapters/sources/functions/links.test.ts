@@ -1,0 +1,22 @@
+import { realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runnerCommand } from '../../../../src/adapters/sources/functions/runner-command.ts';
+import { ROOT, tempDir } from '../../../support/place.ts';
+
+it('a module beside a link that leads out of what it may read is not served, until that is listed', async () => {
+  const folder = realpathSync(tempDir());
+  const outside = realpathSync(tempDir());
+  const path = join(folder, 'tools.ts');
+  writeFileSync(path, 'export {};');
+  const place = { runner: join(ROOT, 'dist', 'function-runner.js') };
+  const spec = { path, reads: [] as string[], writes: [], env: {}, memoryMb: 64, timeoutMs: 1_000 };
+  expect((await runnerCommand(spec, place)).ok).toBe(true);
+  const link = join(folder, 'out');
+  symlinkSync(outside, link);
+  expect(await runnerCommand(spec, place)).toEqual({
+    ok: false,
+    error: `the link ${JSON.stringify(link)} leads to ${JSON.stringify(outside)}, which it may not read: list that under "reads", or remove the link`,
+  });
+  expect((await runnerCommand({ ...spec, reads: [outside] }, place)).ok).toBe(true);
+});
