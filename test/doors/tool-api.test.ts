@@ -197,6 +197,7 @@ describe('what is said of hints', () => {
       {
         value: true,
         kind: 'override',
+        source: 'operator',
         origin: 'boss',
         reason: 'It only lists.',
         at: expect.any(String),
