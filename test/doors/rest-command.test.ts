@@ -8,7 +8,7 @@ import { newOperator, type Operator } from '../support/toolset-commands.ts';
 import { runAssay } from '../support/assay.ts';
 
 const SECRET = 'k3y-of-the-api';
-const URL_OF = 'http://192.0.2.1/x';
+const URL_OF = 'http://nowhere.invalid/x';
 
 const configOf = (): string => writeConfig({}, { tools: { fixed: { url: URL_OF, method: 'GET' } } });
 

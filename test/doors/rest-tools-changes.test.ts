@@ -242,7 +242,7 @@ describe('a tool that is taken away', () => {
       const id = String((await toolIn(world.admin, server, name))['id']);
       for (const answer of [
         await world.admin.delete(`/tools/${id}`),
-        await world.admin.put(`/tools/${id}`, { url: 'http://192.0.2.1/' }),
+        await world.admin.put(`/tools/${id}`, { url: 'http://nowhere.invalid/' }),
       ]) {
         expect(verdictOf(answer)).toBe('409 TOOL_FIXED');
         expect(answer.text).toContain(`comes from ${by}`);

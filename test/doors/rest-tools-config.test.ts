@@ -96,7 +96,7 @@ describe('tools of the config file', () => {
   });
 
   it('may be all that there is, may all go, and may come back', async () => {
-    const entry = { url: 'http://192.0.2.1/x', method: 'GET' };
+    const entry = { url: 'http://nowhere.invalid/x', method: 'GET' };
     const world = await openFollowed({ only: entry }, { plain: fixture('plain') });
     const own = async (): Promise<readonly string[]> =>
       (await namesIn(world)).filter((name) => !name.startsWith('plain_'));
@@ -108,7 +108,7 @@ describe('tools of the config file', () => {
   });
 
   it('that its operator changed there keep what was said of them, and wait for no review', async () => {
-    const entry = { url: 'http://192.0.2.1/x', method: 'DELETE' };
+    const entry = { url: 'http://nowhere.invalid/x', method: 'DELETE' };
     const world = await openFollowed({ one: entry });
     const id = String((await toolIn(world.admin, 'local', 'one'))['id']);
     await world.admin.put(`/tools/${id}`, { annotations: { openWorldHint: false }, title: 'Kept' });
@@ -126,17 +126,17 @@ describe('tools of the config file', () => {
 describe('a bad tool of the config file', () => {
   const TEXT = `{
   "tools": {
-    "good": { "url": "http://192.0.2.1/x", "method": "GET" },
+    "good": { "url": "http://nowhere.invalid/x", "method": "GET" },
     "bad method": {
-      "url": "http://192.0.2.1/x",
+      "url": "http://nowhere.invalid/x",
       "method": "SSE"
     },
     "mistyped": {
-      "url": "http://192.0.2.1/x",
+      "url": "http://nowhere.invalid/x",
       "metod": "GET"
     },
     "keyless": {
-      "url": "http://192.0.2.1/x",
+      "url": "http://nowhere.invalid/x",
       "auth": {
         "type": "bearer",
         "token": "\${NO_SUCH_VARIABLE}"
@@ -144,7 +144,7 @@ describe('a bad tool of the config file', () => {
     },
     "number": 5,
     "unfiltered": {
-      "url": "http://192.0.2.1/x",
+      "url": "http://nowhere.invalid/x",
       "filter": "a["
     }
   }
@@ -182,7 +182,7 @@ describe('a bad tool of the config file', () => {
   });
 
   it('that is saved into the file leaves the good ones, and is told of', async () => {
-    const entry = { url: 'http://192.0.2.1/x', method: 'GET' };
+    const entry = { url: 'http://nowhere.invalid/x', method: 'GET' };
     const world = await openFollowed({ one: entry });
     world.save({ one: entry, two: { ...entry, timeoutMs: 'long' }, three: entry });
     await become(world, ['one', 'three']);

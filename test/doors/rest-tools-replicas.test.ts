@@ -78,7 +78,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two replicas on one store in %
     const [one, two] = await twoReplicas(kind);
     const answers = await Promise.all(
       [one, two].map(({ admin }, index) =>
-        admin.post('/tools', { name: 'raced', url: `http://192.0.2.1/${index}`, method: 'GET' }),
+        admin.post('/tools', { name: 'raced', url: `http://nowhere.invalid/${index}`, method: 'GET' }),
       ),
     );
     expect(answers.map(verdictOf).toSorted()).toEqual(['201', '409 TOOL_TAKEN']);

@@ -86,7 +86,7 @@ it('stands in no answer, list, log, record, metric or file, whatever is done wit
       const made = JSON.parse(await keep(admin.post('/tools', wish))) as JsonObject;
       const place = `/tools/${textAt(made, 'id')}`;
       await keep(admin.get(place));
-      await keep(admin.put(place, { url: `http://192.0.2.1/${name}` }));
+      await keep(admin.put(place, { url: `http://nowhere.invalid/${name}` }));
       await keep(
         admin.put(place, {
           ...entry,

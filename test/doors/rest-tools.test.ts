@@ -191,7 +191,7 @@ describe('a tool that is made of a request', () => {
 });
 
 describe('a body for a tool', () => {
-  const URL_OF = 'http://192.0.2.1/x';
+  const URL_OF = 'http://nowhere.invalid/x';
   it.each<[what: string, body: JsonObject, problems: readonly string[]]>([
     ['no name', { url: URL_OF }, ['/name missing']],
     ['no url', { name: 'bad' }, ['/url invalid']],
@@ -200,7 +200,7 @@ describe('a body for a tool', () => {
     ['an empty name', { name: '', url: URL_OF }, ['/name invalid']],
     ['a relative url', { name: 'bad', url: '/x' }, ['/url invalid']],
     ['another protocol', { name: 'bad', url: 'file:///etc/passwd' }, ['/url invalid']],
-    ['a user in its url', { name: 'bad', url: 'http://a:b@192.0.2.1/' }, ['/url invalid']],
+    ['a user in its url', { name: 'bad', url: 'http://a:b@nowhere.invalid/' }, ['/url invalid']],
     ['an argument for its host', { name: 'bad', url: 'http://{host}/' }, ['/url invalid']],
     ['a brace that is open', { name: 'bad', url: `${URL_OF}/{id` }, ['/url invalid']],
     ['a method that is none', { name: 'bad', url: URL_OF, method: 'SSE' }, ['/method invalid']],
