@@ -118,7 +118,7 @@ describe('the thread of a store that nobody asks anything', () => {
       const written = saveSetting(store, 'a', at);
       const read = store.settings();
       await store.close();
-      expect(await written).toEqual({ ok: true, value: undefined });
+      expect(await written).toEqual({ ok: true, value: true });
       return valueOf(await read).get('a');
     });
     expect(await Promise.all(moments)).toEqual(moments.map((_, at) => at));
@@ -190,7 +190,10 @@ describe('a file that cannot be opened again after a rest', () => {
     renameSync(path, `${path}.away`);
     mkdirSync(path);
     await until('it is tried several times', () => (threads.started > 3 ? true : undefined));
-    expect(await store.tokens()).toMatchObject({ ok: false, error: { code: 'STORE_UNAVAILABLE' } });
+    expect(await store.tokens()).toMatchObject({
+      ok: false,
+      error: { code: 'STORE_MOVED', what: 'replaced' },
+    });
     expect(log.errors.length).toBe(1);
     rmdirSync(path);
     renameSync(`${path}.away`, path);
