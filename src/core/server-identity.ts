@@ -25,17 +25,33 @@ export function originIdentityOf({ transport }: Pick<ServerSpec, 'transport'>): 
 function whatRuns(transport: Extract<Transport, { readonly kind: 'stdio' | 'local' }>): readonly string[] {
   // What operators make themselves has no other owner, whatever becomes of it.
   if (transport.kind === 'local') return [transport.kind];
-  const { command, args, cwd, env } = transport;
-  const choosing = Object.entries(env).filter(([name]) => CHOOSES_CODE.test(name));
-  // A relative path, and what npx finds, depend on the folder.
-  return [JSON.stringify([command, ...args]), cwd, JSON.stringify(choosing.toSorted(byName))];
+  const { command, args, cwd, isCwdGiven = false, env } = transport;
+  const choosing = Object.entries(env).filter(
+    ([name]) => CHOOSES_CODE.test(name) && !IS_CREDENTIAL.test(name),
+  );
+  const folder = isCwdGiven || isRelative(command, args) ? cwd : '';
+  return [JSON.stringify([command, ...args]), folder, JSON.stringify(choosing.toSorted(byName))];
 }
+
+/** Whether the folder decides which file is run. */
+function isRelative(command: string, args: readonly string[]): boolean {
+  const isBelow = /[/\\]/.test(command) && !IS_ABSOLUTE.test(command);
+  return isBelow || args.some((arg) => RELATIVE_FILE.test(arg) && !IS_ABSOLUTE.test(arg));
+}
+
+const IS_ABSOLUTE = /^(?:[/\\]|[A-Za-z]:[/\\]|\w+:\/\/)/;
+/** As `./server`, `build/index.js`, `--import=./hook.mjs`; and `-m`, by which Python looks in the folder first. */
+const RELATIVE_FILE =
+  /^(?:-m|(?:-[\w-]+=)?\.{1,2}(?:[/\\].*)?|[^/@-][^:]*\.(?:[cm]?[jt]sx?|py|rb|sh|bash|pl|php|jar|exe|wasm))$/i;
 
 type Variable = readonly [name: string, value: string];
 
 function byName([one]: Variable, [other]: Variable): number {
   return one < other ? -1 : 1;
 }
+
+/** A new one of these is no other code. */
+const IS_CREDENTIAL = /token|password|passwd|secret|auth|username|key/i;
 
 /** Variables by which the loader, a shell, a runtime or a package runner runs other code at the same command. */
 const CHOOSES_CODE =

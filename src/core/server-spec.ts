@@ -9,6 +9,8 @@ export type Transport =
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string;
+      /** Whether its entry names the folder; else it is where Assay runs, which differs from start to start. */
+      readonly isCwdGiven?: boolean;
     }
   | {
       readonly kind: 'http';

@@ -40,7 +40,36 @@ describe('two entries', () => {
       [false, false, false],
     ],
     ['another environment', STDIO, { ...STDIO, env: {} }, [false, false, true]],
-    ['another folder', STDIO, { ...STDIO, cwd: '/x' }, [false, false, false]],
+    ['another folder, where Assay happens to run', STDIO, { ...STDIO, cwd: '/x' }, [false, false, true]],
+    ['a folder of its own', STDIO, { ...STDIO, cwd: '/x', isCwdGiven: true }, [false, false, false]],
+    ...['server.js', './server', '../x/run.py', '--import=./hook.mjs', '-m'].map(
+      (arg): [string, Transport, Transport, readonly boolean[]] => [
+        `a relative ${arg} in another folder`,
+        { ...STDIO, command: 'node', args: [arg] },
+        { ...STDIO, command: 'node', args: [arg], cwd: '/x' },
+        [false, false, false],
+      ],
+    ),
+    [
+      'a relative command in another folder',
+      { ...STDIO, command: 'bin/server' },
+      { ...STDIO, command: 'bin/server', cwd: '/x' },
+      [false, false, false],
+    ],
+    ...['-y', '@scope/server@1.2', '/abs/server.js', 'https://x.example/a.js', '--port=3'].map(
+      (arg): [string, Transport, Transport, readonly boolean[]] => [
+        `${arg}, which is the same anywhere, in another folder`,
+        { ...STDIO, args: [arg] },
+        { ...STDIO, args: [arg], cwd: '/x' },
+        [false, false, true],
+      ],
+    ),
+    [
+      'another token of a registry',
+      STDIO,
+      { ...STDIO, env: { ...STDIO.env, UV_INDEX_PASSWORD: 'x' } },
+      [false, false, true],
+    ],
     ...['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'PYTHONPATH', 'npm_config_registry', 'UV_INDEX'].map(
       (name): [string, Transport, Transport, readonly boolean[]] => [
         `another ${name}`,
@@ -63,9 +92,11 @@ describe('two entries', () => {
   });
 
   it('that run other code are told apart by what operators say of them, too', () => {
-    const origins = [STDIO, { ...STDIO, cwd: '/x' }, { ...STDIO, env: { LD_PRELOAD: '/x.so' } }].map(
-      (transport) => originIdentityOf({ transport }),
-    );
+    const origins = [
+      STDIO,
+      { ...STDIO, cwd: '/x', isCwdGiven: true },
+      { ...STDIO, env: { LD_PRELOAD: '/x.so' } },
+    ].map((transport) => originIdentityOf({ transport }));
     expect(new Set(origins).size).toBe(3);
   });
 

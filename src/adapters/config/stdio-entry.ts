@@ -12,7 +12,8 @@ export function readStdio(entry: Entry): Transport | undefined {
   const env = readEnv(entry);
   const cwd = readCwd(entry);
   if (command === undefined || args === undefined || cwd === undefined) return undefined;
-  return { kind: 'stdio', command, args, env, cwd };
+  const isCwdGiven = placeAt(entry, 'cwd') !== undefined;
+  return { kind: 'stdio', command, args, env, cwd, ...(isCwdGiven && { isCwdGiven }) };
 }
 
 function readCommand(entry: Entry): string | undefined {

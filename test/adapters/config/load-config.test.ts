@@ -55,6 +55,7 @@ const stdio = (over: Partial<Extract<Transport, { kind: 'stdio' }>>): Transport 
   args: [],
   env: {},
   cwd: CWD,
+  ...(over.cwd !== undefined && { isCwdGiven: true }),
   ...over,
 });
 
