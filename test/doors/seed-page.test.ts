@@ -148,7 +148,7 @@ describe('the bodies of the page', () => {
       annotations: parseJson(bad),
     });
     expect([verdictOf(made), at(made.json(), 'errors', 0, 'pointer')]).toEqual([
-      '422 BODY_INVALID',
+      '422 HINTS_CONTRADICT',
       '/annotations',
     ]);
   });
