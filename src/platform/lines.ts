@@ -25,6 +25,7 @@ export class LineSplitter {
   push(chunk: Buffer): void {
     let from = 0;
     for (;;) {
+      if (this.#pieces.length === 0 && !this.#isSkipping) from = afterEmptyLines(chunk, from);
       const end = chunk.indexOf(LINE_FEED, from);
       if (end < 0) break;
       this.#finish(chunk.subarray(from, end));
@@ -56,5 +57,15 @@ export class LineSplitter {
     this.#pieces.clear();
     this.#isSkipping = true;
     this.#handlers.tooLong();
+  }
+}
+
+/** Steps over lines that are empty, of which a stream may hold very many, without making a buffer for each. */
+function afterEmptyLines(chunk: Buffer, from: number): number {
+  let at = from;
+  for (;;) {
+    const end = chunk[at] === CARRIAGE_RETURN ? at + 1 : at;
+    if (chunk[end] !== LINE_FEED) return at;
+    at = end + 1;
   }
 }

@@ -23,6 +23,11 @@ function takeTurn(): void {
   }
 }
 
+/** Resolves in a later turn of the event loop. */
+export function laterTurn(): Promise<void> {
+  return new Promise(later);
+}
+
 /** Calls `step` until it gives something, and lets others have their turn whenever that has taken its time. */
 export function inTurns<T>(step: () => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -32,13 +32,19 @@ export function memberOf(object: JsonObject | undefined, key: string): Member | 
   return undefined;
 }
 
-/** Longest text in bytes that is made a string of: nothing that Assay reads is as long, and a longer one would hold up others. */
-const LONGEST_TEXT = 4 * 1024 * 1024;
+/**
+ * Longest text in bytes that is decoded in one turn of the event loop: with and without escapes, which take longer. The
+ * longest that peers have sent is the state of a call (`requestState`).
+ */
+const LONGEST_ESCAPED = 8 * 1024 * 1024;
+const LONGEST_TEXT = 64 * 1024 * 1024;
 
-/** The text of a JSON string, undefined when the span holds another kind of value or more than anybody would write. */
+/** The text of a JSON string, undefined when the span holds another kind of value or a longer text. */
 export function textOf(bytes: Buffer, span: Span | undefined): string | undefined {
-  if (span === undefined || bytes[span.start] !== QUOTE || span.end - span.start > LONGEST_TEXT)
-    return undefined;
+  if (span === undefined || bytes[span.start] !== QUOTE) return undefined;
+  const length = span.end - span.start;
+  if (length > LONGEST_TEXT) return undefined;
+  if (length > LONGEST_ESCAPED && bytes.subarray(span.start, span.end).includes(BACKSLASH)) return undefined;
   const raw = bytes.toString('utf8', span.start + 1, span.end - 1);
   if (!raw.includes('\\')) return raw;
   try {
@@ -54,3 +60,4 @@ export function rawOf(bytes: Buffer, span: Span): string {
 }
 
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { inTurns } from '../../platform/turns.ts';
+import { inTurns, laterTurn } from '../../platform/turns.ts';
 import {
   LARGE_MESSAGE,
   largeMessage,
@@ -27,6 +27,14 @@ export async function readBatch(bytes: Buffer): Promise<Result<readonly (Message
       ? err({ code: 'MESSAGE_INVALID', reason: `a batch has 1 to ${MOST_IN_BATCH} messages` })
       : err({ code: 'MESSAGE_NOT_JSON', reason: 'not a JSON array' });
   const messages: (Message | NoMessage)[] = [];
-  for (const { start, end } of found) messages.push(await readFromClient(bytes.subarray(start, end)));
+  let bytesInTurn = 0;
+  for (const { start, end } of found) {
+    bytesInTurn += end - start;
+    if (bytesInTurn > STEP_BYTES) {
+      bytesInTurn = end - start;
+      await laterTurn();
+    }
+    messages.push(await readFromClient(bytes.subarray(start, end)));
+  }
   return ok(messages);
 }

@@ -112,6 +112,8 @@ describe('no turn of the event loop takes long', () => {
   it.for([
     ['{}\n', 'lines of empty objects'],
     ['\n', 'empty lines'],
+    ['\r\n', 'empty lines of another system'],
+    [' \n', 'lines of a space'],
     ['x\n', 'lines that are no JSON'],
     ['{"jsonrpc":"2.0","method":"x"}\n', 'short notifications'],
   ] as const)('for %j over and over', async ([line]) => {
