@@ -33,8 +33,6 @@ export interface Exchange {
   readonly ask?: Asker | undefined;
   /** Cancelled when the client wants no answer any more. */
   readonly cancellation: Cancellation;
-  /** Whether the answer is only handed on, unread. */
-  readonly isRelayed: boolean;
   /** The headers with which the request came, where they must repeat what it says. */
   readonly headerLines?: (() => HeaderLines) | undefined;
   /** What of the arguments headers repeat; known with the tool. */

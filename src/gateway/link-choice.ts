@@ -72,8 +72,13 @@ export function offerIn(message: RequestMessage, subject: string): Offer {
 
 function inEnvelope({ bytes, params }: RequestMessage, key: string): string | undefined {
   const member = memberOf(memberOf(params, '_meta')?.object, key);
-  return member && rawOf(bytes, member);
+  return member === undefined || member.end - member.start > MOST_ENVELOPE_BYTES
+    ? undefined
+    : rawOf(bytes, member);
 }
+
+/** What a client says of itself is parsed, and kept as long as its link: a longer text counts as none. */
+const MOST_ENVELOPE_BYTES = 64 * 1024;
 
 /** Whether a client with these capabilities, as JSON text, can be asked; of one method, or of any. */
 export function canBeAsked(capabilities: string, method?: string): boolean {

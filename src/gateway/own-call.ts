@@ -28,7 +28,6 @@ export async function answerOwn(view: View, { method, params, onProgress }: OwnR
     subject: LOCAL.subject,
     clientInfo: undefined,
     cancellation: new Cancellation(),
-    isRelayed: false,
     notify: (note) => onProgress(wordsOf(JSON.parse(note.bytes.toString()) as Json)),
   });
   if (answered.kind === 'refused') return answered;

@@ -36,8 +36,6 @@ export interface Ask {
   readonly timeoutMs: number;
   /** Cancelled when whoever asked wants no answer any more. */
   readonly cancellation: Cancellation | undefined;
-  /** Whether the answer is only handed on, so that a large one need not be read or joined. */
-  readonly isRelayed: boolean;
   /** Progress (with the client's own token in it) and log messages that belong to this request. */
   readonly onNotification: ((note: NotificationMessage, bytes: Buffer) => void) | undefined;
   /** The server asks for something on the stream of this request. Undefined: it is told that nobody can answer. */
@@ -81,7 +79,6 @@ export function ownAsk(message: RequestMessage, timeoutMs: number, cancellation?
     requestState: undefined,
     timeoutMs,
     cancellation,
-    isRelayed: false,
     onNotification: undefined,
     onQuestion: undefined,
   };

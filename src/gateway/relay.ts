@@ -162,7 +162,6 @@ function askFor({ exchange, server, name }: Way, requestState?: string): Ask {
     requestState,
     timeoutMs: server.spec.timeoutMs,
     cancellation: exchange.cancellation,
-    isRelayed: exchange.isRelayed,
     task: exchange.task,
     onNotification: ownNotes(exchange, exchange),
     onQuestion: undefined,

@@ -52,7 +52,7 @@ export async function listTasks(
 
 function asking(exchange: Exchange, cursor: string | undefined): Exchange {
   const message = ownRequest('tasks/list', cursor === undefined ? {} : { cursor });
-  return { ...exchange, message, isRelayed: false };
+  return { ...exchange, message };
 }
 
 function nextStart(server: Server | undefined): Start | undefined {

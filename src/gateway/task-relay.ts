@@ -79,7 +79,7 @@ export async function relayOwn(
   for (const inner of own) notes.own(inner);
   const notify = (note: NotificationMessage, bytes: Buffer): void => notes.hear(note, bytes);
   // Task ids may stand anywhere in the answer, so it is read whole.
-  const answered = await relay({ ...exchange, isRelayed: false, notify }, server);
+  const answered = await relay({ ...exchange, notify }, server);
   if (answered.kind !== 'relayed') return answered;
   const { message, era: from } = answered.reply;
   for (const { id } of taskIdsInReply(message, { method: exchange.message.method, from })) notes.own(id);

@@ -1,5 +1,16 @@
 import { DEFINITIONS, type ListedKind, type Rule } from './definition-rules.ts';
 import { phraseAt, type Place } from './listable.ts';
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  isSpace,
+} from './tokens.ts';
 
 /**
  * Why two readers of a definition may understand it differently: an object in it holds the same key twice, so that some
@@ -79,7 +90,7 @@ function stringEnd(text: string, start: number): number {
 /** Whether a colon follows, which no string but a key has behind it. */
 function isKey(text: string, after: number): boolean {
   let at = after;
-  while (SPACE.has(text.charCodeAt(at))) at += 1;
+  while (isSpace(text.charCodeAt(at))) at += 1;
   return text.charCodeAt(at) === COLON;
 }
 
@@ -141,13 +152,3 @@ const LONGEST_KEY = 64;
 function shown(key: string): string {
   return JSON.stringify(key.slice(0, LONGEST_KEY));
 }
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);

@@ -2,6 +2,7 @@ import { scanObject } from './scan.ts';
 import { MAX_SERVER_DEPTH } from './scanner.ts';
 import { planOf, type JsonObject, type Member } from './spans.ts';
 import { removals, splice, type Edit } from './splice.ts';
+import { QUOTE } from './tokens.ts';
 
 /** What of a definition a list shows otherwise than its server wrote it. */
 export interface DefinitionChange {
@@ -60,8 +61,6 @@ function noting(bytes: Buffer, definition: JsonObject, notes: string): readonly 
       : { start, end, text: `"${escaped}"` };
   });
 }
-
-const QUOTE = 0x22;
 
 /** Every name that stands there is replaced: where it stands twice, readers differ in which one they take. */
 function renaming(definition: JsonObject, name: string | undefined): readonly Edit[] {

@@ -1,4 +1,15 @@
 import { textOf, type Span } from './spans.ts';
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  isSpace,
+} from './tokens.ts';
 
 /** Longest cursor, in bytes of JSON: each one of a list is kept while the list is read. */
 const LONGEST_CURSOR = 65_536;
@@ -147,16 +158,3 @@ function trimmed(bytes: Buffer, { start, end }: Span): Span {
   while (to > from && isSpace(bytes[to - 1])) to -= 1;
   return { start: from, end: to };
 }
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;

@@ -58,8 +58,11 @@ export const LARGE_MESSAGE: number = 1024 * 1024;
 const STEP_BYTES = 256 * 1024;
 /** Largest message in bytes that is neither a request of a client nor a response of a server. */
 const MOST_BESIDE = 16 * 1024 * 1024;
-/** So many values at most are made objects of at once. */
+/** So many values, and so many bytes of text, are made objects of at once at most. */
 const MOST_VALUES = 200_000;
+const MOST_PARSED = 32 * 1024 * 1024;
+/** The reason where a message is not parsable. */
+export const TOO_LARGE_TO_PARSE = 'they are too large: at most 32 MiB and 200,000 values are read';
 
 /** What a client sent, in UTF-8 as JSON-RPC over any transport must be. */
 export function readClientMessage(bytes: Buffer): Message | NoMessage {
@@ -144,8 +147,8 @@ export function jsonFault({ bytes, isProven }: Message): string | undefined {
 }
 
 /** Whether objects may be made of a message at once, or of a part of it, without holding up others. */
-export function isParsable({ values }: Message): boolean {
-  return values <= MOST_VALUES;
+export function isParsable({ values, bytes }: Message): boolean {
+  return values <= MOST_VALUES && bytes.length <= MOST_PARSED;
 }
 
 /** A request of our own, for servers. */

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../core/result.ts';
 import type { HeaderParameter, HeaderParameters } from './header-parameters.ts';
 import { decodeHeader, encodeHeader } from './headers.ts';
-import { isParsable, type RequestMessage } from './message.ts';
+import { isParsable, TOO_LARGE_TO_PARSE, type RequestMessage } from './message.ts';
 import { NO_OBJECT, scanObject } from './scan.ts';
 import { memberOf, rawOf, textOf, type JsonObject, type Span } from './spans.ts';
 
@@ -74,7 +74,7 @@ function argumentsOf(message: RequestMessage, { plan }: HeaderParameters): Resul
   const { bytes, params } = message;
   const only = memberOf(params, 'arguments');
   if (only === undefined) return ok(NONE);
-  if (!isParsable(message)) return err('the arguments cannot be read: there are too many of them');
+  if (!isParsable(message)) return err(`the arguments cannot be read: ${TOO_LARGE_TO_PARSE}`);
   const inner = bytes.subarray(only.start, only.end);
   const scan = scanObject(inner, { plan, strict: false, refusesTwice: true });
   if (scan.ok) return ok({ bytes: inner, root: scan.value });

@@ -1,3 +1,5 @@
+import { BACKSLASH } from './tokens.ts';
+
 /** Which members of an object a scan lists, and of which of their values it lists the members in turn. */
 export interface Plan {
   /** Whether every member is listed, planned or not. */
@@ -100,7 +102,6 @@ function isDecoded(text: string): boolean {
   return true;
 }
 
-const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 const ESCAPED: ReadonlyMap<number, number> = new Map([
   [0x62, 0x08],

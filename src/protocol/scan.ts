@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { ALL_MEMBERS, type Plan } from './plan.ts';
 import { MAX_DEPTH, MAX_SERVER_DEPTH, Scanner, type Fault } from './scanner.ts';
 import type { JsonObject, Member, Span } from './spans.ts';
+import { OPEN_BRACE, OPEN_BRACKET } from './tokens.ts';
 
 export interface ScanOptions {
   readonly plan: Plan;
@@ -143,6 +144,3 @@ export function scanArray(bytes: Buffer, start: number, strict: boolean): readon
   scanner.beginArray(from, Infinity);
   return scanner.run(Infinity) === 'done' ? scanner.elements : undefined;
 }
-
-const OPEN_BRACE = 0x7b;
-const OPEN_BRACKET = 0x5b;

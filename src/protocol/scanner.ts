@@ -1,16 +1,10 @@
 import type { Plan, PlannedKey } from './plan.ts';
 import { FAULT, PAUSED } from './string-reader.ts';
 import { textOf, type JsonObject, type Span } from './spans.ts';
-import { keyText } from './tokens.ts';
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, QUOTE, keyText } from './tokens.ts';
 export { MAX_DEPTH, MAX_SERVER_DEPTH, type Fault } from './value-reader.ts';
 import { LONGEST_TOKEN, ValueReader, type Fault, type ReaderOptions } from './value-reader.ts';
 
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const CLOSE_BRACKET = 0x5d;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
 /** In the place of a position: the scan is over, or an object ended before it had a member. */
 const DONE = -3;
 const ENDED = -4;

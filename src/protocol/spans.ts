@@ -1,4 +1,5 @@
 export { planOf, type Plan } from './plan.ts';
+import { BACKSLASH, QUOTE } from './tokens.ts';
 
 /** Where a JSON value stands in the bytes: from `start` up to, not including, `end`. */
 export interface Span {
@@ -58,6 +59,3 @@ export function textOf(bytes: Buffer, span: Span | undefined): string | undefine
 export function rawOf(bytes: Buffer, span: Span): string {
   return bytes.toString('utf8', span.start, span.end);
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;

@@ -1,11 +1,9 @@
-import { escapeEnd } from './tokens.ts';
+import { BACKSLASH, QUOTE, escapeEnd } from './tokens.ts';
 
 /** In the place of a position: the bytes are no JSON, see `fault`, or a step ended. */
 export const FAULT = -1;
 export const PAUSED = -2;
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const BACKSLASHES = 0x5c5c5c5c;
 /** From this length on a string is searched by words or by `indexOf`, below it byte by byte. */
 const LONG_STRING = 32;

@@ -1,3 +1,18 @@
+/** The bytes of JSON's punctuation (RFC 8259, section 2). */
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_BRACKET = 0x5b;
+export const BACKSLASH = 0x5c;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+
+/** White space between tokens. */
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
 /**
  * Where a JSON number or literal that starts at `from` ends (RFC 8259, sections 3 and 6); -1 if none starts there. No more
  * than `mostDigits` are read in a row.

@@ -1,5 +1,5 @@
 import { FAULT, PAUSED, StringReader } from './string-reader.ts';
-import { scalarEnd } from './tokens.ts';
+import { COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, scalarEnd } from './tokens.ts';
 
 /** Why bytes are no usable JSON, with the offset where that showed. */
 export interface Fault {
@@ -16,11 +16,6 @@ export const MAX_SERVER_DEPTH = 10_000;
 /** No name, no number and no space between two tokens is longer in bytes: a scan in steps cannot stop inside of one. */
 export const LONGEST_TOKEN: number = 1024 * 1024;
 
-const OPEN_BRACE = 0x7b;
-const OPEN_BRACKET = 0x5b;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
 /** What is open at each depth. One for all scans that are made at once: no two of them are under way together. */
 const KINDS = new Uint8Array(MAX_SERVER_DEPTH + 1);
 

@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import { ownAsk, type Ask, type Reply } from '../../gateway/ports.ts';
 import { pause } from '../../platform/waiting.ts';
-import { ownRequest, type NotificationMessage } from '../../protocol/message.ts';
+import { isParsable, ownRequest, type NotificationMessage } from '../../protocol/message.ts';
 import { LISTEN } from './pending.ts';
 
 /** What a stream is opened for, in the words of the specification. */
@@ -74,7 +74,9 @@ export class ListenStream {
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
-function acknowledgedUris({ bytes, params }: NotificationMessage): ReadonlySet<string> {
+function acknowledgedUris(note: NotificationMessage): ReadonlySet<string> {
+  if (!isParsable(note)) return NONE;
+  const { bytes, params } = note;
   let said: unknown;
   try {
     said = JSON.parse(bytes.toString('utf8', params?.start, params?.end));

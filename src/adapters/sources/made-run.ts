@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
 import type { Ask, QuestionAnswer } from '../../gateway/ports.ts';
-import { isParsable, ownRequest, readServerMessage } from '../../protocol/message.ts';
+import { isParsable, ownRequest, readServerMessage, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
 import { notificationText } from '../../protocol/reply.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { progressTokenOf } from '../../protocol/translate.ts';
@@ -55,8 +55,12 @@ export class MadeRun {
     const { tool } = this.#options;
     try {
       const args = argumentsOf(this.#options.ask);
-      const fault = checkOf(tool)(args.values);
-      const result = fault === undefined ? await tool.run(args, this.#call()) : misfit(tool, fault);
+      if (!args.ok) {
+        this.#end(args);
+        return;
+      }
+      const fault = checkOf(tool)(args.value.values);
+      const result = fault === undefined ? await tool.run(args.value, this.#call()) : misfit(tool, fault);
       this.#end(ok(resultText(result.isError === true ? masked(result, this.#options.mask) : result)));
     } catch (error) {
       const cause = error instanceof Error ? error.message : 'it failed in a way that cannot be told';
@@ -168,16 +172,17 @@ const PROGRESS_MOST_MS = 60 * 60 * 1_000;
 /** The longest wait that a timer of Node can hold. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-const NONE: MadeArguments = { values: {}, text: '{}' };
+const NONE: Result<MadeArguments, Refusal> = ok({ values: {}, text: '{}' });
 
-function argumentsOf({ message }: Ask): MadeArguments {
+function argumentsOf({ message }: Ask): Result<MadeArguments, Refusal> {
   const member = memberOf(message.params, 'arguments');
   if (member === undefined) return NONE;
-  if (!isParsable(message)) throw new Error('the arguments hold too many values');
+  if (!isParsable(message))
+    return err({ code: 'PARAMS_INVALID', field: 'params.arguments', reason: TOO_LARGE_TO_PARSE });
   const text = rawOf(message.bytes, member);
   try {
     // What is no object, the schema refuses.
-    return { values: JSON.parse(text) as Readonly<Record<string, unknown>>, text };
+    return ok({ values: JSON.parse(text) as Readonly<Record<string, unknown>>, text });
   } catch {
     return NONE;
   }

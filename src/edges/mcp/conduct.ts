@@ -81,7 +81,6 @@ export async function conduct(conducted: Conduct): Promise<Outcome> {
     logLevel,
     wishes: caller.wishes,
     cancellation,
-    isRelayed: true,
     headerLines: caller.headerLines,
     notify: (note, bytes) => {
       if (note.method !== 'notifications/message' || wantsLog(note, era, logLevel)) notify(bytes);

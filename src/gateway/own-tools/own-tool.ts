@@ -2,7 +2,7 @@ import type { Hints } from '../../core/hints/hint.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { isParsable } from '../../protocol/message.ts';
+import { isParsable, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
 import { resultText } from '../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 import type { OwnCall, OwnTool } from '../own-tool.ts';
@@ -50,7 +50,7 @@ export function ownTool(
     if (refusal !== undefined) return err(refusal);
     const member = memberOf(message.params, 'arguments');
     if (!isParsable(message))
-      return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: 'they hold too many values' });
+      return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: TOO_LARGE_TO_PARSE });
     const args = member === undefined ? ok({}) : parse(rawOf(message.bytes, member));
     if (!args.ok) return args;
     check ??= compile(spec.inputSchema);

@@ -8,6 +8,7 @@ import { InOrder } from '../../../src/platform/in-order.ts';
 import { LineSplitter } from '../../../src/platform/lines.ts';
 import type { Message, NoMessage } from '../../../src/protocol/message.ts';
 import { onOneLine } from '../../../src/protocol/splice.ts';
+import { FILLINGS, filled as filledTo } from '../../support/hostile-shapes.ts';
 import { longestTurn } from '../../support/turns.ts';
 
 /** No peer holds up the others for longer, in ms. */
@@ -26,28 +27,8 @@ const QUIET: Log = {
 };
 
 function filled(before: string, unit: string, after: string): Buffer {
-  const room = Math.max(SIZE - before.length - after.length, 0);
-  const body = Buffer.alloc(Math.floor(room / unit.length) * unit.length, unit);
-  return Buffer.concat([Buffer.from(before), body, Buffer.from(after)]);
+  return filledTo(SIZE, { before, unit, after });
 }
-
-/** What fills an object, an array or a string at a place of a message. */
-const FILLINGS: Readonly<Record<string, readonly [open: string, unit: string, close: string]>> = {
-  'members without a name': ['{', '"":0,', '"z":0}'],
-  'short members': ['{', '"ab":1,', '"z":0}'],
-  'members with escaped names': ['{', '"\\u0069\\u0064x":1,', '"z":0}'],
-  'members with names beyond ASCII': ['{', '"ſK":1,', '"z":0}'],
-  'planned members in arrays': ['[', '{"id":1,"ID":2},', '0]'],
-  'tiny elements': ['[', '0,', '0]'],
-  'empty arrays': ['[', '[],', '0]'],
-  'nested arrays': ['[', '[[[[[[[[]]]]]]]],', '0]'],
-  'white space': ['[', '0 \n\t,', '0]'],
-  'a long string': ['"', 'x', '"'],
-  'a string of quotes': ['"', '\\"', '"'],
-  'a string of backslashes': ['"', '\\\\', '"'],
-  'a string of escapes': ['"', '\\u0041', '"'],
-  'a long number': ['', '1', ''],
-};
 
 const PLACES: Readonly<Record<string, readonly [before: string, after: string]>> = {
   'the arguments of a call': [

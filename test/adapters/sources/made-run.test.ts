@@ -25,7 +25,6 @@ function outcome(tool: Partial<MadeTool>, onQuestion?: () => void): Promise<Resu
     requestState: undefined,
     timeoutMs: 50,
     cancellation: undefined,
-    isRelayed: false,
     onNotification: undefined,
     onQuestion,
   };

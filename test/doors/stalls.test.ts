@@ -1,0 +1,92 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, it } from 'vitest';
+import { startAssay } from '../support/assay.ts';
+import { until } from '../support/endings.ts';
+import { FILLINGS, filled } from '../support/hostile-shapes.ts';
+import { send } from '../support/http.ts';
+import { openSession } from '../support/legacy.ts';
+import { META, MODERN, modernHeaders } from '../support/modern.ts';
+import { fixture, ROOT, tempDir } from '../support/place.ts';
+
+/** No peer holds up the others for longer, in ms of CPU time. */
+const BOUND_MS = 250;
+const BYTES = Number(process.env['HOSTILE_BYTES'] ?? 2 * 1024 * 1024);
+/** What is parsed at once was costly only at this size. */
+const HANDSHAKE_BYTES = 12 * BYTES;
+/** The costliest of each kind: to scan, to parse, to keep. */
+const SHAPES = [
+  'short members',
+  'planned members in arrays',
+  'tiny elements',
+  'a string of quotes',
+  'a long string',
+];
+const PLACES = ['initialize', 'tools/list', 'tools/call', 'notice', 'question'];
+
+it('holds nobody up for long, whatever servers and clients send', async () => {
+  const file = join(tempDir(), 'longest');
+  const servers = Object.fromEntries(
+    PLACES.flatMap((place, at) =>
+      SHAPES.map((shape, of) => [
+        `s${at}${of}`,
+        fixture('shaper', [
+          `--at=${place}`,
+          `--shape=${shape}`,
+          `--bytes=${place === 'initialize' ? HANDSHAKE_BYTES : BYTES}`,
+        ]),
+      ]),
+    ),
+  );
+  const assay = await startAssay({
+    servers,
+    env: {
+      NODE_OPTIONS: `--import ${pathToFileURL(join(ROOT, 'test', 'support', 'turn-probe.ts')).href}`,
+      TURN_PROBE: file,
+    },
+  });
+  const longestMs = async (): Promise<number> => {
+    rmSync(file, { force: true });
+    process.kill(assay.pid, 'SIGUSR2');
+    return until('the probe writes', () => {
+      const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+      return text === '' ? undefined : Number(text);
+    });
+  };
+  const check = async (what: readonly string[]): Promise<void> => {
+    const ms = await longestMs();
+    expect([...what, ms < BOUND_MS]).toEqual([...what, true]);
+  };
+  await longestMs(); // loading the program counts for nobody
+  await assay.settled();
+  await check(['server', 'all handshakes']);
+  const session = await openSession(assay.url, { capabilities: { elicitation: {} } });
+  for (const [at, place] of PLACES.entries())
+    for (const [of, shape] of SHAPES.entries()) {
+      await session.ask('tools/call', { name: `s${at}${of}_shape`, arguments: {} });
+      await check(['server', place, shape]);
+    }
+  for (const shape of SHAPES) {
+    const [open, unit, close] = FILLINGS[shape] ?? ['', '', ''];
+    for (const [place, before, after] of [
+      ['arguments', '{"name":"s30_shape","arguments":{"x":', '}}'],
+      [
+        'capabilities',
+        `{"name":"s30_shape","arguments":{},"_meta":{"${META}clientCapabilities":`,
+        `,"${META}protocolVersion":"${MODERN}"}}`,
+      ],
+      ['inputResponses', '{"name":"s30_shape","requestState":"x","inputResponses":{"x":', '}}'],
+    ] as const) {
+      const body = filled(BYTES, {
+        before: `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":${before}${open}`,
+        unit,
+        after: `${close}${after}}`,
+      }).toString();
+      if (place === 'capabilities')
+        await send(assay.url, { headers: modernHeaders('tools/call', { name: 's30_shape' }), body });
+      else await session.post(body);
+      await check(['client', place, shape]);
+    }
+  }
+}, 240_000);
