@@ -1,12 +1,14 @@
 /**
- * Says once that nobody waits for an answer any more. It stands on the path of every call in the place of an AbortSignal,
- * whose listeners keep what they refer to alive long after the call (docs/adr/0004).
+ * Says once that nobody waits for an answer any more. It is on the path of every call in place of an AbortSignal, whose
+ * listeners keep what they refer to alive long after the call (docs/adr/0004).
  */
 export class Cancellation {
   #isCancelled = false;
-  /** In the words of who cancelled. */
+  /** As given by whoever cancelled. */
   reason: string | undefined;
+  /** Nearly all calls have one listener at a time. */
   #listener: (() => void) | undefined;
+  #others: (() => void)[] | undefined;
 
   get isCancelled(): boolean {
     return this.#isCancelled;
@@ -16,13 +18,22 @@ export class Cancellation {
     if (this.#isCancelled) return;
     this.reason = reason;
     this.#isCancelled = true;
-    const listener = this.#listener;
+    const [listener, others] = [this.#listener, this.#others];
     this.#listener = undefined;
+    this.#others = undefined;
     listener?.();
+    others?.forEach((other) => other());
   }
 
-  /** Whoever does the work at the moment listens; who listened before hears nothing any more. Undefined: nobody. */
-  listen(listener: (() => void) | undefined): void {
-    this.#listener = listener;
+  /** Calls the listener once when it is cancelled, unless it was removed; not if it is cancelled already. */
+  addListener(listener: () => void): void {
+    if (this.#isCancelled) return;
+    if (this.#listener === undefined) this.#listener = listener;
+    else (this.#others ??= []).push(listener);
+  }
+
+  removeListener(listener: () => void): void {
+    if (this.#listener === listener) this.#listener = undefined;
+    else this.#others = this.#others?.filter((other) => other !== listener);
   }
 }

@@ -50,7 +50,7 @@ async function askAll(
 ): Promise<Result<Responses, Refusal>> {
   const questions = requests.map(({ key, message }) => ({ key, question: new InputQuestion(message) }));
   const withdraw = (): void => questions.forEach(({ question }) => question.withdraw());
-  exchange.cancellation.listen(withdraw);
+  exchange.cancellation.addListener(withdraw);
   if (exchange.cancellation.isCancelled) withdraw();
   try {
     const answers = questions.map(async ({ key, question }) => {
@@ -69,7 +69,7 @@ async function askAll(
     throw error;
   } finally {
     withdraw();
-    exchange.cancellation.listen(undefined);
+    exchange.cancellation.removeListener(withdraw);
   }
 }
 
@@ -134,10 +134,10 @@ function pause(waitMs: number, { cancellation }: Exchange): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
-      cancellation.listen(undefined);
+      cancellation.removeListener(done);
       resolve();
     };
     const timer = setTimeout(done, waitMs);
-    cancellation.listen(done);
+    cancellation.addListener(done);
   });
 }

@@ -49,8 +49,9 @@ export class InterruptibleCall {
     const { cancellation } = waiting;
     this.#waiting = waiting;
     this.#capabilities = capabilitiesIn(waiting.message);
-    if (cancellation.isCancelled) this.cancellation.cancel(cancellation.reason);
-    else cancellation.listen(() => this.cancellation.cancel(cancellation.reason));
+    const cancelled = (): void => this.cancellation.cancel(cancellation.reason);
+    if (cancellation.isCancelled) cancelled();
+    else cancellation.addListener(cancelled);
     try {
       const asks = new Promise<Step>((resolve) => {
         // What a server asks at a time comes at a time: one turn of the loop gathers it.
@@ -61,7 +62,7 @@ export class InterruptibleCall {
     } finally {
       this.#wake = undefined;
       this.#waiting = undefined;
-      cancellation.listen(undefined);
+      cancellation.removeListener(cancelled);
     }
   }
 

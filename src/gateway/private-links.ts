@@ -217,10 +217,11 @@ function outOf(
 ): Promise<{ readonly isLate: boolean }> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve({ isLate: true }), timeoutMs);
-    cancellation?.listen(() => resolve({ isLate: false }));
+    const cancelled = (): void => resolve({ isLate: false });
+    cancellation?.addListener(cancelled);
     void settled.then(() => {
       clearTimeout(timer);
-      cancellation?.listen(undefined);
+      cancellation?.removeListener(cancelled);
     });
   });
 }

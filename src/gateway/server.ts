@@ -150,7 +150,7 @@ export class Server {
   async whenUp(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
     const cancelled = new AbortController();
     if (cancellation.isCancelled) cancelled.abort();
-    else cancellation.listen(() => cancelled.abort());
+    else cancellation.addListener(() => cancelled.abort());
     const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);
     for (;;) {
       const link = this.#link;

@@ -83,14 +83,15 @@ export class Turnstile {
         bytes,
         end: (refused) => {
           clearTimeout(timer);
-          cancellation.listen(undefined);
+          cancellation.removeListener(cancelled);
           this.#remove(waiter);
           this.#waitingBytes -= bytes;
           resolve(refused);
         },
       };
       const timer = setTimeout(() => waiter.end(this.#busy(this.#whyLate(timeoutMs))), timeoutMs);
-      cancellation.listen(() => waiter.end(CANCELLED));
+      const cancelled = (): void => waiter.end(CANCELLED);
+      cancellation.addListener(cancelled);
       this.#add(waiter);
       this.#waitingBytes += bytes;
     });

@@ -4,7 +4,7 @@ import { Cancellation } from '../../src/core/cancellation.ts';
 it('a cancellation is told once, with the first reason', () => {
   const cancellation = new Cancellation();
   let heard = 0;
-  cancellation.listen(() => (heard += 1));
+  cancellation.addListener(() => (heard += 1));
   expect([cancellation.isCancelled, cancellation.reason, heard]).toEqual([false, undefined, 0]);
   cancellation.cancel('first');
   cancellation.cancel('second');
@@ -16,22 +16,26 @@ it('a cancellation without a reason has none, also if a later one gives one', ()
   cancellation.cancel('late');
   expect([cancellation.isCancelled, cancellation.reason]).toEqual([true, undefined]);
 });
-it('only the last listener hears it, and none after it was taken away', () => {
+it('every listener hears it but those that were removed, however many there are', () => {
   const heard: string[] = [];
   const cancellation = new Cancellation();
-  cancellation.listen(() => heard.push('first'));
-  cancellation.listen(() => heard.push('last'));
+  const [first, second, third] = ['first', 'second', 'third'].map((name) => () => heard.push(name));
+  for (const listener of [first, second, third]) cancellation.addListener(() => listener?.());
+  const removed = (): void => void heard.push('removed');
+  cancellation.addListener(removed);
+  cancellation.removeListener(removed);
   cancellation.cancel();
   const other = new Cancellation();
-  other.listen(() => heard.push('never'));
-  other.listen(undefined);
+  other.addListener(removed);
+  other.removeListener(removed);
+  other.addListener(() => heard.push('fourth'));
   other.cancel();
-  expect(heard).toEqual(['last']);
+  expect(heard).toEqual(['first', 'second', 'third', 'fourth']);
 });
 it('a listener sees that it is cancelled, and may cancel again without being told again', () => {
   const cancellation = new Cancellation();
   const heard: boolean[] = [];
-  cancellation.listen(() => {
+  cancellation.addListener(() => {
     heard.push(cancellation.isCancelled);
     cancellation.cancel('again');
   });
@@ -42,7 +46,7 @@ it('who listens afterwards is not told: ask isCancelled first', () => {
   const cancellation = new Cancellation();
   cancellation.cancel();
   let heard = 0;
-  cancellation.listen(() => (heard += 1));
+  cancellation.addListener(() => (heard += 1));
   cancellation.cancel();
   expect(heard).toBe(0);
 });

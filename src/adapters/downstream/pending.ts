@@ -40,12 +40,13 @@ export class Pending {
   /** Questions that came in its course and are open. */
   #asking = 0;
   #withdrawals: (() => void)[] | undefined;
+  readonly #onCancel = (): void => this.#cancelled();
 
   constructor(options: PendingOptions) {
     this.#options = options;
     const { timeoutMs, cancellation } = options.ask;
     if (Number.isFinite(timeoutMs)) this.#timer = setTimeout(() => this.#late(timeoutMs), timeoutMs);
-    cancellation?.listen(() => this.#cancelled());
+    cancellation?.addListener(this.#onCancel);
   }
 
   /** Whether it is a stream on which a server tells of changes. */
@@ -124,7 +125,7 @@ export class Pending {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#withdrawals?.forEach((withdraw) => withdraw());
-    this.#options.ask.cancellation?.listen(undefined);
+    this.#options.ask.cancellation?.removeListener(this.#onCancel);
     this.#options.settle(result);
   }
 }

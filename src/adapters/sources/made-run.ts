@@ -34,6 +34,7 @@ export class MadeRun {
   #isOverdue = false;
   /** Questions that its client has not answered. */
   #asking = 0;
+  readonly #onCancel = (): void => this.end({ code: 'CANCELLED' });
 
   constructor(options: MadeRunOptions) {
     this.#options = options;
@@ -43,7 +44,7 @@ export class MadeRun {
     this.#timer = setTimeout(() => this.#late(limitMs), limitMs);
     this.#progressMs = Math.min(limitMs * (PROGRESS_LIMITS - 1), PROGRESS_MOST_MS);
     this.#progressEndsMs = performance.now() + this.#progressMs;
-    ask.cancellation?.listen(() => this.end({ code: 'CANCELLED' }));
+    ask.cancellation?.addListener(this.#onCancel);
     void this.#run();
   }
 
@@ -155,7 +156,7 @@ export class MadeRun {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#options.ask.cancellation?.listen(undefined);
+    this.#options.ask.cancellation?.removeListener(this.#onCancel);
     this.#settle(outcome);
     // Whatever still works for it, or asks, stops. A tool that is done has nothing left to stop.
     if (!outcome.ok || this.#asking > 0) this.#ending.abort(OVER);
