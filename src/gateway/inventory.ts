@@ -47,6 +47,8 @@ export interface Reading {
   /** Whether it is of use still; asked now and then. */
   readonly isWanted?: (() => boolean) | undefined;
   readonly nowMs?: (() => number) | undefined;
+  /** The clock that stretches of work are measured by. */
+  readonly workMs?: (() => number) | undefined;
   /** Told how many bytes each answer had, and of each stretch of work how many ms it took. */
   readonly onWork?: ((work: { readonly bytes: number } | { readonly ms: number }) => void) | undefined;
 }
@@ -128,9 +130,9 @@ class Entries {
 
   /** Takes the entries of one page. The cursor of the next page; undefined where none is wanted. The error is a phrase. */
   async take(result: Buffer): Promise<Result<string | undefined, string>> {
-    const { isWanted = () => true, nowMs, onWork } = this.#reading;
+    const { isWanted = () => true, nowMs, workMs, onWork } = this.#reading;
     const frame = new ListFrame(result, this.#kind);
-    const turns = new Turns({ nowMs, onWork: (ms) => onWork?.({ ms }) });
+    const turns = new Turns({ nowMs, workMs, onWork: (ms) => onWork?.({ ms }) });
     while (!frame.isDone && !this.budget.isSpent) {
       for (const { start, end, values } of frame.read(STEPS)) {
         if (!this.#takeEntry(result.subarray(start, end), values)) break;

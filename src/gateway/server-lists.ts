@@ -212,16 +212,17 @@ export class ServerLists {
       limits,
       isWanted: () => link === this.#link,
       nowMs: this.#clock.nowMs,
+      workMs: this.#clock.workMs,
       onWork: (work) => cost.add(work),
     }).catch((error: unknown) =>
       err(`it could not be handled: ${error instanceof Error ? (error.stack ?? '') : String(error)}`),
     );
     if (link === this.#link) {
       clearTimeout(this.#retries.get(kind));
-      const startMs = this.#clock.nowMs();
+      const startMs = this.#clock.workMs();
       if (list.ok) this.#take(link, kind, list.value);
       else this.#failed(kind, list.error);
-      cost.add({ ms: this.#clock.nowMs() - startMs });
+      cost.add({ ms: this.#clock.workMs() - startMs });
     }
     this.#pace.wasRead(kind, cost);
   }

@@ -24,6 +24,11 @@ class HandClock implements ListClock {
     this.#nowMs += ms;
   }
 
+  /** The machine works for other processes. */
+  stall(ms: number): void {
+    this.#nowMs += ms;
+  }
+
   async pass(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;
     for (;;) {
@@ -83,6 +88,7 @@ function watched(): Watched {
 
 /** A list may be read again ten times its cost after it was read. */
 const ROUND_MS = 11 * COST_MS;
+const STALL_MS = 500;
 
 describe('a server that says after each reading that its tools have changed', () => {
   it('is read again no more often than ten times the cost of the last reading', async () => {
@@ -113,6 +119,17 @@ describe('a server that says after each reading that its tools have changed', ()
     expect(reads.length).toBeLessThanOrEqual(21);
     expect(all.gaps().every((gap) => gap >= ROUND_MS)).toBe(true);
   });
+});
+
+it('a list rests for its own work, not for the time that a busy machine took over it', async () => {
+  const { lists, clock, link, reads, ...all } = watchedWith((watching) => {
+    watching.clock.stall(STALL_MS);
+    watching.lists.changed('tools');
+  });
+  void lists.readFirst(link);
+  await clock.pass(5 * (ROUND_MS + STALL_MS));
+  expect(reads.length).toBeGreaterThan(3);
+  expect(new Set(all.gaps())).toEqual(new Set([ROUND_MS + STALL_MS]));
 });
 
 describe('a change', () => {
