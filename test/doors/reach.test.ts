@@ -166,3 +166,26 @@ describe('an Assay that other machines reach', () => {
     expect(visits).toEqual([]);
   });
 });
+
+it('an edit that names a URL as it was before is not refused for where that URL leads by now', async () => {
+  const home = tempDir();
+  const token = await keepToken(home, 'admin', { scopes: ['admin', 'mcp'] });
+  const url = 'http://127.0.0.1:9/';
+  const first = await startAssay({ servers: {}, home });
+  const before = adminClient(first, token);
+  const tool = await before.post('/tools', { name: 'kept', url, method: 'GET' });
+  const gateway = await before.post('/gateways', { name: 'kept', url });
+  expect([tool.status, gateway.status]).toEqual([201, 201]);
+  await first.stop();
+
+  const { port } = await startAssay({ servers: {}, home, args: ['--host', '0.0.0.0'] });
+  const admin = adminClient({ port }, token);
+  for (const [place, edit] of [
+    [`/tools/${textAt(tool.json(), 'id')}`, { description: 'Reads it.' }],
+    [`/gateways/${textAt(gateway.json(), 'id')}`, { timeoutMs: 2_000 }],
+  ] as const) {
+    expect((await admin.ask('PATCH', place, { body: { url, ...edit } })).status).toBe(200);
+    const moved = await admin.ask('PATCH', place, { body: { url: `${url}other` } });
+    expect([moved.status, faultIn(moved.json())]).toEqual([422, expect.stringMatching(/^\/url .*loopback/)]);
+  }
+});

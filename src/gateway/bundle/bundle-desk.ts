@@ -166,13 +166,10 @@ export class BundleDesk {
         continue;
       const { name, entry } = item.value;
       const before = former?.kind === item.kind ? former.value.entry : {};
-      const given = Object.fromEntries(
-        Object.entries(entry).filter(([member, value]) => before[member] !== value),
-      );
       const list = ENTRY_LISTS[item.kind];
       const at = `/${list}/${file[list].findIndex((one) => one.name === name)}/entry`;
       const spec = specs.get(entryKey(item.kind, name));
-      const faults = spec === undefined ? [] : await this.#options.reachFaults(spec, given);
+      const faults = spec === undefined ? [] : await this.#options.reachFaults(spec, entry, before);
       for (const { field, reason } of faults)
         misfits.push({ at: at + pointerStep(field), kind: 'invalid', reason: reason.replace(/\.$/, '') });
     }

@@ -8,7 +8,14 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import type { DriftWatch } from '../hints/drift-watch.ts';
 import type { ToolClaims } from '../hints/tool-claims.ts';
-import type { EntrySeal, GatewayEntry, GatewayWord, ReachFaults, ReadEntry } from '../ports/gateways.ts';
+import type {
+  EntryChange,
+  EntrySeal,
+  GatewayEntry,
+  GatewayWord,
+  ReachFaults,
+  ReadEntry,
+} from '../ports/gateways.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
@@ -206,7 +213,7 @@ export class GatewayDesk {
       const entry = Object.fromEntries(
         Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null),
       );
-      const made = await this.#made(name, entry, wished);
+      const made = await this.#made(name, entry, { wished, former });
       if (!made.ok) return made;
       const also = trusting(this.#options, made.value.spec, { trust, subject: changer.subject });
       if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body, value: undefined, also });
@@ -223,12 +230,15 @@ export class GatewayDesk {
     return found.ok ? objection(found.value) : found.error;
   }
 
-  /** `wished`: the members that are new. */
-  async #made(name: string, entry: GatewayEntry, wished = entry): Promise<Result<Made, Refusal>> {
+  async #made(
+    name: string,
+    entry: GatewayEntry,
+    { wished, former }: EntryChange = { wished: entry, former: {} },
+  ): Promise<Result<Made, Refusal>> {
     const { readEntry, reachFaults, seal } = this.#options;
     const spec = readEntry(name, entry);
     if (!spec.ok) return err({ code: 'GATEWAY_INVALID', name, faults: spec.error });
-    const faults = await reachFaults(spec.value, wished);
+    const faults = await reachFaults(spec.value, wished, former);
     if (faults.length > 0) return err({ code: 'GATEWAY_INVALID', name, faults });
     this.#options.registered.learn(spec.value); // before anything is told of it
     const sealed = await seal.seal(name, entry);
