@@ -21,10 +21,10 @@ export function reachFaultsBy(
   rules: ReachRules,
   resolve: (hostname: string) => Promise<readonly Reach[]> = reachesOf,
 ): ReachFaults {
-  return async (spec, given, former = {}) => {
+  return async (spec, entry, former = {}) => {
     const faults: EntryFault[] = [];
     for (const { field, url } of namedUrls(spec)) {
-      if (given[field] === undefined || given[field] === former[field]) continue;
+      if (entry[field] === undefined || entry[field] === former[field]) continue;
       const reaches = await resolve(url.hostname);
       if (reaches.length === 0 || reaches.some((reach) => rules.operator.has(reach))) continue;
       const reason = `It leads to a ${reaches.join(' and ')} address: ${reachRemedy(reaches, 'operator')}.`;

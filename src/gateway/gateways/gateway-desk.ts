@@ -8,14 +8,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import type { DriftWatch } from '../hints/drift-watch.ts';
 import type { ToolClaims } from '../hints/tool-claims.ts';
-import type {
-  EntryChange,
-  EntrySeal,
-  GatewayEntry,
-  GatewayWord,
-  ReachFaults,
-  ReadEntry,
-} from '../ports/gateways.ts';
+import type { EntrySeal, GatewayEntry, GatewayWord, ReachFaults, ReadEntry } from '../ports/gateways.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
@@ -213,7 +206,7 @@ export class GatewayDesk {
       const entry = Object.fromEntries(
         Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null),
       );
-      const made = await this.#made(name, entry, { wished, former });
+      const made = await this.#made(name, entry, former);
       if (!made.ok) return made;
       const also = trusting(this.#options, made.value.spec, { trust, subject: changer.subject });
       if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body, value: undefined, also });
@@ -230,15 +223,11 @@ export class GatewayDesk {
     return found.ok ? objection(found.value) : found.error;
   }
 
-  async #made(
-    name: string,
-    entry: GatewayEntry,
-    { wished, former }: EntryChange = { wished: entry, former: {} },
-  ): Promise<Result<Made, Refusal>> {
+  async #made(name: string, entry: GatewayEntry, former: GatewayEntry = {}): Promise<Result<Made, Refusal>> {
     const { readEntry, reachFaults, seal } = this.#options;
     const spec = readEntry(name, entry);
     if (!spec.ok) return err({ code: 'GATEWAY_INVALID', name, faults: spec.error });
-    const faults = await reachFaults(spec.value, wished, former);
+    const faults = await reachFaults(spec.value, entry, former);
     if (faults.length > 0) return err({ code: 'GATEWAY_INVALID', name, faults });
     this.#options.registered.learn(spec.value); // before anything is told of it
     const sealed = await seal.seal(name, entry);

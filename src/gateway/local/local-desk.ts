@@ -18,7 +18,7 @@ import type { DriftWatch } from '../hints/drift-watch.ts';
 import type { Changer, ToolDesk } from '../hints/tool-desk.ts';
 import type { ToolWish } from '../hints/tool-edit.ts';
 import type { ToolView } from '../hints/tool-view.ts';
-import type { EntryChange, EntrySeal, GatewayEntry, ReachFaults } from '../ports/gateways.ts';
+import type { EntrySeal, GatewayEntry, ReachFaults } from '../ports/gateways.ts';
 import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
@@ -92,7 +92,7 @@ export class LocalDesk {
         if (fault !== undefined) return invalid(name, [fault]);
         const members = Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null);
         const entry = Object.fromEntries(members);
-        const made = await this.#made(name, entry, { wished, former });
+        const made = await this.#made(name, entry, former);
         if (!made.ok) return made;
         const text = await this.#options.definitionOf(made.value.spec);
         const said = await this.#options.tools.saying(id, wish, { subject: changer.subject, text });
@@ -182,11 +182,7 @@ export class LocalDesk {
     return tools.find(toolIdIn(name));
   }
 
-  async #made(
-    name: string,
-    entry: GatewayEntry,
-    { wished, former }: EntryChange = { wished: entry, former: {} },
-  ): Promise<Result<Made, Refusal>> {
+  async #made(name: string, entry: GatewayEntry, former: GatewayEntry = {}): Promise<Result<Made, Refusal>> {
     const { readLocal, seal, registered, faultsOf, reachFaults } = this.#options;
     const { annotations } = entry;
     if (isMembers(annotations) && isContradiction(saidHints(annotations)))
@@ -196,7 +192,7 @@ export class LocalDesk {
     const faults = await faultsOf(spec.value);
     if (faults.length > 0) return invalid(name, faults);
     const source = localSpec({ tools: [spec.value], modules: [] });
-    const forbidden = source === undefined ? [] : await reachFaults(source, wished, former);
+    const forbidden = source === undefined ? [] : await reachFaults(source, entry, former);
     if (forbidden.length > 0) return invalid(name, forbidden);
     // Before anything is told of it.
     if (source !== undefined) registered.learn(source);

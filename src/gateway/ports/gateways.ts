@@ -6,13 +6,6 @@ import type { EntryFault } from '../../core/sources/entry-fault.ts';
 /** A server as `mcp.json` describes it: `url` or `command`, and all that may stand beside. */
 export type GatewayEntry = Readonly<Record<string, unknown>>;
 
-export interface EntryChange {
-  /** The members that were given; null takes one away. */
-  readonly wished: GatewayEntry;
-  /** The entry as it was before. */
-  readonly former: GatewayEntry;
-}
-
 /** Reads an entry as the config file is read, but for variables: nobody gets those of the process by asking for them. */
 export type ReadEntry = (name: string, entry: GatewayEntry) => Result<ServerSpec, readonly EntryFault[]>;
 
@@ -25,12 +18,12 @@ export interface SealedEntry {
 }
 
 /**
- * What of an entry leads where an operator may not have Assay go, each at its member; of those members of `given` alone that
- * differ from `former`. What was accepted once holds up no other change: it is checked at each connection.
+ * What of an entry leads where an operator may not have Assay go, each at its member; of those members alone that
+ * were not so before. What was accepted once holds up no other change: it is checked at each connection.
  */
 export type ReachFaults = (
   spec: ServerSpec,
-  given: GatewayEntry,
+  entry: GatewayEntry,
   former?: GatewayEntry,
 ) => Promise<readonly EntryFault[]>;
 
