@@ -85,6 +85,8 @@ function forbidden(error: Error): string {
       return 'It may not start processes';
     case 'WorkerThreads':
       return 'It may not start threads';
+    case '':
+      return `It may not do this: ${error.message}`;
     default:
       return `It may not use ${shown(() => permission) ?? 'this'}`;
   }

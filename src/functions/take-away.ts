@@ -1,5 +1,6 @@
 import module, { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
+import { resolve } from 'node:path';
 import process from 'node:process';
 import { Readable } from 'node:stream';
 import trace from 'node:trace_events';
@@ -12,7 +13,7 @@ import v8 from 'node:v8';
 export function takeAway(onExit: (code: unknown) => never): void {
   for (const name of REACHING_OUT) deny(process, name, `process.${name}`);
   deny(os, 'setPriority', 'os.setPriority');
-  for (const name of V8_FILES) deny(v8, name, `v8.${name}`);
+  for (const name of V8_REACH) deny(v8, name, `v8.${name}`);
   deny(trace, 'createTracing', 'trace_events.createTracing');
   // Reports and snapshots at a fatal error are written where no permission is asked for.
   replace(process, 'report', REPORT);
@@ -20,6 +21,7 @@ export function takeAway(onExit: (code: unknown) => never): void {
   // Hooks of the module would come before ours.
   for (const name of ['register', 'registerHooks']) deny(module, name, `module.${name}`);
   replace(process, 'exit', onExit);
+  confineSocketFiles();
   replace(process, 'stdin', Readable.from([]));
   // What the module prints goes where the log is.
   replace(process, 'stdout', process.stderr);
@@ -35,8 +37,9 @@ export function refuseBuiltin(specifier: string): void {
     throw new Error('A function may not use node:sqlite, as it could write any file with it.');
 }
 
-/** Flags of V8 open files of their own, and snapshots at the end of the heap too. */
-const V8_FILES = [
+/** What opens files without asking for permission, and what shows memory, where the mark of our messages is. */
+const V8_REACH = [
+  'queryObjects',
   'setFlagsFromString',
   'setHeapSnapshotNearHeapLimit',
   'getHeapSnapshot',
@@ -63,6 +66,39 @@ const REACHING_OUT = [
   '_linkedBinding',
   'execve',
 ];
+
+/** Node's permissions know no sockets: without this, listening at a path makes a file wherever the user may. */
+function confineSocketFiles(): void {
+  const pipe: unknown = Object.getPrototypeOf((process.stdin as { readonly _handle?: object })._handle);
+  const mayWrite = process.permission.has.bind(process.permission, 'fs.write');
+  const absolute = resolve;
+  for (const [name, place] of [
+    ['bind', 0],
+    ['connect', 1],
+  ] as const) {
+    const native = (pipe as Record<string, unknown>)[name]; // of net's own handles; the type of Node has no name
+    if (typeof native !== 'function') throw new Error(`This Node has no ${name} of pipes to confine.`);
+    const call = Reflect.apply;
+    replace(pipe as object, name, function (this: object, ...args: unknown[]): unknown {
+      const path = absolute(String(args[place]));
+      if (!mayWrite(path)) throw new SocketDenied(path);
+      args[place] = path;
+      return call(native, this, args) as unknown; // Reflect.apply says any
+    });
+  }
+}
+
+/** As Node says it of a file. */
+class SocketDenied extends Error {
+  readonly code = 'ERR_ACCESS_DENIED';
+  readonly permission = 'FileSystemWrite';
+  readonly resource: string;
+
+  constructor(path: string) {
+    super('A socket with a path may only be where files may be written.');
+    this.resource = path;
+  }
+}
 
 function deny(owner: object, name: string, shown: string): void {
   replace(owner, name, () => {

@@ -1,17 +1,30 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { endLater } from '../../../support/endings.ts';
 import { moduleOf, openedModule, pidOf } from '../../../support/function-modules.ts';
 import { tempDir } from '../../../support/place.ts';
 
 const HEAD = [
-  `import fs from 'node:fs'; import os, { setPriority } from 'node:os'; import { kill } from 'node:process'; import { setFlagsFromString } from 'node:v8';`,
+  `import fs from 'node:fs'; import net from 'node:net'; import os, { setPriority } from 'node:os'; import { kill } from 'node:process'; import { setFlagsFromString } from 'node:v8';`,
   `import { createRequire, registerHooks } from 'node:module'; const require = createRequire(import.meta.url);`,
 ].join(' ');
 const outside = tempDir();
 const readable = tempDir();
 const writable = tempDir();
 writeFileSync(join(readable, 'given.txt'), 'given');
+writeFileSync(join(outside, 'secret.env'), 'STOLEN=secret');
+mkdirSync(join(outside, 'folder'));
+const inside = (name: string): string => JSON.stringify(join(writable, name));
+const out = (name: string): string => JSON.stringify(join(outside, name));
+const program = createServer((socket) => socket.destroy()).listen(join(outside, 'program.sock'));
+endLater(() => new Promise((resolve) => program.close(() => resolve())));
+
+const unread = (path: string): string =>
+  `It may not read "${path}": only its own folder, and what the settings of the module list under "reads"`;
+const unwritten = (path: string): string =>
+  `It may not write "${path}": only what the settings of the module list under "writes"`;
 
 const module = openedModule(
   {
@@ -55,6 +68,37 @@ const module = openedModule(
         compileCache: `() => require('node:module').enableCompileCache(${JSON.stringify(join(outside, 'cache'))})`,
         fatal: `() => { process.report.reportOnFatalError = true; process.report.directory = ${JSON.stringify(outside)}; return process.report.writeReport(); }`,
         heap: `() => require('node:v8').writeHeapSnapshot(${JSON.stringify(join(outside, 'heap'))})`,
+        loadEnv: `() => process.loadEnvFile(${out('secret.env')})`,
+        wasi: `() => new (require('node:wasi').WASI)({ version: 'preview1', preopens: { '/out': ${JSON.stringify(outside)} } })`,
+        blob: `async () => (await fs.openAsBlob(${out('secret.env')})).text()`,
+        symlink: `() => fs.symlinkSync(${JSON.stringify(outside)}, ${inside('link')})`,
+        symlinkRelative: `() => fs.promises.symlink('../../../etc/passwd', ${inside('relative')})`,
+        hardLink: `() => fs.linkSync(${out('secret.env')}, ${inside('hard')})`,
+        hardLinkOwn: `() => fs.linkSync('beside.txt', ${inside('own')})`,
+        copy: `() => fs.cpSync(${JSON.stringify(outside)}, ${inside('copied')}, { recursive: true })`,
+        copyOut: `() => fs.cpSync('beside.txt', ${out('copied')})`,
+        move: `() => fs.renameSync('beside.txt', ${inside('moved')})`,
+        fdMode: `() => fs.fchmodSync(fs.openSync('beside.txt'), 0o777)`,
+        fdTimes: `async () => (await fs.promises.open('beside.txt')).utimes(1, 1)`,
+        linkTimes: `() => fs.lutimesSync(${out('secret.env')}, 1, 1)`,
+        chdir: `() => process.chdir(${JSON.stringify(outside)})`,
+        workerEnv: `() => new (require('node:worker_threads').Worker)('1', { eval: true, execArgv: ['--diagnostic-dir', ${JSON.stringify(outside)}], env: { NODE_OPTIONS: '--report-on-fatalerror' } })`,
+        cluster: `() => require('node:cluster').fork()`,
+        session: `() => new (require('node:inspector').Session)().connect()`,
+        engine: `() => require('node:crypto').setEngine('/x/engine.so')`,
+        addonFile: `() => require('node:module')._extensions['.node']({ exports: {} }, '/x.node')`,
+        linked: `() => process._linkedBinding('fs')`,
+        objects: `() => require('node:v8').queryObjects(Uint8Array, { format: 'summary' })`,
+        socket: `() => net.createServer().listen(${out('made.sock')})`,
+        socketHttp: `() => require('node:http').createServer().listen({ path: ${out('http.sock')}, writableAll: true })`,
+        socketHandle: `() => net._createServerHandle(${out('handle.sock')}, -1, -1)`,
+        socketBound: `() => new (net.BoundSocket ?? function () { net.connect(${out('bound.sock')}); })({ path: ${out('bound.sock')} })`,
+        socketOf: `() => net.connect(${out('program.sock')})`,
+        socketAbstract: `() => net.connect('\\0program')`,
+        ownSocket: `() => new Promise((resolve, reject) => {
+          const server = net.createServer((peer) => peer.end('heard')).on('error', reject).listen(${inside('own.sock')}, () =>
+            net.connect(${inside('own.sock')}).on('error', reject).on('data', (data) => { server.close(); resolve(String(data)); }));
+        })`,
         report: `() => process.report.writeReport(${JSON.stringify(join(outside, 'report'))})`,
       },
       HEAD,
@@ -76,6 +120,7 @@ describe('the process of a module', () => {
     expect(await module.say('given')).toBe('given');
     expect(await module.say('put')).toBe('Done.');
     expect(readFileSync(join(writable, 'a.txt'), 'utf8')).toBe('put');
+    expect(await module.say('ownSocket')).toBe('heard');
   });
 
   it.each<[tool: string, error: string]>([
@@ -119,6 +164,36 @@ describe('the process of a module', () => {
     ['coverage', 'A function may not use v8.takeCoverage.'],
     ['trace', 'A function may not use trace_events.createTracing.'],
     ['compileCache', 'A function may not use module.enableCompileCache.'],
+    ['loadEnv', unread(join(outside, 'secret.env'))],
+    ['wasi', 'It may not use WASI'],
+    ['blob', unread(join(outside, 'secret.env'))],
+    ['symlink', 'It may not do this: fs.symlink API requires full fs.read and fs.write permissions.'],
+    ['symlinkRelative', 'It may not do this: fs.symlink API requires full fs.read and fs.write permissions.'],
+    ['hardLink', unread(join(outside, 'secret.env'))],
+    ['hardLinkOwn', unwritten('beside.txt')],
+    ['copy', unread(outside)],
+    ['copyOut', unwritten(join(outside, 'copied'))],
+    ['move', unwritten('beside.txt')],
+    ['fdMode', 'It may not do this: fchmod API is disabled when Permission Model is enabled.'],
+    ['fdTimes', 'It may not do this: futimes API is disabled when Permission Model is enabled.'],
+    ['linkTimes', unwritten(join(outside, 'secret.env'))],
+    ['chdir', unread(outside)],
+    ['workerEnv', 'It may not start threads'],
+    ['cluster', 'It may not start processes'],
+    ['session', 'It may not use Inspector'],
+    [
+      'engine',
+      'Programmatic selection of OpenSSL engines is unsupported while the experimental permission model is enabled',
+    ],
+    ['addonFile', 'A function may not use process.dlopen.'],
+    ['linked', 'A function may not use process._linkedBinding.'],
+    ['objects', 'A function may not use v8.queryObjects.'],
+    ['socket', unwritten(join(outside, 'made.sock'))],
+    ['socketHttp', unwritten(join(outside, 'http.sock'))],
+    ['socketHandle', unwritten(join(outside, 'handle.sock'))],
+    ['socketBound', unwritten(join(outside, 'bound.sock'))],
+    ['socketOf', unwritten(join(outside, 'program.sock'))],
+    ['socketAbstract', unwritten(`${module.folder}/\\u0000program`)],
   ])('is refused what would reach outside (%s), and goes on', async (tool, error) => {
     const pid = await pidOf(module);
     const [first, place] = (await module.say(tool)).split('\n');
@@ -128,9 +203,8 @@ describe('the process of a module', () => {
   });
 
   it('left nothing where it may not write', () => {
-    expect(
-      ['a.db', 'heap', 'report', 'v8.log', 'cache'].filter((name) => existsSync(join(outside, name))),
-    ).toEqual([]);
+    expect(readdirSync(outside).sort()).toEqual(['folder', 'program.sock', 'secret.env']);
+    expect(readdirSync(writable)).toEqual(['a.txt']);
     expect(existsSync(join(module.folder, 'here.txt'))).toBe(false);
   });
 });

@@ -41,6 +41,23 @@ describe('a module that spoils the language', () => {
     expect((await module.read()).tools).toHaveLength(Object.keys(TOOLS).length);
   });
 
+  it('and so sends a message of another shape is ended, says why, and is started anew', async () => {
+    const module = openedModule(
+      moduleOf({
+        pid: '() => process.pid',
+        spoil: `() => { Object.prototype.toJSON = () => 'forged'; return 'spoiled'; }`,
+      }),
+    );
+    const other = open();
+    const [pid, otherPid] = [await module.say('pid'), await other.say('add', { a: 1, b: 2 })];
+    expect(await module.say('spoil')).toBe(
+      '! The process of the functions in tools.ts spoiled what is told to Assay (a "done" of another shape), and was ended. The next call starts it anew.',
+    );
+    expect(await module.say('pid')).toMatch(/^\d+$/);
+    expect(await module.say('pid')).not.toBe(pid);
+    expect(await other.say('add', { a: 1, b: 2 })).toBe(otherPid);
+  });
+
   it.each<[what: string, message: string, found: string]>([
     ['half a text', '{"kind":', 'no JSON'],
     ['a text', '"done"', 'no message'],
