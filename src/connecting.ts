@@ -6,6 +6,7 @@ import type { HttpPort } from './adapters/sources/http/http-port.ts';
 import type { ReachRules } from './core/reach.ts';
 import { isMade } from './core/server-spec.ts';
 import type { Connect, Log } from './gateway/ports.ts';
+import { unsafePath, type PathChecks, type PathFault } from './platform/path-safety.ts';
 
 export interface Connecting {
   /** Reaches MCP servers. */
@@ -15,6 +16,7 @@ export interface Connecting {
   readonly mask: (text: string) => string;
   /** Absolute path of the folder with Assay's own secrets. */
   readonly home: string;
+  readonly around: PathChecks;
   readonly rules: ReachRules;
 }
 
@@ -27,18 +29,28 @@ export interface Connected {
 const RUNNER = join(import.meta.dirname, 'function-runner.js');
 
 /** Reaches sources of every kind: servers, and what Assay makes tools of itself. */
-export function connectAll({ downstream, log, mask, home, rules }: Connecting): Connected {
+export function connectAll({ downstream, log, mask, home, around, rules }: Connecting): Connected {
   let opening: Promise<HttpPort> | undefined;
   const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(rules));
   let filtering: Promise<FilterRunner> | undefined;
   const openFilters = (): Promise<FilterRunner> => (filtering ??= newFilters());
-  const made = connectMade({ log, mask, home, openHttp, openFilters, runner: RUNNER, watch: watchFile });
+  const made = connectMade({
+    ...{ log, mask, home, openHttp, openFilters, runner: RUNNER, watch: watchFile },
+    fileFault: async (path) => {
+      const fault = await unsafePath(path, around);
+      return fault && couldBeChanged(fault);
+    },
+  });
   return {
     connect: (spec, asked) => (isMade(spec.transport) ? made(spec, asked) : downstream(spec, asked)),
     close: async () => {
       await Promise.all([opening, filtering].map(async (opened) => (await opened)?.close()));
     },
   };
+}
+
+function couldBeChanged({ at, reason, command }: PathFault): string {
+  return `could be changed by others: of ${JSON.stringify(at)} ${reason}; run \`${command}\`, or set ASSAY_FILE_CHECKS=off if you trust everybody on this machine`;
 }
 
 async function newFilters(): Promise<FilterRunner> {

@@ -4,7 +4,6 @@ import process from 'node:process';
 import { inspectConfig } from './adapters/config/inspect-config.ts';
 import type { Config } from './adapters/config/load-config.ts';
 import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
-import { unsafePath } from './adapters/config/unsafe-path.ts';
 import { downstream } from './adapters/downstream/connect.ts';
 import { STDERR_LINE } from './adapters/downstream/stdio-link.ts';
 import { inspectStore } from './adapters/store/inspect-store.ts';
@@ -33,7 +32,7 @@ import { openAsking } from './gateway/asking.ts';
 import type { Log, Memory } from './gateway/ports.ts';
 import type { Sealer } from './gateway/ports/sealer.ts';
 import type { Credentials } from './gateway/ports/credentials.ts';
-import { setting } from './ground.ts';
+import { secretFiles, setting } from './ground.ts';
 import { connectAll } from './connecting.ts';
 import { openCredentials } from './open-credentials.ts';
 import { readText } from './platform/files.ts';
@@ -45,6 +44,7 @@ import {
   openFilesLimit,
   pathFacts,
 } from './platform/machine.ts';
+import { exposedFiles, unsafePath } from './platform/path-safety.ts';
 import { reachIn } from './reach-in.ts';
 import { surroundings } from './surroundings.ts';
 
@@ -76,7 +76,11 @@ export async function examine(options: ExamineOptions, signal: AbortSignal): Pro
       ownVersion: VERSION,
     }),
     ...commands,
-    ...judgeHome({ ...(await homeFacts(home)), unsafe: await unsafePath(home, around) }),
+    ...judgeHome({
+      ...(await homeFacts(home)),
+      unsafe: await unsafePath(home, around),
+      exposed: await exposedFiles(secretFiles(home), around),
+    }),
     ...judgeStore(await inspectStore({ home, databaseUrl: setting('ASSAY_DATABASE_URL') })),
     ...judgeOpenFiles(openFilesLimit()),
     ...(options.offline || inspected.config === undefined
@@ -170,7 +174,14 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     rules,
   };
   const heard = downstream({ ...connecting, log: hearing, recallEra: () => undefined });
-  const sources = connectAll({ downstream: heard, log: hearing, mask, home, rules });
+  const sources = connectAll({
+    downstream: heard,
+    log: hearing,
+    mask,
+    home,
+    around: surroundings(options),
+    rules,
+  });
   // What it says when it is started once more was heard already.
   const connectAgain = downstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
   // Nobody calls anything here, so that nothing is asked or sealed.

@@ -1,6 +1,6 @@
+import { basename, join } from 'node:path';
 import type { ConfigSurroundings } from './adapters/config/load-config.ts';
 import { locateHome } from './adapters/config/locate-config.ts';
-import { unsafePath } from './adapters/config/unsafe-path.ts';
 import { isStoreThere } from './adapters/store/is-store-there.ts';
 import { LOG_LEVELS, openLog } from './adapters/telemetry/log.ts';
 import { traceStarter } from './adapters/telemetry/new-trace.ts';
@@ -14,6 +14,7 @@ import type { CommonOptions } from './edges/cli/runtime.ts';
 import type { Log } from './gateway/ports.ts';
 import type { Meter, Telemetry } from './gateway/ports/telemetry.ts';
 import type { Store } from './gateway/ports/store.ts';
+import { exposedFiles, makePrivate, unsafePath, type ExposedFile } from './platform/path-safety.ts';
 import { surroundings } from './surroundings.ts';
 
 export interface GroundOptions extends CommonOptions {
@@ -40,6 +41,8 @@ export async function openGround(options: GroundOptions): Promise<Result<Ground,
   const home = locateHome(around);
   const unsafe = await unsafePath(home, around);
   if (unsafe !== undefined) return err(unsafe);
+  const exposed = await exposedFiles(secretFiles(home), around);
+  for (const file of exposed) if (file.unsafe !== undefined) return err(file.unsafe);
   const level = setting('ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
   if (!LOG_LEVELS.includes(level))
     return err({
@@ -51,10 +54,30 @@ export async function openGround(options: GroundOptions): Promise<Result<Ground,
   secrets.add(secretsOfEnvironment(around.env));
   const mask = (text: string): string => secrets.mask(text);
   const log = await openLog({ level, isPretty: process.stderr.isTTY, mask });
+  await hide(exposed, log);
   const { transport, meter } = options;
   const tracer = await openTracer({ version: VERSION, transport });
   const telemetry = { meter, tracer, newTrace: traceStarter(), mask };
   return ok({ around, home, log, secrets, telemetry });
+}
+
+/** Files of a home whose content nobody else may see; the store holds hashes, and what people said. */
+export function secretFiles(home: string): readonly string[] {
+  return ['encryption.key', 'admin-token', 'assay.db', 'assay.db-wal', 'assay.db-shm'].map((name) =>
+    join(home, name),
+  );
+}
+
+async function hide(exposed: readonly ExposedFile[], log: Log): Promise<void> {
+  if (exposed.length === 0) return;
+  const hidden = await Promise.all(exposed.map(({ path }) => makePrivate(path)));
+  const told = exposed.map(({ path, mode }) => `${basename(path)} (mode ${mode.toString(8)})`);
+  log.warn(
+    hidden.every(Boolean)
+      ? 'others could read files with secrets in the home; now they cannot. Replace what they may have read'
+      : 'others can read files with secrets in the home, and their rights cannot be taken away',
+    { files: told },
+  );
 }
 
 /** The store of the home. Whoever opens it closes it. What it needs is loaded only where it is opened. */

@@ -44,7 +44,17 @@ export interface HomeFacts {
   /** Why the file of what was seen of servers cannot be read, as a phrase. */
   readonly catalogFault: string | undefined;
   /** Why others could change it, and what mends that. */
-  readonly unsafe?: { readonly at: string; readonly reason: string; readonly command: string } | undefined;
+  readonly unsafe?: UnsafePath | undefined;
+  /** Its files of secrets to which others have rights, and why they could change one. */
+  readonly exposed?:
+    | readonly { readonly path: string; readonly mode: number; readonly unsafe: UnsafePath | undefined }[]
+    | undefined;
+}
+
+interface UnsafePath {
+  readonly at: string;
+  readonly reason: string;
+  readonly command: string;
 }
 
 const OTHERS = 0o077;
@@ -55,7 +65,7 @@ const TOO_LITTLE_BYTES = 20 * MB;
 /** Whether the home can be used, by its owner alone, and whether there is room. */
 export function judgeHome(home: HomeFacts): readonly Finding[] {
   const place = judgePlace(home);
-  const others = [...judgeMode(home), ...judgeSpace(home), ...judgeCatalog(home)];
+  const others = [...judgeMode(home), ...judgeExposed(home), ...judgeSpace(home), ...judgeCatalog(home)];
   return [place, ...others];
 }
 
@@ -103,6 +113,25 @@ function judgeMode({ path, is, mode, unsafe }: HomeFacts): readonly Finding[] {
       remedy: `Run \`chmod 700 ${path}\`.`,
     },
   ];
+}
+
+function judgeExposed({ unsafe: home, exposed = [] }: HomeFacts): readonly Finding[] {
+  // What is wrong with the home is wrong with all that is in it.
+  if (home !== undefined) return [];
+  return exposed.map(({ path, mode, unsafe }): Finding => {
+    const octal = mode.toString(8);
+    if (unsafe === undefined)
+      return {
+        check: 'disk',
+        level: 'warning',
+        about: path,
+        says: `It holds secrets, and other users of this machine have rights to it (mode ${octal}). The next start takes these away.`,
+        remedy: `Run \`chmod 600 ${path}\`, and replace the secrets if somebody may have read them.`,
+      };
+    const { at, reason, command } = unsafe;
+    const says = `It holds secrets, and others could change it: of ${at} ${reason}. No command starts with it.`;
+    return { check: 'disk', level: 'problem', about: path, says, remedy: `Run \`${command}\`.` };
+  });
 }
 
 function judgeSpace({ path, freeBytes }: HomeFacts): readonly Finding[] {

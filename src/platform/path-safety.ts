@@ -1,4 +1,4 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { chmod, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import process from 'node:process';
 
@@ -28,6 +28,7 @@ export interface Owner {
 
 const GROUP_WRITES = 0o020;
 const OTHERS_WRITE = 0o002;
+const EVERYBODY_ELSE = 0o077;
 const STICKY = 0o1000;
 
 /**
@@ -58,8 +59,56 @@ export function faultOf(chain: readonly Rights[], { uid, isPrivateGroup }: Owner
   return undefined;
 }
 
-/** The same of what is on the disk, up to the home of the user. Undefined too where nothing is there, and on Windows. */
-export async function pathFaultOf(path: string, userHome: string): Promise<PathFault | undefined> {
+/** In whose environment, and up to which home of a user, paths are checked. */
+export interface PathChecks {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+}
+
+/** A refusal of what others could change. Undefined too where nothing is there, on Windows, and with ASSAY_FILE_CHECKS=off. */
+export async function unsafePath(
+  path: string,
+  { env, home }: PathChecks,
+): Promise<(PathFault & { readonly code: 'PATH_UNSAFE'; readonly path: string }) | undefined> {
+  if (env['ASSAY_FILE_CHECKS'] === 'off') return undefined;
+  const fault = await pathFaultOf(path, home);
+  return fault && { code: 'PATH_UNSAFE', path, ...fault };
+}
+
+/** A file of secrets to which others have rights. */
+export interface ExposedFile {
+  readonly path: string;
+  /** Permission bits. */
+  readonly mode: number;
+  /** Set where others could change it, too. */
+  readonly unsafe: Awaited<ReturnType<typeof unsafePath>>;
+}
+
+/** What others have rights to of some files, each of which holds secrets. None with ASSAY_FILE_CHECKS=off. */
+export async function exposedFiles(
+  paths: readonly string[],
+  checks: PathChecks,
+): Promise<readonly ExposedFile[]> {
+  if (process.getuid === undefined || checks.env['ASSAY_FILE_CHECKS'] === 'off') return [];
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const mode = ((await stat(path).catch(() => undefined))?.mode ?? 0) & 0o777;
+      if ((mode & EVERYBODY_ELSE) === 0) return [];
+      return [{ path, mode, unsafe: await unsafePath(path, checks) }];
+    }),
+  );
+  return found.flat();
+}
+
+/** Takes away the rights of others to a file; false where that cannot be done. */
+export async function makePrivate(path: string): Promise<boolean> {
+  return chmod(path, 0o600).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function pathFaultOf(path: string, userHome: string): Promise<PathFault | undefined> {
   const uid = process.getuid?.();
   if (uid === undefined) return undefined;
   const chain = await chainOf(path, await realpath(userHome).catch(() => userHome));

@@ -45,6 +45,28 @@ it.each<[Partial<HomeFacts>, readonly string[]]>([
     ],
   ],
   [
+    { exposed: [{ path: '/home/me/.assay/admin-token', mode: 0o644, unsafe: undefined }] },
+    [
+      'ok The home exists and can be written.',
+      'warning It holds secrets, and other users of this machine have rights to it (mode 644). The next start takes these away.',
+    ],
+  ],
+  [
+    {
+      exposed: [
+        {
+          path: '/h/assay.db',
+          mode: 0o666,
+          unsafe: { at: '/h/assay.db', reason: 'every user may write to it (mode 666)', command: 'chmod …' },
+        },
+      ],
+    },
+    [
+      'ok The home exists and can be written.',
+      'problem It holds secrets, and others could change it: of /h/assay.db every user may write to it (mode 666). No command starts with it.',
+    ],
+  ],
+  [
     { freeBytes: 199_999_999 },
     [
       'ok The home exists and can be written.',

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
@@ -29,8 +29,12 @@ describe('the first start', () => {
     const home = tempDir();
     await (await startAssay({ servers: {}, home })).stop();
     const token = tokenIn(home);
+    chmodSync(fileIn(home), 0o644);
     const assay = await startAssay({ servers: {}, home });
     expect(tokenIn(home)).toBe(token);
+    expect(statSync(fileIn(home)).mode & 0o777).toBe(0o600);
+    expect(assay.stderr()).toContain('others could read files with secrets in the home; now they cannot');
+    expect(assay.stderr()).toContain('admin-token (mode 644)');
     expect(namesAt((await adminClient(assay, token).get('/tokens')).json(), 'tokens')).toEqual(['admin']);
     expect(assay.stdout()).toContain(fileIn(home));
   });

@@ -5,12 +5,12 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { localSpec } from '../../core/sources/local-spec.ts';
 import { readText } from '../../platform/files.ts';
+import { unsafePath } from '../../platform/path-safety.ts';
 import { Complaints, type ConfigProblem } from './complaints.ts';
 import type { Here } from './entry-fields.ts';
 import { membersOf, parseJsonTree, positionOf } from './json-tree.ts';
 import { readFunctions, readTools } from './local-entries.ts';
 import { readSettings } from './read-settings.ts';
-import { unsafePath } from './unsafe-path.ts';
 import { readServer, type ServerEntry } from './server-entry.ts';
 
 /** The servers that a config file names, in its order, and what is wrong with the rest. */

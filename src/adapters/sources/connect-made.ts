@@ -25,6 +25,8 @@ export interface MadeDeps {
   readonly home?: string | undefined;
   /** Tells each time that a file may have changed. */
   readonly watch: WatchFile;
+  /** Why the file of a source must not be trusted, as a phrase that stands behind its name. */
+  readonly fileFault: (path: string) => Promise<string | undefined>;
 }
 
 /** Opens links to tools that Assay makes itself. What a kind of source needs is loaded with the first one of it. */
@@ -36,8 +38,12 @@ export function connectMade(deps: MadeDeps): Connect {
       const { timeoutMs } = spec;
       const chosenBy = chooserOf(spec);
       const http = await deps.openHttp();
+      const readFile: typeof readTextWithin = async (path, maxBytes) => {
+        const fault = await deps.fileFault(path);
+        return fault === undefined ? readTextWithin(path, maxBytes) : err(fault);
+      };
       return open(spec, opening, {
-        source: openOpenapi({ ...transport, chosenBy, timeoutMs, http, readFile: readTextWithin }),
+        source: openOpenapi({ ...transport, chosenBy, timeoutMs, http, readFile }),
         log: deps.log,
         mask: deps.mask,
       });
@@ -81,10 +87,10 @@ async function openLocal(transport: LocalTransport, deps: MadeDeps): Promise<Loc
     deps.openHttp(),
     deps.openFilters(),
   ]);
-  const { home, log, runner, watch } = deps;
+  const { home, log, runner, watch, fileFault } = deps;
   const forbidden = home === undefined ? [] : [home];
   return new Source(transport, {
     makeTool: (spec) => restTool(spec, { http, filters }),
-    openModule: (spec) => openModule(spec, { runner, log, watch, forbidden }),
+    openModule: (spec) => openModule(spec, { runner, log, watch, forbidden, fileFault }),
   });
 }

@@ -1,9 +1,11 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { connectAll } from '../../../src/connecting.ts';
+import { reachRules } from '../../../src/core/reach.ts';
 import { openGround } from '../../../src/ground.ts';
 import { loadConfig } from '../../../src/adapters/config/load-config.ts';
-import { faultOf, isPrivateGroup, pathFaultOf, type Rights } from '../../../src/platform/path-safety.ts';
+import { faultOf, isPrivateGroup, unsafePath, type Rights } from '../../../src/platform/path-safety.ts';
 import { tempDir } from '../../support/place.ts';
 
 const ME = 1000;
@@ -93,5 +95,77 @@ it('no command starts with a home that all may write', async () => {
   expect(await openGround(options)).toMatchObject({ ok: false, error: { code: 'PATH_UNSAFE', at: home } });
   chmodSync(home, 0o700);
   expect(await openGround(options)).toMatchObject({ ok: true });
-  expect(await pathFaultOf(join(home, 'absent'), '/')).toBeUndefined();
+  expect(await unsafePath(join(home, 'absent'), around('/'))).toBeUndefined();
+});
+
+it.each(['encryption.key', 'admin-token', 'assay.db', 'assay.db-wal'])(
+  'no command starts with a %s that all may write, and the rights of readers are taken away',
+  async (name) => {
+    const home = tempDir();
+    const path = join(home, name);
+    writeFileSync(path, '');
+    const options = { home, isQuiet: true, transport: 'pipe' } as const;
+    chmodSync(path, 0o666);
+    const error = { code: 'PATH_UNSAFE', at: path, command: `chmod go-w ${path}` };
+    expect(await openGround(options)).toMatchObject({ ok: false, error });
+    chmodSync(path, 0o644);
+    expect(await openGround(options)).toMatchObject({ ok: true });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  },
+);
+
+const SIGNAL = new AbortController().signal;
+const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} };
+
+it('a function module and a document that all may write are not used, nor one that it refers to, and each says why', async () => {
+  const folder = tempDir();
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const module = file('tools.mjs', `throw new Error('it was run');`);
+  const other = file('other.json', '{"type":"object"}');
+  const pets = { get: { operationId: 'pets', parameters: [{ $ref: './other.json' }], responses: {} } };
+  const info = { title: 'Pets', version: '1' };
+  const servers = [{ url: 'https://example.com' }];
+  const document = file(
+    'api.json',
+    JSON.stringify({ openapi: '3.1.0', info, servers, paths: { '/pets': pets } }),
+  );
+  const config = file(
+    'mcp.json',
+    JSON.stringify({ functions: [module], mcpServers: { api: { openapi: document } } }),
+  );
+  const skippedWith = async (env: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+    const here = { ...around(folder), env };
+    const loaded = await loadConfig(config, here);
+    if (!loaded.ok) throw new Error(loaded.error.code);
+    const sources = connectAll({
+      downstream: () => Promise.reject(new Error('no server of MCP is here')),
+      ...{ log: NO_LOG, mask: (text: string) => text, home: join(folder, 'home'), around: here },
+      rules: reachRules({ isOnNetwork: false, allowLoopback: false, allowPrivate: false }),
+    });
+    const events = { changed() {}, drained() {}, said() {}, ended() {}, asked() {}, heard() {} };
+    const said: string[] = [];
+    for (const spec of loaded.value.servers) {
+      const link = await sources.connect(spec, { events: events as never, signal: SIGNAL, offer: undefined });
+      if (link.ok) said.push(...(link.value.skipped ?? []).map(({ why }) => why));
+      else said.push(JSON.stringify(link.error));
+      if (link.ok) await link.value.close('the test is over');
+    }
+    await sources.close();
+    return said;
+  };
+  const unsafe = (path: string): string =>
+    `could be changed by others: of ${JSON.stringify(path)} every user may write to it (mode 666); run \`chmod go-w ${path}\`, or set ASSAY_FILE_CHECKS=off if you trust everybody on this machine`;
+  for (const path of [module, document, other]) chmodSync(path, 0o666);
+  const both = (await skippedWith({})).join('\n');
+  expect(both).toContain(unsafe(module));
+  expect(both).toContain(JSON.stringify(unsafe(document)).slice(1, -1));
+  const unchecked = (await skippedWith({ ASSAY_FILE_CHECKS: 'off' })).join('\n');
+  expect(unchecked).not.toContain('could be changed by others');
+  chmodSync(document, 0o644);
+  const others = (await skippedWith({})).join('\n');
+  expect(others).toContain(unsafe(module));
+  expect(others).toContain(unsafe(other));
 });

@@ -17,6 +17,8 @@ export interface RunnerPlace {
   readonly runner: string;
   /** Absolute paths of folders that no module reads. */
   readonly forbidden?: readonly string[] | undefined;
+  /** Why the module's file must not be run, as a phrase. */
+  readonly fileFault?: ((path: string) => Promise<string | undefined>) | undefined;
 }
 
 /** It writes files whatever the permissions are. */
@@ -30,9 +32,11 @@ const SILENCED = ['ExperimentalWarning', 'SecurityWarning', 'MODULE_TYPELESS_PAC
 /** How the process of a module is started: with the rights of its spec and no others. The error is a phrase. */
 export async function runnerCommand(
   spec: FunctionModuleSpec,
-  { runner, forbidden = [] }: RunnerPlace,
+  { runner, forbidden = [], fileFault }: RunnerPlace,
 ): Promise<Result<RunnerCommand, string>> {
   if (!(await isThere(spec.path))) return err(`there is no file ${JSON.stringify(spec.path)}`);
+  const fault = await fileFault?.(spec.path);
+  if (fault !== undefined) return err(`it ${fault}`);
   const [path, script] = await Promise.all([realPath(spec.path), realPath(runner)]);
   const folder = dirname(path);
   const zod = await zodPackage();
