@@ -243,7 +243,14 @@ async function openPlan(
     rules,
     takeStarted: early?.take,
   });
-  const sources = connectAll({ downstream: servers, log, mask: telemetry.mask, home, around: ground.around, rules });
+  const sources = connectAll({
+    downstream: servers,
+    log,
+    mask: telemetry.mask,
+    home,
+    around: ground.around,
+    rules,
+  });
   const catalog = new Catalog(plan, {
     connect: maskedConnect(sources.connect, telemetry),
     memory,
