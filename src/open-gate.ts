@@ -4,7 +4,7 @@ import type { ReachRules } from './core/reach.ts';
 import type { Refusal } from './core/refusal.ts';
 import { err, ok, type Result } from './core/result.ts';
 import type { Settings } from './core/settings.ts';
-import { steadyClock } from './core/steady-clock.ts';
+import { steadyClock } from './core/token.ts';
 import type { Gate } from './gateway/ports.ts';
 
 /** Assay as a resource whose own URLs may be known only when it listens. */

@@ -11,7 +11,7 @@ import { readText } from './platform/files.ts';
 
 export interface RestSurroundings extends Pick<
   AdminDeps,
-  'store' | 'toolsets' | 'gate' | 'mayExecute' | 'resource'
+  'store' | 'toolsets' | 'gate' | 'mayExecute' | 'resource' | 'nowMs'
 > {
   readonly opened: OpenedConfig;
 }
@@ -47,7 +47,6 @@ function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending
     instructions: said.instructions,
     bundles: openBundles(opened, { gateways: desks.gateways, toolsets: given.toolsets }),
     preferences: { env: around.env, file: fileSettings, running: settings },
-    nowMs: () => Date.now(),
     asset,
   };
 }

@@ -243,14 +243,7 @@ async function openPlan(
     rules,
     takeStarted: early?.take,
   });
-  const sources = connectAll({
-    downstream: servers,
-    log,
-    mask: telemetry.mask,
-    home,
-    around: ground.around,
-    rules,
-  });
+  const sources = connectAll({ ...ground, downstream: servers, mask: telemetry.mask, rules });
   const catalog = new Catalog(plan, {
     connect: maskedConnect(sources.connect, telemetry),
     memory,

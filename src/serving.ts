@@ -6,7 +6,7 @@ import { openMeter } from './adapters/telemetry/metrics.ts';
 import type { Refusal } from './core/refusal.ts';
 import { VERSION } from './core/identity.ts';
 import { ok, type Result } from './core/result.ts';
-import type { MintedToken } from './core/token.ts';
+import { steadyClock, type MintedToken } from './core/token.ts';
 import type { OpenServe, ServeOptions } from './edges/cli/runtime.ts';
 import type { Settings } from './core/settings.ts';
 import { isLoopback } from './edges/mcp/guard.ts';
@@ -125,8 +125,21 @@ async function openDoor(
   const makesToken = isLoopback(host) && operatorToken === undefined;
   const adminTokenPath = makesToken ? await ensureAdminToken(store, ground) : undefined;
   const ownToken = mintToken();
-  const gate = await openGate({ store, operatorToken, ownToken, settings, resource, rules, log });
-  const others = openRest({ opened, store, toolsets, gate, resource, mayExecute: isLoopback(host) });
+  const nowMs = steadyClock();
+  const gate = await openGate({
+    store,
+    operatorToken,
+    ownToken,
+    settings,
+    resource,
+    rules,
+    log,
+    clock: nowMs,
+  });
+  const others = openRest({
+    ...{ opened, store, toolsets, gate, resource, nowMs },
+    mayExecute: isLoopback(host),
+  });
   const door = await openHttpDoor({
     host,
     port,

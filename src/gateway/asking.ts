@@ -1,4 +1,4 @@
-import { steadyClock } from '../core/steady-clock.ts';
+import { steadyClock } from '../core/token.ts';
 import type { Settings } from '../core/settings.ts';
 import { ParkedCalls } from './parked-calls.ts';
 import type { Sealer } from './ports/sealer.ts';

@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
@@ -98,5 +101,34 @@ describe('a token', () => {
     const made = await make({ name: 'dated', expires_at: '2100-01-01T02:00:00+02:00' });
     expect(textAt(made, 'expiresAt')).toBe('2100-01-01T00:00:00.000Z');
     expect(at(made, 'scopes')).toEqual(['mcp']);
+  });
+});
+
+describe('when the clock of the machine is set back', () => {
+  it('a token that has expired is shown as expired, and one made then holds for its time', async () => {
+    const home = tempDir();
+    const boss = await keepToken(home, 'boss', { scopes: ['admin'] });
+    const stepMs = join(home, 'step-ms');
+    const clock = join(home, 'clock.mjs');
+    writeFileSync(stepMs, '0');
+    writeFileSync(
+      clock,
+      `import { readFileSync } from 'node:fs'; const now = Date.now; Date.now = () => now() + Number(readFileSync(${JSON.stringify(stepMs)}, 'utf8'));`,
+    );
+    const env = { NODE_OPTIONS: `--import=${pathToFileURL(clock).href}` };
+    const client = adminClient(await startAssay({ servers: {}, home, env }), boss);
+    const stateOf = async (name: string): Promise<Json | undefined> =>
+      at(
+        listAt((await client.get('/tokens')).json(), 'tokens').find((one) => at(one, 'name') === name),
+        'state',
+      );
+    expect(verdictOf(await client.post('/tokens', { name: 'old', expiresIn: '1h' }))).toBe('201');
+    expect(await stateOf('old')).toBe('valid');
+    writeFileSync(stepMs, '7200000');
+    expect(await stateOf('old')).toBe('expired');
+    writeFileSync(stepMs, '0');
+    expect(await stateOf('old')).toBe('expired');
+    expect(verdictOf(await client.post('/tokens', { name: 'new', expiresIn: '1h' }))).toBe('201');
+    expect(await stateOf('new')).toBe('valid');
   });
 });

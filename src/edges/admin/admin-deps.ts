@@ -29,6 +29,7 @@ export interface AdminDeps {
   readonly instructions: Pick<InstructionsReview, 'viewOf' | 'accept'>;
   readonly preferences: PreferenceSources;
   readonly gate: Pick<Gate, 'isHolder' | 'refresh' | 'revoke'>;
+  /** By which the gate lets tokens expire, too. */
   readonly nowMs: () => number;
   /** Whether commands may be added: on loopback alone. */
   readonly mayExecute: boolean;

@@ -2,7 +2,7 @@ import { reachRules } from '../../src/core/reach.ts';
 import { expect, it } from 'vitest';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
-import { steadyClock } from '../../src/core/steady-clock.ts';
+import { steadyClock } from '../../src/core/token.ts';
 import { ok } from '../../src/core/result.ts';
 import { openGate } from '../../src/open-gate.ts';
 import { bearer } from '../support/tokens.ts';
