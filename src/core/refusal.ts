@@ -181,7 +181,8 @@ export type Refusal =
   /** `at`: JSON pointers into the bundle. */
   | { readonly code: 'BUNDLE_INVALID'; readonly misfits: readonly Misfit[] }
   | { readonly code: 'BUNDLE_LOCKED' }
-  | { readonly code: 'HINTS_CONTRADICT'; readonly tool: string }
+  /** `at`: a JSON pointer to the hints, where they came in a document. */
+  | { readonly code: 'HINTS_CONTRADICT'; readonly tool: string; readonly at?: string }
   | { readonly code: 'REF_UNKNOWN'; readonly ref: string; readonly nearest?: string }
   | { readonly code: 'REF_AMBIGUOUS'; readonly ref: string; readonly servers: readonly string[] }
   | { readonly code: 'REF_DISAGREES'; readonly namespacedName: string; readonly refId: string }

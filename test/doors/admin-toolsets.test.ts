@@ -50,6 +50,11 @@ describe('a toolset', () => {
     await admin.put(path, { enabled: false });
     const unserved = await admin.get('/toolsets/first/unserved');
     expect(unserved.json()).toEqual({ unserved: [{ tool: 'plain.echo', reason: 'disabled' }] });
+    const refused = await admin.post('/toolsets', { name: 'second', tools: ['plain.echo'] });
+    expect([verdictOf(refused), at(errorsOf(refused), 0, 'pointer')]).toEqual([
+      '409 TOOL_DISABLED',
+      '/tools/0',
+    ]);
     await admin.put(path, { enabled: true });
     expect((await admin.get('/toolsets/first/unserved')).json()).toEqual({ unserved: [] });
     expect(verdictOf(await admin.delete('/toolsets/first'))).toBe('204');

@@ -252,4 +252,29 @@ describe('an import', () => {
     expect(verdictOf(await empty.admin.post('/import', {}))).toBe('422 BODY_INVALID');
     expect(await exportOf(empty)).toEqual(before);
   });
+
+  it('with overrides of one tool that contradict each other is refused at their place, and does nothing', async () => {
+    const empty = await openInstance();
+    const before = await exportOf(empty);
+    const hint = { value: true, author: 'me', at: '2026-11-22T09:30:00.000Z', digest: 'a'.repeat(64) };
+    const said = (name: string, hints: JsonObject): JsonObject => ({
+      server: 'made',
+      identity: 'x',
+      name,
+      hints,
+    });
+    const overrides = [
+      said('look', { readOnlyHint: hint, destructiveHint: { ...hint, value: false } }),
+      said('act', { readOnlyHint: hint, destructiveHint: hint }),
+    ];
+    for (const apply of [false, true]) {
+      const bundle = { assay: 1, overrides, preferences: { 'limits.drainMs': 7_000 } };
+      const refused = await empty.admin.post('/import', { bundle, apply });
+      expect([verdictOf(refused), at(refused.json(), 'errors', 0, 'pointer')]).toEqual([
+        '422 HINTS_CONTRADICT',
+        '/bundle/overrides/1/hints',
+      ]);
+    }
+    expect(await exportOf(empty)).toEqual(before);
+  });
 });

@@ -1,4 +1,4 @@
-import { HINTS, type Hint } from '../hints/hint.ts';
+import { HINTS, isContradiction, type Hint } from '../hints/hint.ts';
 import type { ServerWord } from '../hints/server-word.ts';
 import type { Aspects } from '../hints/aspects.ts';
 import type { Override } from '../hints/tool-word.ts';
@@ -13,6 +13,8 @@ import {
   timeMsAt,
   type Place,
 } from '../json-place.ts';
+import type { Refusal } from '../refusal.ts';
+import { namespacedNameOf } from '../tool-ref.ts';
 import type { SaidOfTool } from './bundle.ts';
 import { onlyMembers } from './only-members.ts';
 
@@ -39,6 +41,23 @@ export function readSaid(place: Place): SaidOfTool {
     ...(title !== undefined && { title }),
     ...(isDisabled && { isDisabled }),
   };
+}
+
+/**
+ * The first tool of a bundle whose overrides contradict each other. They cannot be set one by one, so a bundle must not
+ * bring them either.
+ */
+export function contradictionIn(all: readonly SaidOfTool[]): Refusal | undefined {
+  const index = all.findIndex(({ overrides: { readOnlyHint, destructiveHint } }) =>
+    isContradiction({
+      ...(readOnlyHint && { readOnlyHint: readOnlyHint.value }),
+      ...(destructiveHint && { destructiveHint: destructiveHint.value }),
+    }),
+  );
+  const said = all[index];
+  if (said === undefined) return undefined;
+  const tool = namespacedNameOf(said.server, said.name);
+  return { code: 'HINTS_CONTRADICT', tool, at: `/overrides/${index}/hints` };
 }
 
 export function readTrust(place: Place): ServerWord {

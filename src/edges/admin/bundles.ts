@@ -120,7 +120,7 @@ function importRoute(deps: AdminDeps): Route {
         limits: { bytes: 16 * MIB, depth: 90 },
       },
       answer: { about: 'What becomes of each thing.', schema: PLAN },
-      refusals: ['BUNDLE_LOCKED', 'TOOLSETS_FULL', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
+      refusals: ['BUNDLE_LOCKED', 'HINTS_CONTRADICT', 'TOOLSETS_FULL', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
     },
     async (call) => {
       const { bundle, passphrase, apply = false, onConflict = 'replace' } = call.body;
@@ -130,8 +130,10 @@ function importRoute(deps: AdminDeps): Route {
       };
       const done = await deps.bundles.import({ bundle, passphrase, apply, onConflict }, importer);
       if (done.ok) return ok({ kind: 'one', body: done.value });
-      if (done.error.code !== 'BUNDLE_INVALID') return done;
       const base = call.pointerTo('bundle');
+      if (done.error.code === 'HINTS_CONTRADICT')
+        return err({ refusal: done.error, pointer: `${base}${done.error.at ?? ''}` });
+      if (done.error.code !== 'BUNDLE_INVALID') return done;
       const misfits = done.error.misfits.map((misfit) => ({ ...misfit, at: `${base}${misfit.at}` }));
       return err({ code: 'BODY_INVALID', misfits });
     },

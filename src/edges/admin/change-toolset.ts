@@ -56,6 +56,7 @@ export function changeToolsetRoute({ toolsets, catalog }: AdminDeps): Route {
         'REF_UNKNOWN',
         'REF_AMBIGUOUS',
         'REF_DISAGREES',
+        'TOOL_DISABLED',
       ],
     },
     async (call) => {

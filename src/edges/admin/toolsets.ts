@@ -80,6 +80,7 @@ function createRoute({ toolsets, catalog }: AdminDeps): Route {
         'REF_UNKNOWN',
         'REF_AMBIGUOUS',
         'REF_DISAGREES',
+        'TOOL_DISABLED',
       ],
     },
     async (call) => {

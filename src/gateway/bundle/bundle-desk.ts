@@ -11,6 +11,7 @@ import {
 import { planImport, type OnConflict, type Planned, type PlanItem } from '../../core/bundle/bundle-plan.ts';
 import { withoutSecrets, type EntrySecrets } from '../../core/bundle/entry-secrets.ts';
 import { readBundle } from '../../core/bundle/read-bundle.ts';
+import { contradictionIn } from '../../core/bundle/read-said.ts';
 import { readEntrySecrets } from '../../core/bundle/read-entry-secrets.ts';
 import { pointerStep } from '../../core/json-place.ts';
 import type { Misfit, Refusal } from '../../core/refusal.ts';
@@ -93,12 +94,14 @@ export class BundleDesk {
   }
 
   /**
-   * What an import would do or, with `apply`, has done: all of it or nothing. BUNDLE_INVALID, BUNDLE_LOCKED, TOOLSETS_FULL,
-   * KEY_UNUSABLE, or why the importer may not execute.
+   * What an import would do or, with `apply`, has done: all of it or nothing. BUNDLE_INVALID, HINTS_CONTRADICT,
+   * BUNDLE_LOCKED, TOOLSETS_FULL, KEY_UNUSABLE, or why the importer may not execute.
    */
   async import(wish: ImportWish, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
     const read = readBundle(wish.bundle);
     if (!read.ok) return err({ code: 'BUNDLE_INVALID', misfits: read.error });
+    const contradiction = contradictionIn(read.value.overrides);
+    if (contradiction !== undefined) return err(contradiction);
     const secrets = await this.#opened(read.value, wish.passphrase);
     if (!secrets.ok) return secrets;
     const store = await this.#options.open();

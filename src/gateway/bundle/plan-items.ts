@@ -104,11 +104,12 @@ function overrideWarnings(
 ): readonly string[] {
   const id = toolIdOf(value.server, value.identity, value.name);
   const hints = suspended.get(id);
-  return hints === undefined
-    ? []
-    : [
-        `The override of ${hints.join(' and ')} is suspended: the definition of ${tool} here differs from the one that it was made for. Look at the tool with GET /tools/${id}, then accept it with POST /tools/${id}/review.`,
-      ];
+  if (hints === undefined) return [];
+  // A server may use characters in a name that a shell would act on.
+  const ref = /^[\w.-]+$/.test(tool) ? tool : id;
+  return [
+    `The override of ${hints.join(' and ')} is suspended: the definition of ${tool} here differs from the one that it was made for. \`assay review ${ref}\` shows what changed and, with --accept, accepts it; over REST, use GET /tools/${id} and POST /tools/${id}/review.`,
+  ];
 }
 
 const REMEDIES: Readonly<Record<EntryKind, string>> = {

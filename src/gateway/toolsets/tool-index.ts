@@ -9,12 +9,14 @@ import type { Entry, Listing } from '../listing.ts';
 export class ToolIndex {
   readonly entries: readonly Entry[];
   readonly #byName = new Map<string, Entry[]>();
-  readonly #disabled: ReadonlySet<string>;
+  readonly #disabled: readonly Entry[];
+  readonly #disabledNames: ReadonlySet<string>;
   #byRefId: ReadonlyMap<string, Entry> | undefined;
 
   constructor(listing: Listing) {
     this.entries = listing.entries;
-    this.#disabled = new Set(listing.disabled.map(nameIn));
+    this.#disabled = listing.disabled;
+    this.#disabledNames = new Set(listing.disabled.map(nameIn));
     for (const entry of listing.entries) {
       const name = nameIn(entry);
       const same = this.#byName.get(name);
@@ -30,10 +32,12 @@ export class ToolIndex {
 
   /** Whether a server has it, and an operator keeps it from clients. */
   isDisabled(namespacedName: string): boolean {
-    return this.#disabled.has(namespacedName);
+    return this.#disabledNames.has(namespacedName);
   }
 
-  /** REF_UNKNOWN, REF_AMBIGUOUS, or REF_DISAGREES where both ids are given and belong to different tools. */
+  /**
+   * REF_UNKNOWN, REF_AMBIGUOUS, TOOL_DISABLED, or REF_DISAGREES where both ids are given and belong to different tools.
+   */
   resolve(ref: ToolRef): Result<Entry, Refusal> {
     const { namespacedName, refId } = ref;
     const found = refId === undefined ? undefined : this.#withRefId(refId);
@@ -59,6 +63,11 @@ export class ToolIndex {
   }
 
   #unknown(ref: ToolRef): Refusal {
+    const { namespacedName, refId } = ref;
+    const disabled = this.#disabled.find((entry) =>
+      namespacedName === undefined ? refIdIn(entry) === refId : nameIn(entry) === namespacedName,
+    );
+    if (disabled !== undefined) return { code: 'TOOL_DISABLED', tool: nameIn(disabled) };
     const meant = ref.namespacedName && nearest(ref.namespacedName, [...this.#byName.keys()]);
     return { code: 'REF_UNKNOWN', ref: refText(ref), ...(meant && { nearest: meant }) };
   }

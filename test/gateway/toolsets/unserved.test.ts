@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { servingOf } from '../../../src/gateway/hints/tool-view.ts';
 import { Listing, type Entry } from '../../../src/gateway/listing.ts';
 import { reviewsOf } from '../../../src/gateway/toolsets/review.ts';
-import { ToolIndex } from '../../../src/gateway/toolsets/tool-index.ts';
+import { refIdIn, ToolIndex } from '../../../src/gateway/toolsets/tool-index.ts';
 import { unservedIn } from '../../../src/gateway/toolsets/unserved.ts';
 import { err } from '../../../src/core/result.ts';
 import { passing } from '../../../src/core/supervision.ts';
@@ -76,6 +76,15 @@ it('a withheld or disabled tool does not look alive, and says why', () => {
     state: 'withheld',
     withheld: { eras: ['legacy', 'modern'], reason: 'inputSchema is absent' },
   });
+});
+
+it('a ref of a disabled tool says that it is disabled, and not that there is none', () => {
+  const refId = refIdIn(disabled);
+  const refusal = { code: 'TOOL_DISABLED', tool: 's.off' };
+  for (const ref of [{ namespacedName: 's.off' }, { refId }, { namespacedName: 's.off', refId }])
+    expect([ref, index.resolve(ref)]).toEqual([ref, err(refusal)]);
+  expect(index.resolve({ namespacedName: 's.of' })).toMatchObject({ error: { code: 'REF_UNKNOWN' } });
+  expect(index.resolve({ namespacedName: 's.good' })).toEqual({ ok: true, value: served });
 });
 
 it('a review says why a tool is not served, with the same reasons', () => {
