@@ -64,7 +64,7 @@ export async function openDesksForCommand(options: CommonOptions): Promise<Resul
     ...desks,
     bundles: openBundles(opened.value, { gateways: desks.gateways }),
     importDocument: (wish, subject) =>
-      importDocument({ ...said, gateways: desks.gateways, nowMs: () => Date.now() }, wish, subject),
+      importDocument({ connect: catalog.connect, gateways: desks.gateways, nowMs: Date.now }, wish, subject),
     start: async (name) => {
       const server = catalog.servers.find(({ spec }) => spec.name === name);
       server?.start();

@@ -3,7 +3,7 @@ import { isSameServer, isSameTransport, LOCAL_SOURCE, type ServerSpec } from '..
 import { joinedLocal } from '../core/sources/local-spec.ts';
 import type { Asking } from './asking.ts';
 import { LIST_KINDS } from './inventory.ts';
-import type { ListKind } from './ports.ts';
+import type { Connect, ListKind } from './ports.ts';
 import type { TaskAccess } from './ports/task-ids.ts';
 import type { Telemetry } from './ports/telemetry.ts';
 import { Server } from './server.ts';
@@ -90,6 +90,11 @@ export class Catalog {
 
   get servers(): readonly Server[] {
     return this.#servers;
+  }
+
+  /** Opens a link of its own, which the catalog knows nothing of. */
+  get connect(): Connect {
+    return this.#deps.connect;
   }
 
   get rejected(): readonly Rejected[] {

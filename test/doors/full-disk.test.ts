@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
+import { documentedApi, PETS } from '../support/documented-api.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 import { patient } from '../support/patience.ts';
 import { fixture } from '../support/place.ts';
@@ -36,22 +37,39 @@ describe.runIf(hasPrlimit())('a serve that can write nothing any more', () => {
     const toolName = textAt(tools[0], 'name');
     expect(verdictOf(await admin.ask('PATCH', '/gateways/plain', { body: { trust: true } }))).toBe('200');
     expect(await listedTool(assay.url, toolName)).toBeDefined();
+    const own = await admin.post('/tools', { name: 'own', url: 'http://127.0.0.1:9/one', method: 'GET' });
+    const more = { name: 'more', openapi: (await documentedApi(PETS)).url, trust: true };
+    expect(verdictOf(await admin.post('/gateways', more))).toBe('201');
 
     limitFiles(assay.pid, 1);
     const revoking = `/tokens/${textAt(made, 'id')}`;
     const disabling = [`/tools/${toolId}`, { enabled: false }] as const;
     const distrusting = ['/gateways/plain', { trust: false }] as const;
+    const together = [
+      [`/tools/${textAt(own.json(), 'id')}`, { url: 'http://127.0.0.1:9/two', enabled: false }],
+      ['/gateways/more', { timeoutMs: 5_000, trust: false }],
+    ] as const;
     for (const asked of ['first', 'again']) {
       const revoked = await admin.delete(revoking);
       expect([asked, verdictOf(revoked)]).toEqual([asked, '503 REVOCATION_UNSAVED']);
       expect(textAt(revoked.json(), 'detail')).toContain(
         'until this process ends, but that could not be stored',
       );
-      for (const [path, body] of [disabling, distrusting])
-        expect(verdictOf(await admin.ask('PATCH', path, { body }))).toBe('503 REVOCATION_UNSAVED');
+      for (const [path, body] of [disabling, distrusting, ...together])
+        expect([path, verdictOf(await admin.ask('PATCH', path, { body }))]).toEqual([
+          path,
+          '503 REVOCATION_UNSAVED',
+        ]);
       expect(verdictOf(await leaked.get('/tools'))).toBe('401 TOKEN_REQUIRED');
       expect(await listedTool(assay.url, toolName)).toBeUndefined();
-      expect(at((await admin.get('/gateways/plain')).json(), 'trust', 'value')).toBe(false);
+      expect(await listedTool(assay.url, 'own')).toBeUndefined();
+      for (const name of ['plain', 'more']) {
+        const gateway = (await admin.get(`/gateways/${name}`)).json();
+        expect([name, at(gateway, 'trust', 'value')]).toEqual([name, false]);
+      }
+      // Of what comes with it nothing holds.
+      expect(at((await admin.get('/gateways/more')).json(), 'timeoutMs')).not.toBe(5_000);
+      expect(at((await admin.get(together[0][0])).json(), 'url')).toBe('http://127.0.0.1:9/one');
     }
     expect(verdictOf(await admin.post('/tokens', { name: 'more' }))).toBe('503 STORE_UNAVAILABLE');
     expect(listAt((await admin.get('/tokens')).json(), 'tokens')).toHaveLength(2);

@@ -35,7 +35,7 @@ export function readFunctions(node: Node, here: Here, complaints: Complaints): r
         : text && { module: text };
     if (entry === undefined || entry === '') return [];
     const read = readFunctionModule(entry, absolute);
-    if (read.ok) return [read.value];
+    if (read.ok) return [{ ...read.value, isFromConfig: true as const }];
     tell(read.error, place, complaints);
     return [];
   });

@@ -19,3 +19,13 @@ export function serverIdOf(server: string, identity: string): string {
 export function gatewayIdOf(name: string): string {
   return `gateway_${shortHash(name, DIGITS)}`;
 }
+
+/** The id of the record of a REST tool that an operator made. */
+export function restToolIdOf(name: string): string {
+  return `rest_${shortHash(name, DIGITS)}`;
+}
+
+/** The id of the record of a module of functions that an operator added. */
+export function functionModuleIdOf(path: string): string {
+  return `module_${shortHash(path, DIGITS)}`;
+}

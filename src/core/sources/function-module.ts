@@ -2,6 +2,8 @@
 export interface FunctionModuleSpec {
   /** Absolute path of its file. */
   readonly path: string;
+  /** Whether the config file has it; otherwise an operator added it while Assay ran. */
+  readonly isFromConfig?: true | undefined;
   /** All that its process has in its environment beside what every process needs. */
   readonly env: Readonly<Record<string, string>>;
   /** Absolute paths that it may read beside its own folder. */

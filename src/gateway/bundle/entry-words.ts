@@ -1,12 +1,10 @@
 import type { Entry, EntryKind } from '../../core/bundle/bundle.ts';
-import { gatewayIdOf } from '../../core/hints/tool-id.ts';
+import { functionModuleIdOf, gatewayIdOf, restToolIdOf } from '../../core/hints/tool-id.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { EntryFault } from '../../core/sources/entry-fault.ts';
 import { localSpec } from '../../core/sources/local-spec.ts';
 import { sealNameOf } from '../gateways/registered.ts';
-import { restToolIdOf } from '../local/local-desk.ts';
-import { functionModuleIdOf } from '../local/module-desk.ts';
 import type { ReadEntry } from '../ports/gateways.ts';
 import type { ReadLocal } from '../ports/local-tools.ts';
 import type { WordKind } from '../ports/words.ts';

@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deed } from '../../core/deed.ts';
-import type { ServerWord } from '../../core/hints/server-word.ts';
 import { gatewayIdOf } from '../../core/hints/tool-id.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -8,13 +6,20 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import type { DriftWatch } from '../hints/drift-watch.ts';
 import type { ToolClaims } from '../hints/tool-claims.ts';
-import type { EntrySeal, GatewayEntry, GatewayWord, ReachFaults, ReadEntry } from '../ports/gateways.ts';
+import type {
+  EntrySeal,
+  GatewayEntry,
+  GatewayWord,
+  Imported,
+  ReachFaults,
+  ReadEntry,
+} from '../ports/gateways.ts';
 import type { Server } from '../server.ts';
 import type { Words } from '../words/words.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
-import { trusting, trustWordOf } from './gateway-trust.ts';
+import { distrusting, trusting, trustWordOf } from './gateway-trust.ts';
 import { gatewayViews, wayOf, type GatewayView } from './gateway-view.ts';
-import { changesOf, digestsOf, type Refreshed } from './refreshed.ts';
+import { changesOf, digestsOf, readLists, within, type Refreshed } from './refreshed.ts';
 import type { RegisteredGateways } from './registered.ts';
 
 export interface GatewayDeskOptions {
@@ -36,6 +41,7 @@ export interface GatewayWish {
   readonly entry?: GatewayEntry | undefined;
   /** Null: nobody says it. */
   readonly trust?: boolean | null | undefined;
+  readonly imported?: Imported | undefined;
 }
 
 /** Who changes something, and what he saw. */
@@ -43,9 +49,6 @@ export interface GatewayChanger {
   readonly subject: string;
   readonly objection?: ((view: GatewayView) => Refusal | undefined) | undefined;
 }
-
-/** Longest wait in ms for a server that was just registered, or that is down, to stand. */
-const STAND_WAIT_MS = 10_000;
 
 /** The servers as operators see, add and change them. */
 export class GatewayDesk {
@@ -77,12 +80,13 @@ export class GatewayDesk {
     const { nowMs } = this.#options;
     const id = gatewayIdOf(name);
     if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_TAKEN', name });
-    const made = await this.#made(name, wish.entry ?? {});
+    const { entry = {}, imported } = wish;
+    const made = await this.#made(name, entry, { imported });
     if (!made.ok) return made;
     const { spec, sealed } = made.value;
     const done = await this.#options.words.change<undefined>({ kind: 'gateway', id }, (before) => {
       if (before !== undefined) return err({ code: 'GATEWAY_TAKEN', name });
-      const body: GatewayWord = { name, ...sealed, createdMs: nowMs(), author: subject };
+      const body: GatewayWord = { name, ...sealed, createdMs: nowMs(), author: subject, ...when(wish) };
       const deed = this.#deed(subject, 'gateway.create', { name, after: spec });
       return ok({
         body,
@@ -161,7 +165,7 @@ export class GatewayDesk {
         cause: found.value.cause ?? 'it cannot be tried',
       });
     const before = digestsOf(server);
-    const isRead = await this.#read(server);
+    const isRead = await readLists(server, this.#options.mask);
     if (!isRead.ok) return isRead;
     await this.#options.drift.settled(server.spec);
     return ok({
@@ -173,23 +177,13 @@ export class GatewayDesk {
     });
   }
 
-  /** One that is down is tried once more first. */
-  async #read(server: Server): Promise<Result<undefined, Refusal>> {
-    if (server.link === undefined)
-      await Promise.race([server.tryNow(), sleep(STAND_WAIT_MS, undefined, { ref: false })]);
-    else await server.lists.readAgain();
-    if (server.link !== undefined && server.lists.isComplete) return ok(undefined);
-    const { life, lists, spec } = server;
-    const cause = lists.fault ?? ('cause' in life ? life.cause : undefined) ?? 'it is starting';
-    return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: this.#options.mask(cause) });
-  }
-
   async #changeEntry(
     { id, name, origin }: GatewayView,
-    { entry: wished, trust }: { readonly entry: GatewayEntry; readonly trust?: GatewayWish['trust'] },
+    wish: GatewayWish & { readonly entry: GatewayEntry },
     changer: GatewayChanger,
   ): Promise<Result<undefined, Refusal>> {
     const { words, seal } = this.#options;
+    const { entry: wished, trust } = wish;
     const [field = ''] = Object.keys(wished);
     if (origin !== 'registered') return err({ code: 'GATEWAY_FIXED', name, field });
     const before = this.#server(name)?.spec;
@@ -206,12 +200,17 @@ export class GatewayDesk {
       const entry = Object.fromEntries(
         Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null),
       );
-      const made = await this.#made(name, entry, former);
+      const made = await this.#made(name, entry, { former, imported: wish.imported });
       if (!made.ok) return made;
-      const also = trusting(this.#options, made.value.spec, { trust, subject: changer.subject });
-      if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body, value: undefined, also });
+      const trusted = { trust, subject: changer.subject } as const;
+      // The server as it runs now keeps running where its new entry cannot be stored.
+      const lowers = distrusting(this.#options, before, trusted);
+      const also = trusting(this.#options, made.value.spec, trusted);
+      const said = { value: undefined, also, lowers };
+      const kept = wish.imported === undefined ? word : { ...word, ...when(wish) };
+      if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body: kept, ...said });
       const deed = this.#deed(changer.subject, 'gateway.update', { name, before, after: made.value.spec });
-      return ok({ body: { ...word, ...made.value.sealed }, value: undefined, deed, also });
+      return ok({ body: { ...kept, ...made.value.sealed }, deed, ...said });
     });
   }
 
@@ -223,13 +222,19 @@ export class GatewayDesk {
     return found.ok ? objection(found.value) : found.error;
   }
 
-  async #made(name: string, entry: GatewayEntry, former: GatewayEntry = {}): Promise<Result<Made, Refusal>> {
+  async #made(
+    name: string,
+    entry: GatewayEntry,
+    { former = {}, imported }: Pick<GatewayWish, 'imported'> & { readonly former?: GatewayEntry },
+  ): Promise<Result<Made, Refusal>> {
     const { readEntry, reachFaults, seal } = this.#options;
     const spec = readEntry(name, entry);
     if (!spec.ok) return err({ code: 'GATEWAY_INVALID', name, faults: spec.error });
     const faults = await reachFaults(spec.value, entry, former);
     if (faults.length > 0) return err({ code: 'GATEWAY_INVALID', name, faults });
     this.#options.registered.learn(spec.value); // before anything is told of it
+    const read = await imported?.read(spec.value);
+    if (read?.ok === false) return read;
     const sealed = await seal.seal(name, entry);
     return sealed.ok ? ok({ spec: spec.value, sealed: sealed.value }) : sealed;
   }
@@ -246,11 +251,8 @@ export class GatewayDesk {
       const [wanted] = trusting(this.#options, spec, { trust, subject: changer.subject });
       if (wanted === undefined) return ok({ body, value: undefined });
       const expected = [{ kind: 'gateway', id: gatewayIdOf(spec.name) } as const];
-      const { body: wantedBody } = wanted.word;
-      const isWithdrawn = (body as ServerWord | undefined)?.trust === true;
-      const lowers = { body: wantedBody, kind: 'gateway', name: spec.name } as const;
-      const { deed } = wanted;
-      return ok({ body: wantedBody, value: undefined, deed, expected, ...(isWithdrawn && { lowers }) });
+      const lowers = distrusting(this.#options, spec, { trust, subject: changer.subject });
+      return ok({ body: wanted.word.body, value: undefined, deed: wanted.deed, expected, lowers });
     });
   }
 
@@ -261,7 +263,7 @@ export class GatewayDesk {
     if (server === undefined) return;
     // A command starts what it asks about alone.
     server.start();
-    await Promise.race([server.settled(), sleep(STAND_WAIT_MS, undefined, { ref: false })]);
+    await within(server.settled());
     await this.#options.drift.settled(server.spec);
   }
 
@@ -279,6 +281,10 @@ export class GatewayDesk {
     const target = { kind: 'gateway', id: gatewayIdOf(name), name } as const;
     return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
   }
+}
+
+function when({ imported }: GatewayWish): Pick<GatewayWord, 'importedMs'> {
+  return imported === undefined ? {} : { importedMs: imported.atMs };
 }
 
 interface Made {

@@ -4,7 +4,7 @@ import { gatewayIdOf } from '../../core/hints/tool-id.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { idsOf } from '../hints/tool-claims.ts';
 import type { WordChange } from '../ports/words.ts';
-import type { Words } from '../words/words.ts';
+import type { Lowering, Words } from '../words/words.ts';
 
 /** The word that says whether a server is trusted. */
 export function trustWordOf(spec: ServerSpec): { readonly kind: 'server'; readonly id: string } {
@@ -15,6 +15,20 @@ export interface TrustWish {
   /** Null: nobody says it; undefined: it stays. */
   readonly trust: boolean | null | undefined;
   readonly subject: string;
+}
+
+/** That a wish withdraws the trust in a server as it runs now; undefined where it does not. */
+export function distrusting(
+  options: Parameters<typeof trusting>[0],
+  spec: ServerSpec | undefined,
+  wish: TrustWish,
+): Lowering | undefined {
+  const [wanted] = spec === undefined ? [] : trusting(options, spec, wish);
+  if (spec === undefined || wanted === undefined) return undefined;
+  const { kind, id } = wanted.word;
+  const before = options.words.find(kind, id)?.body as ServerWord | undefined; // written here alone
+  const isWithdrawn = wish.trust === false || before?.trust === true;
+  return isWithdrawn ? { word: wanted.word, kind: 'gateway', name: spec.name } : undefined;
 }
 
 /** What is to be written so that a server is trusted as wished; nothing where it is already. */

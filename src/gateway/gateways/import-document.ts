@@ -1,15 +1,13 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { GatewayEntry, GatewayWord } from '../ports/gateways.ts';
-import type { Words } from '../words/words.ts';
+import type { Connect, LinkEvents } from '../ports.ts';
+import type { GatewayEntry, Imported } from '../ports/gateways.ts';
 import type { GatewayDesk } from './gateway-desk.ts';
 import type { GatewayView } from './gateway-view.ts';
-import type { RegisteredGateways } from './registered.ts';
 
 export interface Importing {
   readonly gateways: GatewayDesk;
-  readonly words: Words;
-  readonly registered: RegisteredGateways;
+  readonly connect: Connect;
   readonly nowMs: () => number;
 }
 
@@ -23,46 +21,42 @@ export interface DocumentWish {
 
 /**
  * Makes a source of an OpenAPI document, or reads it anew where it is one already, also where another process serves it.
- * One that cannot be read changes nothing. GATEWAY_TAKEN where something else has the name; SERVER_UNAVAILABLE
+ * One commit: a document that cannot be read changes nothing. GATEWAY_TAKEN where something else has the name;
+ * SERVER_UNAVAILABLE
  */
 export async function importDocument(
   importing: Importing,
   wish: DocumentWish,
   subject: string,
 ): Promise<Result<GatewayView, Refusal>> {
-  const { gateways, words } = importing;
+  const { gateways, nowMs } = importing;
   const { name, entry, trust } = wish;
+  const imported: Imported = { read: (spec) => readable(importing, spec), atMs: nowMs() };
   const found = gateways.find(name);
-  if (!found.ok) {
-    const made = await gateways.register(name, { entry, trust }, { subject });
-    if (!made.ok || made.value.reachable) return made;
-    await gateways.remove(name, { subject });
-    return unread(made.value);
-  }
-  const { id, transport, openapi } = found.value;
+  if (!found.ok) return gateways.register(name, { entry, trust, imported }, { subject });
+  const { transport, openapi } = found.value;
   const isOther = transport !== 'openapi' || (!wish.isNameGiven && openapi !== entry['openapi']);
   if (isOther) return err({ code: 'GATEWAY_TAKEN', name });
-  const before = words.find('gateway', id)?.body;
-  const changed = await gateways.change(name, { entry, trust }, { subject });
-  if (!changed.ok) return changed;
-  if (changed.value.reachable) return readAnew(importing, id, changed.value);
-  await words.change<undefined>({ kind: 'gateway', id }, () => ok({ body: before, value: undefined }));
-  await importing.registered.settled();
-  return unread(changed.value);
+  return gateways.change(name, { entry, trust, imported }, { subject });
 }
 
-/** Whoever serves it hears of the word, and reads the document. */
-async function readAnew(
-  { words, nowMs }: Importing,
-  id: string,
-  view: GatewayView,
-): Promise<Result<GatewayView, Refusal>> {
-  return words.change<GatewayView>({ kind: 'gateway', id }, (body) => {
-    const word = body as GatewayWord | undefined; // the desk of gateways wrote it
-    return ok({ body: word && { ...word, importedMs: nowMs() }, value: view });
-  });
-}
+const ignore = (): void => undefined;
+const EVENTS: LinkEvents = {
+  changed: ignore,
+  updated: ignore,
+  missed: ignore,
+  drained: ignore,
+  ended: ignore,
+};
 
-function unread({ name, cause = 'it was not read in time' }: GatewayView): Result<never, Refusal> {
-  return err({ code: 'SERVER_UNAVAILABLE', server: name, cause });
+/** The source limits the time by itself. */
+async function readable(
+  { connect }: Importing,
+  spec: Parameters<Connect>[0],
+): Promise<Result<undefined, Refusal>> {
+  const { signal } = new AbortController();
+  const opened = await connect(spec, { events: EVENTS, signal, offer: undefined });
+  if (!opened.ok) return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: opened.error.cause });
+  await opened.value.close('the document was read');
+  return ok(undefined);
 }

@@ -1,10 +1,13 @@
 import { aspectsOf, type Aspects, type DefinitionSource } from '../../core/hints/aspects.ts';
 import type { ClaimSource } from '../../core/hints/claim.ts';
+import { functionModuleIdOf, restToolIdOf } from '../../core/hints/tool-id.ts';
 import { isMade, LOCAL_SOURCE, type MadeTransport, type ServerSpec } from '../../core/server-spec.ts';
+import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import { markOf } from '../../core/sources/made-facts.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import { declaredOf } from '../definition-facts.ts';
 import type { Definition } from '../ports.ts';
+import type { LocalKind } from '../ports/words.ts';
 
 /** How definitions of a server are read when they are compared. */
 export function definitionSourceOf({ transport }: ServerSpec): DefinitionSource {
@@ -56,12 +59,25 @@ export function declarerOf(spec: ServerSpec, definition: Definition): Declarer {
     return rest.author === undefined
       ? { source: 'config_file', origin: 'config file' }
       : { source: 'operator', origin: rest.author };
-  return { source: 'module', origin: modulePathOf(transport, definition) };
+  return { source: 'module', origin: moduleOf(transport, definition)?.path ?? LOCAL_SOURCE };
 }
 
-function modulePathOf({ modules }: Local, definition: Definition): string {
+function moduleOf({ modules }: Local, definition: Definition): FunctionModuleSpec | undefined {
   const mark = declaredOf(definition).module;
-  return modules.find(({ path }) => markOf(path) === mark)?.path ?? LOCAL_SOURCE;
+  return modules.find(({ path }) => markOf(path) === mark);
+}
+
+/** The record of the store without which there is no such tool; undefined where something else has it. */
+export function recordOf(
+  spec: ServerSpec,
+  definition: Definition,
+): { readonly kind: LocalKind; readonly id: string } | undefined {
+  const rest = restToolOf(spec, definition);
+  if (rest !== undefined)
+    return rest.author === undefined ? undefined : { kind: 'rest-tool', id: restToolIdOf(rest.name) };
+  const module = spec.transport.kind === 'local' ? moduleOf(spec.transport, definition) : undefined;
+  if (module === undefined || module.isFromConfig === true) return undefined;
+  return { kind: 'function-module', id: functionModuleIdOf(module.path) };
 }
 
 /** A document that an operator has at hand is his own; what stands at a URL was written by somebody else. */

@@ -7,12 +7,12 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Catalog } from '../catalog.ts';
 import { declaredOf } from '../definition-facts.ts';
 import type { Entry, Listing } from '../listing.ts';
-import type { WordChange } from '../ports/words.ts';
 import type { WordEdit, Words } from '../words/words.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
+import { recordOf } from './definition-source.ts';
 import { wordFor } from './drift-watch.ts';
 import { toolIdIn, type ToolClaims } from './tool-claims.ts';
-import { saidIn, withWish, type ToolWish } from './tool-edit.ts';
+import { disablingOf, saidIn, withWish, type Saying, type ToolWish } from './tool-edit.ts';
 import { lintOf, viewOf, type ToolView } from './tool-view.ts';
 
 export interface ToolDeskOptions {
@@ -101,17 +101,17 @@ export class ToolDesk {
   }
 
   /**
-   * What is to be written so that the wish holds for a tool whose definition becomes `text` in the same transaction;
-   * undefined: nothing. HINTS_CONTRADICT
+   * What is to be written so that the wish holds for a tool whose definition becomes `text` in the same transaction.
+   * HINTS_CONTRADICT
    */
   async saying(
     id: string,
     wish: ToolWish,
     { subject, text }: { readonly subject: string; readonly text: string },
-  ): Promise<Result<WordChange | undefined, Refusal>> {
+  ): Promise<Result<Saying, Refusal>> {
     await this.#listed();
     const entry = this.#entry(id);
-    if (!entry.ok) return ok(undefined);
+    if (!entry.ok) return ok({ also: [] });
     const { words } = this.#options;
     const { server, definition } = entry.value;
     const stored = words.find('tool', id);
@@ -119,13 +119,14 @@ export class ToolDesk {
     const made = { ...entry.value, definition: { ...definition, bytes: Buffer.from(text) } };
     const changed = this.#withWish(before, made, { wish, subject });
     if (!changed.ok) return changed;
-    if (changed.value === before) return ok(undefined);
+    if (changed.value === before) return ok({ also: [] });
     const { body, deed } = this.#saidOf(entry.value, {
       subject,
       before,
       changed: { word: changed.value, action: 'tool.update', reason: wish.reason },
     });
-    return ok({ word: { kind: 'tool', id, body }, former: stored?.revision, deed });
+    const also = [{ word: { kind: 'tool', id, body }, former: stored?.revision, deed }] as const;
+    return ok({ also, lowers: disablingOf(before, changed.value, nameIn(entry.value)) });
   }
 
   #withWish(
@@ -134,9 +135,9 @@ export class ToolDesk {
     { wish, subject }: { readonly wish: ToolWish; readonly subject: string },
   ): Result<ToolWord, Refusal> {
     const { hints: declared } = declaredOf(definition);
-    const nowMs = this.#options.nowMs();
-    const now = this.#options.claims.circumstancesOf(server.spec, definition);
-    return withWish(word, { wish, author: subject, nowMs, now, declared });
+    const { claims, nowMs } = this.#options;
+    const now = claims.circumstancesOf(server.spec, definition);
+    return withWish(word, { wish, author: subject, nowMs: nowMs(), now, declared });
   }
 
   /** Accepts the definition as it is now: all that was said before counts for it. */
@@ -150,9 +151,8 @@ export class ToolDesk {
   }
 
   async #edit(id: string, changer: Changer, change: Change): Promise<Result<ToolView, Refusal>> {
-    const { words } = this.#options;
     await this.#listed();
-    const done = await words.change({ kind: 'tool', id }, () => {
+    const done = await this.#options.words.change({ kind: 'tool', id }, () => {
       const entry = this.#entry(id);
       if (!entry.ok) return entry;
       const objection = changer.objection?.(this.#view(entry.value));
@@ -164,21 +164,22 @@ export class ToolDesk {
   #editOf(entry: Entry, { subject }: Changer, change: Change): Result<WordEdit<undefined>, Refusal> {
     const { words } = this.#options;
     const id = idOf(entry);
+    const record = recordOf(entry.server.spec, entry.definition);
+    // Another process may have removed the tool, and this one lists it still.
+    if (record !== undefined && words.find(record.kind, record.id)?.body === undefined)
+      return err({ code: 'TOOL_UNKNOWN', name: id });
     const stored = words.find('tool', id);
     const before = words.tool(id) ?? wordFor(entry.server.spec, entry.definition, id);
     const changed = change(before, entry);
     if (!changed.ok) return changed;
-    const { word, accepted } = changed.value;
+    const { word } = changed.value;
     if (word === before) return ok({ body: stored?.body, value: undefined });
-    const isDisabling = word.isDisabled === true && before.isDisabled !== true;
     return ok({
       ...this.#saidOf(entry, { subject, before, changed: changed.value }),
       value: undefined,
-      accepted,
-      // Only that of it which takes rights away.
-      ...(isDisabling && {
-        lowers: { body: { ...before, isDisabled: true }, kind: 'tool', name: nameIn(entry) },
-      }),
+      accepted: changed.value.accepted,
+      expected: record && [record],
+      lowers: disablingOf(before, word, nameIn(entry)),
     });
   }
 

@@ -4,6 +4,8 @@ import { HINTS, isContradiction, type Hint, type SaidHints } from '../../core/hi
 import { isInForce, type Circumstances, type Override, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { WordChange } from '../ports/words.ts';
+import type { Lowering } from '../words/words.ts';
 
 /** What an operator wants of one tool; absent: it stays. Null returns a hint, or the title, to what its server says. */
 export interface ToolWish {
@@ -50,6 +52,18 @@ export function withWish(word: ToolWord, wishing: Wishing): Result<ToolWord, Ref
     ...(isDisabled === true && { isDisabled }),
   };
   return ok(isSame(word, changed) ? word : changed);
+}
+
+/** How what is said of a tool joins another change. */
+export interface Saying {
+  readonly also: readonly WordChange[];
+  readonly lowers?: Lowering | undefined;
+}
+
+/** That a change disables a tool; undefined where it does not. */
+export function disablingOf(before: ToolWord, after: ToolWord, name: string): Lowering | undefined {
+  if (after.isDisabled !== true || before.isDisabled === true) return undefined;
+  return { word: { kind: 'tool', id: before.id, body: { ...before, isDisabled: true } }, kind: 'tool', name };
 }
 
 function contradicts(overrides: ToolWord['overrides'], declared: SaidHints): boolean {

@@ -1,8 +1,7 @@
 import type { Deed } from '../../core/deed.ts';
-import { shortHash } from '../../core/digest.ts';
 import { isMembers } from '../../core/canonical-json.ts';
 import { isContradiction, saidHints } from '../../core/hints/hint.ts';
-import { toolIdOf } from '../../core/hints/tool-id.ts';
+import { restToolIdOf, toolIdOf } from '../../core/hints/tool-id.ts';
 import { publicNames } from '../../core/names.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -97,12 +96,19 @@ export class LocalDesk {
         const text = await this.#options.definitionOf(made.value.spec);
         const said = await this.#options.tools.saying(id, wish, { subject: changer.subject, text });
         if (!said.ok) return said;
-        const also = said.value === undefined ? [] : [said.value];
-        if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body, value: undefined, also });
+        const { also } = said.value;
+        if (JSON.stringify(entry) === JSON.stringify(former))
+          return ok({ body, value: undefined, ...said.value });
         const before = this.#spec(name);
         const deed = this.#deed(changer.subject, 'tool.change', { name, before, after: made.value.spec });
         const expected = also.length > 0 ? [] : [{ kind: 'tool', id } as const];
-        return ok({ body: { ...word, ...made.value.sealed }, value: undefined, deed, also, expected });
+        return ok({
+          body: { ...word, ...made.value.sealed },
+          value: undefined,
+          deed,
+          ...said.value,
+          expected,
+        });
       },
     );
     return done.ok ? this.#shown(name) : done;
@@ -243,13 +249,6 @@ interface Turn {
   readonly name: string;
   readonly before?: RestToolSpec | undefined;
   readonly after?: RestToolSpec | undefined;
-}
-
-const ID_DIGITS = 20;
-
-/** The id of the word of a request. */
-export function restToolIdOf(name: string): string {
-  return `rest_${shortHash(name, ID_DIGITS)}`;
 }
 
 const LOCAL_IDENTITY = originIdentityOf({ transport: { kind: 'local', tools: [], modules: [] } });

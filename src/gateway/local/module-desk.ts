@@ -1,9 +1,8 @@
 import type { Deed } from '../../core/deed.ts';
-import { shortHash } from '../../core/digest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL_SOURCE } from '../../core/server-spec.ts';
-import { gatewayIdOf } from '../../core/hints/tool-id.ts';
+import { functionModuleIdOf, gatewayIdOf } from '../../core/hints/tool-id.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import { localSpec } from '../../core/sources/local-spec.ts';
 import { FUNCTION_FACTS, markOf } from '../../core/sources/made-facts.ts';
@@ -148,13 +147,6 @@ export class ModuleDesk {
     const target = { kind: 'gateway', id: gatewayIdOf(LOCAL_SOURCE), name: LOCAL_SOURCE } as const;
     return { atMs: this.#options.nowMs(), subject, action, target, after: { module: path } };
   }
-}
-
-const ID_DIGITS = 20;
-
-/** The id of the word of a module. */
-export function functionModuleIdOf(path: string): string {
-  return `module_${shortHash(path, ID_DIGITS)}`;
 }
 
 /** By which module a tool is made, as its definition says. */

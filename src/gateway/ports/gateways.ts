@@ -42,3 +42,9 @@ export interface GatewayWord extends SealedEntry {
   /** When its document was last asked for by hand. */
   readonly importedMs?: number | undefined;
 }
+
+/** A document that is imported by hand: `read` is asked before anything is written, and `atMs` is kept with the entry. */
+export interface Imported {
+  readonly read: (spec: ServerSpec) => Promise<Result<undefined, Refusal>>;
+  readonly atMs: number;
+}

@@ -32,9 +32,15 @@ export interface WordEdit<T> {
   readonly also?: readonly WordChange[] | undefined;
   /** Words that were looked at, and must not change meanwhile. */
   readonly expected?: readonly Pick<Word, 'kind' | 'id'>[] | undefined;
-  /** Where the change takes rights away: what holds in this process even if it cannot be stored. */
-  readonly lowers?:
-    { readonly body: unknown; readonly kind: 'tool' | 'gateway'; readonly name: string } | undefined;
+  readonly lowers?: Lowering | undefined;
+}
+
+/** What takes rights away in a change, and no more of it: it holds in this process even where it cannot be stored. */
+export interface Lowering {
+  readonly word: Word;
+  /** What people are told that it is of. */
+  readonly kind: 'tool' | 'gateway';
+  readonly name: string;
 }
 
 /** How often a change is tried that others come before; each time somebody's is done. */
@@ -110,7 +116,7 @@ export class Words {
       // Expected unchanged also where only the others change.
       const own: WordChange = { word: { kind, id, body }, former: former?.revision, deed, accepted };
       const saved = await this.save([own, ...also], expected);
-      if (!saved.ok) return err(this.#lowered({ kind, id }, lowers, saved.error));
+      if (!saved.ok) return err(this.#lowered(lowers, saved.error));
       if (saved.value) return ok(value);
     }
     return err({ code: 'STORE_UNAVAILABLE', reason: 'others keep changing the same' });
@@ -187,14 +193,10 @@ export class Words {
   }
 
   /** Lets what could not be stored hold here where it takes rights away; the stored word stays what changes begin with. */
-  #lowered(
-    { kind, id }: Pick<Word, 'kind' | 'id'>,
-    lowers: WordEdit<unknown>['lowers'],
-    refusal: Refusal,
-  ): Refusal {
+  #lowered(lowers: Lowering | undefined, refusal: Refusal): Refusal {
     const reason = unsavedReason(refusal);
     if (lowers === undefined || reason === undefined) return refusal;
-    const word = { kind, id, body: lowers.body };
+    const { word } = lowers;
     this.#unsaved.set(keyOf(word), word);
     for (const listener of [...this.#listeners]) listener([word]);
     return { code: 'REVOCATION_UNSAVED', kind: lowers.kind, name: lowers.name, reason };

@@ -1,0 +1,225 @@
+// What commands and configuration tools write where the nth write of it fails.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Refusal } from '../../src/core/refusal.ts';
+import { err, type Result } from '../../src/core/result.ts';
+import { LOCAL } from '../../src/core/subject.ts';
+import { mintToken } from '../../src/adapters/auth/mint-token.ts';
+import type { OpenDesks, OpenToolsets } from '../../src/edges/cli/runtime.ts';
+import type { Store } from '../../src/gateway/ports/store.ts';
+import { createToken, revokeToken } from '../../src/gateway/tokens.ts';
+import { openStoreForCommand, openToolsetsForCommand } from '../../src/for-commands.ts';
+import { openDesksForCommand } from '../../src/open-desks.ts';
+import { startAssay } from '../support/assay.ts';
+import { documentedApi, PETS } from '../support/documented-api.ts';
+import { endLater } from '../support/endings.ts';
+import type { JsonObject } from '../support/json.ts';
+import { Faults, MOST_WRITES } from '../support/nth-write.ts';
+import { patient } from '../support/patience.ts';
+import { fixture, tempDir, writeConfig } from '../support/place.ts';
+import { rawRows } from '../support/stores.ts';
+import { valueOf } from '../support/store-values.ts';
+import { meet } from '../support/toolsets.ts';
+
+interface Services {
+  readonly desks: OpenDesks;
+  readonly toolsets: OpenToolsets['toolsets'];
+  readonly store: Store;
+  readonly document: string;
+  readonly module: string;
+}
+
+type Case = readonly [command: string, run: (services: Services) => Promise<Result<unknown, Refusal>>];
+
+const WHO = { subject: LOCAL.subject };
+const BY = { by: LOCAL.subject };
+const TOOLSET = { name: 'one', description: undefined, tools: [], toolNotes: [] };
+const BUNDLE = { assay: 1, preferences: { 'limits.drainMs': 7_000, 'limits.sessions': 700 } };
+
+/** In this order, as each finds what those before it left. */
+const CASES: readonly Case[] = [
+  ['openapi', ({ desks, document }) => desks.importDocument(imported(document, { trust: false }), 'local')],
+  [
+    'openapi, of what is there',
+    ({ desks, document }) =>
+      desks.importDocument(imported(document, { trust: true, headers: { 'X-A': 'b' } }), 'local'),
+  ],
+  ['openapi, unchanged', ({ desks, document }) => desks.importDocument(imported(document), 'local')],
+  ['openapi --remove', ({ desks }) => desks.gateways.remove('pets', WHO)],
+  [
+    'rest add',
+    ({ desks }) => desks.local.create('made', { url: 'http://127.0.0.1:9/one', method: 'GET' }, WHO),
+  ],
+  ['hints --set', async ({ desks }) => withMade(desks, (id) => desks.tools.change(id, HINTS, WHO))],
+  ['rest remove', ({ desks }) => withMade(desks, (id) => desks.local.remove(id, WHO))],
+  ['function add', ({ desks, module }) => desks.modules.add({ module }, LOCAL.subject)],
+  ['function remove', ({ desks, module }) => desks.modules.remove(module, LOCAL.subject)],
+  [
+    'import',
+    ({ desks }) =>
+      desks.bundles.import(
+        { bundle: BUNDLE, apply: true, onConflict: 'replace' },
+        { ...WHO, executeRefusal: undefined },
+      ),
+  ],
+  ['toolset create', ({ toolsets }) => toolsets.create(TOOLSET, { ...BY, equip: true })],
+  [
+    'toolset rename',
+    ({ toolsets }) =>
+      toolsets.change(
+        'one',
+        (toolset) => ({ ok: true, value: { toolset: { ...toolset, name: 'two' }, value: 0 } }),
+        LOCAL.subject,
+      ),
+  ],
+  ['toolset unequip', ({ toolsets }) => toolsets.equip(undefined, LOCAL.subject)],
+  ['toolset equip', ({ toolsets }) => toolsets.equip('two', LOCAL.subject)],
+  ['toolset delete', ({ toolsets }) => toolsets.remove('two', LOCAL.subject)],
+  [
+    'token create',
+    ({ store }) =>
+      createToken(
+        { name: 'ci', scopes: ['mcp'], lifetimeMs: undefined },
+        { store, mint: mintToken, ...BY, nowMs: Date.now() },
+      ),
+  ],
+  ['token revoke', ({ store }) => revokeToken('ci', { store, ...BY, nowMs: Date.now() })],
+];
+
+const HINTS = { annotations: { replaces: false, hints: { readOnlyHint: true, openWorldHint: false } } };
+
+function imported(
+  document: string,
+  { trust, ...more }: JsonObject = {},
+): Parameters<OpenDesks['importDocument']>[0] {
+  const isTrusted = typeof trust === 'boolean' ? { trust } : {};
+  return { name: 'pets', isNameGiven: true, entry: { openapi: document, ...more }, ...isTrusted };
+}
+
+async function withMade(
+  desks: OpenDesks,
+  run: (id: string) => Promise<Result<unknown, Refusal>>,
+): Promise<Result<unknown, Refusal>> {
+  const { tools } = await desks.tools.page({ server: 'local' }, { limit: 10 });
+  const made = tools.find(({ name }) => name.includes('made'));
+  return made === undefined ? err({ code: 'TOOL_UNKNOWN', name: 'made' }) : run(made.id);
+}
+
+describe('a change', () => {
+  it(
+    'by a command is whole or nothing, whichever of its writes fails',
+    async () => {
+      const home = tempDir();
+      const options = { home, config: writeConfig({}) };
+      const store = valueOf(await openStoreForCommand(options));
+      const desks = valueOf(await openDesksForCommand(options));
+      const { toolsets, close } = valueOf(await openToolsetsForCommand(options));
+      endLater(async () => {
+        await close();
+        await desks.close();
+        await store.close();
+      });
+      const module = join(tempDir(), 'm.mjs');
+      writeFileSync(module, 'export default [];\n');
+      const document = (await documentedApi(PETS)).path;
+      const services = { desks, toolsets, store, document, module };
+      const faults = new Faults({ home, databaseUrl: undefined });
+      await faults.install();
+      for (const [command, run] of CASES) {
+        const nothing = await faults.content();
+        await eachWriteFails(faults, command, async () => {
+          const done = await run(services);
+          return done.ok ? undefined : done.error.code;
+        });
+        expect([command, (await faults.content()) === nothing]).toEqual([command, false]);
+      }
+      const before = await faults.content();
+      const absent = { ...imported('/no/such/file.json', { trust: true }), name: 'absent' };
+      expect(await desks.importDocument(absent, LOCAL.subject)).toMatchObject({
+        error: { code: 'SERVER_UNAVAILABLE' },
+      });
+      expect(await faults.content()).toBe(before);
+    },
+    patient(120_000),
+  );
+
+  it(
+    'by a configuration tool is whole or nothing, whichever of its writes fails',
+    async () => {
+      const home = tempDir();
+      const assay = await startAssay({ servers: { plain: fixture('plain') }, home });
+      await assay.settled();
+      const { call } = await meet({ url: `http://127.0.0.1:${assay.port}/mcp/configuration` }, 'modern');
+      const faults = new Faults({ home, databaseUrl: undefined });
+      await faults.install();
+      const tool = { namespacedName: 'plain.echo' };
+      const calls: readonly (readonly [string, JsonObject])[] = [
+        ['build-toolset', { name: 'one', tools: [tool], autoEquip: true }],
+        ['add-tool-annotation', { toolRef: tool, notes: [{ name: 'a', note: 'Ask first.' }] }],
+        ['unequip-toolset', {}],
+        ['equip-toolset', { name: 'one' }],
+        ['delete-toolset', { name: 'one', confirm: true }],
+      ];
+      for (const [name, args] of calls)
+        await eachWriteFails(faults, name, async () => {
+          const { isError, text } = await call(name, args);
+          return isError ? text : undefined;
+        });
+    },
+    patient(120_000),
+  );
+});
+
+it('hints are not set on a REST tool that another process has removed', async () => {
+  const home = tempDir();
+  const options = { home, config: writeConfig({}) };
+  const [one, two] = [
+    valueOf(await openDesksForCommand(options)),
+    valueOf(await openDesksForCommand(options)),
+  ];
+  endLater(async () => {
+    await one.close();
+    await two.close();
+  });
+  const entry = { url: 'http://127.0.0.1:9/one', method: 'GET' };
+  const { id } = valueOf(await one.local.create('made', entry, WHO));
+  await expect
+    .poll(
+      async () => {
+        await two.start('local');
+        return (await two.tools.find(id)).ok;
+      },
+      { timeout: patient(10_000), interval: 20 },
+    )
+    .toBe(true);
+  valueOf(await one.local.remove(id, WHO));
+  expect(await two.tools.change(id, HINTS, WHO)).toEqual(err({ code: 'TOOL_UNKNOWN', name: id }));
+  const words = await rawRows(
+    { home, databaseUrl: undefined },
+    "select * from assay_words where kind = 'tool' and body_json is not null",
+  );
+  expect(words).toEqual([]);
+});
+
+/** Asks again until no write fails any more. `run` gives what it was refused with. */
+async function eachWriteFails(
+  faults: Faults,
+  what: string,
+  run: () => Promise<string | undefined>,
+): Promise<void> {
+  const before = await faults.content();
+  for (let nth = 1; nth <= MOST_WRITES; nth += 1) {
+    await faults.fail(nth);
+    // A fault of the database itself is thrown, as nobody expects it.
+    const refused = await run().catch((error: unknown) => String(error));
+    await faults.fail(undefined);
+    if (refused === undefined) {
+      expect([what, nth > 1]).toEqual([what, true]);
+      return;
+    }
+    expect([what, nth, refused]).toEqual([what, nth, expect.stringMatching(/the test says so|internal/i)]);
+    expect([what, nth, await faults.content()]).toEqual([what, nth, before]);
+  }
+  throw new Error(`${what} is refused although none of its writes fails`);
+}
