@@ -33,7 +33,7 @@ export async function relay(way: Way): Promise<Answer> {
   if (!brought.ok) return refused(brought.error);
   if (brought.value.call !== undefined) return stepOn(way, brought.value.call);
   const { turnstile, spec } = server;
-  const refusal = turnstile.enter()
+  const refusal = turnstile.enter(exchange.subject)
     ? undefined
     : await turnstile.wait({
         subject: exchange.subject,
@@ -50,7 +50,7 @@ export async function relay(way: Way): Promise<Answer> {
     if (exchange.era === 'legacy') return await relayLegacy(way, link.value);
     return await relayModern(way, link.value, brought.value.state);
   } finally {
-    turnstile.leave();
+    turnstile.leave(exchange.subject);
   }
 }
 

@@ -34,14 +34,23 @@ interface Waiter {
 /** A server that leaves so many bytes does not read; what is for it waits here, where it can still be withdrawn. */
 const MOST_UNTAKEN_BYTES = 4 * 1024 * 1024;
 
+/** One in so many places at a server is kept for subjects that have fewer requests there than another. */
+const PLACES_PER_KEPT = 8;
+/** As many subjects without requests are remembered: a Map that is filled and emptied for each call costs more (docs/adr/0004). */
+const MOST_IDLE_SUBJECTS = 64;
+
 /**
  * In front of one server: lets so many requests in at a time, keeps so many more waiting, each subject's in the order in
- * which they came and subjects by turns, and refuses the rest with SERVER_BUSY (docs/adr/0014). While the server does not read, nobody gets in.
+ * which they came and subjects by turns, and refuses the rest with SERVER_BUSY (docs/adr/0014). The last free places go only
+ * to subjects that have fewer requests at the server than another, so that none fills it alone. While the server does not
+ * read, nobody gets in.
  */
 export class Turnstile {
   readonly #options: TurnstileOptions;
   readonly #mostUntaken: number;
   #inFlight = 0;
+  /** Requests that the server works on, by subject. */
+  readonly #held = new Map<string, number>();
   /** By subject, in the order in which subjects have their turns. */
   readonly #queues = new Map<string, Set<Waiter>>();
   #waiting = 0;
@@ -67,9 +76,12 @@ export class Turnstile {
   }
 
   /** Goes in at once; false where that cannot be. Who is in calls `leave`, once. */
-  enter(): boolean {
-    if (this.#waiting > 0 || this.#isFull()) return false;
-    this.#inFlight += 1;
+  enter(subject: string): boolean {
+    const mostHeld = this.#mostHeld();
+    // Where the last places are kept, those that wait may be subjects that get none of them.
+    if (this.#waiting > 0 && (mostHeld === Infinity || this.#queues.has(subject))) return false;
+    if (this.#isFull() || this.#heldBy(subject) >= mostHeld) return false;
+    this.#admit(subject);
     return true;
   }
 
@@ -97,8 +109,11 @@ export class Turnstile {
     });
   }
 
-  leave(): void {
+  leave(subject: string): void {
     this.#inFlight -= 1;
+    const held = this.#heldBy(subject) - 1;
+    if (held === 0 && this.#held.size > MOST_IDLE_SUBJECTS) this.#held.delete(subject);
+    else this.#held.set(subject, held);
     if (this.#waiting > 0) this.advance();
   }
 
@@ -107,7 +122,7 @@ export class Turnstile {
     while (this.#waiting > 0 && !this.#isFull()) {
       const waiter = this.#next();
       if (waiter === undefined) break;
-      this.#inFlight += 1;
+      this.#admit(waiter.subject);
       this.#admittedBytes += waiter.bytes;
       waiter.end(undefined);
     }
@@ -126,6 +141,21 @@ export class Turnstile {
     this.#isSettling = false;
     this.#admittedBytes = 0;
     this.advance();
+  }
+
+  #admit(subject: string): void {
+    this.#inFlight += 1;
+    this.#held.set(subject, this.#heldBy(subject) + 1);
+  }
+
+  #heldBy(subject: string): number {
+    return this.#held.get(subject) ?? 0;
+  }
+
+  /** A subject with so many requests at the server gets no more in; Infinity while there are places for everybody. */
+  #mostHeld(): number {
+    const most = this.#options.limits['limits.requestsPerServer'];
+    return most - this.#inFlight > most / PLACES_PER_KEPT ? Infinity : Math.max(...this.#held.values());
   }
 
   #isFull(): boolean {
@@ -171,15 +201,17 @@ export class Turnstile {
     if (waiters.size === 0) this.#queues.delete(waiter.subject);
   }
 
-  /** The oldest of the subject whose turn it is, which then has the last turn. */
+  /** The oldest of the first subject in turn that may have another place, which then has the last turn; undefined: none may. */
   #next(): Waiter | undefined {
-    const [turn] = this.#queues;
-    if (turn === undefined) return undefined;
-    const [subject, waiters] = turn;
-    this.#queues.delete(subject);
-    this.#queues.set(subject, waiters);
-    const [oldest] = waiters;
-    return oldest;
+    const mostHeld = this.#mostHeld();
+    for (const [subject, waiters] of this.#queues) {
+      if (this.#heldBy(subject) >= mostHeld) continue;
+      this.#queues.delete(subject);
+      this.#queues.set(subject, waiters);
+      const [oldest] = waiters;
+      return oldest;
+    }
+    return undefined;
   }
 
   #whyLate(timeoutMs: number): string {

@@ -8,6 +8,7 @@ import { openStream, send, type Stream } from '../support/http.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernSend, modernStream } from '../support/modern.ts';
+import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
 import { tryStore, valueOf } from '../support/store-values.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
@@ -183,4 +184,36 @@ describe('a token that leaked', () => {
     const itself = await send(url.replace(id, own), { method: 'DELETE', headers: bearer(admin) });
     expect(itself.status).toBe(204);
   });
+});
+
+it('who fills a server with calls that do not end keeps no other token from it', async () => {
+  const home = tempDir();
+  const [greedy, modest, admin] = await Promise.all([
+    keepToken(home, 'greedy'),
+    keepToken(home, 'modest'),
+    keepToken(home, 'admin', { scopes: ['admin'] }),
+  ]);
+  const assay = await startAssay({
+    servers: { c: fixture('cancellable', [], { timeoutMs: patient(20_000) }) },
+    settings: { settings: { 'mcp.access': 'token', 'limits.requestsPerServer': 8 } },
+    home,
+  });
+  const call = (token: string, name: string): Promise<{ readonly text: string }> =>
+    modernSend(assay.url, 'tools/call', { params: { name, arguments: {} }, headers: bearer(token) });
+  expect((await call(modest, 'c_talk')).text).toContain('talked');
+  let ended = 0;
+  for (let calls = 0; calls < 10; calls += 1)
+    void call(greedy, 'c_wait')
+      .catch(() => undefined)
+      .finally(() => (ended += 1));
+  const metrics = `http://127.0.0.1:${assay.port}/metrics`;
+  await until('calls wait', async () =>
+    /^assay_queue_length\{[^}]*\} [23]$/m.test(
+      (await send(metrics, { method: 'GET', headers: bearer(admin) })).text,
+    )
+      ? true
+      : undefined,
+  );
+  for (let calls = 0; calls < 3; calls += 1) expect((await call(modest, 'c_talk')).text).toContain('talked');
+  expect(ended).toBe(0);
 });

@@ -34,7 +34,7 @@ interface Asked {
 /** Comes as a request does: goes in, or waits. */
 function ask(gate: Turnstile, bytes = 1, timeoutMs = 60_000, subject = 'a'): Asked {
   const asked: Asked = { cancellation: new Cancellation(), outcome: undefined };
-  if (gate.enter()) asked.outcome = 'in';
+  if (gate.enter(subject)) asked.outcome = 'in';
   else
     void gate
       .wait({ subject, bytes, timeoutMs, cancellation: asked.cancellation })
@@ -53,8 +53,8 @@ describe('subjects that share a server', () => {
     by(gate, 'greedy');
     const greedy = [by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy')];
     const modest = by(gate, 'modest');
-    gate.leave();
-    gate.leave();
+    gate.leave('greedy');
+    gate.leave('greedy');
     await turn();
     expect([...greedy, modest].map(({ outcome }) => outcome)).toEqual(['in', undefined, undefined, 'in']);
   });
@@ -74,6 +74,82 @@ describe('subjects that share a server', () => {
   });
 });
 
+describe('the last eighth of the places at a server', () => {
+  const by = (gate: Turnstile, subject: string): Asked => ask(gate, 1, 60_000, subject);
+  const outcomes = (asked: readonly Asked[]): readonly Asked['outcome'][] =>
+    asked.map(({ outcome }) => outcome);
+
+  it('is not for the subject that has most of them: another gets in at once, past those that wait', async () => {
+    const gate = turnstile({ most: 16, mostWaiting: 9 });
+    const greedy = Array.from({ length: 18 }, () => by(gate, 'greedy'));
+    expect(outcomes(greedy)).toEqual([...Array<'in'>(14).fill('in'), ...Array<undefined>(4)]);
+    const modest = [by(gate, 'modest'), by(gate, 'modest'), by(gate, 'modest')];
+    expect(outcomes(modest)).toEqual(['in', 'in', undefined]);
+    gate.leave('modest');
+    await turn();
+    expect([...outcomes(modest), ...outcomes(greedy.slice(14))]).toEqual([
+      'in',
+      'in',
+      'in',
+      ...Array<undefined>(4),
+    ]);
+  });
+
+  it('does not exist at a server with fewer than eight, which takes as many as it is said to', () => {
+    const gate = turnstile({ most: 7 });
+    expect(outcomes(Array.from({ length: 7 }, () => by(gate, 'greedy')))).toEqual(Array(7).fill('in'));
+  });
+
+  it('leaves nobody waiting for whom there is a place, whoever comes and leaves', async () => {
+    const subjects = ['a', 'b', 'c', 'd'];
+    const steps = fc.array(fc.tuple(fc.boolean(), fc.constantFrom(...subjects)), { maxLength: 150 });
+    await fc.assert(
+      fc.asyncProperty(steps, fc.integer({ min: 1, max: 24 }), async (plan, most) => {
+        const gate = turnstile({ most, mostWaiting: 200 });
+        const asked: { readonly subject: string; readonly one: Asked }[] = [];
+        const held = new Map(subjects.map((subject) => [subject, 0]));
+        const count = (subject: string, more: number): void =>
+          void held.set(subject, (held.get(subject) ?? 0) + more);
+        const isIn = ({ one }: { readonly one: Asked }): boolean => one.outcome === 'in';
+        const look = async (): Promise<void> => {
+          await Promise.resolve();
+          await Promise.resolve();
+          for (const subject of subjects) {
+            const inside = asked.filter((each) => each.subject === subject && isIn(each)).length;
+            held.set(subject, inside - (left.get(subject) ?? 0));
+          }
+          const total = [...held.values()].reduce((sum, each) => sum + each, 0);
+          expect([gate.inFlight, total <= most]).toEqual([total, true]);
+          const isKept = most - total <= Math.floor(most / 8);
+          for (const { subject } of asked.filter(({ one }) => one.outcome === undefined)) {
+            const isGreediest = (held.get(subject) ?? 0) >= Math.max(...held.values());
+            expect([subject, total === most || (isKept && isGreediest)]).toEqual([subject, true]);
+          }
+        };
+        const left = new Map<string, number>();
+        const leave = (subject: string): void => {
+          if ((held.get(subject) ?? 0) === 0) return;
+          left.set(subject, (left.get(subject) ?? 0) + 1);
+          count(subject, -1);
+          gate.leave(subject);
+        };
+        for (const [comes, subject] of plan) {
+          if (comes) asked.push({ subject, one: by(gate, subject) });
+          else leave(subject);
+          await look();
+        }
+        for (let more = 0; more < 300 && gate.inFlight > 0; more += 1) {
+          for (const subject of subjects) leave(subject);
+          await look();
+        }
+        expect([gate.inFlight, gate.waiting]).toEqual([0, 0]);
+        expect(asked.every(isIn)).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
 describe('a turnstile', () => {
   it('lets so many in, keeps so many waiting, and refuses the rest', async () => {
     const gate = turnstile({ most: 2, mostWaiting: 1 });
@@ -86,7 +162,7 @@ describe('a turnstile', () => {
       busy('1 requests wait for it, and no more may (limits.queuePerServer)'),
     ]);
     expect([gate.inFlight, gate.waiting]).toEqual([2, 1]);
-    gate.leave();
+    gate.leave('a');
     await turn();
     expect(asked[2]?.outcome).toBe('in');
     expect([gate.inFlight, gate.waiting]).toEqual([2, 0]);
@@ -113,7 +189,7 @@ describe('a turnstile', () => {
     const other = turnstile({ most: 1, mostBytes: 100 });
     ask(other);
     const large = ask(other, 5_000);
-    other.leave();
+    other.leave('a');
     await turn();
     expect(large.outcome).toBe('in');
   });
@@ -166,7 +242,7 @@ describe('a turnstile', () => {
     const first = ask(gate);
     first.cancellation.cancel();
     const second = ask(gate);
-    gate.leave();
+    gate.leave('a');
     await turn();
     expect([first.outcome, second.outcome]).toEqual([{ code: 'CANCELLED' }, 'in']);
   });
@@ -222,7 +298,7 @@ describe('a turnstile', () => {
           if (step === 'come') asked.push(ask(gate, number + 1));
           else if (step === 'leave' && gate.inFlight > 0) {
             left += 1;
-            gate.leave();
+            gate.leave('a');
           } else if (step === 'cancel') {
             const waiting = asked.filter(({ outcome }) => outcome === undefined);
             waiting[number % Math.max(1, waiting.length)]?.cancellation.cancel();
@@ -238,7 +314,7 @@ describe('a turnstile', () => {
         for (let more = 0; more < 200 && gate.inFlight + gate.waiting > 0; more += 1) {
           if (gate.inFlight > 0) {
             left += 1;
-            gate.leave();
+            gate.leave('a');
           }
           await turn();
           await look();
