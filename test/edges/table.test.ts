@@ -1,6 +1,6 @@
 import ansis from 'ansis';
 import { describe, expect, it } from 'vitest';
-import { tableOf } from '../../src/edges/cli/table.ts';
+import { proseOf, tableOf } from '../../src/edges/cli/table.ts';
 
 /** The lines of a table without its head. */
 function rows(cells: readonly (readonly string[])[]): readonly string[] {
@@ -29,5 +29,20 @@ describe('a table', () => {
 
   it('holds as many rows as there are', () => {
     expect(rows(Array.from({ length: 200_000 }, () => ['a', 'b']))).toHaveLength(200_000);
+  });
+});
+
+describe('prose', () => {
+  const text = `${'word '.repeat(30)}${'x'.repeat(90)} end`;
+
+  it('is wrapped to 80 columns at a terminal, and loses nothing', () => {
+    const lines = proseOf(text, { indent: '  ', isTerminal: true }).split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([`  ${'x'.repeat(90)}`]);
+    expect(lines.every((line) => line.startsWith('  '))).toBe(true);
+    expect(lines.map((line) => line.trim()).join(' ')).toBe(text);
+  });
+
+  it('is one line for a program', () => {
+    expect(proseOf(text, { indent: '  ', isTerminal: false })).toBe(`  ${text}`);
   });
 });

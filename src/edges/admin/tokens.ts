@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, SCOPES } from '../../core/subject.ts';
-import { unsavedReason } from '../../core/unsaved.ts';
+import { unsavedReason } from '../../core/errors.ts';
 import { lifetimeMsOf, tokenNameFault, tokenState } from '../../core/token.ts';
 import type { StoredToken } from '../../gateway/ports/store.ts';
 import { createToken, revokeToken } from '../../gateway/tokens.ts';

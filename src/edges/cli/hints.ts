@@ -1,12 +1,12 @@
 import { HINTS, hintMeant, type Hint } from '../../core/hints/hint.ts';
+import { nearest } from '../../core/nearest.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/hints/tool-view.ts';
-import { allTools, namedTool } from './named-tool.ts';
 import { print, printJson } from './output.ts';
-import type { Runtime } from './runtime.ts';
+import type { OpenDesks, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 import { withOpened } from './with-opened.ts';
 import type { JsonOptions } from './with-toolsets.ts';
@@ -68,4 +68,23 @@ function show({ name, hints }: ToolView): void {
     ];
   });
   print(tableOf(['HINT', 'VALUE', 'WHY, AND ALL CLAIMS'], rows));
+}
+
+const MOST_TOOLS = 100_000;
+
+/** All tools of all servers, which are started for it and compared with what was accepted of them. */
+export async function allTools({ tools, startAll }: OpenDesks): Promise<readonly ToolView[]> {
+  await startAll();
+  return (await tools.page({}, { limit: MOST_TOOLS })).tools;
+}
+
+/** By its public name, its namespaced name or its id. REF_UNKNOWN names the nearest one. */
+export function namedTool(tools: readonly ToolView[], name: string): Result<ToolView, Refusal> {
+  const found = tools.find((tool) => [tool.name, tool.namespacedName, tool.id].includes(name));
+  if (found !== undefined) return ok(found);
+  const near = nearest(
+    name,
+    tools.flatMap((tool) => [tool.name, tool.namespacedName]),
+  );
+  return err({ code: 'REF_UNKNOWN', ref: name, ...(near !== undefined && { nearest: near }) });
 }

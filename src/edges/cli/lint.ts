@@ -12,7 +12,7 @@ import { countedIn } from '../../gateway/hints/review-counts.ts';
 import type { Entry } from '../../gateway/listing.ts';
 import { complain } from './complain.ts';
 import { print, printError, printJson } from './output.ts';
-import { reviewNote } from './review-note.ts';
+import { reviewNote } from './review.ts';
 import type { CommonOptions, OpenTools, Runtime } from './runtime.ts';
 import { style } from './style.ts';
 

@@ -5,7 +5,8 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/hints/tool-view.ts';
-import { allTools, namedTool } from './named-tool.ts';
+import type { ReviewCounts } from '../../gateway/hints/review-counts.ts';
+import { allTools, namedTool } from './hints.ts';
 import { print, printError, printJson } from './output.ts';
 import {
   changedInstructions,
@@ -15,7 +16,7 @@ import {
 } from './review-instructions.ts';
 import type { Runtime } from './runtime.ts';
 import { style } from './style.ts';
-import { tableOf } from './table.ts';
+import { proseOf, tableOf } from './table.ts';
 import { withOpened } from './with-opened.ts';
 
 export interface ReviewOptions extends AcceptOptions {
@@ -120,11 +121,15 @@ function showAll(items: readonly ReviewItem[], { json = false }: ReviewOptions):
   const servers = items.length - tools;
   if (tools > 0)
     printError(
-      `${counted(tools, 'tool')} to review. \`assay review TOOL\` shows what changed, and --accept accepts it.`,
+      proseOf(
+        `${counted(tools, 'tool')} to review. \`assay review TOOL\` shows what changed, and --accept accepts it.`,
+      ),
     );
   if (servers > 0)
     printError(
-      `Instructions of ${counted(servers, 'server')} to review. \`assay review --instructions SERVER\` shows\nwhat changed, and --accept accepts it.`,
+      proseOf(
+        `Instructions of ${counted(servers, 'server')} to review. \`assay review --instructions SERVER\` shows what changed, and --accept accepts it.`,
+      ),
     );
 }
 
@@ -144,11 +149,21 @@ function whyOf({ reasons, suspends, isVolatile }: ToolItem): string {
 function showOne(item: ToolItem, { json = false }: ReviewOptions): void {
   if (json) return printJson({ review: [item] });
   print(`${printable(item.name)}: ${item.severity === 'dangerous' ? style.red('dangerous') : item.severity}`);
-  print(`  ${printable(whyOf(item))}`);
+  print(proseOf(printable(whyOf(item)), { indent: '  ' }));
   for (const { path, before, after } of item.changes) {
     print(`  ${path === '' ? 'the whole' : printable(path)}`);
     if (before !== undefined) print(style.red(`    - ${printable(before)}`));
     if (after !== undefined) print(style.green(`    + ${printable(after)}`));
   }
-  printError('`--accept` accepts exactly this definition; overrides of the tool then count for it.');
+  printError(proseOf('`--accept` accepts exactly this definition; overrides of the tool then count for it.'));
+}
+
+/** What other commands say where something waits. */
+export function reviewNote({ tools, dangerous, suspended }: ReviewCounts): string {
+  const parts = [
+    ...(dangerous > 0 ? [`${dangerous} dangerous`] : []),
+    ...(suspended > 0 ? [`${suspended} with suspended overrides`] : []),
+  ];
+  const details = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+  return `note: ${counted(tools, 'tool')} to review${details}; \`assay review\` shows what changed`;
 }

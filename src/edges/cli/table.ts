@@ -34,6 +34,20 @@ function safe(cell: string): string {
   return COLOURED.test(cell) ? cell : printable(cell);
 }
 
+const PROSE_WIDTH = 80;
+
+/** Sentences for a person: wrapped at words at a terminal, and one line for a program. */
+export function proseOf(
+  text: string,
+  {
+    indent = '',
+    isTerminal = process.stdout.isTTY,
+  }: { readonly indent?: string; readonly isTerminal?: boolean } = {},
+): string {
+  const lines = isTerminal ? wrapped(text, PROSE_WIDTH - indent.length) : [text];
+  return lines.map((line) => indent + line).join('\n');
+}
+
 function wrapped(text: string, room: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

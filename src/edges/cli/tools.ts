@@ -10,7 +10,7 @@ import type { Entry } from '../../gateway/listing.ts';
 import { nameIn, refIdIn } from '../../gateway/toolsets/tool-index.ts';
 import { complain } from './complain.ts';
 import { print, printError, printJson } from './output.ts';
-import { reviewNote } from './review-note.ts';
+import { reviewNote } from './review.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 

@@ -3,7 +3,7 @@ import type { ServerWord } from '../../core/hints/server-word.ts';
 import { toolWordIn, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { unsavedReason } from '../../core/unsaved.ts';
+import { unsavedReason } from '../../core/errors.ts';
 import type { CommitStore } from '../ports/commit.ts';
 import type { Store } from '../ports/store.ts';
 import type {
