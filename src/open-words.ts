@@ -58,7 +58,7 @@ export function reviewing(
   return {
     claims,
     instructions,
-    onInstructions: isRecorded ? (spec, text) => void instructions?.saw(spec, text) : undefined,
+    onInstructions: isRecorded ? (spec, now) => void instructions?.saw(spec, now) : undefined,
     onTools: isRecorded ? (...read) => drift?.saw(...read) : undefined,
   };
 }

@@ -17,10 +17,14 @@ export interface InstructionsReviewOptions {
 
 /** One text of instructions. */
 export interface InstructionsText {
-  /** SHA-256 in hexadecimal. */
+  /** SHA-256 of the whole text as the server gave it, in hexadecimal, so that it does not depend on a limit. */
   readonly digest: string;
+  /** Cut where it was too long. */
   readonly text: string;
 }
+
+/** Of a server that gives no instructions: the first that it gives later are a change. */
+const NONE: InstructionsText = { digest: sha256(''), text: '' };
 
 /** What is kept of the instructions of one server: the text that was accepted, and the one that differs from it. */
 export interface InstructionsState {
@@ -35,7 +39,7 @@ export interface InstructionsState {
 export interface InstructionsView {
   readonly gatewayId: string;
   readonly serverName: string;
-  /** SHA-256 of the accepted text, in hexadecimal. */
+  /** SHA-256 of the whole accepted text, in hexadecimal. */
   readonly digest: string;
   /** The accepted text, which models get. */
   readonly text: string;
@@ -67,9 +71,12 @@ export class InstructionsReview {
   }
 
   /** What of a server's text models may be given: the accepted text; undefined where none is known. */
-  passed(spec: ServerSpec, text: string | undefined): string | undefined {
-    if (text === undefined) return undefined;
-    return (this.stateOf(spec)?.accepted ?? this.#first.get(idsOf(spec).serverId))?.text;
+  passed(spec: ServerSpec, now: InstructionsText | undefined): string | undefined {
+    if (now === undefined) return undefined;
+    const accepted = this.stateOf(spec)?.accepted ?? this.#first.get(idsOf(spec).serverId);
+    // The accepted text may have been cut under another limit.
+    if (accepted?.digest === now.digest) return now.text;
+    return accepted?.text === NONE.text ? undefined : accepted?.text;
   }
 
   stateOf(spec: ServerSpec): InstructionsState | undefined {
@@ -77,11 +84,10 @@ export class InstructionsReview {
       InstructionsState | undefined; // only this class writes it
   }
 
-  /** A server gave this text. Resolves when that is kept: as accepted where it is the first, else as changed. */
-  async saw(spec: ServerSpec, text: string | undefined): Promise<void> {
-    if (text === undefined || isAsKnown(this.stateOf(spec), sha256(text))) return;
+  /** A server gave this text, or none. Resolves when that is kept: as accepted where it is the first, else as changed. */
+  async saw(spec: ServerSpec, now: InstructionsText = NONE): Promise<void> {
+    if (isSettled(this.stateOf(spec), now)) return;
     const { log, words } = this.#options;
-    const now = { digest: sha256(text), text };
     const id = idsOf(spec).serverId;
     try {
       const ready = await words.ready();
@@ -98,7 +104,8 @@ export class InstructionsReview {
   /** Undefined: no instructions of this server were ever seen. */
   viewOf(spec: ServerSpec): InstructionsView | undefined {
     const state = this.stateOf(spec);
-    return state && viewOf(state);
+    const hasText = state !== undefined && (state.accepted.text !== NONE.text || state.changed !== undefined);
+    return hasText ? viewOf(state) : undefined;
   }
 
   /** Accepts what a server says now. SERVER_UNKNOWN where it never said anything, or the reviewer's objection. */
@@ -126,13 +133,18 @@ export class InstructionsReview {
     before: InstructionsState | undefined,
     now: InstructionsText,
   ): Result<WordEdit<undefined>, Refusal> {
-    const unchanged = ok({ body: before, value: undefined });
     if (before === undefined) {
       const body: InstructionsState = { server: spec.name, identity: idsOf(spec).identity, accepted: now };
       return ok({ body, value: undefined });
     }
-    if (isAsKnown(before, now.digest)) return unchanged;
-    const { changed: _, ...rest } = before;
+    if (isSettled(before, now)) return ok({ body: before, value: undefined });
+    const { changed, ...rest } = before;
+    if ((changed ?? before.accepted).digest === now.digest)
+      return ok({
+        body:
+          changed === undefined ? { ...rest, accepted: now } : { ...rest, changed: { ...changed, ...now } },
+        value: undefined,
+      });
     const isBack = before.accepted.digest === now.digest;
     const after: InstructionsState = isBack
       ? rest
@@ -195,6 +207,10 @@ function viewOf({ server, accepted, changed }: InstructionsState): InstructionsV
   };
 }
 
-function isAsKnown(state: InstructionsState | undefined, digest: string): boolean {
-  return state !== undefined && (state.changed ?? state.accepted).digest === digest;
+/** Whether nothing of it has to be kept. A server that stops giving instructions has models told nothing. */
+function isSettled(state: InstructionsState | undefined, now: InstructionsText): boolean {
+  if (state === undefined) return false;
+  const { digest, text } = state.changed ?? state.accepted;
+  const isGone = now.text === NONE.text && state.accepted.text !== NONE.text;
+  return isGone || (digest === now.digest && text === now.text);
 }

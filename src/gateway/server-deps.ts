@@ -2,7 +2,7 @@ import type { ServerSpec } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
 import type { SoleClient } from './client-session.ts';
 import type { ToolClaims } from './hints/tool-claims.ts';
-import type { InstructionsReview } from './instructions-review.ts';
+import type { InstructionsReview, InstructionsText } from './instructions-review.ts';
 import type { Connect, Definition, Log, Memory } from './ports.ts';
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { Credentials } from './ports/credentials.ts';
@@ -23,7 +23,7 @@ export interface ServerDeps {
   /** Holds instructions of servers to what was accepted; undefined: they pass as they are. */
   readonly instructions?: Pick<InstructionsReview, 'passed' | 'stateOf'> | undefined;
   /** Told what a server tells models about itself each time it is connected. */
-  readonly onInstructions?: ((spec: ServerSpec, text: string | undefined) => void) | undefined;
+  readonly onInstructions?: ((spec: ServerSpec, now: InstructionsText | undefined) => void) | undefined;
   /** A number from 0 to 1. */
   readonly chance: () => number;
   /** Those of the server in whose place it comes. */

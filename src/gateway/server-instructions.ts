@@ -1,13 +1,15 @@
 import { boundedInstructions, joinedInstructions, type Bounded } from '../core/instructions.ts';
+import { sha256 } from '../core/digest.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
+import type { InstructionsText } from './instructions-review.ts';
 import type { ServerDeps } from './server-deps.ts';
 
 type Deps = Pick<ServerDeps, 'limits' | 'instructions' | 'onInstructions'>;
 
 /** What one server tells models about itself, within its bound, and what of that they get. */
 export class ServerInstructions {
-  /** As it last said, cut where that was too long. */
-  said: string | undefined;
+  /** As it last said; undefined: nothing. Of what is remembered the digest is that of the cut text. */
+  said: InstructionsText | undefined;
   isCut = false;
   readonly #deps: Deps;
 
@@ -33,7 +35,8 @@ export class ServerInstructions {
   /** What models get. */
   passed(spec: ServerSpec): string | undefined {
     const { instructions } = this.#deps;
-    return instructions === undefined ? this.said : instructions.passed(spec, this.said);
+    const text = instructions === undefined ? this.said?.text : instructions.passed(spec, this.said);
+    return text === undefined ? undefined : boundedInstructions(text, this.mostBytes).text;
   }
 
   /** Whether what it says now waits for a review. */
@@ -42,9 +45,10 @@ export class ServerInstructions {
   }
 
   #take(text: string | undefined): void {
-    const bounded = text === undefined ? undefined : boundedInstructions(text, this.mostBytes);
-    this.said = bounded?.text;
-    this.isCut = bounded?.isCut === true;
+    const bounded = boundedInstructions(text ?? '', this.mostBytes);
+    // An empty text tells models no more than none.
+    this.said = text === undefined || text === '' ? undefined : { digest: sha256(text), text: bounded.text };
+    this.isCut = bounded.isCut;
   }
 }
 

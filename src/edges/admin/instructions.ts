@@ -10,7 +10,9 @@ const INSTRUCTIONS = z
   .object({
     gatewayId: z.string(),
     serverName: z.string(),
-    digest: z.string().openapi({ description: 'SHA-256 of the accepted text.' }),
+    digest: z
+      .string()
+      .openapi({ description: 'SHA-256 of the whole accepted text, which may be longer than `text`.' }),
     text: z.string().openapi({ description: 'The accepted text, which models get.' }),
     drift: z
       .object({ since: z.iso.datetime(), digest: z.string(), text: z.string() })

@@ -113,13 +113,18 @@ const COLOURS: Readonly<Record<Mark, (text: string) => string>> = {
 function showDifference({ name, reasons, since, accepted, changed }: InstructionsItem): void {
   print(`The instructions of ${printable(name)} changed (first seen ${since}):`);
   for (const reason of reasons) print(`  ${reason}`);
-  for (const [mark, line] of difference(accepted.text.split('\n'), changed.text.split('\n')))
+  for (const [mark, line] of difference(linesOf(accepted.text), linesOf(changed.text)))
     for (const [at, part] of wrapped(printable(line), (process.stdout.columns || 80) - INDENT).entries())
       print(COLOURS[mark](`    ${at === 0 ? mark : ' '} ${part}`));
 }
 
 /** Of a mark and what is before and after it. A continued line has no mark, so that no text can pass for one. */
 const INDENT = 6;
+
+/** None in a text of a server that gave none. */
+function linesOf(text: string): readonly string[] {
+  return text === '' ? [] : text.split('\n');
+}
 
 /** The lines that begin and end both texts, and between them all that is removed, then all that is added. */
 function difference(
