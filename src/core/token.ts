@@ -62,7 +62,7 @@ export function tokenState(
 
 /**
  * The machine's clock without its steps back: it goes on at the pace of the monotonic clock where the machine's was set
- * back, so that what has expired once stays expired. Of a step forward it takes all. Both in ms.
+ * back, so that what has expired once stays expired. Of a step forward it takes all. Both in ms; the result is a whole number.
  */
 export function steadyClock(
   wallMs: () => number = () => Date.now(),
@@ -74,7 +74,7 @@ export function steadyClock(
     const atMs = monotonicMs();
     lastMs = Math.max(wallMs(), lastMs + atMs - lastAtMs);
     lastAtMs = atMs;
-    return lastMs;
+    return Math.floor(lastMs); // as the machine's clock gives it: columns of PostgreSQL take whole ms
   };
 }
 

@@ -55,3 +55,13 @@ it('a token that has expired stays expired when the clock of the machine is set 
   expect(await isIn()).toBe(false);
   gate.close();
 });
+
+it('the steady clock gives whole milliseconds, as databases keep them', () => {
+  let atMs = 0.3;
+  const clock = steadyClock(
+    () => 1_000,
+    () => (atMs += 0.7),
+  );
+  const read = [clock(), clock(), clock()];
+  expect(read).toEqual([1_000, 1_001, 1_002]);
+});
