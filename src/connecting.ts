@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { connectMade } from './adapters/sources/connect-made.ts';
 import { watchFile } from './adapters/config/watch-file.ts';
 import type { FilterRunner } from './adapters/sources/http/filter-processes.ts';
-import type { HttpPort } from './adapters/sources/http/http-port.ts';
+import type { HttpPort } from './adapters/sources/http/open-http.ts';
 import type { ReachRules } from './core/reach.ts';
 import { isMade } from './core/server-spec.ts';
 import type { Connect, Log } from './gateway/ports.ts';

@@ -1,4 +1,4 @@
-import { loadConfig, type Config, type ConfigSurroundings } from './adapters/config/load-config.ts';
+import { type Config, type ConfigSurroundings, loadConfig } from './adapters/config/load-config.ts';
 import { watchFile, type Watching } from './adapters/config/watch-file.ts';
 import { sentenceOf } from './core/sentences.ts';
 import type { Catalog } from './gateway/catalog.ts';

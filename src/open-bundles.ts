@@ -1,7 +1,7 @@
 import { passphraseSeal } from './adapters/auth/passphrase-seal.ts';
 import { secretMembers } from './adapters/telemetry/secret-members.ts';
 import { isSettingKey } from './core/settings.ts';
-import { fixOf } from './core/setting-fix.ts';
+import { fixOf } from './core/resolve-settings.ts';
 import { BundleDesk } from './gateway/bundle/bundle-desk.ts';
 import type { GatewayDesk } from './gateway/gateways/gateway-desk.ts';
 import type { Toolsets } from './gateway/toolsets/toolsets.ts';

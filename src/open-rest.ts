@@ -3,7 +3,7 @@ import { mintToken } from './adapters/auth/mint-token.ts';
 import { VERSION } from './core/identity.ts';
 import type { AdminDeps } from './edges/admin/admin-deps.ts';
 import type { Admin } from './edges/admin/open-admin.ts';
-import type { OtherPaths } from './edges/mcp/other-paths.ts';
+import type { OtherPaths } from './edges/mcp/request-path.ts';
 import { openBundles } from './open-bundles.ts';
 import { desksOf } from './open-desks.ts';
 import type { OpenedConfig } from './opening.ts';

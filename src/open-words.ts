@@ -1,6 +1,5 @@
-import { entrySeal } from './adapters/auth/entry-seal.ts';
-import { entryReader } from './adapters/config/registered-entry.ts';
-import { localReader } from './adapters/config/registered-local.ts';
+import { entrySeal } from './adapters/auth/seal.ts';
+import { entryReader, localReader } from './adapters/config/registered-entry.ts';
 import { openWordsFile } from './adapters/store/words-file.ts';
 import { secretsOfServer } from './adapters/telemetry/secret-values.ts';
 import type { ProsePolicy } from './core/hints/drift.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { attachedView, followServe, planOfServe, type Shown } from './attach.ts';
-import { emptyConfig, loadConfig, type Config } from './adapters/config/load-config.ts';
+import { type Config, emptyConfig, loadConfig } from './adapters/config/load-config.ts';
 import { locateConfig } from './adapters/config/locate-config.ts';
 import type { Watching } from './adapters/config/watch-file.ts';
 import { downstream } from './adapters/downstream/connect.ts';
@@ -20,8 +20,8 @@ import {
   ignoredSentence,
   ignoredSettings,
   isStorable,
-  resolveSettings,
   type Resolved,
+  resolveSettings,
 } from './core/resolve-settings.ts';
 import type { SettingKey, Settings } from './core/settings.ts';
 import type { OpenCatalog } from './edges/cli/runtime.ts';

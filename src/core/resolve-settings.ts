@@ -1,7 +1,7 @@
 import type { Refusal } from './refusal.ts';
 import { err, ok, type Result } from './result.ts';
 import type { SettingFacts, SettingKind } from './setting-kind.ts';
-import { isSettingKey, SETTINGS, type SettingKey, type Settings } from './settings.ts';
+import { isSettingKey, type SettingKey, SETTINGS, type Settings } from './settings.ts';
 
 /** Who said what a setting is, in the order of precedence. */
 export type SettingOrigin = 'environment' | 'config file' | 'store' | 'default';
@@ -110,4 +110,24 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 function valueIn(given: string, kind: SettingKind): unknown {
   if (kind.type === 'flag') return FLAGS.get(given.toLowerCase()) ?? given;
   return kind.type === 'whole' && /^\d{1,15}$/.test(given) ? Number(given) : given;
+}
+
+/** Whose word on a setting goes before what is stored, and where it stands. */
+export interface SettingFix {
+  readonly origin: 'environment' | 'config file';
+  /** The variable, or the member of the file. */
+  readonly by: string;
+}
+
+/** Undefined: what is stored counts. */
+export function fixOf(
+  key: SettingKey,
+  { env, file }: Pick<SettingSources, 'env' | 'file'>,
+): SettingFix | undefined {
+  const { env: variable, otherEnv } = SETTINGS[key];
+  const by = [variable, otherEnv].find(
+    (name) => name !== undefined && env[name] !== undefined && env[name] !== '',
+  );
+  if (by !== undefined) return { origin: 'environment', by };
+  return file.has(key) ? { origin: 'config file', by: `settings["${key}"]` } : undefined;
 }

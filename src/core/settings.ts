@@ -355,7 +355,7 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
   'limits.listEntries': {
     env: 'ASSAY_LIMITS_LIST_ENTRIES',
     changedBy: 'admin',
-    kind: whole(10_000, 1, 1_000_000),
+    kind: whole(10_000, 1, 100_000),
     about:
       'Maximum number of tools, prompts, resources or resource templates to take from one server, each kind counted by itself; the rest is left out.',
   },

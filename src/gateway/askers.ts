@@ -1,8 +1,9 @@
 import { rpcErrorOf } from '../core/errors.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { Slots } from '../core/slots.ts';
+import { LOCAL } from '../core/subject.ts';
 import type { ClientSession } from './client-session.ts';
-import type { Question } from './ports.ts';
+import type { Offer, Question } from './ports.ts';
 
 /** Asks the client of one call. */
 export type Asker = (question: Question) => void;
@@ -40,4 +41,21 @@ export class Askers {
 export function refuseQuestion(question: Question, what?: Refusal): void {
   const refusal = what ?? { code: 'METHOD_UNKNOWN', method: question.message.method };
   question.answer({ kind: 'error', text: JSON.stringify(rpcErrorOf(refusal, true)) });
+}
+
+/**
+ * A client that can do everything and has nothing. Some servers list tools only to a client that can be asked, so their
+ * lists are read in its name; calls never are.
+ */
+export const EMPTY_CLIENT: Offer = {
+  capabilities:
+    '{"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}},"elicitation":{"form":{},"url":{}}}',
+  clientInfo: undefined,
+  subject: LOCAL.subject,
+};
+
+/** It has no roots, and answers nothing else. */
+export function answerEmpty(question: Question): void {
+  if (question.message.method === 'roots/list') question.answer({ kind: 'result', text: '{"roots":[]}' });
+  else refuseQuestion(question);
 }

@@ -3,7 +3,7 @@ import type { DeclaredHints, OfferFacts, ServerFacts } from '../core/judge-serve
 import { defaultSettings } from '../core/resolve-settings.ts';
 import { isMade, type ServerSpec } from '../core/server-spec.ts';
 import type { Catalog } from './catalog.ts';
-import { answerEmpty, EMPTY_CLIENT } from './empty-client.ts';
+import { answerEmpty, EMPTY_CLIENT } from './askers.ts';
 import { readList } from './inventory.ts';
 import type { Connect, Definition, LinkEvents } from './ports.ts';
 import type { Server } from './server.ts';

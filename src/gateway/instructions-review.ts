@@ -1,6 +1,6 @@
 import type { Deed } from '../core/deed.ts';
 import { sha256 } from '../core/digest.ts';
-import { gatewayIdOf } from '../core/hints/tool-id.ts';
+import { gatewayIdOf } from '../core/hints/hint.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';

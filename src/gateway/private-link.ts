@@ -2,7 +2,7 @@ import { err, type Result } from '../core/result.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import { passing, type Ending } from '../core/supervision.ts';
-import { Askers, refuseQuestion, type Asker } from './askers.ts';
+import { type Asker, Askers, refuseQuestion } from './askers.ts';
 import { tell, type ClientSession } from './client-session.ts';
 import type { LinkChoice } from './link-choice.ts';
 import { LogWishes } from './log-wishes.ts';

@@ -6,7 +6,7 @@ import { inputRequiredText, requestStateOf, retryOf } from '../protocol/question
 import { memberOf } from '../protocol/spans.ts';
 import { asksForInput } from '../protocol/translate.ts';
 import type { Answer, Exchange } from './exchange.ts';
-import { refuseQuestion, type Askers } from './askers.ts';
+import { type Askers, refuseQuestion } from './askers.ts';
 import { fulfil } from './fulfil.ts';
 import { InterruptibleCall } from './interruptible-call.ts';
 import { linkChoice, type LinkChoice } from './link-choice.ts';

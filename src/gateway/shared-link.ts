@@ -1,7 +1,6 @@
 import type { ServerSpec } from '../core/server-spec.ts';
-import type { Askers } from './askers.ts';
+import { answerEmpty, type Askers, EMPTY_CLIENT } from './askers.ts';
 import { tell, type SoleClient } from './client-session.ts';
-import { answerEmpty, EMPTY_CLIENT } from './empty-client.ts';
 import type { LinkEvents, Opening } from './ports.ts';
 
 /** Who is at the other end of a server's shared link. */

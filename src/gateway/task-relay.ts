@@ -1,22 +1,23 @@
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { NotificationMessage } from '../protocol/message.ts';
+import { type NotificationMessage, readServerMessage } from '../protocol/message.ts';
 import { textOf } from '../protocol/spans.ts';
+import { splice } from '../protocol/splice.ts';
 import {
   asksForTask,
   declaresTasks,
   isRelatedToTask,
   relatedTaskIn,
   runsOnlyAsTask,
+  type TaskChange,
+  taskEdits,
   taskIdsInNote,
   taskIdsInReply,
-  type TaskChange,
 } from '../protocol/tasks.ts';
 import { nameOf } from '../protocol/translate.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import type { TaskIds } from './ports/task-ids.ts';
 import type { Server } from './server.ts';
-import { TaskNotes } from './task-notes.ts';
 import { knowsTasks, makesTasks, offersTasks } from './task-support.ts';
 
 /** Hands an exchange to a server that is known. */
@@ -58,7 +59,7 @@ export function wrapping(ids: TaskIds, { spec }: Server, subject: string): (inne
   return (inner) => ids.wrap(spec.name, subject, inner);
 }
 
-export interface OwnTasks {
+interface OwnTasks {
   readonly relay: Relay;
   /** Ids, as the server gave them, of the tasks that the request is about. */
   readonly own: readonly string[];
@@ -125,4 +126,56 @@ function relatedTo(
   if (related === undefined) return ok(undefined);
   const task = ids.unwrap(related.id, subject);
   return task?.server === spec.name ? ok(task.inner) : err({ code: 'TASK_UNKNOWN', taskId: related.id });
+}
+
+type Pass = (note: NotificationMessage, bytes: Buffer) => void;
+
+interface TaskNotesOptions {
+  /** Hands a notification on to the client of the request. */
+  readonly pass: Pass;
+  readonly wrap: (inner: string) => string;
+  /** Whether no other client uses the link. */
+  readonly isAlone: boolean;
+}
+
+/** Most notifications of one request that wait for its task to be known. */
+const MOST_HELD = 100;
+
+/**
+ * Notifications on the stream of a request that name tasks. A server may say there what is about any task of its
+ * connection (2025-11-25, basic/utilities/tasks#input-required-status), which clients may share: so only what is about a
+ * task of this request goes on, and what comes before the task has its id waits for it.
+ */
+export class TaskNotes {
+  readonly #options: TaskNotesOptions;
+  readonly #own = new Set<string>();
+  #held: (readonly [NotificationMessage, Buffer])[] = [];
+
+  constructor(options: TaskNotesOptions) {
+    this.#options = options;
+  }
+
+  /** The request is about this task, or has made it. */
+  own(inner: string): void {
+    this.#own.add(inner);
+    const held = this.#held;
+    this.#held = [];
+    for (const [note, bytes] of held) this.hear(note, bytes);
+  }
+
+  hear(note: NotificationMessage, bytes: Buffer): void {
+    const ids = taskIdsInNote(note);
+    if (ids.length === 0) this.#options.pass(note, bytes);
+    else if (this.#options.isAlone || ids.every(({ id }) => this.#own.has(id)))
+      this.#options.pass(note, this.#renamed(note, bytes));
+    else if (this.#held.length < MOST_HELD) this.#held.push([note, bytes]);
+  }
+
+  /** The bytes may be those of the notification after an edit. */
+  #renamed(note: NotificationMessage, bytes: Buffer): Buffer {
+    const now = bytes === note.bytes ? note : readServerMessage(bytes);
+    return now.kind === 'notification'
+      ? splice(bytes, taskEdits(taskIdsInNote(now), this.#options.wrap))
+      : bytes;
+  }
 }

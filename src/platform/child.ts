@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Reaper } from './reaper.ts';
-import { atMost, pause } from './waiting.ts';
+import { atMost, pause } from './turns.ts';
 
 export interface ChildOptions {
   readonly command: string;

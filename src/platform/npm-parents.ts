@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { isAlive } from './liveness.ts';
 
 const LOOK_EVERY_MS = 250;
 /** Names that npm gives to scripts which run in the foreground: `npm start`, and `npx assay-mcp serve`. */
@@ -63,4 +62,14 @@ function factsByPs(pid: number): ProcessFacts | undefined {
   const line = execFileSync('ps', ['-o', 'ppid=,args=', '-p', String(pid)], { encoding: 'utf8' });
   const [, parent, commandLine] = /^ *(\d+) +(.*)/.exec(line) ?? [];
   return commandLine === undefined ? undefined : { parent: Number(parent), commandLine };
+}
+
+/** Whether a process of this user has the number; another may have got it since. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toolIdOf } from '../../src/core/hints/tool-id.ts';
+import { toolIdOf } from '../../src/core/hints/hint.ts';
 import type { ToolWord } from '../../src/core/hints/tool-word.ts';
 import { stateOf } from '../../src/gateway/bundle/bundle-state.ts';
 import type { EntrySeal } from '../../src/gateway/ports/gateways.ts';

@@ -5,7 +5,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
-import { pause } from '../../platform/waiting.ts';
+import { pause } from '../../platform/turns.ts';
 import { scopesOf } from '../../protocol/challenge.ts';
 import type { Asked } from './authorization-server.ts';
 import { isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';

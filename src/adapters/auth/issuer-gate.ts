@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Holder, type Identity, type Scope } from '../../core/subject.ts';
 import { bearerOf, looksLikeJwt, looksLikeToken } from '../../core/token.ts';
 import type { Gate, Log } from '../../gateway/ports.ts';
-import { Failures, type Failing } from './failures.ts';
+import { type Failing, Failures } from './failures.ts';
 import { REST_MS } from './issuer-keys.ts';
 import type { CheckJwt, JwtVerdict } from './jwt-check.ts';
 import { secretDigest } from './mint-token.ts';

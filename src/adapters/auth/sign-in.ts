@@ -7,17 +7,17 @@ import { identityOf } from '../../core/server-identity.ts';
 import type { AuthSpec, ServerSpec } from '../../core/server-spec.ts';
 import type { SignInRequest } from '../../gateway/ports/credentials.ts';
 import type { CredentialKey } from '../../gateway/ports/store.ts';
-import type { CarefulFetch } from '../../platform/careful-fetch.ts';
+import { type CarefulFetch, Unfetched } from '../../platform/careful-fetch.ts';
 import { openRedirect, type OpenRedirect } from '../../platform/redirect.ts';
-import { scopesOf, type BearerChallenge } from '../../protocol/challenge.ts';
+import { type BearerChallenge, bearerChallenge, scopesOf } from '../../protocol/challenge.ts';
+import { ownRequest } from '../../protocol/message.ts';
 import { openFetchFor } from './authorization-server.ts';
-import { heldTokens, isSendable, keptOf, type CredentialContent } from './credential-content.ts';
-import { ownOf, type CredentialShelf, type Shelved } from './credential-shelf.ts';
-import { probeWithout } from './probe.ts';
+import { type CredentialContent, heldTokens, isSendable, keptOf } from './credential-content.ts';
+import { type CredentialShelf, ownOf, type Shelved } from './credential-shelf.ts';
 import { answerIn, failure, SignInFault } from './sign-in-answer.ts';
 import { SignInClient } from './sign-in-client.ts';
 
-export interface SignInDeps {
+interface SignInDeps {
   readonly shelf: CredentialShelf;
   readonly openBrowser: (address: string) => Promise<boolean>;
   readonly version: string;
@@ -197,4 +197,25 @@ function contentOf({ obtained, held }: SignInClient, place: Place): CredentialCo
     resource: resourceMetadata?.resource,
     server: { url: authorizationServerUrl, metadata: keptOf(authorizationServerMetadata) },
   };
+}
+
+/** Whether a server turns away who comes without credentials, and what it says to it. */
+interface Probed {
+  readonly isRefused: boolean;
+  readonly challenge: BearerChallenge | undefined;
+}
+
+/** Comes to a server without credentials. One that cannot be reached has turned nobody away. */
+async function probeWithout(url: URL, fetching: CarefulFetch): Promise<Probed> {
+  // Some let everybody shake hands; and nothing may be left behind there, such as a session.
+  const { bytes } = ownRequest('tools/list');
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  try {
+    const response = await fetching.fetch(url, { method: 'POST', headers, body: bytes.toString() });
+    const challenge = bearerChallenge(response.headers.get('www-authenticate') ?? undefined);
+    return { isRefused: response.status === 401, challenge };
+  } catch (error) {
+    if (error instanceof Unfetched) return { isRefused: false, challenge: undefined };
+    throw error;
+  }
 }

@@ -14,7 +14,7 @@ import {
 import { bearerOf, parseToken, tokenState, type MintedToken, type TokenParts } from '../../core/token.ts';
 import type { Gate, Log } from '../../gateway/ports.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
-import { atMost, pause as sleep } from '../../platform/waiting.ts';
+import { atMost, pause as sleep } from '../../platform/turns.ts';
 import { Failures } from './failures.ts';
 import { secretDigest } from './mint-token.ts';
 

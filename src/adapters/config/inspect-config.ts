@@ -4,7 +4,7 @@ import { readText } from '../../platform/files.ts';
 import { pathFacts } from '../../platform/machine.ts';
 import { keyOf, type ConfigProblem } from './complaints.ts';
 import { membersOf, parseJsonTree } from './json-tree.ts';
-import { loadConfig, type Config, type ConfigSurroundings } from './load-config.ts';
+import { type Config, type ConfigSurroundings, loadConfig } from './load-config.ts';
 import type { ConfigLocation } from './locate-config.ts';
 
 /** Whether a variable or header of this name and value, as somebody wrote it, had to be kept from others. */

@@ -1,7 +1,12 @@
+import { resolve } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { EntryFault } from '../../core/sources/entry-fault.ts';
+import { readFunctionModule } from '../../core/sources/read-function-module.ts';
+import { readRestTool } from '../../core/sources/read-rest-tool.ts';
 import type { ReadEntry } from '../../gateway/ports/gateways.ts';
+import type { ReadLocal } from '../../gateway/ports/local-tools.ts';
 import { keyOf } from './complaints.ts';
+import { expandHome } from './expand.ts';
 import { configIn, type ConfigSurroundings } from './load-config.ts';
 
 /** Reads entries that were registered as those of a config file in the home are read. */
@@ -19,5 +24,13 @@ export function entryReader({ cwd, home }: Pick<ConfigSurroundings, 'cwd' | 'hom
     if (server === undefined || faults.length > 0) return err(faults);
     const { isFromConfig: _, ...registered } = server;
     return ok(registered);
+  };
+}
+
+/** Reads what operators made themselves as that of a config file is read; a path of it is one from the folder given. */
+export function localReader({ cwd, home }: Pick<ConfigSurroundings, 'cwd' | 'home'>): ReadLocal {
+  return {
+    tool: readRestTool,
+    module: (entry) => readFunctionModule(entry, (path) => resolve(cwd, expandHome(path, home))),
   };
 }

@@ -4,12 +4,11 @@ import type { Transport } from '../../core/server-spec.ts';
 import type { Ending } from '../../core/supervision.ts';
 import type { Ask, Link, Reply } from '../../gateway/ports.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt, httpReachOf, type Opening } from './opening.ts';
 import { discover, endingOf, initialize, type Facts } from './handshake.ts';
-import { authorizerOf } from './link-authorizer.ts';
+import { authorizerOf } from './http-posts.ts';
 import { HttpLink } from './http-link.ts';
 import { openSse } from './sse-link.ts';
-import { httpReachOf, type Opening } from './opening.ts';
 
 type HttpTransport = Extract<Transport, { kind: 'http' }>;
 

@@ -2,7 +2,7 @@ import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import { ownAsk, type Ask, type Reply } from '../../gateway/ports.ts';
-import { pause } from '../../platform/waiting.ts';
+import { pause } from '../../platform/turns.ts';
 import { isParsable, ownRequest, type NotificationMessage } from '../../protocol/message.ts';
 import { LISTEN } from './pending.ts';
 

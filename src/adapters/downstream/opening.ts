@@ -1,10 +1,10 @@
 import { chooserOf, reachRemedy, type ReachRules } from '../../core/reach.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
+import type { Opening as Asked, LinkEvents, Log } from '../../gateway/ports.ts';
+import type { Credentials } from '../../gateway/ports/credentials.ts';
 import type { ResolveName } from '../../platform/checked-lookup.ts';
 import type { Child } from '../../platform/child.ts';
 import type { HttpReach } from '../../platform/http-client.ts';
-import type { Log, Opening as Asked } from '../../gateway/ports.ts';
-import type { Credentials } from '../../gateway/ports/credentials.ts';
 import type { Era } from '../../protocol/eras.ts';
 
 export interface DownstreamDeps {
@@ -38,4 +38,46 @@ export function httpReachOf({ spec, deps }: Pick<Opening, 'spec' | 'deps'>): Htt
   const chooser = chooserOf(spec);
   const { rules, resolve } = deps;
   return { reaches: rules[chooser], remedy: (reaches) => reachRemedy(reaches, chooser), resolve };
+}
+
+/** The events of one attempt to open a link. Nothing is reported before the link stands, nor of one that never did. */
+export class Attempt implements LinkEvents {
+  readonly asked: LinkEvents['asked'];
+  readonly said: LinkEvents['said'];
+  readonly #events: LinkEvents;
+  #stands = false;
+  #cause: string | undefined;
+
+  constructor(events: LinkEvents) {
+    this.#events = events;
+    this.asked = events.asked;
+    this.said = events.said;
+  }
+
+  changed(kind: Parameters<LinkEvents['changed']>[0]): void {
+    if (this.#stands) this.#events.changed(kind);
+  }
+
+  updated(...told: Parameters<LinkEvents['updated']>): void {
+    if (this.#stands) this.#events.updated(...told);
+  }
+
+  missed(): void {
+    if (this.#stands) this.#events.missed();
+  }
+
+  drained(): void {
+    if (this.#stands) this.#events.drained();
+  }
+
+  ended(cause: string): void {
+    this.#cause ??= cause;
+    if (this.#stands) this.#events.ended(cause);
+  }
+
+  /** The link has been handed out. If it ended on the way, that is reported now. */
+  succeeded(): void {
+    this.#stands = true;
+    if (this.#cause !== undefined) this.#events.ended(this.#cause);
+  }
 }

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../platform/http-client.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
-import { statusCause } from './http-end.ts';
+import { statusCause } from './http-posts.ts';
 import { Trail } from './trail.ts';
 
 /** Sends one request, and gives what aborts it. */

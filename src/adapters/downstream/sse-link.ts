@@ -8,13 +8,12 @@ import { HttpClient } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { Asides } from './asides.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt, httpReachOf, type Opening } from './opening.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { Conversation } from './conversation.ts';
 import { endingOf, initialize, type Facts } from './handshake.ts';
-import { authorizerOf } from './link-authorizer.ts';
+import { authorizerOf } from './http-posts.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
-import { httpReachOf, type Opening } from './opening.ts';
 
 /**
  * The older HTTP+SSE transport of 2024-11-05: the server speaks on one long GET stream, whose first event names the

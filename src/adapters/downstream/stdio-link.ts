@@ -7,16 +7,15 @@ import type { Era } from '../../protocol/eras.ts';
 import { Child } from '../../platform/child.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
-import { atMost } from '../../platform/waiting.ts';
+import { atMost } from '../../platform/turns.ts';
 import { Asides } from './asides.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt, type Opening } from './opening.ts';
 import { Conversation } from './conversation.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { onOneLine } from '../../protocol/splice.ts';
 import { discover, initialize, type Facts, type HandshakeFault, type Identity } from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import { Listening } from './listening.ts';
-import type { Opening } from './opening.ts';
 
 /**
  * Time in ms after which `initialize` is sent too when `server/discover` is not answered. A server that merely starts

@@ -5,7 +5,7 @@ import type { Connect, Log, Opening } from '../../gateway/ports.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { readTextWithin } from '../../platform/bounded-file.ts';
 import type { FilterRunner } from './http/filter-processes.ts';
-import type { HttpPort } from './http/http-port.ts';
+import type { HttpPort } from './http/open-http.ts';
 import type { WatchFile } from './functions/file-watch.ts';
 import type { LocalSource, LocalTransport } from './local-source.ts';
 import { MadeLink } from './made-link.ts';

@@ -3,7 +3,7 @@ import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import type { MadeTransport } from '../../core/server-spec.ts';
 import type { Skipped } from '../../gateway/ports.ts';
-import { atMost } from '../../platform/waiting.ts';
+import { atMost } from '../../platform/turns.ts';
 import type { MadeSource, MadeTool, MadeTools } from './made-tool.ts';
 
 export type LocalTransport = Extract<MadeTransport, { readonly kind: 'local' }>;

@@ -70,3 +70,13 @@ export interface MadeSource {
   onDrain?(listener: () => void): () => void;
   close(): Promise<void>;
 }
+
+/** A result of one text. */
+export function said(text: string): MadeResult {
+  return { content: [{ type: 'text', text }] };
+}
+
+/** One that tells a model what went wrong. */
+export function refused(text: string): MadeResult {
+  return { ...said(text), isError: true };
+}

@@ -1,12 +1,10 @@
 import { createRequire } from 'node:module';
-import type { _ as codeOf, Ajv2020, Options } from 'ajv/dist/2020.js';
-import { canonicalJson } from '../../core/canonical-json.ts';
+import type { Ajv2020, _ as codeOf, Options } from 'ajv/dist/2020.js';
+import type * as re2 from 're2js';
+import { canonicalJson, isMembers } from '../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
-import { countedSchema, STEPS, stepsThrough, type Steps } from './counted-schema.ts';
-import { isCheckable } from './is-checkable.ts';
-import { linearPattern } from './linear-pattern.ts';
-import { StepCount, TooManySteps } from './step-count.ts';
+import { isDeeper } from './is-deeper.ts';
 
 /**
  * Checks by JSON Schema 2020-12, or by draft 7 where the schema says so. Throws where it is no such schema. A schema that
@@ -134,4 +132,149 @@ function reasonOf(fault: Fault | undefined): string {
 /** RFC 6901, section 4. */
 function unescaped(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** A keyword of ours, which counts how often a part of a schema is looked at. */
+const STEPS = 'x-assay-steps';
+
+/** Steps of one look at any value, and what of a value is gone through beside. */
+type Steps = readonly [weight: number, walks: number];
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The same schema with `STEPS` in each part of it, wherever a reference may lead. */
+function countedSchema(schema: object): Members {
+  return { ...countedMembers(schema, false), [STEPS]: [weightOf(schema), walksOf(schema)] satisfies Steps };
+}
+
+/** What it takes to go through a value once. */
+function stepsThrough(value: unknown, walks: number): number {
+  if (walks === 0) return 0;
+  if (typeof value === 'string') return (walks & TEXT) === 0 ? 0 : value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) return (walks & ITEMS) === 0 ? 0 : value.length;
+  return (walks & KEYS) === 0 ? 0 : 4 * Object.keys(value).length;
+}
+
+const TEXT = 1;
+const ITEMS = 2;
+const KEYS = 4;
+
+const WALKS: ReadonlyMap<string, number> = new Map([
+  ['minLength', TEXT],
+  ['maxLength', TEXT],
+  ['contains', ITEMS],
+  ['additionalProperties', KEYS],
+  ['maxProperties', KEYS],
+  ['minProperties', KEYS],
+  ['patternProperties', KEYS],
+  ['propertyNames', KEYS],
+  ['unevaluatedProperties', KEYS],
+]);
+
+function walksOf(part: object): number {
+  return Object.keys(part).reduce((walks, keyword) => walks | (WALKS.get(keyword) ?? 0), 0);
+}
+
+/** Hold values, or lists of names, and no schema. */
+const BARE: ReadonlySet<string> = new Set([
+  ...['const', 'default', 'dependentRequired', 'enum', 'example', 'examples', 'required', 'type'],
+  '$vocabulary',
+]);
+/** Hold schemas by names that are no keywords. */
+const BY_NAME: ReadonlySet<string> = new Set([
+  ...['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'],
+]);
+
+function countedMembers(members: object, areNames: boolean): Members {
+  return Object.fromEntries(
+    Object.entries(members).map(([key, value]: [string, unknown]) => [
+      key,
+      !areNames && BARE.has(key) ? value : counted(value, !areNames && BY_NAME.has(key)),
+    ]),
+  );
+}
+
+function counted(value: unknown, isByName: boolean): unknown {
+  if (Array.isArray(value)) return value.map((one: unknown) => counted(one, false));
+  if (!isMembers(value)) return value;
+  return isByName ? countedMembers(value, true) : countedSchema(value);
+}
+
+const EACH = 8;
+
+/** A part looks at each of its keywords, and at each of what they list. */
+function weightOf(part: object): number {
+  return EACH * Object.values(part).reduce((sum: number, value) => sum + 1 + sizeOf(value), 1);
+}
+
+function sizeOf(value: unknown): number {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
+}
+
+/** What Ajv asks of a regular expression. It keeps one by its text. */
+interface LinearPattern {
+  readonly test: (text: string) => boolean;
+  readonly toString: () => string;
+}
+
+/** A larger one takes long for each character. */
+const LARGEST_PROGRAM = 2_000;
+
+/**
+ * A regular expression whose time grows with its text alone, where that of the language can double with each character. A
+ * pattern that has no such form, as one that looks ahead, fits all: what is called judges it.
+ */
+function linearPattern(pattern: string, steps: StepCount): LinearPattern {
+  const program = programOf(pattern);
+  const size = program?.programSize() ?? 0;
+  const test = (text: string): boolean => {
+    steps.take(Math.max(text.length, 1) * Math.max(size, 1));
+    return program === undefined || program.test(text);
+  };
+  return { test, toString: () => pattern };
+}
+
+let library: typeof re2 | undefined;
+
+function programOf(pattern: string): re2.RE2JS | undefined {
+  // Synchronous, and at no start: many schemas have no pattern.
+  const { RE2JS } = (library ??= createRequire(import.meta.url)('re2js') as typeof re2);
+  try {
+    const program = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    return program.programSize() > LARGEST_PROGRAM ? undefined : program;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Thrown through a check that has no way of its own to stop. */
+class TooManySteps extends Error {}
+
+/** About a tenth of a second of the work of a check, a few where it is of the worst kind. */
+const MOST_STEPS = 2 ** 24;
+
+/** Counts the work of a check, so that no schema and no value can take the time of all. */
+class StepCount {
+  #left = MOST_STEPS;
+
+  start(): void {
+    this.#left = MOST_STEPS;
+  }
+
+  /** Throws `TooManySteps` where there are none left. */
+  take(steps: number): true {
+    this.#left -= steps;
+    if (this.#left < 0) throw new TooManySteps('a check took too many steps');
+    return true;
+  }
+}
+
+/** Of JSON text: what is made of it in about a tenth of a second. */
+const MOST_CHARACTERS = 24_000;
+const DEEPEST = 200;
+
+/** Whether a JSON Schema is small enough for a check to be made of it while others wait. */
+export function isCheckable(schema: object): boolean {
+  return !isDeeper(schema, DEEPEST) && JSON.stringify(schema).length <= MOST_CHARACTERS;
 }

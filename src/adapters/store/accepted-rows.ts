@@ -1,6 +1,5 @@
 import type { AcceptedDefinition } from '../../gateway/ports/words.ts';
-import type { Trx } from './dialect.ts';
-import { portions } from './portions.ts';
+import { portions, type Trx } from './dialect.ts';
 import type { AcceptedRow } from './tables.ts';
 
 export async function readAccepted(trx: Trx, id: string): Promise<AcceptedDefinition | undefined> {

@@ -7,7 +7,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Definition, Inventory, ListKind, Log, Memory, Snapshot } from '../../gateway/ports.ts';
 import type { Sighting } from './recorder.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
-import { pause } from '../../platform/waiting.ts';
+import { pause } from '../../platform/turns.ts';
 import { headerParametersOf } from '../../protocol/header-parameters.ts';
 
 /** A memory that lies in a file, so that the next start can answer before any server stands. */

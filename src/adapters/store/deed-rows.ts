@@ -1,7 +1,6 @@
 import type { Deed } from '../../core/deed.ts';
 import type { DeedQuery, StoredDeed } from '../../gateway/ports/words.ts';
-import type { Trx } from './dialect.ts';
-import { portions } from './portions.ts';
+import { portions, type Trx } from './dialect.ts';
 import type { DeedRow } from './tables.ts';
 
 export async function writeDeeds(trx: Trx, deeds: readonly Deed[]): Promise<void> {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Log } from '../../gateway/ports.ts';
-import { atMost, pause } from '../../platform/waiting.ts';
+import { atMost, pause } from '../../platform/turns.ts';
 import { isPart, type Listeners } from './listeners.ts';
 
 /** Waits in ms before a lost connection is opened anew. */

@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports.ts';
 import type { Store } from '../../gateway/ports/store.ts';
-import { atMost } from '../../platform/waiting.ts';
+import { atMost } from '../../platform/turns.ts';
 import type { Dialect, Writable } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { Listeners } from './listeners.ts';

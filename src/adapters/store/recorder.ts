@@ -6,7 +6,7 @@ import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ListKind, Log, Snapshot } from '../../gateway/ports.ts';
 import type { SeenDefinition, SeenServer, Store } from '../../gateway/ports/store.ts';
-import { pause } from '../../platform/waiting.ts';
+import { pause } from '../../platform/turns.ts';
 
 /** How a server was seen when it stood, or when its lists changed. */
 export interface Sighting {

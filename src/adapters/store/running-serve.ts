@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { ensureFolder, readText, removeFile, writeAtomically } from '../../platform/files.ts';
-import { isAlive } from '../../platform/liveness.ts';
-import { atMost } from '../../platform/waiting.ts';
+import { isAlive } from '../../platform/npm-parents.ts';
+import { atMost } from '../../platform/turns.ts';
 
 /** The file in its home in which a running `serve` leaves word. */
 export const SERVE_FILE = 'serve.json';

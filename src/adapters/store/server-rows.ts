@@ -1,6 +1,5 @@
 import type { SeenDefinition, SeenServer } from '../../gateway/ports/store.ts';
-import type { Trx } from './dialect.ts';
-import { portions } from './portions.ts';
+import { portions, type Trx } from './dialect.ts';
 import type { DefinitionRow, ServerRow } from './tables.ts';
 
 /** Writes the rows of the server that differ from those that are there. */

@@ -1,7 +1,6 @@
 import type { Toolset } from '../../core/toolset.ts';
 import type { StoredToolset, ToolsetNews } from '../../gateway/ports/toolsets.ts';
-import type { Trx } from './dialect.ts';
-import { portions } from './portions.ts';
+import { portions, type Trx } from './dialect.ts';
 import type { ToolsetRow } from './tables.ts';
 
 /** The bodies of toolsets that are known are not read: they are long, and it is asked after each change. */

@@ -1,8 +1,7 @@
 import type { Change } from '../../gateway/ports/commit.ts';
 import type { StoredWord, Word, WordKind, WordNews } from '../../gateway/ports/words.ts';
 import { replaceAccepted } from './accepted-rows.ts';
-import type { Trx } from './dialect.ts';
-import { portions } from './portions.ts';
+import { portions, type Trx } from './dialect.ts';
 import type { WordRow } from './tables.ts';
 
 export async function readWords(trx: Trx, since: number): Promise<WordNews> {

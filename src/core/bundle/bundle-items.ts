@@ -1,4 +1,4 @@
-import type { ServerWord } from '../hints/server-word.ts';
+import type { ServerWord } from '../hints/hint.ts';
 import { toolsetJson } from '../toolset-json.ts';
 import type { Toolset } from '../toolset.ts';
 import { ENTRY_KINDS, ENTRY_LISTS, type Bundle, type BundledEntry, type EntryKind } from './bundle.ts';

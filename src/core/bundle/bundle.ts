@@ -1,4 +1,4 @@
-import type { ServerWord } from '../hints/server-word.ts';
+import type { ServerWord } from '../hints/hint.ts';
 import type { ToolWord } from '../hints/tool-word.ts';
 import type { Toolset } from '../toolset.ts';
 

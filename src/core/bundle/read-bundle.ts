@@ -17,9 +17,8 @@ import { err, ok, type Result } from '../result.ts';
 import { isSettingKey, SETTINGS } from '../settings.ts';
 import { TOOLSET_LIMITS, type Toolset } from '../toolset.ts';
 import type { BundledEntry, BundleFile } from './bundle.ts';
-import { onlyMembers } from './only-members.ts';
+import { onlyMembers, readSealed } from './read-sealed.ts';
 import { readSaid, readTrust } from './read-said.ts';
-import { readSealed } from './read-sealed.ts';
 
 const MEMBERS: readonly string[] = [
   ...['assay', 'exportedAt', 'gateways', 'tools', 'functions', 'trust', 'overrides', 'toolsets'],

@@ -1,5 +1,4 @@
-import { HINTS, isContradiction, type Hint } from '../hints/hint.ts';
-import type { ServerWord } from '../hints/server-word.ts';
+import { type Hint, HINTS, isContradiction, type ServerWord } from '../hints/hint.ts';
 import type { Aspects } from '../hints/aspects.ts';
 import type { Override } from '../hints/tool-word.ts';
 import {
@@ -16,7 +15,7 @@ import {
 import type { Refusal } from '../refusal.ts';
 import { namespacedNameOf } from '../tool-ref.ts';
 import type { SaidOfTool } from './bundle.ts';
-import { onlyMembers } from './only-members.ts';
+import { onlyMembers } from './read-sealed.ts';
 
 const LONGEST_TITLE = 255;
 const LONGEST_REASON = 1_000;

@@ -1,6 +1,6 @@
-import { complainAt, fitTextAt, memberAt, type Place } from '../json-place.ts';
-import type { SealedText } from './bundle.ts';
-import { onlyMembers } from './only-members.ts';
+import { complainAt, fitTextAt, isGiven, memberAt, type Place } from '../json-place.ts';
+import { ENTRY_KINDS, type SealedText } from './bundle.ts';
+import type { EntrySecrets } from './entry-secrets.ts';
 
 /** What a reader pays for at most: 128·N·r bytes of memory, p times the work (RFC 7914, section 6). */
 const MOST_BYTES = 128 * 2 ** 20;
@@ -46,4 +46,47 @@ function bytesFault(least: number, most: number): (text: string) => string | und
     if (!BASE64.test(text)) return 'it must be in base64';
     return size < least || size > most ? `it has ${size} bytes, which is no size for it` : undefined;
   };
+}
+
+/** What was sealed with a bundle; undefined where something else was. */
+export function readEntrySecrets(text: string): readonly EntrySecrets[] | undefined {
+  const value = parsed(text);
+  if (!Array.isArray(value)) return undefined;
+  const items: readonly unknown[] = value;
+  return items.every(isEntrySecrets) ? items : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isEntrySecrets(value: unknown): value is EntrySecrets {
+  if (!isObject(value)) return false;
+  const { kind, name, place, members } = value;
+  return (
+    ENTRY_KINDS.some((known) => known === kind) &&
+    typeof name === 'string' &&
+    typeof place === 'string' &&
+    isObject(members)
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Complains where a place holds no object, and of each member that nobody would read. */
+export function onlyMembers(place: Place, known: readonly string[]): void {
+  const { value } = place;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    complainAt(place, isGiven(place) ? 'it must be an object' : 'it is missing');
+    return;
+  }
+  for (const name of Object.keys(value))
+    if (!known.includes(name))
+      complainAt(memberAt(place, name), `there is no such member; there are ${known.join(', ')}`);
 }

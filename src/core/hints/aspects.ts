@@ -1,10 +1,8 @@
 import { canonicalJson, exactJson, hasTwins, isMembers } from '../canonical-json.ts';
 import { shortHash } from '../digest.ts';
-import { HTTP_FACTS } from '../sources/http-facts.ts';
-import { FUNCTION_FACTS } from '../sources/made-facts.ts';
-import type { Claim } from './claim.ts';
+import { FUNCTION_FACTS, HTTP_FACTS } from '../sources/made-facts.ts';
+import { type Claim, hintMeant, HINTS, type Hints } from './hint.ts';
 import { declaredIn } from './declared.ts';
-import { HINTS, hintMeant, type Hints } from './hint.ts';
 import { inferFromMethod } from './infer.ts';
 import { resolveHints } from './resolve.ts';
 

@@ -1,8 +1,7 @@
 import { hiddenTexts, type HiddenText } from './hidden-text.ts';
-import { HTTP_FACTS } from '../sources/http-facts.ts';
-import { FUNCTION_FACTS } from '../sources/made-facts.ts';
+import { FUNCTION_FACTS, HTTP_FACTS } from '../sources/made-facts.ts';
 import { exactJson, isMembers } from '../canonical-json.ts';
-import { saidHints, HINTS, type Hint, type SaidHints } from './hint.ts';
+import { type Hint, HINTS, saidHints, type SaidHints } from './hint.ts';
 
 /** What a definition says of its tool beside its schemas, read once. */
 export interface Declared {

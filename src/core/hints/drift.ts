@@ -1,8 +1,8 @@
 import { hasTwins } from '../canonical-json.ts';
 import { jsonChanges, type JsonChange } from '../json-changes.ts';
-import { HTTP_FACTS } from '../sources/http-facts.ts';
+import { HTTP_FACTS } from '../sources/made-facts.ts';
 import { partsOf, type DefinitionSource, type Parts } from './aspects.ts';
-import { HINTS, isCautious, type Hint } from './hint.ts';
+import { type Hint, HINTS, isCautious } from './hint.ts';
 
 /** One definition of a tool. */
 export interface Definition {

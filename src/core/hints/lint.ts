@@ -1,8 +1,7 @@
 import { counted } from '../counted.ts';
 import type { Declared } from './declared.ts';
-import { DEFAULTS, HINTS, isContradiction, type Hint, type SaidHints } from './hint.ts';
+import { DEFAULTS, type Hint, HINTS, isContradiction, type SaidHints } from './hint.ts';
 import { inferFromMethod } from './infer.ts';
-import { harmWords, outsideWords, readingWord, repeatWords, writeWords } from './telling-words.ts';
 
 export type LintRule = 'contradiction' | 'not-boolean' | 'telling-words' | 'missing-hints' | 'hidden-text';
 export type LintLevel = 'error' | 'warning' | 'off';
@@ -27,7 +26,7 @@ export interface LintFinding {
 }
 
 /** A tool as lists show it. */
-export interface Linted {
+interface Linted {
   /** What its server calls it. */
   readonly name: string;
   readonly declared: Declared;
@@ -136,4 +135,61 @@ const LONGEST_SHOWN = 60;
 function shown(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+}
+
+/** Verbs by which a name or a description speaks of what a tool does. */
+const HARM: ReadonlySet<string> = new Set(
+  'delete remove destroy drop erase wipe purge truncate overwrite kill terminate uninstall revoke discard'.split(
+    ' ',
+  ),
+);
+const WRITE: ReadonlySet<string> = new Set(
+  'write create update edit insert append upload send publish rename move install set put patch post save modify'.split(
+    ' ',
+  ),
+);
+const READ: ReadonlySet<string> = new Set(
+  'get list read search find show describe count view query lookup inspect'.split(' '),
+);
+const REPEAT: ReadonlySet<string> = new Set('append increment send publish enqueue charge'.split(' '));
+const OUTSIDE: ReadonlySet<string> = new Set(
+  'fetch browse download crawl scrape web http https url internet email'.split(' '),
+);
+
+/** Words of destruction in a name, or as a verb in a description. */
+function harmWords(name: string, description: string): readonly string[] {
+  return [...among(HARM, wordsOf(name)), ...among(HARM, wordsOf(description))];
+}
+
+function writeWords(name: string): readonly string[] {
+  return among(WRITE, wordsOf(name));
+}
+
+function repeatWords(name: string): readonly string[] {
+  return among(REPEAT, wordsOf(name));
+}
+
+function outsideWords(name: string): readonly string[] {
+  return among(OUTSIDE, wordsOf(name));
+}
+
+/** The verb with which a name begins, where that is one of reading. */
+function readingWord(name: string): readonly string[] {
+  return among(READ, wordsOf(name).slice(0, 1));
+}
+
+const LONGEST_READ = 10_000;
+
+/** In lower case, also the parts of `camelCase` and `snake_case`. A server chooses how long its texts are. */
+function wordsOf(text: string): readonly string[] {
+  const parts = text
+    .slice(0, LONGEST_READ)
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+  return parts.split(/[^a-z]+/).filter((word) => word !== '');
+}
+
+/** Those of a set, also as the third person has them: "deletes". */
+function among(set: ReadonlySet<string>, words: readonly string[]): readonly string[] {
+  return words.filter((word) => set.has(word) || (word.endsWith('s') && set.has(word.slice(0, -1))));
 }

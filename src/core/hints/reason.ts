@@ -1,4 +1,4 @@
-import type { Claim, ClaimSource } from './claim.ts';
+import type { Claim, ClaimSource } from './hint.ts';
 import type { Basis } from './resolve.ts';
 
 /** Why a hint has its value: from the claim that decided it, and from nothing else. */

@@ -1,5 +1,4 @@
-import type { Claim } from './claim.ts';
-import { DEFAULTS, HINTS, isCautious, type Hint } from './hint.ts';
+import { type Claim, DEFAULTS, type Hint, HINTS, isCautious } from './hint.ts';
 
 /** Why a value is what it is. */
 export type Basis =

@@ -1,6 +1,6 @@
 import type { Aspects, AspectsOf } from './aspects.ts';
 import type { Drift, ProsePolicy } from './drift.ts';
-import { isCautious, type Hint } from './hint.ts';
+import { type Hint, isCautious } from './hint.ts';
 
 /** An operator's word on one hint. */
 export interface Override {

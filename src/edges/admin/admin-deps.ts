@@ -1,17 +1,20 @@
 import type { ProtectedResource } from '../../core/protected-resource.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import type { SettingSources } from '../../core/resolve-settings.ts';
 import type { Settings } from '../../core/settings.ts';
+import { allows } from '../../core/subject.ts';
 import type { BundleDesk } from '../../gateway/bundle/bundle-desk.ts';
+import type { Catalog } from '../../gateway/catalog.ts';
 import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
+import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
+import type { InstructionsReview } from '../../gateway/instructions-review.ts';
 import type { LocalDesk } from '../../gateway/local/local-desk.ts';
 import type { ModuleDesk } from '../../gateway/local/module-desk.ts';
-import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
-import type { Catalog } from '../../gateway/catalog.ts';
-import type { InstructionsReview } from '../../gateway/instructions-review.ts';
 import type { Gate, Log, Mint } from '../../gateway/ports.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
 import type { AssetName } from './docs-pages.ts';
+import type { Call } from './route.ts';
 
 /** What the REST API needs of the rest of the program. */
 export interface AdminDeps {
@@ -42,6 +45,15 @@ export interface AdminDeps {
 }
 
 /** What was said of settings when this process started, and what came of it. */
-export interface PreferenceSources extends Pick<SettingSources, 'env' | 'file'> {
+interface PreferenceSources extends Pick<SettingSources, 'env' | 'file'> {
   readonly running: Settings;
+}
+
+/** Why somebody may add no command, no module and no document in a file; undefined: he may. */
+export function executeRefusal(
+  { mayExecute }: AdminDeps,
+  { identity }: Pick<Call<unknown, unknown>, 'identity'>,
+): Refusal | undefined {
+  if (!allows(identity, 'execute')) return { code: 'SCOPE_MISSING', scope: 'execute' };
+  return mayExecute ? undefined : { code: 'EXECUTE_OFF' };
 }

@@ -1,16 +1,16 @@
 import { z } from '@hono/zod-openapi';
+import { shortHash } from '../../core/digest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Identity, type Scope } from '../../core/subject.ts';
-import { etagOf, isKnown, unmet } from './etag.ts';
 import type { Failure } from './failure.ts';
 import { PAGE_LIMITS, type PageWish } from './paging.ts';
-import { readFields, readQuery, type ReadBody } from './read-fields.ts';
+import { type ReadBody, readFields, readQuery } from './read-fields.ts';
 import { readJson } from './read-json.ts';
 import type { Call, Reply, Route, RouteSpec } from './route.ts';
 
 /** A request that came to a route. */
-export interface Visit {
+interface Visit {
   readonly request: Request;
   readonly identity: Identity;
   readonly param: (name: string) => string;
@@ -109,4 +109,25 @@ function responseOf(reply: Reply, { answer, method }: Route['spec'], request: Re
   if (method === 'get' && isKnown(request.headers.get('if-none-match'), etag))
     return new Response(null, { status: 304, headers: { etag } });
   return new Response(text, { status, headers });
+}
+
+/** The strong validator of a representation (RFC 9110, section 8.8.3). */
+function etagOf(representation: unknown): string {
+  return `"${shortHash(JSON.stringify(representation), 32)}"`;
+}
+
+/** PRECONDITION_FAILED where If-Match names neither this nor `*`; a weak tag never matches (RFC 9110, section 13.1.1). */
+function unmet(ifMatch: string | null, etag: string): Refusal | undefined {
+  if (ifMatch === null || ifMatch.trim() === '*' || tagsIn(ifMatch).includes(etag)) return undefined;
+  return { code: 'PRECONDITION_FAILED', etag };
+}
+
+/** Whether who asks has it already (RFC 9110, section 13.1.2). */
+function isKnown(ifNoneMatch: string | null, etag: string): boolean {
+  if (ifNoneMatch === null) return false;
+  return ifNoneMatch.trim() === '*' || tagsIn(ifNoneMatch.replaceAll('W/', '')).includes(etag);
+}
+
+function tagsIn(header: string): readonly string[] {
+  return header.split(',').map((tag) => tag.trim());
 }

@@ -3,8 +3,7 @@ import { SHORTEST_PASSPHRASE } from '../../core/bundle/bundle.ts';
 import type { BundleJson } from '../../core/bundle/bundle-json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import type { AdminDeps } from './admin-deps.ts';
-import { executeRefusal } from './execute-refusal.ts';
+import { type AdminDeps, executeRefusal } from './admin-deps.ts';
 import type { Failure } from './failure.ts';
 import { route, type Reply, type Route } from './route.ts';
 

@@ -2,13 +2,15 @@ import { z } from '@hono/zod-openapi';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ToolRef } from '../../core/tool-ref.ts';
-import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts';
+import { type Toolset, type ToolsetTool, withTools } from '../../core/toolset.ts';
+import type { Catalog } from '../../gateway/catalog.ts';
+import { indexFor } from '../../gateway/own-tools/desk.ts';
+import { toolOf } from '../../gateway/toolsets/holding.ts';
 import type { Changing } from '../../gateway/toolsets/toolsets.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { misfit, type Failure } from './failure.ts';
-import { route, type Call, type Route } from './route.ts';
+import { type Failure, misfit } from './failure.ts';
+import { type Call, route, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
-import { toolsNamed } from './toolset-tools.ts';
 
 const AS_IT_CAME = z.unknown().optional().openapi({ description: 'As it came, or left out.' });
 
@@ -117,4 +119,14 @@ function keptBy(
     (tool) => (namespacedName ?? tool.namespacedName) === tool.namespacedName && refId === tool.held?.refId,
   );
   return kept && ok(kept);
+}
+
+/** What toolsets keep of the tools that refs name, once the lists of servers are known. */
+export async function toolsNamed(
+  catalog: Catalog,
+  refs: readonly ToolRef[],
+): Promise<readonly Result<ToolsetTool, Refusal>[]> {
+  if (refs.length === 0) return [];
+  const index = await indexFor({ catalog }, refs);
+  return refs.map((ref) => toolOf(index, ref));
 }

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { err, ok } from '../../core/result.ts';
-import type { AdminDeps } from './admin-deps.ts';
-import { executeRefusal } from './execute-refusal.ts';
+import { type AdminDeps, executeRefusal } from './admin-deps.ts';
 import { route, type Route } from './route.ts';
 
 const MODULE = z

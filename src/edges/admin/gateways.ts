@@ -3,11 +3,9 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { GatewayChanger, GatewayWish } from '../../gateway/gateways/gateway-desk.ts';
 import type { GatewayView } from '../../gateway/gateways/gateway-view.ts';
-import type { AdminDeps } from './admin-deps.ts';
-import { executeRefusal } from './execute-refusal.ts';
+import { type AdminDeps, executeRefusal } from './admin-deps.ts';
 import type { Failure } from './failure.ts';
-import { ENTRY_FIELDS, entryIn, runsCommand, TRANSPORT } from './gateway-entry.ts';
-import { GATEWAY, REFRESHED } from './gateway-schemas.ts';
+import { ENTRY_FIELDS, entryIn, GATEWAY, REFRESHED, runsCommand, TRANSPORT } from './gateway-entry.ts';
 import { route, type Call, type Reply, type Route } from './route.ts';
 
 const ENTRY = {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { gatewayIdOf } from '../../core/hints/tool-id.ts';
+import { gatewayIdOf } from '../../core/hints/hint.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Server } from '../../gateway/server.ts';

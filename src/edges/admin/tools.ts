@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { HINTS, type Hint } from '../../core/hints/hint.ts';
+import { type Hint, HINTS } from '../../core/hints/hint.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';

@@ -5,11 +5,10 @@ import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts
 import { indexOf } from '../../gateway/toolsets/tool-index.ts';
 import { UNSERVED_TEXTS, unservedIn, type UnservedReason } from '../../gateway/toolsets/unserved.ts';
 import type { AdminDeps } from './admin-deps.ts';
-import { changeToolsetRoute } from './change-toolset.ts';
+import { changeToolsetRoute, toolsNamed } from './change-toolset.ts';
 import { pageOf } from './paging.ts';
 import { listReply, listSchema, route, type Call, type Reply, type Route } from './route.ts';
 import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
-import { toolsNamed } from './toolset-tools.ts';
 
 export function toolsetRoutes(deps: AdminDeps): readonly Route[] {
   return [

@@ -1,4 +1,7 @@
 import { createInterface } from 'node:readline';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Runtime } from './runtime.ts';
 
 /** Whether somebody sits at the terminal and can answer. */
 export function hasSomebody(): boolean {
@@ -6,7 +9,7 @@ export function hasSomebody(): boolean {
 }
 
 /** What somebody types without seeing it; undefined: he would rather not answer. */
-export function askUnseen(question: string): Promise<string | undefined> {
+function askUnseen(question: string): Promise<string | undefined> {
   // Without an output nothing is echoed, and as a terminal the system does not echo either.
   const lines = createInterface({ input: process.stdin, terminal: true });
   // Not before: who answers at once would be seen.
@@ -34,4 +37,26 @@ export function askYes(question: string): Promise<boolean> {
       lines.close();
     });
   });
+}
+
+/**
+ * The passphrase of a bundle: of a file, of ASSAY_PASSPHRASE, or of whoever sits at the terminal. It is never an argument,
+ * which other users of the machine could read. Undefined: there is to be none.
+ */
+export async function passphraseFor(
+  runtime: Pick<Runtime, 'readFile'>,
+  file: string | undefined,
+  question: string,
+): Promise<Result<string | undefined, Refusal>> {
+  if (file !== undefined) {
+    const text = await runtime.readFile(file);
+    // An editor ends a file with a line's end.
+    return text.ok ? ok(text.value.replace(/\r?\n$/, '')) : text;
+  }
+  const given = process.env['ASSAY_PASSPHRASE'] ?? '';
+  if (given !== '') return ok(given);
+  if (!hasSomebody()) return ok(undefined);
+  const typed = await askUnseen(question);
+  if (typed === undefined) return err({ code: 'CANCELLED' });
+  return ok(typed === '' ? undefined : typed);
 }

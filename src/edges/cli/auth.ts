@@ -3,10 +3,8 @@ import process from 'node:process';
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import type { ShownCredential } from '../../gateway/ports/credentials.ts';
-import { complain } from './complain.ts';
-import { print, printError, printJson } from './output.ts';
+import { complain, print, printError, printJson, style } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
-import { style } from './style.ts';
 import { tableOf } from './table.ts';
 
 export interface AuthOptions extends CommonOptions {

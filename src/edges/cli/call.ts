@@ -1,8 +1,7 @@
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { answerOwn } from '../../gateway/own-call.ts';
-import { complain } from './complain.ts';
-import { printError, printJson, printText } from './output.ts';
+import { complain, printError, printJson, printText } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 
 export interface CallOptions {

@@ -1,9 +1,8 @@
 import { EXIT } from '../../core/errors.ts';
 import { CHECKS, countOf, outcomeOf, type Finding, type Level } from '../../core/finding.ts';
 import { printable } from '../../core/printable.ts';
-import { print, printError, printJson } from './output.ts';
+import { print, printError, printJson, style } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
-import { style } from './style.ts';
 
 export interface DoctorOptions extends CommonOptions {
   readonly json?: boolean;

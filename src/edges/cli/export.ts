@@ -1,12 +1,10 @@
 import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
-import { complain } from './complain.ts';
-import { jsonText, print, printError } from './output.ts';
-import { passphraseFor } from './passphrase.ts';
+import { complain, jsonText, print, printError, quoted } from './output.ts';
+import { passphraseFor } from './ask.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
-import { quoted } from './wording.ts';
 
 export interface ExportBundleOptions extends CommonOptions {
   readonly file?: string;

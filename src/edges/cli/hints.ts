@@ -1,4 +1,4 @@
-import { HINTS, hintMeant, type Hint } from '../../core/hints/hint.ts';
+import { type Hint, hintMeant, HINTS } from '../../core/hints/hint.ts';
 import { nearest } from '../../core/nearest.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -8,8 +8,7 @@ import type { ToolView } from '../../gateway/hints/tool-view.ts';
 import { print, printJson } from './output.ts';
 import type { OpenDesks, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
-import { withOpened } from './with-opened.ts';
-import type { JsonOptions } from './with-toolsets.ts';
+import { type JsonOptions, withOpened } from './with-opened.ts';
 
 export interface HintsOptions extends JsonOptions {
   /** `readOnlyHint=true` */

@@ -3,12 +3,9 @@ import type { PlanAction, PlanItem } from '../../core/bundle/bundle-plan.ts';
 import { ok } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ImportPlan } from '../../gateway/bundle/bundle-desk.ts';
-import { askYes, hasSomebody } from './ask.ts';
-import { complain } from './complain.ts';
-import { print, printError, printJson } from './output.ts';
-import { passphraseFor } from './passphrase.ts';
+import { askYes, hasSomebody, passphraseFor } from './ask.ts';
+import { complain, print, printError, printJson, style } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
-import { style } from './style.ts';
 import { tableOf } from './table.ts';
 import { withOpened } from './with-opened.ts';
 

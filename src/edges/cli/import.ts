@@ -1,10 +1,8 @@
 import { EXIT } from '../../core/errors.ts';
 import type { Fate, FoundServer, ImportReport } from '../../core/neighbours.ts';
 import { printable } from '../../core/printable.ts';
-import { complain } from './complain.ts';
-import { print, printError, printJson } from './output.ts';
+import { complain, print, printError, printJson, style } from './output.ts';
 import type { CommonOptions, NeighbourPorts } from './runtime.ts';
-import { style } from './style.ts';
 import { tableOf } from './table.ts';
 
 export interface ImportOptions extends CommonOptions {

@@ -10,11 +10,9 @@ import { declaredOf } from '../../gateway/definition-facts.ts';
 import { lintOf } from '../../gateway/hints/tool-view.ts';
 import { countedIn } from '../../gateway/hints/review-counts.ts';
 import type { Entry } from '../../gateway/listing.ts';
-import { complain } from './complain.ts';
-import { print, printError, printJson } from './output.ts';
+import { complain, print, printError, printJson, style } from './output.ts';
 import { reviewNote } from './review.ts';
 import type { CommonOptions, OpenTools, Runtime } from './runtime.ts';
-import { style } from './style.ts';
 
 export interface LintOptions extends CommonOptions {
   readonly json?: boolean;

@@ -1,7 +1,7 @@
 import type { Note } from '../../core/notes.ts';
 import { noteJson, type NoteJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
-import { style } from './style.ts';
+import { style } from './output.ts';
 
 /** A note with where it is. */
 export interface PlacedNote {

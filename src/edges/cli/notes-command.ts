@@ -3,7 +3,7 @@ import { withHome, type Done } from './common-options.ts';
 import type { ReviewNotesOptions } from './notes-review.ts';
 import type { ListNotesOptions } from './notes.ts';
 import type { Runtime } from './runtime.ts';
-import type { JsonOptions } from './with-toolsets.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 /** `assay notes` with its commands; without one it lists. What one needs is loaded when it is run. */
 export function notesCommand(runtime: Runtime, done: Done): Command {

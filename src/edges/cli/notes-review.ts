@@ -8,7 +8,7 @@ import { NOTE_HEAD, noteRow, placedNoteJson, placedNotes, type PlacedNote } from
 import { print, printError, printJson } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
-import { withToolsets, type JsonOptions } from './with-toolsets.ts';
+import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 export interface ReviewNotesOptions extends JsonOptions {
   readonly acceptAll?: boolean;

@@ -4,13 +4,11 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import { changeNote, moveNote, notesOf, type Toolset, withNotes } from '../../core/toolset.ts';
 import type { Changing } from '../../gateway/toolsets/toolsets.ts';
-import { complain } from './complain.ts';
+import { argumentFault, complain, print, printError, printJson, quoted } from './output.ts';
 import { NOTE_HEAD, noteRow, placedNoteJson, placedNotes } from './note-rows.ts';
-import { print, printError, printJson } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
-import { argumentFault, quoted } from './wording.ts';
-import { withToolsets, type JsonOptions } from './with-toolsets.ts';
+import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 export interface ListNotesOptions extends JsonOptions {
   readonly toolset?: string;

@@ -7,14 +7,10 @@ import { LOCAL } from '../../core/subject.ts';
 import type { GatewayView } from '../../gateway/gateways/gateway-view.ts';
 import type { ToolView } from '../../gateway/hints/tool-view.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
-import { complain } from './complain.ts';
-import { hintsPhrase } from './hints-phrase.ts';
-import { print, printError, printJson } from './output.ts';
-import { pairsIn } from './pairs.ts';
+import { complain, hintsPhrase, pairsIn, print, printError, printJson } from './output.ts';
 import type { OpenDesks, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
-import { withOpened } from './with-opened.ts';
-import type { JsonOptions } from './with-toolsets.ts';
+import { type JsonOptions, withOpened } from './with-opened.ts';
 
 export interface OpenapiOptions extends JsonOptions {
   readonly name?: string;

@@ -1,4 +1,10 @@
-import { printableJson, printableLines } from '../../core/printable.ts';
+import { Ansis } from 'ansis';
+import { facesOf } from '../../core/errors.ts';
+import { printable, printableJson, printableLines } from '../../core/printable.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import type { ToolView } from '../../gateway/hints/tool-view.ts';
 
 /** Writes lines to stdout. */
 export function print(text: string): void {
@@ -38,4 +44,53 @@ function safe(text: string): string {
     .split(STYLES)
     .map((part, index) => (index % 2 === 1 ? part : printableLines(part)))
     .join('');
+}
+
+/** Colours for a terminal alone, or where FORCE_COLOR asks for them: also a CI machine reads plain text from a pipe. */
+const isWanted = process.stdout.isTTY || process.env['FORCE_COLOR'] !== undefined;
+
+export const style: Ansis = isWanted ? new Ansis() : new Ansis(0);
+
+/** Somebody's text inside a sentence of ours: one line, escaped. */
+export function quoted(text: string): string {
+  return printable(JSON.stringify(text));
+}
+
+/** What is wrong with an argument, where something is; the reason ends a sentence. */
+export function argumentFault(field: string, reason: string | undefined): Refusal | undefined {
+  return reason === undefined ? undefined : { code: 'ARGUMENTS_INVALID', reason: `${field}: ${reason}` };
+}
+
+/** Says on stderr what was refused; gives the exit code. */
+export function complain(refusal: Refusal): number {
+  printError(`assay: ${sentenceOf(refusal)}`);
+  return facesOf(refusal).exit;
+}
+
+/** "read-only (inferred: GET request)" */
+export function hintsPhrase({ hints }: Pick<ToolView, 'hints'>): string {
+  const { readOnlyHint, destructiveHint, idempotentHint } = hints;
+  const deciding = readOnlyHint.effective ? readOnlyHint : destructiveHint;
+  const risk = readOnlyHint.effective ? 'read-only' : destructiveHint.effective ? 'destructive' : 'writes';
+  const more = !readOnlyHint.effective && idempotentHint.effective ? ', idempotent' : '';
+  const [claim] = deciding.claims.filter(({ kind }) => kind === deciding.decidedBy);
+  const why = claim?.reason === undefined ? deciding.decidedBy : `${deciding.decidedBy}: ${claim.reason}`;
+  return `${risk}${more} (${why})`;
+}
+
+/** `name: value` or `NAME=value`, as an object. ARGUMENTS_INVALID names what is neither. */
+export function pairsIn(
+  option: string,
+  given: readonly string[],
+  separator: ':' | '=',
+): Result<Readonly<Record<string, string>>, Refusal> {
+  const pairs: (readonly [string, string])[] = [];
+  for (const text of given) {
+    const at = text.indexOf(separator);
+    // What was given is not repeated: it may be a secret.
+    if (at < 1)
+      return err({ code: 'ARGUMENTS_INVALID', reason: `${option}: write it as name${separator}value` });
+    pairs.push([text.slice(0, at).trim(), text.slice(at + 1).trim()]);
+  }
+  return ok(Object.fromEntries(pairs));
 }

@@ -4,14 +4,10 @@ import type { Refusal } from '../../core/refusal.ts';
 import { LOCAL_SOURCE } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/hints/tool-view.ts';
-import { complain } from './complain.ts';
-import { hintsPhrase } from './hints-phrase.ts';
-import { print, printError, printJson } from './output.ts';
-import { pairsIn } from './pairs.ts';
+import { complain, hintsPhrase, pairsIn, print, printError, printJson } from './output.ts';
 import type { OpenDesks, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
-import { withOpened } from './with-opened.ts';
-import type { JsonOptions } from './with-toolsets.ts';
+import { type JsonOptions, withOpened } from './with-opened.ts';
 
 export interface AddRestOptions extends JsonOptions {
   readonly method?: string;

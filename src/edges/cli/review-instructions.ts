@@ -3,10 +3,9 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { InstructionsView } from '../../gateway/instructions-review.ts';
-import { print, printError, printJson } from './output.ts';
+import { print, printError, printJson, style } from './output.ts';
 import type { OpenDesks } from './runtime.ts';
-import { style } from './style.ts';
-import type { JsonOptions } from './with-toolsets.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 export interface AcceptOptions extends JsonOptions {
   readonly accept?: boolean;

@@ -1,5 +1,5 @@
 import { counted } from '../../core/counted.ts';
-import { HINTS, type Hint } from '../../core/hints/hint.ts';
+import { type Hint, HINTS } from '../../core/hints/hint.ts';
 import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -7,7 +7,7 @@ import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/hints/tool-view.ts';
 import type { ReviewCounts } from '../../gateway/hints/review-counts.ts';
 import { allTools, namedTool } from './hints.ts';
-import { print, printError, printJson } from './output.ts';
+import { print, printError, printJson, style } from './output.ts';
 import {
   changedInstructions,
   reviewInstructions,
@@ -15,7 +15,6 @@ import {
   type InstructionsItem,
 } from './review-instructions.ts';
 import type { Runtime } from './runtime.ts';
-import { style } from './style.ts';
 import { proseOf, tableOf } from './table.ts';
 import { withOpened } from './with-opened.ts';
 

@@ -4,10 +4,8 @@ import { counted } from '../../core/counted.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog.ts';
 import { conditionsOf } from '../../gateway/condition.ts';
-import { complain } from './complain.ts';
-import { print, printError } from './output.ts';
+import { complain, print, printError, style } from './output.ts';
 import type { Runtime, ServeOptions } from './runtime.ts';
-import { style } from './style.ts';
 import { tableOf } from './table.ts';
 
 /** `assay serve`: says where it listens, what stands, and what to paste into a client; then serves until it is stopped. */

@@ -2,8 +2,7 @@ import { EXIT } from '../../core/errors.ts';
 import { ignoredSentence, type SettingOrigin } from '../../core/resolve-settings.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
-import { complain } from './complain.ts';
-import { print, printError, printJson } from './output.ts';
+import { complain, print, printError, printJson } from './output.ts';
 import type { CommonOptions, Runtime, ShownSettings } from './runtime.ts';
 import { tableOf } from './table.ts';
 

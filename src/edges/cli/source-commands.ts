@@ -4,7 +4,7 @@ import type { AddFunctionsOptions } from './functions.ts';
 import type { OpenapiOptions } from './openapi.ts';
 import type { AddRestOptions } from './rest.ts';
 import type { Runtime } from './runtime.ts';
-import type { JsonOptions } from './with-toolsets.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 /** The commands that make tools of what is no MCP server. What one needs is loaded when it is run. */
 export function sourceCommands(runtime: Runtime, done: Done): readonly Command[] {

@@ -1,5 +1,5 @@
 import { printable } from '../../core/printable.ts';
-import { style } from './style.ts';
+import { style } from './output.ts';
 
 const GAP = '  ';
 const WIDEST = 200;

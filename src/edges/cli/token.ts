@@ -5,10 +5,8 @@ import { LOCAL } from '../../core/subject.ts';
 import { lifetimeMsOf, scopesOf, tokenState, type TokenState } from '../../core/token.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { createToken as create, revokeToken as revoke } from '../../gateway/tokens.ts';
-import { complain } from './complain.ts';
-import { print, printError, printJson } from './output.ts';
+import { complain, print, printError, printJson, style } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { style } from './style.ts';
 import { tableOf } from './table.ts';
 import { withOpened } from './with-opened.ts';
 

@@ -2,10 +2,9 @@ import { counted } from '../../core/counted.ts';
 import { err, ok } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { Toolset } from '../../core/toolset.ts';
-import { print, printJson } from './output.ts';
+import { print, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { quoted } from './wording.ts';
-import { withToolsets, type JsonOptions } from './with-toolsets.ts';
+import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 export interface DeleteOptions extends JsonOptions {
   readonly yes?: boolean;

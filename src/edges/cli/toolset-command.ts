@@ -4,7 +4,7 @@ import type { Runtime } from './runtime.ts';
 import type { DeleteOptions } from './toolset-choice.ts';
 import type { CreateOptions } from './toolset-edit.ts';
 import type { ExportOptions, ImportToolsetsOptions } from './toolset-files.ts';
-import type { JsonOptions } from './with-toolsets.ts';
+import type { JsonOptions } from './with-opened.ts';
 
 /** `assay toolset` with its commands. What one needs is loaded when it is run. */
 export function toolsetCommand(runtime: Runtime, done: Done): Command {

@@ -13,11 +13,9 @@ import {
   withTools,
 } from '../../core/toolset.ts';
 import type { Changing, Toolsets } from '../../gateway/toolsets/toolsets.ts';
-import { complain } from './complain.ts';
-import { print, printError, printJson } from './output.ts';
+import { argumentFault, complain, print, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { argumentFault, quoted } from './wording.ts';
-import { toolsNamed, withToolsets, type JsonOptions } from './with-toolsets.ts';
+import { type JsonOptions, toolsNamed, withToolsets } from './with-opened.ts';
 
 export interface CreateOptions extends JsonOptions {
   readonly description?: string;

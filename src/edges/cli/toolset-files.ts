@@ -8,11 +8,9 @@ import { toolsetsJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
 import { UNSERVED_CAUSES, unservedIn, type Unserved } from '../../gateway/toolsets/unserved.ts';
-import { complain } from './complain.ts';
-import { jsonText, print, printError, printJson } from './output.ts';
+import { complain, jsonText, print, printError, printJson, quoted } from './output.ts';
 import type { OpenToolsets, Runtime } from './runtime.ts';
-import { quoted } from './wording.ts';
-import { withToolsets, type JsonOptions } from './with-toolsets.ts';
+import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 export interface ExportOptions extends JsonOptions {
   readonly file?: string;

@@ -11,12 +11,10 @@ import { reviewsOf, type Review } from '../../gateway/toolsets/review.ts';
 import { UNSERVED_CAUSES } from '../../gateway/toolsets/unserved.ts';
 import { nameIn, type ToolIndex } from '../../gateway/toolsets/tool-index.ts';
 import type { Changing } from '../../gateway/toolsets/toolsets.ts';
-import { print, printError, printJson } from './output.ts';
+import { print, printError, printJson, quoted, style } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { style } from './style.ts';
 import type { ToolsetWish } from './toolset-edit.ts';
-import { quoted } from './wording.ts';
-import { withToolsets, type JsonOptions } from './with-toolsets.ts';
+import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 /** `assay toolset review`: what became of the tools that are held to a definition. */
 export function reviewToolset(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {

@@ -3,11 +3,10 @@ import { err, ok } from '../../core/result.ts';
 import { toolsetJson } from '../../core/toolset-json.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import { NOTE_HEAD, noteRow, placedNotes } from './note-rows.ts';
-import { print, printError, printJson } from './output.ts';
+import { print, printError, printJson, style } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import { style } from './style.ts';
 import { tableOf } from './table.ts';
-import { withToolsets, type JsonOptions } from './with-toolsets.ts';
+import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 /** `assay toolset list` */
 export function listToolsets(runtime: Runtime, options: JsonOptions): Promise<number> {

@@ -1,7 +1,11 @@
 import { EXIT } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import type { Result } from '../../core/result.ts';
-import { complain } from './complain.ts';
+import { ok, type Result } from '../../core/result.ts';
+import { refOf } from '../../core/tool-ref.ts';
+import type { ToolsetTool } from '../../core/toolset.ts';
+import { toolOf } from '../../gateway/toolsets/holding.ts';
+import { complain } from './output.ts';
+import type { CommonOptions, OpenToolsets, Runtime } from './runtime.ts';
 
 /** Works with what is opened, closes it, and gives the exit code; what was refused is told. */
 export async function withOpened<T extends { readonly close: () => Promise<void> }>(
@@ -16,4 +20,34 @@ export async function withOpened<T extends { readonly close: () => Promise<void>
   } finally {
     await opened.value.close();
   }
+}
+
+export interface JsonOptions extends CommonOptions {
+  readonly json?: boolean;
+}
+
+/** Opens the toolsets of the home for some work and closes them; gives the exit code. */
+export function withToolsets(
+  runtime: Runtime,
+  options: CommonOptions,
+  work: (open: OpenToolsets) => Promise<Result<unknown, Refusal>>,
+): Promise<number> {
+  return withOpened(runtime.openToolsets(options), work);
+}
+
+/** The tools that refs name, by the servers of the config; without a ref none is started. */
+export async function toolsNamed(
+  { tools }: OpenToolsets,
+  refs: readonly string[],
+): Promise<Result<readonly ToolsetTool[], Refusal>> {
+  if (refs.length === 0) return ok([]);
+  const index = await tools();
+  if (!index.ok) return index;
+  const named: ToolsetTool[] = [];
+  for (const ref of refs) {
+    const tool = toolOf(index.value, refOf(ref));
+    if (!tool.ok) return tool;
+    named.push(tool.value);
+  }
+  return ok(named);
 }

@@ -1,20 +1,20 @@
 import type { Cancellation } from '../../core/cancellation.ts';
 import { facesOf, rpcErrorOf } from '../../core/errors.ts';
-import type { Refusal } from '../../core/refusal.ts';
 import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import { answer } from '../../gateway/answer.ts';
 import type { Asker } from '../../gateway/askers.ts';
 import type { ClientSession } from '../../gateway/client-session.ts';
+import type { Reply } from '../../gateway/ports.ts';
 import type { ResourceWishes } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
-import { METHODS, type Era } from '../../protocol/eras.ts';
+import { type Era, METHODS } from '../../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import { errorMessage, resultMessage, resultPieces, resultText } from '../../protocol/reply.ts';
-import { memberOf, textOf } from '../../protocol/spans.ts';
+import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { replyFor } from '../../protocol/translate.ts';
-import { ownFault } from './own-fault.ts';
-import { relayedStatus } from './relayed-status.ts';
+import { ownFault } from './read-message.ts';
 import { discovery } from './self.ts';
 
 /** Who asks: fixed for the life of a legacy session, read from each request in the modern era. */
@@ -44,7 +44,7 @@ export interface Outcome {
   readonly status: number;
 }
 
-export interface Conduct {
+interface Conduct {
   readonly caller: Caller;
   readonly message: RequestMessage;
   readonly cancellation: Cancellation;
@@ -133,3 +133,20 @@ function requestLogLevel(message: RequestMessage): string | undefined {
   const meta = memberOf(message.params, '_meta')?.object;
   return textOf(message.bytes, memberOf(meta, 'io.modelcontextprotocol/logLevel'));
 }
+
+/**
+ * The HTTP status of a server's answer for a modern client: the one that this server would have given itself. That a
+ * method is not there says any server by the same code (2026-07-28, basic/transports/streamable-http#protocol-version-header);
+ * the codes of the modern era mean something from a modern server alone (basic/index#error-codes).
+ */
+function relayedStatus({ message, era }: Reply): number {
+  if (!message.isError) return 200;
+  const code = memberOf(memberOf(message.root, 'error')?.object, 'code');
+  const text = code && rawOf(message.bytes, code);
+  if (text === METHOD_NOT_FOUND) return 404;
+  return era === 'modern' && text !== undefined && BAD_REQUESTS.has(text) ? 400 : 200;
+}
+
+const METHOD_NOT_FOUND = '-32601';
+/** The headers do not fit, a capability is missing, the revision is not spoken. */
+const BAD_REQUESTS: ReadonlySet<string> = new Set(['-32020', '-32021', '-32022']);

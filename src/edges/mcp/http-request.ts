@@ -9,11 +9,10 @@ import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
 import type { ClientLoads } from './client-load.ts';
-import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
+import { type Caller, conduct, type Outcome, refusal } from './conduct.ts';
 import { HttpAnswer, sendJson, type StreamSource } from './http-answer.ts';
-import type { InFlight } from './in-flight.ts';
+import type { InFlight, UnderWay } from './in-flight.ts';
 import type { Session, Sessions } from './session.ts';
-import type { UnderWay } from './under-way.ts';
 
 /** One POST to an MCP endpoint, its body read. */
 export interface Post {

@@ -5,7 +5,7 @@ import * as headers from '../../protocol/headers.ts';
 import { sendRefusal } from './http-refusal.ts';
 import { sessionOf } from './legacy-post.ts';
 import type { Session, Sessions } from './session.ts';
-import type { UnderWay } from './under-way.ts';
+import type { UnderWay } from './in-flight.ts';
 
 /** A GET or DELETE of a legacy client to an MCP endpoint. */
 export interface SessionVisit {

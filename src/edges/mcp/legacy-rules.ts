@@ -9,8 +9,7 @@ import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Questions } from './questions.ts';
 import { isEnveloped } from './modern-rules.ts';
-import { ownFault } from './own-fault.ts';
-import { MOST_IN_BATCH } from './read-message.ts';
+import { MOST_IN_BATCH, ownFault } from './read-message.ts';
 
 /** The notification that tells of a change of a list. */
 export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {

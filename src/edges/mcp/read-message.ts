@@ -1,12 +1,16 @@
-import { err, ok, type Result } from '../../core/result.ts';
+import type { IncomingMessage } from 'node:http';
+import { CollectedBytes } from '../../core/collected-bytes.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { inTurns, laterTurn } from '../../platform/turns.ts';
 import {
+  jsonFault,
   LARGE_MESSAGE,
   largeMessage,
-  readClientMessage,
   type Message,
   type NoMessage,
+  readClientMessage,
+  type RequestMessage,
 } from '../../protocol/message.ts';
 import { ArrayScan } from '../../protocol/scan.ts';
 
@@ -37,4 +41,38 @@ export async function readBatch(bytes: Buffer): Promise<Result<readonly (Message
     messages.push(await readFromClient(bytes.subarray(start, end)));
   }
   return ok(messages);
+}
+
+/** Reads a whole body of at most `limitBytes`. `undefined`: the client went away before its end. */
+export function readBody(
+  request: IncomingMessage,
+  limitBytes: number,
+): Promise<Result<Buffer, Refusal> | undefined> {
+  const tooLarge = err({ code: 'MESSAGE_TOO_LARGE', limitBytes } as const);
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > limitBytes) return Promise.resolve(tooLarge);
+  return new Promise((resolve) => {
+    const body = new CollectedBytes();
+    request.on('data', (chunk: Buffer) => {
+      body.add(chunk);
+      if (body.length <= limitBytes) return;
+      request.removeAllListeners('data').pause();
+      body.clear();
+      resolve(tooLarge);
+    });
+    request.on('end', () => resolve(ok(body.take())));
+    request.on('error', () => resolve(undefined));
+    request.on('close', () => resolve(undefined));
+  });
+}
+
+/** Why a message cannot be taken apart by Assay itself; undefined: it can. */
+export function ownFault(message: RequestMessage): Refusal | undefined {
+  if (message.bytes.length > LARGE_MESSAGE)
+    return {
+      code: 'MESSAGE_INVALID',
+      reason: `it is larger than ${LARGE_MESSAGE} bytes, and no tool is called`,
+    };
+  const reason = jsonFault(message);
+  return reason === undefined ? undefined : { code: 'MESSAGE_NOT_JSON', reason };
 }

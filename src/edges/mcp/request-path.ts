@@ -1,5 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import type { Identity } from '../../core/subject.ts';
+import type { Catalog } from '../../gateway/catalog.ts';
+import type { ToolsetViews } from '../../gateway/toolsets/toolset-views.ts';
+import type { View } from '../../gateway/view.ts';
 
 /**
  * The target of a request in its one form, which is what guards and what routes: a path and its query, without dot
@@ -62,10 +67,46 @@ export function pathOf({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
 }
 
 /** One part of a path; as it is where it is not well encoded. */
-export function decoded(part: string): string {
+function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
     return part;
   }
+}
+
+/** What the MCP endpoints show. */
+interface Endpoints {
+  readonly catalog: Catalog;
+  readonly views: ToolsetViews;
+}
+
+/** What an MCP endpoint shows; undefined for a path that is none. */
+export function viewAt({ catalog, views }: Endpoints, path: string): View | undefined {
+  if (path === '/mcp') return views.current;
+  if (path === '/mcp/all') return catalog.all;
+  if (path === '/mcp/configuration') return views.menu;
+  const [, kind, name] = /^\/mcp\/(servers|toolsets)\/([^/]+)$/.exec(path) ?? [];
+  if (name === undefined) return undefined;
+  return kind === 'servers' ? catalog.of(decoded(name)) : views.of(decoded(name));
+}
+
+/** The paths that a client may have meant. */
+export function knownPaths({ catalog, views }: Endpoints): readonly string[] {
+  const servers = catalog.servers.map(({ spec }) => `/mcp/servers/${encodeURIComponent(spec.name)}`);
+  const toolsets = views.names.map((name) => `/mcp/toolsets/${name}`);
+  const fixed = ['/mcp', '/mcp/all', '/mcp/configuration'];
+  return [...fixed, ...servers, ...toolsets, '/health', '/metrics'];
+}
+
+/** What answers at all paths that are none of this door's. */
+export interface OtherPaths {
+  /** Who comes, or why nobody does: what needs no token is its own matter. */
+  answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admitted: Result<Identity, Refusal>,
+  ): Promise<void>;
+  /** Ends what would last. */
+  close(): void;
 }

@@ -8,7 +8,7 @@ import type { ResourceWishes } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { ClientLoad, type ClientLimits } from './client-load.ts';
-import { wantsLog, type Caller } from './conduct.ts';
+import { type Caller, wantsLog } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { LIST_CHANGED } from './legacy-rules.ts';
 import { legacyWishes } from './legacy-wishes.ts';

@@ -1,14 +1,16 @@
+import type { Writable } from 'node:stream';
 import { LOCAL } from '../../core/subject.ts';
 import type { ClientSession } from '../../gateway/client-session.ts';
-import type { Offer, Question } from '../../gateway/ports.ts';
+import type { Log, Offer, Question } from '../../gateway/ports.ts';
 import type { Allowance, ResourceWishes } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
-import { wantsLog, type Caller } from './conduct.ts';
+import { onOneLine } from '../../protocol/splice.ts';
+import { type Caller, wantsLog } from './conduct.ts';
 import { legacyWishes } from './legacy-wishes.ts';
 import { Questions, type Send } from './questions.ts';
 
-export interface StdioClientOptions {
+interface StdioClientOptions {
   readonly view: View;
   readonly offer: Offer;
   readonly version: string;
@@ -51,5 +53,52 @@ export class StdioClient implements Caller, ClientSession {
   hear(note: NotificationMessage): void {
     if (note.method !== 'notifications/message' || wantsLog(note, 'legacy', this.logLevel))
       this.#send(note.bytes);
+  }
+}
+
+interface StdioOutputOptions {
+  readonly output: Writable;
+  /** Most bytes that wait for a client which does not read. */
+  readonly mostUnreadBytes: number;
+  readonly log: Log;
+}
+
+const LINE_FEED: Buffer = Buffer.from('\n');
+
+/** What is said to the client at the other end of a line: one message, one line. */
+export class StdioOutput {
+  readonly #options: StdioOutputOptions;
+  #hasMissed = false;
+
+  constructor(options: StdioOutputOptions) {
+    this.#options = options;
+  }
+
+  /** Sends what is no answer. A client that does not read misses it: nothing else would bound how much of it waits. */
+  readonly say = (bytes: Buffer): boolean => {
+    const { output, mostUnreadBytes, log } = this.#options;
+    if (output.writableLength < mostUnreadBytes) {
+      this.send([bytes]);
+      return true;
+    }
+    if (!this.#hasMissed) log.warn('notifications to the client are dropped, as it does not read');
+    this.#hasMissed = true;
+    return false;
+  };
+
+  send(pieces: readonly Buffer[]): void {
+    const { output } = this.#options;
+    if (output.destroyed || output.writableEnded) return;
+    output.cork();
+    for (const piece of pieces) output.write(onOneLine(piece));
+    output.write(LINE_FEED);
+    process.nextTick(() => output.uncork());
+  }
+
+  /** Resolves when the client has taken all. */
+  flushed(): Promise<void> {
+    const { output } = this.#options;
+    if (output.destroyed) return Promise.resolve();
+    return new Promise((resolve) => output.write('', () => resolve()));
   }
 }

@@ -9,22 +9,20 @@ import { Allowance } from '../../gateway/resource-wishes.ts';
 import type { View } from '../../gateway/view.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
-import { atMost } from '../../platform/waiting.ts';
+import { atMost } from '../../platform/turns.ts';
 import { MODERN_VERSION, type Era } from '../../protocol/eras.ts';
 import type { Message, NoMessage, RequestMessage } from '../../protocol/message.ts';
 import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
-import { conduct, refusal, type Caller, type Outcome } from './conduct.ts';
-import { InFlight } from './in-flight.ts';
+import { type Caller, conduct, type Outcome, refusal } from './conduct.ts';
+import { InFlight, UnderWay } from './in-flight.ts';
 import { allHeard, Intake } from './intake.ts';
 import * as rules from './legacy-rules.ts';
 import { envelopeFault, isEnveloped, UNOPENED } from './modern-rules.ts';
 import { readBatch, readFromClient } from './read-message.ts';
 import { initialization } from './self.ts';
-import { StdioClient } from './stdio-client.ts';
-import { StdioOutput } from './stdio-output.ts';
+import { StdioClient, StdioOutput } from './stdio-client.ts';
 import { Subscription } from './subscription.ts';
-import { UnderWay } from './under-way.ts';
 
 export interface StdioDoorOptions {
   readonly input: Readable;

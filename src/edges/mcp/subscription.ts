@@ -1,23 +1,26 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Cancellation } from '../../core/cancellation.ts';
 import { OWN_INFO } from '../../core/identity.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListKind } from '../../gateway/ports.ts';
 import type { HearUpdate } from '../../gateway/resource-subscriptions.ts';
-import { ResourceWishes, type Allowance } from '../../gateway/resource-wishes.ts';
+import { type Allowance, ResourceWishes } from '../../gateway/resource-wishes.ts';
+import { TASKS_MISSING } from '../../gateway/task-requests.ts';
 import type { View } from '../../gateway/view.ts';
-import { atMost } from '../../platform/waiting.ts';
+import { atMost } from '../../platform/turns.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
 import { notificationText, resultMessage } from '../../protocol/reply.ts';
+import { declaresTasks } from '../../protocol/tasks.ts';
 import { SUBSCRIPTION_ID, withSubscriptionId } from '../../protocol/translate.ts';
 import { LIST_CHANGED, RESOURCE_UPDATED } from './legacy-rules.ts';
-import { filterOf, LIST_FIELDS, type Filter } from './subscription-filter.ts';
-import { Unheard } from './unheard.ts';
+import { ownFault } from './read-message.ts';
 
 /** Longest time in ms that servers have to say that they tell of a resource, before the client hears what it is told of. */
 const ACKNOWLEDGE_MS = 5_000;
 
-export interface SubscriptionOptions {
+interface SubscriptionOptions {
   readonly view: View;
   readonly message: RequestMessage;
   /** Of the client, over all its subscriptions. */
@@ -133,3 +136,89 @@ export class Subscription {
 }
 
 const IS_LIST: ReadonlySet<string> = new Set(Object.values(LIST_CHANGED));
+
+type ListField = 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged';
+
+/** Of what a modern client wants to be told. */
+interface Filter {
+  readonly lists: Partial<Readonly<Record<ListField, true>>>;
+  /** Each once. */
+  readonly uris: readonly string[];
+}
+
+const LIST_FIELDS: Readonly<Record<ListKind, ListField>> = {
+  tools: 'toolsListChanged',
+  prompts: 'promptsListChanged',
+  resources: 'resourcesListChanged',
+  resourceTemplates: 'resourcesListChanged',
+};
+
+/** The filter of a `subscriptions/listen` (2026-07-28, basic/patterns/subscriptions#notification-filter). */
+function filterOf(message: RequestMessage): Result<Filter, Refusal> {
+  const { bytes, params } = message;
+  const fault = ownFault(message);
+  if (fault !== undefined) return err(fault);
+  const given = (
+    JSON.parse(bytes.toString('utf8', params?.start ?? 0, params?.end ?? 0) || '{}') as {
+      notifications?: unknown;
+    }
+  ).notifications;
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return err({ code: 'PARAMS_INVALID', field: 'params.notifications', reason: 'it must be an object' });
+  const wishes = given as Readonly<Record<string, unknown>>;
+  if (wishes['taskIds'] !== undefined && !declaresTasks(message)) return err(TASKS_MISSING);
+  const lists: Partial<Record<ListField, true>> = {};
+  for (const field of new Set(Object.values(LIST_FIELDS))) {
+    const wish = wishes[field];
+    if (wish !== undefined && typeof wish !== 'boolean') return wrong(field, 'it must be true or false');
+    if (wish === true) lists[field] = true;
+  }
+  const uris = wishes['resourceSubscriptions'] ?? [];
+  return isTexts(uris)
+    ? ok({ lists, uris: [...new Set(uris)] })
+    : wrong('resourceSubscriptions', 'it must be a list of URIs');
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+function wrong(field: string, reason: string): Result<never, Refusal> {
+  return err({ code: 'PARAMS_INVALID', field: `params.notifications.${field}`, reason });
+}
+
+/**
+ * What a client is told as soon as it can hear: of each matter at most one notification, so that it is bounded by the
+ * number of matters.
+ */
+class Unheard {
+  #kept = new Map<string, Buffer>();
+
+  /** Where something else about the matter is kept already, `whole` says that all of it may have changed. */
+  keep(matter: string, bytes: Buffer, whole: () => Buffer): void {
+    const kept = this.#kept.get(matter);
+    this.#kept.set(matter, kept === undefined || kept.equals(bytes) ? bytes : whole());
+  }
+
+  /** What was kept, by matter, in the order in which it came first; then nothing is kept any more. */
+  take(): ReadonlyMap<string, Buffer> {
+    const kept = this.#kept;
+    this.#kept = new Map();
+    return kept;
+  }
+}
+
+/** Gives the port at which the server listens then. ADDRESS_UNUSABLE: it cannot. */
+export function listen(server: Server, host: string, port: number): Promise<Result<number, Refusal>> {
+  const bare = host.replace(/^\[|\]$/g, '');
+  return new Promise((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reason =
+        error.code === 'EADDRINUSE'
+          ? 'the port is taken; choose another with --port'
+          : (error.code ?? error.message);
+      resolve(err({ code: 'ADDRESS_UNUSABLE', address: `${host}:${port}`, reason }));
+    });
+    server.listen(port, bare, () => resolve(ok((server.address() as AddressInfo).port)));
+  });
+}

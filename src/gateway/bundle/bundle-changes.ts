@@ -4,7 +4,7 @@ import type { BundleItem } from '../../core/bundle/bundle-items.ts';
 import type { Planned } from '../../core/bundle/bundle-plan.ts';
 import { withoutSecrets } from '../../core/bundle/entry-secrets.ts';
 import type { Deed, DeedTarget } from '../../core/deed.ts';
-import { gatewayIdOf, serverIdOf, toolIdOf } from '../../core/hints/tool-id.ts';
+import { gatewayIdOf, serverIdOf, toolIdOf } from '../../core/hints/hint.ts';
 import type { ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';

@@ -12,7 +12,7 @@ import { planImport, type OnConflict, type Planned, type PlanItem } from '../../
 import { withoutSecrets, type EntrySecrets } from '../../core/bundle/entry-secrets.ts';
 import { readBundle } from '../../core/bundle/read-bundle.ts';
 import { contradictionIn } from '../../core/bundle/read-said.ts';
-import { readEntrySecrets } from '../../core/bundle/read-entry-secrets.ts';
+import { readEntrySecrets } from '../../core/bundle/read-sealed.ts';
 import { pointerStep } from '../../core/json-place.ts';
 import type { Misfit, Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';

@@ -6,7 +6,7 @@ import type {
   LeftOutOfBundle,
   SaidOfTool,
 } from '../../core/bundle/bundle.ts';
-import type { ServerWord } from '../../core/hints/server-word.ts';
+import type { ServerWord } from '../../core/hints/hint.ts';
 import { isSilent, type ToolWord } from '../../core/hints/tool-word.ts';
 import { isStorable } from '../../core/resolve-settings.ts';
 import type { Snapshot } from '../ports/bundles.ts';

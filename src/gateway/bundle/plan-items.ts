@@ -1,9 +1,8 @@
 import type { EntryKind } from '../../core/bundle/bundle.ts';
 import type { BundleItem } from '../../core/bundle/bundle-items.ts';
 import type { PlainValue, Planned, PlanItem } from '../../core/bundle/bundle-plan.ts';
-import { toolIdOf } from '../../core/hints/tool-id.ts';
-import { startupPlaces } from '../../core/resolve-settings.ts';
-import type { SettingFix } from '../../core/setting-fix.ts';
+import { toolIdOf } from '../../core/hints/hint.ts';
+import { type SettingFix, startupPlaces } from '../../core/resolve-settings.ts';
 import { isSettingKey, SETTINGS, type SettingKey } from '../../core/settings.ts';
 import { takesExecute } from './entry-words.ts';
 import { entryKey, type Filled } from './fill-entries.ts';

@@ -1,6 +1,5 @@
 import type { SaidOfTool } from '../../core/bundle/bundle.ts';
-import { HINTS, isCautious, type Hint } from '../../core/hints/hint.ts';
-import { serverIdOf, toolIdOf } from '../../core/hints/tool-id.ts';
+import { type Hint, HINTS, isCautious, serverIdOf, toolIdOf } from '../../core/hints/hint.ts';
 import type { Circumstances } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';

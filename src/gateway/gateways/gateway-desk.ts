@@ -1,5 +1,5 @@
 import type { Deed } from '../../core/deed.ts';
-import { gatewayIdOf } from '../../core/hints/tool-id.ts';
+import { gatewayIdOf } from '../../core/hints/hint.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';

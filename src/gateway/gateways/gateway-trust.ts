@@ -1,6 +1,5 @@
 import type { Deed } from '../../core/deed.ts';
-import type { ServerWord } from '../../core/hints/server-word.ts';
-import { gatewayIdOf } from '../../core/hints/tool-id.ts';
+import { gatewayIdOf, type ServerWord } from '../../core/hints/hint.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { idsOf } from '../hints/tool-claims.ts';
 import type { WordChange } from '../ports/words.ts';

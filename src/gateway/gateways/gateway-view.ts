@@ -1,4 +1,4 @@
-import { gatewayIdOf } from '../../core/hints/tool-id.ts';
+import { gatewayIdOf } from '../../core/hints/hint.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import { conditionsOf, type Condition } from '../condition.ts';

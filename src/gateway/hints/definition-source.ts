@@ -1,6 +1,5 @@
 import { aspectsOf, type Aspects, type DefinitionSource } from '../../core/hints/aspects.ts';
-import type { ClaimSource } from '../../core/hints/claim.ts';
-import { functionModuleIdOf, restToolIdOf } from '../../core/hints/tool-id.ts';
+import { type ClaimSource, functionModuleIdOf, restToolIdOf } from '../../core/hints/hint.ts';
 import { isMade, LOCAL_SOURCE, type MadeTransport, type ServerSpec } from '../../core/server-spec.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import { markOf } from '../../core/sources/made-facts.ts';

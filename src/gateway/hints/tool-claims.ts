@@ -1,9 +1,7 @@
 import { aspectsOf } from '../../core/hints/aspects.ts';
-import type { Claim } from '../../core/hints/claim.ts';
-import { HINTS, type Hint } from '../../core/hints/hint.ts';
+import { type Claim, type Hint, HINTS, serverIdOf, toolIdOf } from '../../core/hints/hint.ts';
 import { inferFromMethod } from '../../core/hints/infer.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
-import { serverIdOf, toolIdOf } from '../../core/hints/tool-id.ts';
 import { isLowered, type ProsePolicy } from '../../core/hints/drift.ts';
 import { riskText } from '../../core/hints/drift-text.ts';
 import { isInForce, toolWordIn, type Circumstances, type ToolWord } from '../../core/hints/tool-word.ts';

@@ -5,7 +5,7 @@ import {
   type DriftRisk,
   type DriftSeverity,
 } from '../../core/hints/drift.ts';
-import { HINTS, type Hint } from '../../core/hints/hint.ts';
+import { type Hint, HINTS } from '../../core/hints/hint.ts';
 import { isInForce, isVolatile, type Circumstances, type ToolWord } from '../../core/hints/tool-word.ts';
 
 /** How a tool differs from the accepted definition, and what follows from it. */

@@ -1,6 +1,6 @@
 import { riskText } from '../../core/hints/drift-text.ts';
 import { digestOfJson } from '../../core/digest.ts';
-import { HINTS, isContradiction, type Hint, type SaidHints } from '../../core/hints/hint.ts';
+import { type Hint, HINTS, isContradiction, type SaidHints } from '../../core/hints/hint.ts';
 import { isInForce, type Circumstances, type Override, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';

@@ -1,11 +1,16 @@
-import type { Claim } from '../../core/hints/claim.ts';
-import { HINTS, saidHints, type Hint, type SaidHints } from '../../core/hints/hint.ts';
+import {
+  type Claim,
+  gatewayIdOf,
+  type Hint,
+  HINTS,
+  saidHints,
+  type SaidHints,
+} from '../../core/hints/hint.ts';
 import { lint, type LintFinding, type LintLevels } from '../../core/hints/lint.ts';
 import { riskText } from '../../core/hints/drift-text.ts';
 import type { DriftSeverity } from '../../core/hints/drift.ts';
 import { reasonOf, type ReasonCode } from '../../core/hints/reason.ts';
 import type { ResolvedHint, ResolvedHints } from '../../core/hints/resolve.ts';
-import { gatewayIdOf } from '../../core/hints/tool-id.ts';
 import type { JsonChange } from '../../core/json-changes.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';

@@ -1,7 +1,6 @@
 import type { Deed } from '../../core/deed.ts';
 import { isMembers } from '../../core/canonical-json.ts';
-import { isContradiction, saidHints } from '../../core/hints/hint.ts';
-import { restToolIdOf, toolIdOf } from '../../core/hints/tool-id.ts';
+import { isContradiction, restToolIdOf, saidHints, toolIdOf } from '../../core/hints/hint.ts';
 import { publicNames } from '../../core/names.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';

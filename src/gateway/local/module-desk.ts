@@ -2,7 +2,7 @@ import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL_SOURCE } from '../../core/server-spec.ts';
-import { functionModuleIdOf, gatewayIdOf } from '../../core/hints/tool-id.ts';
+import { functionModuleIdOf, gatewayIdOf } from '../../core/hints/hint.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import { localSpec } from '../../core/sources/local-spec.ts';
 import { FUNCTION_FACTS, markOf } from '../../core/sources/made-facts.ts';

@@ -1,5 +1,5 @@
 import type { Deed } from '../../core/deed.ts';
-import type { ServerWord } from '../../core/hints/server-word.ts';
+import type { ServerWord } from '../../core/hints/hint.ts';
 import { toolWordIn, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';

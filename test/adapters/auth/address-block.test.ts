@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressBlock } from '../../../src/adapters/auth/address-block.ts';
+import { addressBlock } from '../../../src/adapters/auth/failures.ts';
 
 it('an address of IPv4 stands for itself, also where IPv6 carries it', () => {
   for (const [address, block] of [

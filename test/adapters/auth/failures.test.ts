@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Failures, type Failing } from '../../../src/adapters/auth/failures.ts';
+import { type Failing, Failures } from '../../../src/adapters/auth/failures.ts';
 
 const UNKNOWN = (address: string): Failing => ({ address, id: undefined });
 

@@ -5,9 +5,9 @@ import { CLIENTS } from '../../../src/adapters/config/neighbours/clients.ts';
 import { readInputs } from '../../../src/adapters/config/neighbours/inputs.ts';
 import { isAssay, ownEntry } from '../../../src/adapters/config/neighbours/own-entry.ts';
 import {
+  type EntryHome,
   translateEntry,
   valueOf,
-  type EntryHome,
 } from '../../../src/adapters/config/neighbours/translate-entry.ts';
 
 const OWN = ['/usr/bin/node', '/opt/tools/main.js'];

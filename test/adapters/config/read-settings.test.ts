@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Complaints } from '../../../src/adapters/config/complaints.ts';
 import { parseJsonTree } from '../../../src/adapters/config/json-tree.ts';
-import { readSettings } from '../../../src/adapters/config/read-settings.ts';
+import { readSettings } from '../../../src/adapters/config/load-config.ts';
 
 function read(text: string): {
   settings: unknown;

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkBy, compileSchema } from '../../../src/adapters/sources/schema-check.ts';
-import { isCheckable } from '../../../src/adapters/sources/is-checkable.ts';
+import { checkBy, compileSchema, isCheckable } from '../../../src/adapters/sources/schema-check.ts';
 
 const TOO_LONG = { path: [], reason: 'it takes too long to check' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskedFields } from '../../../src/adapters/telemetry/masked-fields.ts';
+import { maskedFields } from '../../../src/adapters/telemetry/log.ts';
 
 const same = (text: string): string => text;
 

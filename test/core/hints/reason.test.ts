@@ -1,7 +1,6 @@
 // Every combination of who says what of a hint: the reason is that of the claim which decided, and of no other.
 import { describe, expect, it } from 'vitest';
-import type { Claim, ClaimSource } from '../../../src/core/hints/claim.ts';
-import { DEFAULTS, HINTS } from '../../../src/core/hints/hint.ts';
+import { type Claim, type ClaimSource, DEFAULTS, HINTS } from '../../../src/core/hints/hint.ts';
 import { claimReason, reasonOf } from '../../../src/core/hints/reason.ts';
 import { resolveHints } from '../../../src/core/hints/resolve.ts';
 

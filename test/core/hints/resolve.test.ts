@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Claim } from '../../../src/core/hints/claim.ts';
-import { DEFAULTS, HINTS, isCautious, type Hint, type Hints } from '../../../src/core/hints/hint.ts';
+import {
+  type Claim,
+  DEFAULTS,
+  type Hint,
+  HINTS,
+  type Hints,
+  isCautious,
+} from '../../../src/core/hints/hint.ts';
 import { resolveHints, type Decided, type ResolvedHints } from '../../../src/core/hints/resolve.ts';
 
 const NOW = 'd1';

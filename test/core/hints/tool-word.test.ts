@@ -4,9 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { digestOfDefinition } from '../../../src/core/digest.ts';
 import { aspectsOf } from '../../../src/core/hints/aspects.ts';
-import type { Claim } from '../../../src/core/hints/claim.ts';
+import { type Claim, type Hint, HINTS, isCautious, saidHints } from '../../../src/core/hints/hint.ts';
 import { driftOf, isProseAlone, type ProsePolicy } from '../../../src/core/hints/drift.ts';
-import { HINTS, isCautious, saidHints, type Hint } from '../../../src/core/hints/hint.ts';
 import { resolveHints, type ResolvedHints } from '../../../src/core/hints/resolve.ts';
 import {
   isInForce,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { openOpenapi } from '../../../src/adapters/sources/openapi/open-openapi.ts';
-import type { HttpPort } from '../../../src/adapters/sources/http/http-port.ts';
+import type { HttpPort } from '../../../src/adapters/sources/http/open-http.ts';
 import { err, ok } from '../../../src/core/result.ts';
 
 /** No document sends a request: what it refers to elsewhere cannot be had. */

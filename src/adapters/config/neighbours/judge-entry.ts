@@ -4,7 +4,7 @@ import type { Here } from '../entry-fields.ts';
 import { expand } from '../expand.ts';
 import { positionOf } from '../json-tree.ts';
 import { readServer } from '../server-entry.ts';
-import { translateEntry, valueOf, type EntryHome } from './translate-entry.ts';
+import { type EntryHome, translateEntry, valueOf } from './translate-entry.ts';
 import type { SourceEntry } from './sources.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -11,7 +11,7 @@ import type { Log } from '../../../gateway/ports.ts';
 import { Child } from '../../../platform/child.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
 import { residentBytes } from '../../../platform/resident-bytes.ts';
-import { atMost } from '../../../platform/waiting.ts';
+import { atMost } from '../../../platform/turns.ts';
 import type { MadeArguments, MadeCall, MadeResult } from '../made-tool.ts';
 import { CallsUnderWay, errorResult, type UnderWay } from './calls-under-way.ts';
 import { OutputLog } from './output-log.ts';

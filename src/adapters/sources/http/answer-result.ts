@@ -1,17 +1,11 @@
 import { exactJson, isMembers } from '../../../core/canonical-json.ts';
-import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
-import type { MadeResult } from '../made-tool.ts';
-import { refused, said } from '../text-result.ts';
-import { readBody, type AnswerBody } from './answer-body.ts';
-import type { HttpAnswer } from './http-call.ts';
-import { filterFailure } from './filter-failure.ts';
+import { HTTP_FACTS } from '../../../core/sources/made-facts.ts';
+import { type MadeResult, refused, said } from '../made-tool.ts';
 import type { FilterRunner } from './filter-processes.ts';
-import { MOST_LEVELS, nestsTooDeeply } from './nesting.ts';
-import { quotedAnswer } from './quoted-answer.ts';
-import { redirectTarget } from './redirects.ts';
-import { shownAddress } from './shown-address.ts';
+import { type FilterFault, MOST_LEVELS, nestsTooDeeply } from './filter.ts';
+import { type HttpAnswer, redirectTarget, shownAddress } from './open-http.ts';
 
-export interface AnswerFilter {
+interface AnswerFilter {
   readonly expression: string;
   readonly runner: FilterRunner;
 }
@@ -147,4 +141,123 @@ function shownBody({ body: bytes }: HttpAnswer, body: AnswerBody): string {
 
 function addressIn(request: string): string {
   return request.slice(request.indexOf(' ') + 1);
+}
+
+/** A body, as what it says that it is or its bytes show. */
+type AnswerBody =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'image' | 'audio' | 'bytes'; readonly mediaType: string };
+
+function readBody({ body, headers, isCut }: HttpAnswer): AnswerBody {
+  if (body.length === 0) return { kind: 'empty' };
+  const { mediaType, charset } = contentType(headers);
+  if (TEXTUAL.test(mediaType)) return { kind: 'text', text: decode(body, charset, isCut) };
+  if (mediaType.startsWith('image/')) return { kind: 'image', mediaType };
+  if (mediaType.startsWith('audio/')) return { kind: 'audio', mediaType };
+  const text = plainText(body);
+  return text === undefined
+    ? { kind: 'bytes', mediaType: mediaType === '' ? 'application/octet-stream' : mediaType }
+    : { kind: 'text', text };
+}
+
+const TEXTUAL =
+  /^text\/|[/+](?:json|xml|yaml)$|^application\/(?:x-)?(?:javascript|ndjson|yaml|sql|graphql|www-form-urlencoded|json-seq)$/;
+
+interface ContentType {
+  /** In lower case, without parameters; empty: nothing is said. */
+  readonly mediaType: string;
+  readonly charset: string | undefined;
+}
+
+function contentType(headers: HttpAnswer['headers']): ContentType {
+  const line = headers['content-type'];
+  const said = typeof line === 'string' ? line : '';
+  const end = said.indexOf(';');
+  const mediaType = (end < 0 ? said : said.slice(0, end)).trim().toLowerCase();
+  const charset = end < 0 ? undefined : /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(said.slice(end))?.[1];
+  return { mediaType, charset };
+}
+
+const UTF_8 = /^utf-?8$/i;
+const BOM = 0xef;
+
+/** Text of an unknown charset is read as UTF-8, of which most others have ASCII in common. */
+function decode(body: Buffer, charset: string | undefined, isCut: boolean): string {
+  const isUtf8 = charset === undefined || UTF_8.test(charset);
+  if (isUtf8 && !isCut && body[0] !== BOM) return body.toString('utf8');
+  const known = isUtf8 || isCharset(charset) ? charset : undefined;
+  // As a stream, so that a character that was cut in two is left out.
+  return new TextDecoder(known).decode(body, { stream: isCut });
+}
+
+function isCharset(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined: the bytes are no UTF-8, or hold what no text holds. */
+function plainText(body: Buffer): string | undefined {
+  if (body.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
+  } catch {
+    return undefined;
+  }
+}
+
+interface Filtering {
+  readonly expression: string;
+  /** How sentences call the request. */
+  readonly request: string;
+  /** The answer. */
+  readonly text: string;
+}
+
+/** Why a filter gave no result, as a sentence for the model. Where the request may have had an effect, that is said first. */
+export function filterFailure(fault: FilterFault, { expression, request, text }: Filtering): string {
+  const filter = `its filter ${shownExpression(expression)}`;
+  const done = `The request ${request} was carried out, but`;
+  switch (fault.code) {
+    case 'not_json':
+      return `The filter works on JSON, which the answer to ${request} is not. ${quotedAnswer(text)}`;
+    case 'not_fitting':
+      return `The filter does not fit the answer to ${request}: ${fault.reason}. ${quotedAnswer(text)}`;
+    case 'answer_too_deep':
+      return `${done} its answer nests deeper than ${MOST_LEVELS} levels, which is not read.`;
+    case 'result_too_deep':
+      return `${done} ${filter} gives a result nested deeper than ${MOST_LEVELS} levels. ${SIMPLIFY}`;
+    case 'result_too_large':
+      return `${done} ${filter} gives more than the allowed ${fault.mostCharacters} characters. ${SIMPLIFY}`;
+    case 'too_slow':
+      return `${done} ${filter} did not finish within ${fault.limitMs / 1_000} s and was stopped. ${SIMPLIFY}`;
+    case 'out_of_memory':
+      return `${done} ${filter} needed more than ${fault.limitMiB} MiB of memory and was stopped. ${SIMPLIFY}`;
+    case 'queue_full':
+      return `${done} ${filter} was not applied, as too many answers wait for filters. Try again later.`;
+    case 'process_ended':
+      return `${done} ${filter} was not applied: the process that evaluates filters ${fault.cause}.`;
+  }
+}
+
+const SIMPLIFY = 'Simplify the filter, or request less.';
+
+const MOST_SHOWN = 100;
+
+function shownExpression(expression: string): string {
+  const isLong = expression.length > MOST_SHOWN;
+  return `${JSON.stringify(expression.slice(0, MOST_SHOWN))}${isLong ? '…' : ''}`;
+}
+
+/** In characters, which a model reads to learn why something failed. */
+const LONGEST = 10_000;
+
+/** What a server said, in a block of its own, and no more of it than helps. */
+export function quotedAnswer(text: string): string {
+  if (text.length <= LONGEST) return `It said:\n\n${text}`;
+  const start = text.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, '');
+  return `It said:\n\n${start}\n\n[cut after ${LONGEST} of ${text.length} characters]`;
 }

@@ -3,7 +3,6 @@ import type * as jmespath from '@jmespath-community/jmespath';
 import { exactJson } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isDeeper } from '../is-deeper.ts';
-import { nestsTooDeeply } from './nesting.ts';
 
 /** Why a filter gave no result. */
 export type FilterFault =
@@ -97,3 +96,20 @@ function unknownFunction(node: unknown, known: ReadonlySet<string>): string | un
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Objects and lists inside each other: no answer that anybody works with has more, and stacks end at a few thousand. */
+export const MOST_LEVELS = 1_000;
+
+/** Whether a JSON text nests deeper than `MOST_LEVELS`. Looked at as text: to read it may take more stack than there is. */
+export function nestsTooDeeply(text: string): boolean {
+  let level = 0;
+  for (const [mark] of text.matchAll(MARKS)) {
+    if (mark === '[' || mark === '{') level += 1;
+    else if (mark === ']' || mark === '}') level -= 1;
+    if (level > MOST_LEVELS) return true;
+  }
+  return false;
+}
+
+/** What is within a string is none. */
+const MARKS = /[[\]{}]|"[^"\\]*(?:\\[^][^"\\]*)*"?/g;

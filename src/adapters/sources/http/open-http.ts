@@ -1,12 +1,45 @@
+import { isSafeMethod } from '../../../core/hints/infer.ts';
 import { chooserOfNamed, reachRemedy, type ReachRules, type UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ResolveName } from '../../../platform/checked-lookup.ts';
 import { openPinnedAgent, type PinnedAgent, type PinnedAnswer } from '../../../platform/pinned-agent.ts';
-import type { HttpAnswer, HttpCall } from './http-call.ts';
-import type { HttpPort } from './http-port.ts';
-import { isFollowed, nextStep, type Step } from './redirects.ts';
 
-export interface HttpOptions {
+/** Sends requests only to where the operator lets them go. */
+export interface HttpPort {
+  /** The error is a sentence for a model or an operator; it holds no secret, and names the setting where one forbids it. */
+  send(call: HttpCall): Promise<Result<HttpAnswer, string>>;
+  close(): Promise<void>;
+}
+
+/** One HTTP request that a tool makes. */
+export interface HttpCall {
+  /** In capitals. */
+  readonly method: string;
+  readonly url: URL;
+  readonly chosenBy: UrlChooser;
+  /** How sentences call `url`; absent: by its origin and path. */
+  readonly shownUrl?: string | undefined;
+  /** Names and values; a value holds no line break. */
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body?: string | Buffer | undefined;
+  /** Names of headers that must not go to another origin than that of `url`, beside Authorization and Cookie. */
+  readonly secretHeaders?: readonly string[] | undefined;
+  /** Most bytes of the answer that are read. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+  /** Whether there is more of the body than `maxBytes`. */
+  readonly isCut: boolean;
+  /** Whether it came from a public address, or by way of one. */
+  readonly isPublic: boolean;
+}
+
+interface HttpOptions {
   readonly rules: ReachRules;
   readonly resolve?: ResolveName | undefined;
 }
@@ -75,4 +108,71 @@ function sentenceOf(
 /** Host and path: a query may hold anything. */
 function shown({ url: { origin, pathname }, shownUrl = `${origin}${pathname}` }: HttpCall): string {
   return JSON.stringify(shownUrl.slice(0, 200));
+}
+
+/** What is sent next. */
+export type Step = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body'>;
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Whether an answer sends one elsewhere, and a request of that method may be sent twice without harm. */
+function isFollowed(method: string, status: number, headers: HttpAnswer['headers']): boolean {
+  return REDIRECTS.has(status) && isSafeMethod(method) && headers['location'] !== undefined;
+}
+
+/** Where an answer with a redirect points to; undefined: nowhere that is an address. */
+export function redirectTarget(url: URL, { headers }: Pick<HttpAnswer, 'headers'>): URL | undefined {
+  const { location } = headers;
+  return typeof location === 'string' ? (URL.parse(location, url.href) ?? undefined) : undefined;
+}
+
+/**
+ * The request that follows a redirect (RFC 9110, section 15.4). What says who asks does not go to another origin, nor does
+ * a body; `secrets` are further names of such headers, in lower case. The error is a phrase.
+ */
+export function nextStep(
+  step: Step,
+  answer: Pick<HttpAnswer, 'status' | 'headers'>,
+  secrets: ReadonlySet<string>,
+): Result<Step, string> {
+  const url = redirectTarget(step.url, answer);
+  if (url === undefined) return err('redirects to what is no address');
+  if (step.url.protocol === 'https:' && url.protocol !== 'https:')
+    return err(`redirects to ${JSON.stringify(url.origin)}, which is not encrypted, so it was not followed`);
+  const isSameOrigin = url.origin === step.url.origin;
+  const becomesGet = answer.status === 303 && step.method !== 'HEAD';
+  return ok({
+    method: becomesGet ? 'GET' : step.method,
+    url,
+    headers: isSameOrigin ? step.headers : step.headers.filter(([name]) => !isSecret(name, secrets)),
+    body: isSameOrigin && !becomesGet ? step.body : undefined,
+  });
+}
+
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization']);
+
+function isSecret(name: string, secrets: ReadonlySet<string>): boolean {
+  const lower = name.toLowerCase();
+  return CREDENTIALS.has(lower) || secrets.has(lower);
+}
+
+/**
+ * An address for sentences: its origin and its path, with `{argument}` as it was written. There are APIs that take a key as
+ * a step of the path: what looks like one is not shown.
+ */
+export function shownAddress(origin: string, path: string): string {
+  const steps = path.split('/').map((step) => step.replace(/\{[^{}]*\}|[^{}]+/g, shownPart));
+  return origin + steps.join('/');
+}
+
+/** What of the path and the query of an address looks like a key. */
+export function keysIn(address: string): readonly string[] {
+  return address.split(/\{[^{}]*\}|[/?&=#]/).filter((part) => LIKE_A_KEY.test(part));
+}
+
+/** Long, and of letters and digits. */
+const LIKE_A_KEY = /^(?=.*[A-Za-z])(?=.*\d).{16,}$/;
+
+function shownPart(part: string): string {
+  return !part.startsWith('{') && LIKE_A_KEY.test(part) ? '***' : part;
 }

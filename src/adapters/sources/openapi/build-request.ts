@@ -2,14 +2,22 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { isHeaderValue } from '../../../core/sources/http-header.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
 import type { ReadyRequest } from '../http/call-result.ts';
-import type { HttpCall } from '../http/http-call.ts';
-import { shownAddress } from '../http/shown-address.ts';
+import { type HttpCall, shownAddress } from '../http/open-http.ts';
 import type { ArgumentPlan, BodyArguments, Slot } from './argument-plan.ts';
-import { exactArguments, exactMembers, type ExactArguments } from './exact-arguments.ts';
-import { encoded, inHeader, inPath, inQuery, type Pair } from './parameter-styles.ts';
-import type { RequestBody } from './request-body.ts';
+import {
+  encoded,
+  exactArguments,
+  type ExactArguments,
+  exactMembers,
+  inHeader,
+  inPath,
+  inQuery,
+  type Pair,
+  writeBody,
+  type WrittenBody,
+} from './write-values.ts';
+import type { RequestBody } from './parameters.ts';
 import type { Secret } from './security.ts';
-import { writeBody, type WrittenBody } from './write-body.ts';
 
 /** All that is known of the requests of a tool before it is called. */
 export interface RequestPlan {

@@ -3,7 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chooserOfNamed, type Namer, type UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { realPath } from '../../../platform/files.ts';
-import type { HttpPort } from '../http/http-port.ts';
+import type { HttpPort } from '../http/open-http.ts';
 
 /** Where documents are read from. */
 export interface TextOptions {

@@ -1,23 +1,19 @@
 import { err, ok, type Result } from '../../../core/result.ts';
-import { planArguments, type ArgumentPlan } from './argument-plan.ts';
-import { asBase64, bodyAsBase64 } from './base64-schema.ts';
-import { flatSchema, type FlatSchema } from './flat-schema.ts';
-import type { Parameter } from './parameters.ts';
-import type { RequestBody } from './request-body.ts';
-import type { Shortage } from './schema-closure.ts';
+import { type ArgumentPlan, flatSchema, type FlatSchema, planArguments } from './argument-plan.ts';
+import type { Parameter, RequestBody } from './parameters.ts';
 import type { Draft } from './schema-definitions.ts';
-import type { SchemaDrafts } from './schema-drafts.ts';
-import type { JsonSchema, SchemaMembers } from './schema-fixes.ts';
+import type { SchemaDrafts, Shortage } from './schema-drafts.ts';
+import type { JsonSchema, SchemaMembers } from './schema-keywords.ts';
 
 /** What the arguments of a tool look like, and where each goes. */
-export interface ToolInput {
+interface ToolInput {
   readonly schema: SchemaMembers;
   readonly plan: ArgumentPlan;
   /** Members of a form that are given in Base64 and sent as bytes; or the argument that is all of such a body. */
   readonly binaries: ReadonlySet<string>;
 }
 
-export interface InputParts {
+interface InputParts {
   readonly parameters: readonly Parameter[];
   readonly body: RequestBody | undefined;
 }
@@ -153,4 +149,43 @@ function explained(schema: JsonSchema, parameter: Parameter): SchemaMembers {
     ...(isDeprecated && { deprecated: true }),
     ...(example !== undefined && members['examples'] === undefined && { examples: [example] }),
   };
+}
+
+const HOW = 'The content in Base64.';
+
+/** The schema of a body that is no text. Undefined for one that is sent as it is given. */
+function bodyAsBase64(schema: JsonSchema = {}): SchemaMembers | undefined {
+  const { contentEncoding, description } = typeof schema === 'object' ? schema : {};
+  return contentEncoding === undefined ? base64Of(description) : undefined;
+}
+
+/**
+ * The schema of a file in a form, as an argument can give it: in Base64. Undefined for what is no file. 3.0 calls one
+ * `format: binary`, 3.1 gives it a `contentMediaType` and no `contentEncoding` (3.1.1, section 4.8.14.4.2).
+ */
+function asBase64(schema: JsonSchema): SchemaMembers | undefined {
+  if (typeof schema === 'boolean') return undefined;
+  const { type, format, items, contentMediaType, contentEncoding } = schema;
+  if (type === 'array' && typeof items === 'object' && items !== null) {
+    const each = asBase64(items as SchemaMembers); // as converted
+    return each === undefined ? undefined : { ...schema, items: each };
+  }
+  const isText = type === 'string' || type === undefined;
+  const isBytes = typeof contentMediaType === 'string' && contentEncoding === undefined;
+  if (!isText || !(format === 'binary' || isBytes)) return undefined;
+  const { format: _, description, minLength: __, maxLength: ___, pattern: ____, ...rest } = schema;
+  return { ...rest, ...base64Of(description) };
+}
+
+function base64Of(description: unknown): SchemaMembers {
+  return {
+    type: 'string',
+    contentEncoding: 'base64',
+    description: typeof description === 'string' ? `${sentence(description)} ${HOW}` : HOW,
+  };
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trimEnd();
+  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }

@@ -1,23 +1,39 @@
+import { isSafeMethod } from '../../../core/hints/infer.ts';
 import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
+import { HTTP_FACTS, type HttpFacts, markOf } from '../../../core/sources/made-facts.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
 import type { Skipped } from '../../../gateway/ports.ts';
-import type { MadeTools } from '../made-tool.ts';
-import { shownUrlOf } from './build-request.ts';
+import { callResult, secretsInHeader, withoutSecrets } from '../http/call-result.ts';
+import { type HttpPort, keysIn } from '../http/open-http.ts';
+import {
+  type MadeArguments,
+  type MadeCall,
+  type MadeDefinition,
+  type MadeResult,
+  type MadeTool,
+  type MadeTools,
+  refused,
+} from '../made-tool.ts';
+import { checkBy } from '../schema-check.ts';
+import { buildRequest, type RequestPlan, shownUrlOf } from './build-request.ts';
 import type { Documents } from './documents.ts';
-import { inputOf, type InputDrafts } from './input-schema.ts';
-import { operationTool, type CallOptions, type Making } from './operation-tool.ts';
-import { operationWords } from './operation-words.ts';
-import { isOfOthers, isVersion30, operationsIn, type Operation } from './operations.ts';
+import { type InputDrafts, inputOf } from './input-schema.ts';
+import {
+  isOfOthers,
+  isVersion30,
+  type Operation,
+  operationsIn,
+  operationWords,
+  type OperationWords,
+  toolNames,
+} from './operations.ts';
 import { answersOf, isJson } from './output-schema.ts';
-import { parametersOf, type Parameter } from './parameters.ts';
-import { requestBodyOf } from './request-body.ts';
+import { type Parameter, parametersOf, requestBodyOf } from './parameters.ts';
 import { openSchemaDrafts, type SchemaDrafts } from './schema-drafts.ts';
-import { secretsOf, type Secret } from './security.ts';
-import { serverOf, type NoServer, type ServerPlace } from './servers.ts';
-import { toolNames } from './tool-names.ts';
-import { withheldSecrets } from './withheld-secrets.ts';
+import { type Secret, secretsOf, withheldSecrets } from './security.ts';
+import { type NoServer, serverOf, type ServerPlace } from './servers.ts';
 
 export interface MakingOptions extends CallOptions {
   readonly documents: Documents;
@@ -143,4 +159,102 @@ function acceptOf(mediaTypes: readonly string[]): string {
     ...(json.length > 0 ? json : sendable.length > 0 ? sendable : ['application/json']),
     '*/*;q=0.8',
   ].join(', ');
+}
+
+/** An operation of which a tool can be made. */
+interface Making {
+  readonly operation: Operation;
+  readonly words: OperationWords;
+  /** Whether it is somebody else's than that of the document. */
+  readonly isOfOthers: boolean;
+  readonly schemas: Pick<MadeDefinition, 'inputSchema' | 'outputSchema'>;
+  readonly plan: Omit<RequestPlan, 'secrets'>;
+  /** Who chose where its requests go. */
+  readonly chosenBy: UrlChooser;
+  /** The error is a sentence: why no call can be made. */
+  readonly secrets: Result<readonly Secret[], string>;
+}
+
+interface CallOptions {
+  readonly timeoutMs: number;
+  /** Most bytes of an answer. */
+  readonly maxBytes: number;
+  readonly http: HttpPort;
+}
+
+function operationTool(making: Making, name: string, options: CallOptions): MadeTool {
+  const { words, schemas } = making;
+  const { title, description, annotations } = words;
+  const check = checkOfAnswers(schemas.outputSchema);
+  const told = secretsIn(making);
+  return {
+    definition: {
+      name,
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
+      ...schemas,
+      ...(annotations !== undefined && { annotations }),
+      _meta: { [HTTP_FACTS]: factsOf(making) },
+    },
+    timeoutMs: options.timeoutMs,
+    run: async (args, call) => withoutSecrets(check(await run(making, options, { args, call })), told),
+  };
+}
+
+/** What its requests say of who asks. */
+function secretsIn({ plan, secrets }: Making): readonly string[] {
+  const inSchemes = secrets.ok ? secrets.value.map(({ value }) => value) : [];
+  const inHeaders = [...inSchemes, ...Object.values(plan.headers)].flatMap(secretsInHeader);
+  return [...inHeaders, ...keysIn(plan.server.pathname + plan.server.search)];
+}
+
+/** A document that is trusted lends nothing of that to what it only refers to: of what has effects nothing is inferred. */
+function factsOf({ operation: { method, path }, plan, isOfOthers }: Making): HttpFacts {
+  const facts = { path, target: markOf(plan.server.href) };
+  return isOfOthers && !isSafeMethod(method) ? facts : { method, ...facts };
+}
+
+interface Calling {
+  readonly args: MadeArguments;
+  readonly call: MadeCall;
+}
+
+async function run(making: Making, options: CallOptions, { args, call }: Calling): Promise<MadeResult> {
+  const { plan, secrets, schemas, chosenBy } = making;
+  if (!secrets.ok) return refused(secrets.error);
+  const request = buildRequest({ ...plan, secrets: secrets.value }, args.text);
+  if (!request.ok) return refused(request.error);
+  const { maxBytes, http } = options;
+  const hasOutputSchema = schemas.outputSchema !== undefined;
+  return callResult(request.value, { http, chosenBy, maxBytes, signal: call.signal, hasOutputSchema });
+}
+
+/**
+ * Clients throw away a success that does not fit its schema, and all that it says. Many a document promises more than its
+ * server keeps: such an answer is given as it came, as one that went wrong.
+ */
+function checkOfAnswers(schema: MadeDefinition['outputSchema']): (result: MadeResult) => MadeResult {
+  if (schema === undefined) return (result) => result;
+  let compiled: ReturnType<typeof checkBy> | undefined;
+  return (result) => {
+    if (result.isError === true) return result;
+    compiled ??= checkBy(schema);
+    const { structuredContent, ...bare } = result;
+    // A long integer is an object until it is written.
+    const value: unknown = structuredContent && JSON.parse(JSON.stringify(structuredContent));
+    const fault = faultOf(value, compiled);
+    if (fault === undefined) return result;
+    const text = `The request was carried out, but its answer is not as the document promises: ${fault}.`;
+    return { ...bare, content: [...result.content, { type: 'text', text }], isError: true };
+  };
+}
+
+/** A phrase. */
+function faultOf(value: unknown, check: ReturnType<typeof checkBy>): string | undefined {
+  if (value === undefined) return 'it is no JSON object';
+  if (!check.ok) return undefined;
+  const fault = check.value(value);
+  if (fault === undefined) return undefined;
+  const place = fault.path.length === 0 ? '' : `at ${JSON.stringify(fault.path.join('.').slice(0, 200))} `;
+  return `${place}${fault.reason}`;
 }

@@ -1,4 +1,6 @@
 import { isMembers } from '../../../core/canonical-json.ts';
+import { shortHash } from '../../../core/digest.ts';
+import { isContradiction, saidHints, type SaidHints } from '../../../core/hints/hint.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Skipped } from '../../../gateway/ports.ts';
 import type { Documents, Located } from './documents.ts';
@@ -15,7 +17,7 @@ export interface Operation {
   readonly item: Located & { readonly value: Readonly<Record<string, unknown>> };
 }
 
-export interface Operations {
+interface Operations {
   readonly operations: readonly Operation[];
   readonly skipped: readonly Skipped[];
 }
@@ -92,4 +94,140 @@ function itemAt(located: Located, documents: Documents): Result<Operation['item'
   if (value === located.value || !isMembers(located.value) || at !== located.at) return ok({ value, at });
   const { $ref: _, ...beside } = located.value;
   return ok({ value: { ...value, ...beside }, at });
+}
+
+/** What a document says of an operation to people and models. */
+export interface OperationWords {
+  readonly name?: string | undefined;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+  readonly isEnabled: boolean;
+  /** Whether one `x-mcp` says both that the operation only reads and that it may destroy. */
+  readonly isContradictory: boolean;
+}
+
+const LONGEST_DESCRIPTION = 4_096;
+const LONGEST_TITLE = 200;
+
+/** `x-mcp` of an operation counts before that of its path, and that before that of the document; of others no hints count. */
+export function operationWords(operation: Operation, documents: Documents): OperationWords {
+  const { root } = documents;
+  const general = extensionOf(isMembers(root.value) ? root.value['x-mcp'] : undefined);
+  const own = extensionOf(operation.members['x-mcp']);
+  const layers = [general, extensionOf(operation.item.value['x-mcp']), own];
+  const trusted = isOfOthers(operation, documents) ? [general] : layers;
+  const { summary, description, deprecated } = operation.members;
+  const title = textOf(own['title']) ?? textOf(summary) ?? textOf(operation.item.value['summary']);
+  const told = textOf(own['description']) ?? textOf(description) ?? textOf(summary);
+  const words = deprecated === true ? `Deprecated. ${told ?? ''}`.trim() : told;
+  const shownTitle = title === undefined ? undefined : shortened(title, LONGEST_TITLE);
+  const annotated = layers
+    .map(({ annotations: said }) => annotatedTitle(said))
+    .findLast((one) => one !== undefined);
+  const shortTitle = annotated === undefined ? shownTitle : shortened(annotated, LONGEST_TITLE);
+  const annotations = {
+    ...trusted.reduce<SaidHints>((hints, { annotations: said }) => withHints(hints, hintsIn(said)), {}),
+    ...(shortTitle !== undefined && { title: shortTitle }),
+  };
+  return {
+    name: textOf(own['name']),
+    title: shownTitle,
+    description: words === undefined ? undefined : shortened(words, LONGEST_DESCRIPTION),
+    annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
+    isContradictory: trusted.some(({ annotations: said }) => isContradiction(hintsIn(said))),
+    isEnabled: layers.findLast(({ enabled }) => typeof enabled === 'boolean')?.['enabled'] !== false,
+  };
+}
+
+function annotatedTitle(annotations: unknown): string | undefined {
+  const title = isMembers(annotations) ? textOf(annotations['title']) : undefined;
+  return title === '' ? undefined : title;
+}
+
+/** `x-mcp: false` is short for `{enabled: false}`. */
+function extensionOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value === 'boolean') return { enabled: value };
+  return isMembers(value) ? value : {};
+}
+
+/** Clients refuse a whole list for the sake of one hint that is no boolean. */
+function hintsIn(annotations: unknown): SaidHints {
+  return isMembers(annotations) ? saidHints(annotations) : {};
+}
+
+/** A nearer `x-mcp` outweighs a general one, also where both together would contradict each other. */
+function withHints(general: SaidHints, nearer: SaidHints): SaidHints {
+  const both = { ...general, ...nearer };
+  if (!isContradiction(both)) return both;
+  const { readOnlyHint: _, ...withoutReads } = both;
+  const { destructiveHint: __, ...withoutDestroys } = both;
+  return nearer.readOnlyHint === true ? withoutDestroys : withoutReads;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+/** Never cut within a character. */
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+const LONGEST = 60;
+const KEPT = 52;
+const HASH_DIGITS = 8;
+const MOST_READ = 1_000;
+
+/** An operation with the name that its document gives to its tool, where it gives one. */
+interface Naming {
+  readonly operation: Operation;
+  readonly given?: string | undefined;
+}
+
+/**
+ * Names of tools in the order of their operations, depending on the document alone, each once. Of operations that want the
+ * same name none gets it bare, so that no name changes its tool when another operation comes or goes before it.
+ */
+export function toolNames(namings: readonly Naming[]): readonly string[] {
+  const wanted = namings.map(wantedName);
+  const once = apart(wanted, namings, HASH_DIGITS);
+  // A name may end as if it had such a hash already.
+  return apart(once, namings, 2 * HASH_DIGITS);
+}
+
+function wantedName({ operation, given }: Naming): string {
+  const { method, path, members } = operation;
+  const id = typeof members['operationId'] === 'string' ? members['operationId'] : '';
+  const clean = cleaned(given ?? '') || cleaned(id);
+  const name =
+    clean === ''
+      ? [method, cleaned(path)]
+          .filter((part) => part !== '')
+          .join('_')
+          .toLowerCase()
+      : clean;
+  return name.length <= LONGEST ? name : `${name.slice(0, KEPT)}_${shortHash(name, HASH_DIGITS)}`;
+}
+
+function apart(names: readonly string[], namings: readonly Naming[], digits: number): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return names.map((name, index) => {
+    const operation = namings[index]?.operation;
+    if ((counts.get(name) ?? 0) < 2 || operation === undefined) return name;
+    const { method, path } = operation;
+    return `${name.slice(0, KEPT + HASH_DIGITS - digits)}_${shortHash(`${method} ${path}`, digits)}`;
+  });
+}
+
+/** Letters without their marks, and one `_` for whatever else a name cannot hold. */
+function cleaned(text: string): string {
+  return text
+    .slice(0, MOST_READ)
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .replace(/^[^A-Za-z0-9_-]+|[^A-Za-z0-9_-]+$/g, '')
+    .replace(/[^A-Za-z0-9_-]+/g, '_');
 }

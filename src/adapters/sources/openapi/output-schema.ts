@@ -1,9 +1,9 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { memberAt, type Documents, type Located } from './documents.ts';
 import type { Operation } from './operations.ts';
-import { bare } from './request-body.ts';
+import { bare } from './parameters.ts';
 import type { SchemaDrafts } from './schema-drafts.ts';
-import type { SchemaMembers } from './schema-fixes.ts';
+import type { SchemaMembers } from './schema-keywords.ts';
 
 export interface Answers {
   /** Media types that a successful answer may have, as the document has them. */

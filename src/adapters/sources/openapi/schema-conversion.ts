@@ -1,9 +1,14 @@
 import { isMembers } from '../../../core/canonical-json.ts';
-import { refOf, type Documents, type Located, type Target } from './documents.ts';
-import { hiddenNames, isHidden, type Direction } from './hidden-properties.ts';
-import { openInPlaceReach, type InPlaceReach } from './in-place-reach.ts';
-import { asDraft2020, type JsonSchema, type SchemaMembers } from './schema-fixes.ts';
-import { IN_PLACE, isPattern, KEYWORDS, WORDS } from './schema-keywords.ts';
+import { type Documents, type Located, memberAt, refOf, type Target } from './documents.ts';
+import {
+  asDraft2020,
+  IN_PLACE,
+  isPattern,
+  type JsonSchema,
+  KEYWORDS,
+  type SchemaMembers,
+  WORDS,
+} from './schema-keywords.ts';
 
 export interface ConversionOptions {
   readonly documents: Documents;
@@ -158,4 +163,91 @@ function listed(key: string, parts: readonly (JsonSchema | undefined)[]): readon
   const known = parts.filter((part) => part !== undefined);
   const isMoot = key !== 'allOf' && key !== 'prefixItems' && known.length < parts.length;
   return known.length === 0 || isMoot ? undefined : known;
+}
+
+/** Which way a schema goes: what a client sends holds nothing that only the server may write, and the other way round. */
+type Direction = 'input' | 'output';
+
+const HIDING: Readonly<Record<Direction, string>> = { input: 'readOnly', output: 'writeOnly' };
+
+function isHidden(property: Located, documents: Documents, direction: Direction): boolean {
+  if (saysHidden(property.value, direction)) return true;
+  const end = documents.follow(property);
+  return end.ok && saysHidden(end.value.value, direction);
+}
+
+/** Names of properties that are hidden by the schema or by those that it is put together of; the others may require them. */
+function hiddenNames(schema: Located, documents: Documents, direction: Direction): readonly string[] {
+  const names: string[] = [];
+  const seen = new Set<unknown>();
+  const visit = (located: Located): void => {
+    const end = documents.follow(located);
+    if (!end.ok || seen.has(end.value.value)) return;
+    seen.add(end.value.value);
+    for (const [name, property] of membersIn(end.value, 'properties'))
+      if (isHidden(property, documents, direction)) names.push(name);
+    for (const [, part] of membersIn(end.value, 'allOf')) visit(part);
+  };
+  visit(schema);
+  return names;
+}
+
+function saysHidden(value: unknown, direction: Direction): boolean {
+  return isMembers(value) && value[HIDING[direction]] === true;
+}
+
+function membersIn(located: Located, name: string): readonly (readonly [string, Located])[] {
+  const value = memberAt(located, name)?.value;
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).map(([key, member]: [string, unknown]) => [
+    key,
+    { value: member, at: located.at },
+  ]);
+}
+
+/** Whether a definition refers, for the same value, to one of those keys: validators would follow that for ever. */
+type InPlaceReach = (from: Target, keys: readonly string[]) => boolean;
+
+/** One that refers to more than so many counts as if it did. */
+const MOST_VISITED = 500;
+
+function openInPlaceReach(documents: Documents): InPlaceReach {
+  const known = new Map<string, readonly Target[]>();
+  const nextOf = (target: Target): readonly Target[] => {
+    const next = known.get(target.key) ?? inPlace(target, documents);
+    known.set(target.key, next);
+    return next;
+  };
+  return (from, keys) => {
+    const goals = new Set(keys);
+    const seen = new Set([from.key]);
+    const waiting = [from];
+    for (let here = waiting.pop(); here !== undefined; here = waiting.pop()) {
+      if (goals.has(here.key) || seen.size > MOST_VISITED) return true;
+      for (const next of nextOf(here)) {
+        if (seen.has(next.key)) continue;
+        seen.add(next.key);
+        waiting.push(next);
+      }
+    }
+    return false;
+  };
+}
+
+function inPlace(schema: Located, documents: Documents): readonly Target[] {
+  const targets: Target[] = [];
+  const visit = (value: unknown): void => {
+    if (!isMembers(value)) return;
+    const reference = refOf(value);
+    const found = reference === undefined ? undefined : documents.find(reference, schema.at);
+    if (found?.ok === true) targets.push(found.value);
+    for (const [keyword, member] of Object.entries(value)) {
+      if (!IN_PLACE.has(keyword) || typeof member !== 'object' || member === null) continue;
+      const parts =
+        Array.isArray(member) || keyword === 'dependentSchemas' ? Object.values(member) : [member];
+      for (const part of parts) visit(part);
+    }
+  };
+  visit(schema.value);
+  return targets;
 }

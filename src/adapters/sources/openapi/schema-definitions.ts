@@ -1,8 +1,7 @@
 import { shortHash } from '../../../core/digest.ts';
 import type { Target } from './documents.ts';
 import type { Conversion, ConvertSchema } from './schema-conversion.ts';
-import type { JsonSchema } from './schema-fixes.ts';
-import { measureOf } from './schema-measure.ts';
+import type { JsonSchema } from './schema-keywords.ts';
 
 export const DEFINITION_REF = '#/$defs/';
 
@@ -89,4 +88,28 @@ function freeName(key: string, folder: string, taken: ReadonlyMap<string, unknow
   // Where the document lies on this machine says nothing about it.
   const place = key.startsWith(folder) ? key.slice(folder.length) : key;
   return `${name}_${shortHash(place, 8)}`;
+}
+
+interface SchemaMeasure {
+  /** Characters in JSON. */
+  readonly size: number;
+  /** What its `$ref`s say, each once. */
+  readonly references: readonly string[];
+}
+
+/** Schemas are shared by many tools, and measured once. */
+const measures = new WeakMap<object, SchemaMeasure>();
+
+export function measureOf(schema: JsonSchema): SchemaMeasure {
+  if (typeof schema === 'boolean') return { size: 5, references: [] };
+  const known = measures.get(schema);
+  if (known !== undefined) return known;
+  const references = new Set<string>();
+  const text = JSON.stringify(schema, (key, value: unknown) => {
+    if (key === '$ref' && typeof value === 'string') references.add(value);
+    return value;
+  });
+  const measure = { size: text.length, references: [...references] };
+  measures.set(schema, measure);
+  return measure;
 }

@@ -1,8 +1,9 @@
 import { isMembers } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
-import { memberAt, type Documents } from './documents.ts';
+import { type Documents, memberAt } from './documents.ts';
 import type { Operation } from './operations.ts';
+import type { ServerPlace } from './servers.ts';
 
 /** Where a secret goes in a request. */
 export interface Secret {
@@ -11,7 +12,7 @@ export interface Secret {
   readonly value: string;
 }
 
-export interface SecurityOptions {
+interface SecurityOptions {
   readonly documents: Documents;
   readonly credentials: Readonly<Record<string, Credential>>;
   /** Headers that the operator gave for all requests: what they hold already needs no credential. */
@@ -104,4 +105,22 @@ function bearer(credential: Credential | undefined): Made {
 
 function isPlace(place: unknown): place is Secret['place'] {
   return place === 'header' || place === 'query' || place === 'cookie';
+}
+
+/**
+ * Whoever writes a document chooses its servers, and could have what was given for one API sent to another. So an
+ * operator's secrets go where he said himself, where a file of his says, or where the document came from.
+ */
+export function withheldSecrets(
+  secrets: Result<readonly Secret[], string>,
+  { url, at }: ServerPlace,
+  { documents, headers }: SecurityOptions,
+): Result<readonly Secret[], string> {
+  const isHis =
+    at === undefined || at.startsWith('file:') || url.origin === new URL(documents.root.at).origin;
+  const hasNone = secrets.ok && secrets.value.length === 0 && Object.keys(headers).length === 0;
+  if (isHis || hasNone || !secrets.ok) return secrets;
+  return err(
+    `The call was not made: the document sends it to ${url.origin}, where it did not come from, and the credentials and headers of this source were not given for there. An operator who means it says so with "baseUrl".`,
+  );
 }

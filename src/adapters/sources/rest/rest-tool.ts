@@ -1,19 +1,16 @@
 import { chooserOf } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { HTTP_FACTS } from '../../../core/sources/http-facts.ts';
-import { markOf } from '../../../core/sources/made-facts.ts';
+import { HTTP_FACTS, markOf } from '../../../core/sources/made-facts.ts';
 import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
-import { callResult, shownRequest } from '../http/call-result.ts';
+import { callResult, shownRequest, withoutSecrets } from '../http/call-result.ts';
 import type { FilterRunner } from '../http/filter-processes.ts';
 import { filterFault } from '../http/filter.ts';
-import type { HttpPort } from '../http/http-port.ts';
-import { quotedAnswer } from '../http/quoted-answer.ts';
-import { withoutSecrets } from '../http/without-secrets.ts';
+import type { HttpPort } from '../http/open-http.ts';
+import { quotedAnswer } from '../http/answer-result.ts';
 import { definitionText } from '../made-definition.ts';
-import type { MadeDefinition, MadeResult, MadeTool } from '../made-tool.ts';
+import { type MadeDefinition, type MadeResult, type MadeTool, refused } from '../made-tool.ts';
 import { checkBy } from '../schema-check.ts';
-import { refused } from '../text-result.ts';
 import { prepareRequest, secretsOfRest } from './prepare-request.ts';
 
 /** Makes a tool of one HTTP request. The error is a sentence: which member of it is of no use, and why. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type CrashRecord,
   NO_CRASHES,
   restingCause,
   withCrash,
-  type CrashRecord,
-} from '../../../../src/adapters/sources/functions/crash-record.ts';
+} from '../../../../src/adapters/sources/functions/open-module.ts';
 
 function after(crashesMs: readonly number[]): CrashRecord {
   return crashesMs.reduce((record, atMs, index) => withCrash(record, `cause ${index + 1}`, atMs), NO_CRASHES);

@@ -1,9 +1,12 @@
 // Where requests of tools may go, and how much may come back.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { HttpAnswer, HttpCall } from '../../../../src/adapters/sources/http/http-call.ts';
-import type { HttpPort } from '../../../../src/adapters/sources/http/http-port.ts';
-import { openHttp } from '../../../../src/adapters/sources/http/open-http.ts';
+import {
+  type HttpAnswer,
+  type HttpCall,
+  type HttpPort,
+  openHttp,
+} from '../../../../src/adapters/sources/http/open-http.ts';
 import { reachRules } from '../../../../src/core/reach.ts';
 import type { Result } from '../../../../src/core/result.ts';
 import type { Reach } from '../../../../src/platform/addresses.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextStep, type Step } from '../../../../src/adapters/sources/http/redirects.ts';
+import { nextStep, type Step } from '../../../../src/adapters/sources/http/open-http.ts';
 
 const headers = [
   ['Authorization', 'a'],

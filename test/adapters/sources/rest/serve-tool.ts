@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { openHttp } from '../../../../src/adapters/sources/http/open-http.ts';
+import { type HttpPort, openHttp } from '../../../../src/adapters/sources/http/open-http.ts';
 import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-processes.ts';
-import type { HttpPort } from '../../../../src/adapters/sources/http/http-port.ts';
 import type { MadeResult, MadeTool } from '../../../../src/adapters/sources/made-tool.ts';
 import { restTool } from '../../../../src/adapters/sources/rest/rest-tool.ts';
 import { reachRules } from '../../../../src/core/reach.ts';

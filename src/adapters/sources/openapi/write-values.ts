@@ -1,0 +1,272 @@
+import { isMembers } from '../../../core/canonical-json.ts';
+import { sha256 } from '../../../core/digest.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { Parameter, ParameterStyle, RequestBody } from './parameters.ts';
+
+export interface WrittenBody {
+  readonly contentType: string;
+  readonly body: string | Buffer;
+}
+
+interface BodyWriting {
+  readonly body: RequestBody;
+  /** Members of a form that are given in Base64 and sent as bytes; or the argument that is all of such a body. */
+  readonly binaries: ReadonlySet<string>;
+}
+
+/** The body for an exact value. The error is a sentence that names the member. */
+export function writeBody(value: unknown, writing: BodyWriting): Result<WrittenBody, string> {
+  const { kind, mediaType, encoding } = writing.body;
+  switch (kind) {
+    case 'json':
+      return ok({ contentType: mediaType, body: exactJsonOf(value) });
+    case 'text':
+      return ok({ contentType: withCharset(mediaType), body: exactText(value) });
+    case 'bytes': {
+      const [argument] = writing.binaries;
+      const text = exactText(value);
+      const bytes = argument === undefined ? Buffer.from(text, 'utf8') : bytesOf(text);
+      return bytes === undefined ? err(noBase64(argument)) : ok({ contentType: mediaType, body: bytes });
+    }
+    case 'form': {
+      const pairs = (exactMembers(value) ?? []).flatMap(([name, one]) => formPairs(name, one, encoding));
+      return ok({ contentType: mediaType, body: pairs.map((pair) => pair.join('=')).join('&') });
+    }
+    case 'multipart':
+      return multipart(exactMembers(value) ?? [], writing);
+  }
+}
+
+function withCharset(mediaType: string): string {
+  return /charset=/i.test(mediaType) ? mediaType : `${mediaType}; charset=utf-8`;
+}
+
+/** Without a style of its own an object is JSON, and a list is its items (OpenAPI 3.1.1, section 4.8.15.1.1). */
+function formPairs(name: string, value: unknown, encoding: RequestBody['encoding']): readonly Pair[] {
+  if (value === null) return [];
+  const own = Object.hasOwn(encoding, name) ? encoding[name] : undefined;
+  const { style, explode, allowReserved } = isMembers(own) ? own : {};
+  const known = STYLES.find((one) => one === style);
+  const hasStyle = known !== undefined || explode !== undefined || allowReserved !== undefined;
+  const isJson = !hasStyle && exactMembers(value) !== undefined;
+  const form = {
+    style: isJson ? ('json' as const) : (known ?? 'form'),
+    explode: typeof explode === 'boolean' ? explode : (known ?? 'form') === 'form',
+    allowReserved: false,
+  };
+  return inQuery({ name, form }, value);
+}
+
+const STYLES: readonly ParameterStyle[] = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'];
+
+/** RFC 7578. */
+function multipart(
+  members: readonly (readonly [string, unknown])[],
+  { body, binaries }: BodyWriting,
+): Result<WrittenBody, string> {
+  const parts: Part[] = [];
+  for (const [name, value] of members) {
+    if (value === null) continue;
+    for (const one of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
+      const own = Object.hasOwn(body.encoding, name) ? body.encoding[name] : undefined;
+      const said = isMembers(own) ? own['contentType'] : undefined;
+      const part = partOf(one, { name, isBinary: binaries.has(name), type: firstType(said) });
+      if (part === undefined) return err(noBase64(name));
+      parts.push(part);
+    }
+  }
+  // Nobody can put into a part the hash of all parts.
+  const hash = sha256(parts.map(({ head, content }) => head + content.toString('latin1')).join('\n'));
+  const boundary = `assay-${hash.slice(0, 40)}`;
+  const chunks = parts.flatMap(({ head, content }) => [
+    Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`, 'utf8'),
+    content,
+    Buffer.from('\r\n'),
+  ]);
+  const end = Buffer.from(`--${boundary}--\r\n`);
+  return ok({
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: Buffer.concat([...chunks, end]),
+  });
+}
+
+interface Part {
+  readonly head: string;
+  readonly content: Buffer;
+}
+
+interface PartFacts {
+  readonly name: string;
+  readonly isBinary: boolean;
+  readonly type: string | undefined;
+}
+
+/** Undefined for what is no Base64. */
+function partOf(value: unknown, { name, isBinary, type }: PartFacts): Part | undefined {
+  const quoted = name.toWellFormed().replace(/[\r\n"]/g, encodeURIComponent);
+  const field = `Content-Disposition: form-data; name="${quoted}"`;
+  if (isBinary) {
+    const content = typeof value === 'string' ? bytesOf(value) : undefined;
+    // Servers take a part for a file where it has the name of one.
+    const head = `${field}; filename="${quoted}"\r\nContent-Type: ${type ?? 'application/octet-stream'}`;
+    return content === undefined ? undefined : { head, content };
+  }
+  const isObject = exactMembers(value) !== undefined || Array.isArray(value);
+  const said = type ?? (isObject ? 'application/json' : undefined);
+  const head = said === undefined ? field : `${field}\r\nContent-Type: ${said}`;
+  return { head, content: Buffer.from(exactText(value), 'utf8') };
+}
+
+function noBase64(argument: string | undefined): string {
+  return `The argument ${JSON.stringify(argument)} is no Base64, which it must be.`;
+}
+
+function bytesOf(base64: string): Buffer | undefined {
+  const bare = base64.replace(/\s+/g, '');
+  return /^[A-Za-z0-9+/_-]*={0,2}$/.test(bare) && bare.replace(/=+$/, '').length % 4 !== 1
+    ? Buffer.from(bare, 'base64')
+    : undefined;
+}
+
+/** An encoding may name several types; one with a wildcard is none that can be sent. */
+function firstType(said: unknown): string | undefined {
+  if (typeof said !== 'string') return undefined;
+  const type = (said.split(',')[0] ?? '').trim();
+  return /^[\w.+-]+\/[\w.+-]+(;[ \w=."'-]*)?$/.test(type) ? type : undefined;
+}
+
+/** One `name=value` of a query or a form, both encoded. */
+export type Pair = readonly [name: string, value: string];
+
+/** Encodes a text as its place needs it. */
+type Encode = (text: string) => string;
+
+/** All but the unreserved characters of RFC 3986, section 2.3. */
+export const encoded: Encode = (text) =>
+  encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/** Reserved characters stay where they end neither the value nor the query. */
+const reserved: Encode = (text) =>
+  encodeURIComponent(text.toWellFormed()).replace(/%(?:2F|3A|3F|40|24|2C|3B)/g, decodeURIComponent);
+
+/** The value of a path parameter (OpenAPI 3.1.1, section 4.8.12.2.3), encoded. */
+export function inPath({ name, form }: Parameter, value: unknown): string {
+  const { style, explode } = form;
+  if (style === 'json') return encoded(exactJsonOf(value));
+  const parts = partsOf(value);
+  const key = encoded(name);
+  if (style === 'label') return `.${list(parts, { explode, between: explode ? '.' : ',' }, encoded)}`;
+  if (style !== 'matrix') return list(parts, { explode, between: ',' }, encoded);
+  if (explode && parts.kind === 'members')
+    return parts.members.map(([member, one]) => `;${encoded(member)}=${encoded(one)}`).join('');
+  if (explode && parts.kind === 'items') return parts.items.map((one) => `;${key}=${encoded(one)}`).join('');
+  const text = list(parts, { explode: false, between: ',' }, encoded);
+  return text === '' ? `;${key}` : `;${key}=${text}`;
+}
+
+/** The pairs of a query parameter, or of a member of a form that says how it is written. */
+export function inQuery({ name, form }: Pick<Parameter, 'name' | 'form'>, value: unknown): readonly Pair[] {
+  const { style, explode } = form;
+  const encode = form.allowReserved ? reserved : encoded;
+  const key = encoded(name);
+  if (style === 'json') return [[key, encode(exactJsonOf(value))]];
+  const parts = partsOf(value);
+  if (style === 'deepObject') return deepPairs(name, value, encode);
+  if (explode && parts.kind === 'members')
+    return parts.members.map(([member, one]) => [encoded(member), encode(one)]);
+  if (explode && parts.kind === 'items') return parts.items.map((one) => [key, encode(one)]);
+  const isEmpty =
+    parts.kind === 'items'
+      ? parts.items.length === 0
+      : parts.kind === 'members' && parts.members.length === 0;
+  if (isEmpty) return [];
+  return [[key, list(parts, { explode: false, between: BETWEEN[style] ?? ',' }, encode)]];
+}
+
+const BETWEEN: Readonly<Partial<Record<string, string>>> = { spaceDelimited: '%20', pipeDelimited: '%7C' };
+
+/** The text of a header parameter; it is not encoded. */
+export function inHeader({ form }: Parameter, value: unknown): string {
+  if (form.style === 'json') return exactJsonOf(value);
+  return list(partsOf(value), { explode: form.explode, between: ',' }, (text) => text);
+}
+
+/** `filter[owner][name]=x`, as most servers read what the specification leaves open. */
+function deepPairs(name: string, value: unknown, encode: Encode): readonly Pair[] {
+  const members = exactMembers(value);
+  if (members !== undefined)
+    return members.flatMap(([key, one]) => deepPairs(`${name}[${key}]`, one, encode));
+  if (Array.isArray(value)) return value.flatMap((one) => deepPairs(name, one, encode));
+  return value === null ? [] : [[encoded(name), encode(exactText(value))]];
+}
+
+type Parts =
+  | { readonly kind: 'one'; readonly text: string }
+  | { readonly kind: 'items'; readonly items: readonly string[] }
+  | { readonly kind: 'members'; readonly members: readonly (readonly [string, string])[] };
+
+/** What is null within a list or an object is not sent (RFC 6570, section 2.3). */
+function partsOf(value: unknown): Parts {
+  if (Array.isArray(value))
+    return { kind: 'items', items: value.filter((one) => one !== null).map(exactText) };
+  const members = exactMembers(value);
+  if (members === undefined) return { kind: 'one', text: exactText(value) };
+  const given = members.filter(([, one]) => one !== null);
+  return { kind: 'members', members: given.map(([key, one]) => [key, exactText(one)]) };
+}
+
+interface Listing {
+  readonly explode: boolean;
+  readonly between: string;
+}
+
+function list(parts: Parts, { explode, between }: Listing, encode: Encode): string {
+  if (parts.kind === 'one') return encode(parts.text);
+  if (parts.kind === 'items') return parts.items.map(encode).join(between);
+  const texts = parts.members.map(([key, one]) => [encode(key), encode(one)].join(explode ? '=' : between));
+  return texts.join(between);
+}
+
+/** Arguments of a call in which each number is a text as the client wrote it: no double holds all of them. */
+export type ExactArguments = ReadonlyMap<string, unknown>;
+
+/** A number as it was written. */
+class WrittenNumber {
+  readonly source: string;
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+export function exactArguments(text: string): ExactArguments {
+  const read: unknown = JSON.parse(text, keepNumbers);
+  return new Map(isMembers(read) ? Object.entries(read) : []);
+}
+
+/** JSON of an exact value. */
+function exactJsonOf(value: unknown): string {
+  if (value instanceof WrittenNumber) return value.source;
+  if (Array.isArray(value)) return `[${value.map(exactJsonOf).join(',')}]`;
+  if (!isMembers(value)) return JSON.stringify(value ?? null);
+  const members = Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}:${exactJsonOf(one)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** An exact value as a text within a URL, a header or a form: JSON where it is no single value. */
+function exactText(value: unknown): string {
+  return typeof value === 'string' ? value : exactJsonOf(value);
+}
+
+/** Members of an exact object, in their order. Undefined for anything else. */
+export function exactMembers(value: unknown): readonly (readonly [string, unknown])[] | undefined {
+  return isMembers(value) && !(value instanceof WrittenNumber) ? Object.entries(value) : undefined;
+}
+
+function keepNumbers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === 'number' && context?.source !== undefined
+    ? new WrittenNumber(context.source)
+    : value;
+}
