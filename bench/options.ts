@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 export const EXTRAS = ['start', 'list', 'idle', 'growth', 'lock', 'toolsets', 'hints', 'sources'] as const;
@@ -7,10 +9,12 @@ export type Extra = (typeof EXTRAS)[number];
 export interface Options {
   readonly isQuick: boolean;
   readonly isJson: boolean;
+  /** Program of another build of Assay, an absolute path; undefined: there is none. */
+  readonly before: string | undefined;
   readonly wants: (name: string) => boolean;
 }
 
-const HELP = `npm run bench -- [--quick] [--only NAMES] [--json]
+const HELP = `npm run bench -- [--quick] [--only NAMES] [--before DIR] [--json]
 
 Measures Assay beside a plain reverse proxy, mcp-proxy and a proxy made of the official SDK.
 The table goes to stdout, progress to stderr, and both JSON and Markdown to bench/results/.
@@ -18,6 +22,8 @@ The table goes to stdout, progress to stderr, and both JSON and Markdown to benc
   --quick       about two minutes; the numbers are rough
   --only NAMES  some of what is measured, with commas between:
                 NAMES_HERE
+  --before DIR  another checkout of Assay, built, is measured in the same rounds:
+                before-http and before-stdio
   --json        the JSON instead of the table on stdout
 
 Ends with 1 if an answer was wrong or something could not be measured, with 2 on a bad option.
@@ -37,6 +43,7 @@ export function readOptions(
         quick: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         only: { type: 'string' },
+        before: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
     });
@@ -46,8 +53,11 @@ export function readOptions(
     if (unknown !== undefined) {
       return { text: `No "${unknown}" is measured; there are ${names.join(', ')}.\n`, exitCode: 2 };
     }
+    const before = values.before === undefined ? undefined : resolve(values.before, 'dist', 'main.js');
+    if (before !== undefined && !existsSync(before))
+      return { text: `There is no ${before}: build that checkout first, with npm run build.\n`, exitCode: 2 };
     const wants = (name: string): boolean => only?.includes(name) ?? true;
-    return { options: { isQuick: values.quick, isJson: values.json, wants } };
+    return { options: { isQuick: values.quick, isJson: values.json, before, wants } };
   } catch (error) {
     return { text: `${error instanceof Error ? error.message : String(error)}\n`, exitCode: 2 };
   }

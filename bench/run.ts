@@ -50,7 +50,7 @@ async function benchOnce(options: Options): Promise<number> {
     });
   }
   try {
-    const results = await measureAll(options, { load, place: new Place(processes, scratch) });
+    const results = await measureAll(options, { load, place: new Place(processes, scratch, options.before) });
     const file = keep(results);
     process.stdout.write(options.isJson ? `${JSON.stringify(results, null, 2)}\n` : forTerminal(results));
     tell(`kept as ${file}.json and .md`);
@@ -66,7 +66,7 @@ async function measureAll(options: Options, tools: { load: LoadProcess; place: P
   const plan = options.isQuick ? QUICK : FULL;
   const contenders: Contender[] = [];
   const absences = new Map<Target, string>();
-  for (const target of TARGETS.filter(({ name }) => options.wants(name))) {
+  for (const target of TARGETS.filter((one) => isMeasured(one, options))) {
     tell(`starting ${target.name}`);
     const started = await find(() => startTarget(target, place));
     if (started.kind === 'found') contenders.push({ target, started: started.value });
@@ -87,6 +87,10 @@ async function measureAll(options: Options, tools: { load: LoadProcess; place: P
     samples,
     ...extras,
   };
+}
+
+function isMeasured({ name, ofBefore }: Target, { before, wants }: Options): boolean {
+  return wants(name) && (ofBefore !== true || before !== undefined);
 }
 
 async function measureExtras(

@@ -27,6 +27,8 @@ export interface Target {
   readonly era: Era;
   /** Measured only at the small payload: the target asks about the catalog, not about bytes. */
   readonly onlySmall?: true;
+  /** Measured only where `--before` names another build of Assay. */
+  readonly ofBefore?: true;
   readonly start: (place: Place) => Promise<Started>;
 }
 
@@ -63,11 +65,21 @@ export const TARGETS: readonly Target[] = [
     name: 'assay-stdio',
     about: 'Assay to stdio',
     era: 'modern',
-    start: async (place) => {
-      const config = { mcpServers: { echo: { ...echoCommand(), prefix: false } } };
-      const assay = await place.assay('assay-stdio', config);
-      return { endpoint: assay.endpoint, proxy: assay.running, behind: [] };
-    },
+    start: async (place) => await assayToStdio(place, 'assay-stdio'),
+  },
+  {
+    name: 'before-http',
+    about: 'the build of --before to HTTP, 10 tools',
+    era: 'modern',
+    ofBefore: true,
+    start: async (place) => await assayToHttp(place, 10, place.mainBefore),
+  },
+  {
+    name: 'before-stdio',
+    about: 'the build of --before to stdio',
+    era: 'modern',
+    ofBefore: true,
+    start: async (place) => await assayToStdio(place, 'before-stdio', place.mainBefore),
   },
   {
     name: 'mcp-proxy',
@@ -99,12 +111,15 @@ export async function startTarget(target: Target, place: Place): Promise<Started
 /** Where targets are started: shared echo servers, a scratch folder, and the list of all processes. */
 export class Place {
   readonly scratch: string;
+  /** Program of another build of Assay, to be measured beside this one. */
+  readonly mainBefore: string | undefined;
   readonly #processes: Processes;
   readonly #echoes = new Map<number, Promise<{ endpoint: string; running: Running }>>();
 
-  constructor(processes: Processes, scratch: string) {
+  constructor(processes: Processes, scratch: string, mainBefore?: string) {
     this.#processes = processes;
     this.scratch = scratch;
+    this.mainBefore = mainBefore;
   }
 
   async echo(toolCount: number): Promise<{ endpoint: string; running: Running }> {
@@ -132,8 +147,11 @@ export class Place {
   }
 
   /** Assay as built, on a config of the bench (an object) or of the repository (a file). */
-  async assay(name: string, config: object | string): Promise<{ endpoint: string; running: Running }> {
-    const main = builtMain();
+  async assay(
+    name: string,
+    config: object | string,
+    main: string = builtMain(),
+  ): Promise<{ endpoint: string; running: Running }> {
     const home = join(this.scratch, name);
     mkdirSync(home, { recursive: true });
     let file = config;
@@ -198,11 +216,18 @@ async function behindPeer(place: Place, file: string): Promise<Started> {
   return { endpoint: proxy.endpoint, proxy: proxy.running, behind: [echo.running] };
 }
 
-async function assayToHttp(place: Place, toolCount: number): Promise<Started> {
+async function assayToHttp(place: Place, toolCount: number, main?: string): Promise<Started> {
   const echo = await place.echo(toolCount);
   const config = { mcpServers: { echo: { url: echo.endpoint, prefix: false } } };
-  const assay = await place.assay(`assay-${String(toolCount)}`, config);
+  const home = `${main === undefined ? 'assay' : 'before'}-${String(toolCount)}`;
+  const assay = await place.assay(home, config, main);
   return { endpoint: assay.endpoint, proxy: assay.running, behind: [echo.running] };
+}
+
+async function assayToStdio(place: Place, home: string, main?: string): Promise<Started> {
+  const config = { mcpServers: { echo: { ...echoCommand(), prefix: false } } };
+  const assay = await place.assay(home, config, main);
+  return { endpoint: assay.endpoint, proxy: assay.running, behind: [] };
 }
 
 async function startMcpProxy(place: Place): Promise<Started> {
