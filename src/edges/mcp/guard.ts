@@ -83,14 +83,26 @@ export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
 
 /** As it was written the second time. */
 function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
-  let seen: Set<string> | undefined;
+  let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]?.toLowerCase() ?? '';
-    if (!SINGLE_HEADERS.has(name)) continue;
-    if (seen?.has(name) === true) return rawHeaders[at];
-    (seen ??= new Set()).add(name);
+    const name = rawHeaders[at] ?? '';
+    const candidates = SINGLE_BY_LENGTH[name.length];
+    if (candidates === undefined) continue;
+    const bit = candidates.get(name) ?? candidates.get(name.toLowerCase());
+    if (bit === undefined) continue;
+    if ((seen & bit) !== 0) return name;
+    seen |= bit;
   }
   return undefined;
+}
+
+/** A bit for each single header, by the length of its name first: most other headers have another length. */
+const SINGLE_BY_LENGTH: readonly (ReadonlyMap<string, number> | undefined)[] = byLength([...SINGLE_HEADERS]);
+
+function byLength(names: readonly string[]): readonly (ReadonlyMap<string, number> | undefined)[] {
+  const tables: (Map<string, number> | undefined)[] = [];
+  for (const [index, name] of names.entries()) (tables[name.length] ??= new Map()).set(name, 1 << index);
+  return tables;
 }
 
 /** A token that was issued for one endpoint is of no use at another (RFC 8707, section 2). */
