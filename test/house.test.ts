@@ -61,7 +61,7 @@ describe('the keeper of the house', () => {
       [
         `src/core/a.ts imports gateway/ports: core may import only itself; reach gateway ${pure}.`,
         `src/core/b.ts imports node:fs: core may use nothing from outside; reach node:fs ${pure} (it is at home in platform and functions).`,
-        `src/protocol/c.ts imports core/hints: protocol may import core/result and core/collected-bytes; reach core ${pure}.`,
+        `src/protocol/c.ts imports core/hints: protocol may import core/result, core/collected-bytes and core/json-object; reach core ${pure}.`,
         `src/protocol/d.ts imports Blob from node:buffer: protocol may take only Buffer and isUtf8.`,
       ],
     );

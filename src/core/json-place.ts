@@ -1,3 +1,5 @@
+import { isJsonObject } from './json-object.ts';
+
 /** A value in a JSON document that somebody wrote, with how its field is called. */
 export interface Place {
   /** Undefined: there is none. */
@@ -30,7 +32,7 @@ export function isGiven({ value }: Place): boolean {
 }
 
 export function memberAt(place: Place, name: string): Place {
-  const members = isObject(place.value) ? place.value : {};
+  const members = isJsonObject(place.value) ? place.value : {};
   return {
     ...place,
     value: Object.hasOwn(members, name) ? members[name] : undefined,
@@ -40,8 +42,8 @@ export function memberAt(place: Place, name: string): Place {
 
 /** The members of an object, in its order. */
 export function membersAt(place: Place): readonly (readonly [name: string, member: Place])[] {
-  if (!isObject(place.value)) complainAt(place, 'it must be an object');
-  const entries = isObject(place.value) ? Object.entries(place.value) : [];
+  if (!isJsonObject(place.value)) complainAt(place, 'it must be an object');
+  const entries = isJsonObject(place.value) ? Object.entries(place.value) : [];
   return entries.map(([name, value]) => [name, { ...place, value, ...stepTo(place, name) }]);
 }
 
@@ -98,8 +100,4 @@ function stepTo({ field, pointer }: Place, name: string): Pick<Place, 'field' | 
 /** One step of a JSON pointer (RFC 6901, section 3). */
 export function pointerStep(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

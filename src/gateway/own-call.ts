@@ -4,19 +4,18 @@ import { LOCAL } from '../core/subject.ts';
 import { ownRequest } from '../protocol/message.ts';
 import { answer } from './answer.ts';
 import type { View } from './view.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../core/json-object.ts';
 
 export interface OwnRequest {
   readonly method: string;
-  readonly params: Json;
+  readonly params: JsonObject;
   /** Told of progress in words. */
   readonly onProgress: (text: string) => void;
 }
 
 export type OwnAnswer =
-  | { readonly kind: 'result'; readonly result: Json }
-  | { readonly kind: 'error'; readonly error: Json }
+  | { readonly kind: 'result'; readonly result: JsonObject }
+  | { readonly kind: 'error'; readonly error: JsonObject }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /** Asks through the gateway as a client would, and takes the answer apart; for commands, not for the path of a call. */
@@ -28,19 +27,19 @@ export async function answerOwn(view: View, { method, params, onProgress }: OwnR
     subject: LOCAL.subject,
     clientInfo: undefined,
     cancellation: new Cancellation(),
-    notify: (note) => onProgress(wordsOf(JSON.parse(note.bytes.toString()) as Json)),
+    notify: (note) => onProgress(wordsOf(JSON.parse(note.bytes.toString()) as JsonObject)),
   });
   if (answered.kind === 'refused') return answered;
   const bytes = answered.kind === 'own' ? answered.result : answered.reply.message.bytes;
-  const parsed = JSON.parse(bytes.toString()) as Json;
+  const parsed = JSON.parse(bytes.toString()) as JsonObject;
   if (answered.kind === 'own') return { kind: 'result', result: parsed };
   return 'error' in parsed
-    ? { kind: 'error', error: parsed['error'] as Json }
-    : { kind: 'result', result: parsed['result'] as Json };
+    ? { kind: 'error', error: parsed['error'] as JsonObject }
+    : { kind: 'result', result: parsed['result'] as JsonObject };
 }
 
-function wordsOf(note: Json): string {
-  const params = (note['params'] ?? {}) as Json;
+function wordsOf(note: JsonObject): string {
+  const params = (note['params'] ?? {}) as JsonObject;
   if (note['method'] === 'notifications/message') return JSON.stringify(params['data']);
   const total = typeof params['total'] === 'number' ? ` of ${params['total']}` : '';
   const message = typeof params['message'] === 'string' ? `: ${params['message']}` : '';

@@ -4,8 +4,7 @@ import { TASKS_EXTENSION } from '../protocol/tasks.ts';
 import type { Capabilities } from './ports.ts';
 import type { Server } from './server.ts';
 import type { View } from './view.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../core/json-object.ts';
 
 /** The revision that a client speaks, as far as tasks ask for it. */
 export interface ClientForm {
@@ -34,7 +33,7 @@ export function offersTasks(view: View, client: ClientForm): boolean {
 }
 
 /** The members of the capabilities that offer tasks to a client; none where no server could make one for it. */
-export function taskCapabilities(view: View, client: ClientForm): Json {
+export function taskCapabilities(view: View, client: ClientForm): JsonObject {
   if (view.tasks === undefined || !knowsTasks(client)) return {};
   const forms = view.capable.flatMap((server) => formsOf(server, client.era));
   if (!forms.some(({ makes }) => makes)) return {};
@@ -75,5 +74,5 @@ function formOf(capabilities: Capabilities, form: Era): TaskForm {
 
 /** What a server declares is read as it came. */
 function memberOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Json)[key] : undefined;
+  return typeof value === 'object' && value !== null ? (value as JsonObject)[key] : undefined;
 }

@@ -1,4 +1,5 @@
 import { leadsNowhere, referent, type References } from './schema-reference.ts';
+import { type JsonObject, isJsonObject } from '../core/json-object.ts';
 
 /** Where a schema is wrong: keys of objects and indexes of arrays, from the schema down. */
 export interface SchemaFault {
@@ -12,11 +13,11 @@ export interface SchemaFault {
  * followed keyword by keyword; what depends on more than the schema (nested ids, references to other documents) is
  * taken for a fault, and so is a schema that is too large or too deep to be looked at.
  */
-export function compileFault(schema: Json): SchemaFault | undefined {
+export function compileFault(schema: JsonObject): SchemaFault | undefined {
   const { $id } = schema;
   const isIdFine = typeof $id === 'string' ? PLAIN_URI.test($id) : !$id;
   if (!isIdFine) return { at: ['$id'], says: 'is no plain URI' };
-  const anchors = new Map<string, Json>();
+  const anchors = new Map<string, JsonObject>();
   const walk: Walk = { root: schema, anchors, circles: new Map(), seen: new Set(), isOnlyReference };
   return (
     descend(schema, (inner, at) => anchorStep(inner, at, anchors)) ??
@@ -24,7 +25,6 @@ export function compileFault(schema: Json): SchemaFault | undefined {
   );
 }
 
-type Json = Readonly<Record<string, unknown>>;
 type At = readonly (string | number)[];
 type Part = readonly [at: At, schema: unknown];
 
@@ -43,12 +43,12 @@ const DEEPEST = 256;
 const SHOWN_DEPTH = 16;
 
 /** Depth first, in the order in which parts stand, and without recursion: a chain of references can be long. */
-function descend(root: Json, step: (schema: unknown, at: At) => Step): SchemaFault | undefined {
+function descend(root: JsonObject, step: (schema: unknown, at: At) => Step): SchemaFault | undefined {
   const waiting: { readonly base: At; readonly part: Part }[] = [{ base: [], part: [[], root] }];
   let looked = 0;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [path, schema] = next.part;
-    if (schema !== null && !isObject(schema)) continue;
+    if (schema !== null && !isJsonObject(schema)) continue;
     const at = [...next.base, ...path];
     if (at.length > DEEPEST)
       return { at: at.slice(0, SHOWN_DEPTH), says: `leads more than ${DEEPEST} steps down` };
@@ -74,8 +74,8 @@ const HOLD_LISTS: ReadonlySet<string> = new Set(['items', 'allOf', 'anyOf', 'one
 const HOLD_DATA: ReadonlySet<string> = new Set(['default', 'enum', 'const']);
 
 /** Ajv looks for ids and anchors in every object that may be a schema, also below keywords that it does not know. */
-function anchorStep(schema: unknown, at: At, anchors: Map<string, Json>): Step {
-  if (!isObject(schema)) return undefined;
+function anchorStep(schema: unknown, at: At, anchors: Map<string, JsonObject>): Step {
+  if (!isJsonObject(schema)) return undefined;
   const below = (): readonly Part[] =>
     Object.entries(schema).flatMap(([key, value]): readonly Part[] => {
       if (Array.isArray(value) ? HOLD_LISTS.has(key) : HOLD_SCHEMAS.has(key)) return partsOf(schema, key);
@@ -84,7 +84,7 @@ function anchorStep(schema: unknown, at: At, anchors: Map<string, Json>): Step {
   return (at.length === 0 ? undefined : anchorFault(schema, anchors, at)) ?? below();
 }
 
-function anchorFault(schema: Json, anchors: Map<string, Json>, at: At): SchemaFault | undefined {
+function anchorFault(schema: JsonObject, anchors: Map<string, JsonObject>, at: At): SchemaFault | undefined {
   if (typeof schema['$id'] === 'string') return { at: [...at, '$id'], says: 'is nested' };
   return first(['$anchor', '$dynamicAnchor'], (key) => {
     const anchor = schema[key];
@@ -99,7 +99,7 @@ function anchorFault(schema: Json, anchors: Map<string, Json>, at: At): SchemaFa
 /** A schema in a place where Ajv compiles it. */
 function compileStep(schema: unknown, at: At, walk: Walk): Step {
   if (schema === null) return { at, says: 'is null' };
-  if (!isObject(schema) || walk.seen.has(schema)) return undefined;
+  if (!isJsonObject(schema) || walk.seen.has(schema)) return undefined;
   walk.seen.add(schema);
   if (isAlwaysValid(schema)) return [];
   if (schema['$async']) return { at: [...at, '$async'], says: 'is set' };
@@ -110,7 +110,7 @@ function compileStep(schema: unknown, at: At, walk: Walk): Step {
 }
 
 /** The schemas that Ajv compiles as parts of one; it leaves alone what cannot change its answer. */
-function partsCompiledOf(schema: Json): readonly Part[] {
+function partsCompiledOf(schema: JsonObject): readonly Part[] {
   const parts = (keyword: string): readonly Part[] =>
     partsOf(schema, keyword).filter(([[, key]]) => key !== '__proto__');
   const whole = (keyword: string): readonly Part[] =>
@@ -139,7 +139,7 @@ const TYPES: ReadonlySet<unknown> = new Set([
   'array',
 ]);
 
-function typeFault({ type, nullable }: Json, at: At): SchemaFault | undefined {
+function typeFault({ type, nullable }: JsonObject, at: At): SchemaFault | undefined {
   const types: readonly unknown[] = Array.isArray(type) ? type : type ? [type] : [];
   if (!types.every((one) => TYPES.has(one))) return { at: [...at, 'type'], says: 'names no JSON type' };
   if (types.includes('null'))
@@ -153,7 +153,7 @@ interface Keyword {
   /** What its value must be in JSON; any value where absent. */
   readonly types?: readonly string[];
   /** What else is wrong with a value of the right type in a schema. */
-  readonly fault?: (value: unknown, schema: Json) => string | undefined;
+  readonly fault?: (value: unknown, schema: JsonObject) => string | undefined;
 }
 
 const NUMBER: Keyword = { types: ['number'] };
@@ -181,7 +181,10 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ['type', { types: ['string', 'array'] }],
   ['items', { types: ['object', 'array', 'boolean'] }],
   ['properties', OBJECT],
-  ['patternProperties', { types: ['object'], fault: (value) => patternFault(Object.keys(value as Json)) }],
+  [
+    'patternProperties',
+    { types: ['object'], fault: (value) => patternFault(Object.keys(value as JsonObject)) },
+  ],
   ['pattern', { types: ['string'], fault: (value) => patternFault([value]) }],
   [
     'required',
@@ -196,7 +199,7 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
     {
       types: ['object'],
       fault: (value) =>
-        unless(Object.values(value as Json).every(isDependency), 'holds something else than strings'),
+        unless(Object.values(value as JsonObject).every(isDependency), 'holds something else than strings'),
     },
   ],
   // Draft 4 wrote `id` for `$id`; Ajv takes no value of it.
@@ -207,7 +210,7 @@ function as(keyword: Keyword): (name: string) => readonly [string, Keyword] {
   return (name) => [name, keyword];
 }
 
-function keywordFault(schema: Json, at: At): SchemaFault | undefined {
+function keywordFault(schema: JsonObject, at: At): SchemaFault | undefined {
   return first(Object.entries(schema), ([name, value]) => {
     const keyword = KEYWORDS.get(name);
     if (keyword === undefined) return undefined;
@@ -232,7 +235,7 @@ function isDependency(value: unknown): boolean {
 }
 
 /** What a reference names must exist and compile, too. Ajv does not notice a circle of references alone. */
-function referenceStep(schema: Json, at: At, walk: Walk): SchemaFault | readonly Part[] {
+function referenceStep(schema: JsonObject, at: At, walk: Walk): SchemaFault | readonly Part[] {
   const { $ref } = schema;
   // The whole schema, also in Ajv's own spelling.
   if ($ref === undefined || $ref === '' || $ref === '#' || $ref === '#/') return [];
@@ -243,20 +246,20 @@ function referenceStep(schema: Json, at: At, walk: Walk): SchemaFault | readonly
 }
 
 /** Ajv ignores all other members then. */
-function isOnlyReference(schema: Json): boolean {
+function isOnlyReference(schema: JsonObject): boolean {
   return Boolean(schema['$ref']) && Object.keys(schema).every((key) => key === '$ref' || !KEYWORDS.has(key));
 }
 
 function isAlwaysValid(schema: unknown): boolean {
-  return isObject(schema)
+  return isJsonObject(schema)
     ? !Object.keys(schema).some((key) => KEYWORDS.has(key))
     : schema !== false && schema !== null;
 }
 
-function partsOf(schema: Json, keyword: string): readonly Part[] {
+function partsOf(schema: JsonObject, keyword: string): readonly Part[] {
   const value = schema[keyword];
   if (Array.isArray(value)) return value.map((part: unknown, index): Part => [[keyword, index], part]);
-  return isObject(value) ? Object.entries(value).map(([key, part]): Part => [[keyword, key], part]) : [];
+  return isJsonObject(value) ? Object.entries(value).map(([key, part]): Part => [[keyword, key], part]) : [];
 }
 
 function typeOf(value: unknown): string {
@@ -270,10 +273,6 @@ function areStrings(value: unknown): boolean {
 
 function unless(isFine: boolean, says: string): string | undefined {
   return isFine ? undefined : says;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function first<T>(

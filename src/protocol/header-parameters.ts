@@ -1,6 +1,7 @@
 import { err, ok, type Result } from '../core/result.ts';
 import type { SchemaFault } from './compilable.ts';
 import { planOf, type Keys, type Plan } from './plan.ts';
+import { type JsonObject, isJsonObject } from '../core/json-object.ts';
 
 /** What of the arguments of a tool stands in headers as well, so that whoever routes a call need not read its body. */
 export interface HeaderParameters {
@@ -92,7 +93,7 @@ type Found = Map<string, HeaderParameter>;
 
 /** Looks at a schema and all schemas in it; what is no schema, such as a default, may hold the same key and mean nothing. */
 function sweep(schema: unknown, place: Place, found: Found): SchemaFault | undefined {
-  if (!isObject(schema)) return undefined;
+  if (!isJsonObject(schema)) return undefined;
   if (place.at.length > DEEPEST)
     return { at: place.at.slice(0, SHOWN_DEPTH), says: `leads more than ${DEEPEST} steps down` };
   if (Object.hasOwn(schema, ANNOTATION)) {
@@ -107,7 +108,7 @@ function sweep(schema: unknown, place: Place, found: Found): SchemaFault | undef
 }
 
 /** Takes one annotation in, or says what is wrong with it. */
-function annotate(schema: Json, { path, isReachable }: Place, found: Found): string | undefined {
+function annotate(schema: JsonObject, { path, isReachable }: Place, found: Found): string | undefined {
   const name = schema[ANNOTATION];
   if (!isReachable || path.length === 0) return 'is not on a property that "properties" alone lead to';
   if (typeof name !== 'string' || name === '') return 'is no string with a name in it';
@@ -120,9 +121,10 @@ function annotate(schema: Json, { path, isReachable }: Place, found: Found): str
   return undefined;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
-function partsOf(schema: Json, { path, at, isReachable }: Place): readonly (readonly [unknown, Place])[] {
+function partsOf(
+  schema: JsonObject,
+  { path, at, isReachable }: Place,
+): readonly (readonly [unknown, Place])[] {
   const beyond = (inner: unknown, ...keys: SchemaFault['at']): readonly [unknown, Place] => [
     inner,
     { path, at: [...at, ...keys], isReachable: false },
@@ -146,11 +148,7 @@ function partsOf(schema: Json, { path, at, isReachable }: Place): readonly (read
 }
 
 function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
-  return isObject(value) ? Object.entries(value) : [];
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value) ? Object.entries(value) : [];
 }
 
 function keysOf(all: readonly HeaderParameter[]): Keys {

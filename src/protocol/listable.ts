@@ -1,5 +1,6 @@
 import { DEFINITIONS, type ListedKind, type Member, type Rule } from './definition-rules.ts';
 import type { Era } from './eras.ts';
+import { type JsonObject, isJsonObject } from '../core/json-object.ts';
 
 /**
  * Whether official clients accept a list that holds a definition. `without`: they do once the members at `paths` are
@@ -30,7 +31,6 @@ export function listable(kind: ListedKind, era: Era, definition: unknown): Lista
   };
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
 type ObjectRule = Extract<Rule, { readonly kind: 'object' }>;
 
 /** Keys of objects and indexes of arrays, from the definition down. */
@@ -58,9 +58,9 @@ function inspect(rule: Rule, value: unknown, era: Era): Finding {
     case 'array':
       return Array.isArray(value) ? inspectElements(rule.each, value, era) : broken('is no array');
     case 'record':
-      return isObject(value) ? inspectEntries(rule.each, value, era) : broken('is no object');
+      return isJsonObject(value) ? inspectEntries(rule.each, value, era) : broken('is no object');
     case 'object':
-      return isObject(value) ? inspectObject(rule, value, era) : broken('is no object');
+      return isJsonObject(value) ? inspectObject(rule, value, era) : broken('is no object');
   }
 }
 
@@ -120,10 +120,6 @@ function undivided(finding: Finding): Finding {
 
 function broken(says: string, at: Place = []): Finding {
   return { kind: 'broken', at, says };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const LONGEST_PLACE = 300;

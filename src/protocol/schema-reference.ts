@@ -1,9 +1,9 @@
-type Json = Readonly<Record<string, unknown>>;
+import { type JsonObject, isJsonObject } from '../core/json-object.ts';
 
 /** What the references of one schema can name. */
 export interface Referents {
-  readonly root: Json;
-  readonly anchors: ReadonlyMap<string, Json>;
+  readonly root: JsonObject;
+  readonly anchors: ReadonlyMap<string, JsonObject>;
 }
 
 /** What a reference names within its own schema, undefined if nothing. */
@@ -14,7 +14,7 @@ export function referent(ref: unknown, { root, anchors }: Referents): unknown {
   let target: unknown = root;
   for (const step of pointerSteps(ref)) {
     if (typeof target !== 'object' || target === null || !Object.hasOwn(target, step)) return undefined;
-    target = (target as Json)[step];
+    target = (target as JsonObject)[step];
   }
   return target ?? undefined;
 }
@@ -23,16 +23,16 @@ export interface References extends Referents {
   /** Whether a schema leads back to itself, for all that were passed: each is followed once. */
   readonly circles: Map<object, boolean>;
   /** Whether a schema is nothing but a reference. */
-  readonly isOnlyReference: (schema: Json) => boolean;
+  readonly isOnlyReference: (schema: JsonObject) => boolean;
 }
 
 /** Whether references to references end nowhere. */
-export function leadsNowhere(schema: Json, references: References): boolean {
+export function leadsNowhere(schema: JsonObject, references: References): boolean {
   const { circles, isOnlyReference } = references;
   const passed = new Set<object>();
   let isCircle = false;
   let next: unknown = schema;
-  while (isObject(next)) {
+  while (isJsonObject(next)) {
     const known = circles.get(next) ?? (passed.has(next) ? true : undefined);
     if (known !== undefined) {
       isCircle = known;
@@ -56,8 +56,4 @@ function pointerSteps(ref: string): readonly string[] {
   } catch {
     return [ref];
   }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

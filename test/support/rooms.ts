@@ -36,7 +36,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'protocol',
-    imports: ['core/result', 'core/collected-bytes'],
+    imports: ['core/result', 'core/collected-bytes', 'core/json-object'],
     uses: ['node:buffer'],
     names: { 'node:buffer': ['Buffer', 'isUtf8'] },
     otherwise: BY_ARGUMENT,

@@ -7,6 +7,7 @@ import { lasting, passing, type Ending } from '../../core/supervision.ts';
 import { ownAsk, type Ask, type Capabilities, type Opening, type Reply } from '../../gateway/ports.ts';
 import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
 import { isParsable, ownRequest } from '../../protocol/message.ts';
+import { isJsonObject } from '../../core/json-object.ts';
 
 /** What a server says of itself at the start. */
 export interface Facts {
@@ -55,7 +56,7 @@ async function discoverOnce(
   if (names(result?.['supportedVersions']))
     return { kind: 'modern', facts: factsOf(result ?? {}, 'modern', MODERN_VERSION) };
   const data = error?.['data'];
-  if (error?.['code'] === UNSUPPORTED_VERSION && isObject(data) && names(data['supported']))
+  if (error?.['code'] === UNSUPPORTED_VERSION && isJsonObject(data) && names(data['supported']))
     return { kind: 'refused' };
   // Also a modern server that does not speak our revision: it may yet serve `initialize`, as dual-era servers do.
   return { kind: 'legacy' };
@@ -137,7 +138,7 @@ function factsOf(result: Readonly<Record<string, unknown>>, era: Era, version: s
   return {
     era,
     version,
-    capabilities: isObject(capabilities) ? capabilities : {},
+    capabilities: isJsonObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
   };
 }
@@ -153,20 +154,16 @@ const TOO_LARGE = 'its answer to "initialize" is too large: at most 32 MiB and 2
 function parsed({ message: answer }: Reply): Parsed {
   const message = isParsable(answer) ? objectOf(answer.bytes.toString()) : {};
   return {
-    result: isObject(message['result']) ? message['result'] : undefined,
-    error: isObject(message['error']) ? message['error'] : undefined,
+    result: isJsonObject(message['result']) ? message['result'] : undefined,
+    error: isJsonObject(message['error']) ? message['error'] : undefined,
   };
 }
 
 function objectOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
+    return isJsonObject(value) ? value : {};
   } catch {
     return {};
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import { complainAt, fitTextAt, isGiven, memberAt, type Place } from '../json-place.ts';
 import { ENTRY_KINDS, type SealedText } from './bundle.ts';
 import type { EntrySecrets } from './entry-secrets.ts';
+import { isJsonObject } from '../json-object.ts';
 
 /** What a reader pays for at most: 128·N·r bytes of memory, p times the work (RFC 7914, section 6). */
 const MOST_BYTES = 128 * 2 ** 20;
@@ -65,18 +66,14 @@ function parsed(text: string): unknown {
 }
 
 function isEntrySecrets(value: unknown): value is EntrySecrets {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { kind, name, place, members } = value;
   return (
     ENTRY_KINDS.some((known) => known === kind) &&
     typeof name === 'string' &&
     typeof place === 'string' &&
-    isObject(members)
+    isJsonObject(members)
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Complains where a place holds no object, and of each member that nobody would read. */

@@ -1,5 +1,6 @@
 import { complainAt, isGiven, type Place } from '../json-place.ts';
 import type { UrlTemplate } from './url-template.ts';
+import { isJsonObject } from '../json-object.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -12,7 +13,7 @@ export function readInputSchema(
   const inUrl = [...(template?.pathArguments ?? []), ...(template?.queryArguments ?? [])];
   if (!isGiven(place)) return schemaOf([...new Set(inUrl)], mapped);
   const schema = readObjectSchema(place);
-  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   const missing = inUrl.filter((name) => !Object.hasOwn(properties, name));
   if (missing.length > 0)
     complainAt(
@@ -38,13 +39,9 @@ function schemaOf(required: readonly string[], mapped: readonly string[]): Schem
 /** Arguments are an object, and so is what is structured (2025-11-25, schema#tool). */
 function readObjectSchema(place: Place): Schema {
   const { value } = place;
-  if (isObject(value) && value['type'] === 'object') {
-    if (value['properties'] === undefined || isObject(value['properties'])) return value;
+  if (isJsonObject(value) && value['type'] === 'object') {
+    if (value['properties'] === undefined || isJsonObject(value['properties'])) return value;
     complainAt({ ...place, field: `${place.field}.properties` }, 'it must be an object');
   } else complainAt(place, 'it must be a JSON Schema with "type": "object"');
   return { type: 'object' };
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

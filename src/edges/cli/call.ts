@@ -3,6 +3,7 @@ import { printable } from '../../core/printable.ts';
 import { answerOwn } from '../../gateway/own-call.ts';
 import { complain, printError, printJson, printText } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
+import type { JsonObject } from '../../core/json-object.ts';
 
 export interface CallOptions {
   readonly name: string;
@@ -39,14 +40,12 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
   }
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** The object, or what is wrong with it. */
-function objectOf(text: string): Json | string {
+function objectOf(text: string): JsonObject | string {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Json)
+      ? (value as JsonObject)
       : 'they must be one JSON object, such as \'{"path":"/tmp"}\'';
   } catch (error) {
     return `they are no JSON: ${error instanceof Error ? error.message : String(error)}`;
@@ -54,12 +53,14 @@ function objectOf(text: string): Json | string {
 }
 
 /** What a person reads of a result: its texts, and a word for everything else. */
-function textOf(result: Json): string {
+function textOf(result: JsonObject): string {
   const { content } = result;
   if (!Array.isArray(content)) return JSON.stringify(result, undefined, 2);
   return content
     .map((block: unknown) => {
-      const { type, text, mimeType } = (typeof block === 'object' && block !== null ? block : {}) as Json;
+      const { type, text, mimeType } = (
+        typeof block === 'object' && block !== null ? block : {}
+      ) as JsonObject;
       if (type === 'text' && typeof text === 'string') return text;
       return `[${String(type)}${typeof mimeType === 'string' ? ` ${mimeType}` : ''}: --json shows it]`;
     })

@@ -2,11 +2,10 @@ import { OWN_INFO } from '../../core/identity.ts';
 import { taskCapabilities, type ClientForm } from '../../gateway/task-support.ts';
 import type { View } from '../../gateway/view.ts';
 import { MODERN_VERSIONS } from '../../protocol/eras.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../../core/json-object.ts';
 
 /** The result of `server/discover` (2026-07-28, server/discover). */
-export function discovery(view: View): Json {
+export function discovery(view: View): JsonObject {
   return {
     supportedVersions: MODERN_VERSIONS,
     capabilities: capabilitiesOf(view, { era: 'modern' }),
@@ -17,7 +16,7 @@ export function discovery(view: View): Json {
 }
 
 /** The result of `initialize` (2025-11-25, basic/lifecycle#initialization). */
-export function initialization(view: View, version: string): Json {
+export function initialization(view: View, version: string): JsonObject {
   return {
     protocolVersion: version,
     capabilities: capabilitiesOf(view, { era: 'legacy', version }),
@@ -26,24 +25,24 @@ export function initialization(view: View, version: string): Json {
   };
 }
 
-function instructionsOf(view: View): Json {
+function instructionsOf(view: View): JsonObject {
   const instructions = view.instructions();
   return instructions === undefined ? {} : { instructions };
 }
 
 /** Capabilities that servers have and Assay relays. A server that has not started yet may have any. */
-function capabilitiesOf(view: View, client: ClientForm): Json {
+function capabilitiesOf(view: View, client: ClientForm): JsonObject {
   const lists = ['tools', 'prompts', 'resources'].filter((name) => view.has(name));
   const plain = (client.era === 'legacy' ? ['completions', 'logging'] : ['completions']).filter((name) =>
     view.has(name),
   );
   const subscribe = view.has('resources', 'subscribe') ? { subscribe: true } : {};
   const plainly = Object.fromEntries([
-    ...lists.map((name): [string, Json] => [
+    ...lists.map((name): [string, JsonObject] => [
       name,
       { ...(name === 'resources' && subscribe), listChanged: true },
     ]),
-    ...plain.map((name): [string, Json] => [name, {}]),
+    ...plain.map((name): [string, JsonObject] => [name, {}]),
   ]);
   return { ...plainly, ...taskCapabilities(view, client) };
 }

@@ -21,6 +21,7 @@ import {
   type SettingsFile,
 } from './settings-file.ts';
 import { valueOf } from './translate-entry.ts';
+import type { JsonObject } from '../../../core/json-object.ts';
 
 /** What connecting needs to know of this process. */
 export interface ConnectSurroundings extends Machine {
@@ -162,26 +163,24 @@ function emptyFile({ file, isOfProject }: Target): SettingsFile {
   return { path: file.path, text: '', mark: '', mode: isOfProject ? 0o644 : 0o600, isNew: true };
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** Names and entries of a text that may be no JSON, which is refused where it is edited. */
-function entriesIn(text: string, key: string): readonly (readonly [string, Json])[] {
+function entriesIn(text: string, key: string): readonly (readonly [string, JsonObject])[] {
   const tree = text.trim() === '' ? undefined : parseJsonTree(text);
   if (!tree?.ok) return [];
   const servers = membersOf(tree.value).find((member) => member.key === key)?.value;
   return (servers?.type === 'object' ? membersOf(servers) : []).map(({ key: name, value }) => [
     name,
-    value.type === 'object' ? (valueOf(value) as Json) : {},
+    value.type === 'object' ? (valueOf(value) as JsonObject) : {},
   ]);
 }
 
 /** Whether an entry is what Assay wrote, also where somebody added to it: under its name may stand another by now. */
-function isOwn(present: Json, written: Json | undefined, ownCommand: OwnCommand): boolean {
+function isOwn(present: JsonObject, written: JsonObject | undefined, ownCommand: OwnCommand): boolean {
   const address = addressOf(written ?? {});
   return isAssay(present, ownCommand) || (address !== undefined && addressOf(present) === address);
 }
 
-function addressOf(entry: Json): unknown {
+function addressOf(entry: JsonObject): unknown {
   return entry['url'] ?? entry['serverUrl'];
 }
 
@@ -219,11 +218,11 @@ interface Asked {
 
 function reportOf(
   target: Target,
-  entries: readonly (readonly [string, Json])[],
+  entries: readonly (readonly [string, JsonObject])[],
   { request, around }: Asked,
 ): ConnectReport {
   const others = entries.filter(([name]) => name !== request.name);
-  const isItself = ([, value]: readonly [string, Json]): boolean => isAssay(value, around.ownCommand);
+  const isItself = ([, value]: readonly [string, JsonObject]): boolean => isAssay(value, around.ownCommand);
   const twins = others
     .filter(isItself)
     .map(

@@ -4,15 +4,14 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { ensureFolder, readText, removeFile, writeAtomically } from '../../../platform/files.ts';
 import { unwritable, wholeOf, type SettingsFile } from './settings-file.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { type JsonObject, isJsonObject } from '../../../core/json-object.ts';
 
 /** What Assay did to one file of a client, so that it can be undone. */
 export interface ConnectRecord {
   readonly client: string;
   readonly path: string;
   /** The entries that were written, by name. */
-  readonly entries: ReadonlyMap<string, Json>;
+  readonly entries: ReadonlyMap<string, JsonObject>;
   /** The file as it was before the first of them; undefined where there was none. */
   readonly former: string | undefined;
   /** Hash of the file as Assay wrote it. */
@@ -78,12 +77,12 @@ function fileOf({ assayHome, client, path }: RecordKey): string {
 
 function parsed(text: string, { path }: RecordKey): ConnectRecord | undefined {
   try {
-    const stored = JSON.parse(text) as Json;
+    const stored = JSON.parse(text) as JsonObject;
     const { client, entries, former, written, savedAt } = stored;
     const isWhole =
       typeof client === 'string' &&
-      isRecord(entries) &&
-      Object.values(entries).every(isRecord) &&
+      isJsonObject(entries) &&
+      Object.values(entries).every(isJsonObject) &&
       typeof former === 'string' &&
       typeof written === 'string' &&
       stored['path'] === path;
@@ -91,7 +90,7 @@ function parsed(text: string, { path }: RecordKey): ConnectRecord | undefined {
     return {
       client,
       path,
-      entries: new Map(Object.entries(entries as Readonly<Record<string, Json>>)),
+      entries: new Map(Object.entries(entries as Readonly<Record<string, JsonObject>>)),
       former: former === ABSENT ? undefined : Buffer.from(former, 'base64').toString('utf8'),
       written,
       savedMs: Date.parse(String(savedAt)),
@@ -99,8 +98,4 @@ function parsed(text: string, { path }: RecordKey): ConnectRecord | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

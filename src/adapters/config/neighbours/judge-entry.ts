@@ -6,13 +6,12 @@ import { positionOf } from '../json-tree.ts';
 import { readServer } from '../server-entry.ts';
 import { type EntryHome, translateEntry, valueOf } from './translate-entry.ts';
 import type { SourceEntry } from './sources.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../../../core/json-object.ts';
 
 /** What an entry of a client would be in Assay's config, and whether Assay could run it. */
 export interface Judged {
   /** Undefined where it is no object. */
-  readonly value: Json | undefined;
+  readonly value: JsonObject | undefined;
   readonly leftOut: readonly string[];
   readonly variables: readonly NeededVariable[];
   /** Why it cannot run, and where in the client's file that stands. */
@@ -28,7 +27,7 @@ export function judgeEntry(entry: SourceEntry, home: EntryHome, here: Here): Jud
   if (member.value.type !== 'object')
     return { ...bare, fault: { reason: 'this is no object', ...positionOf(text, member.value.offset) } };
   const { node, leftOut, fault } = translateEntry(member.value, home, isOff);
-  const value = valueOf(node) as Json;
+  const value = valueOf(node) as JsonObject;
   const judged = { ...bare, value, leftOut };
   if (fault !== undefined && value['disabled'] !== true)
     return { ...judged, fault: { reason: fault.reason, ...positionOf(text, fault.node.offset) } };
