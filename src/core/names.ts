@@ -1,4 +1,5 @@
 import { shortHash } from './digest.ts';
+import type { ListReport } from './list-report.ts';
 import { printable } from './printable.ts';
 
 /** A tool or prompt that needs a public name. */
@@ -14,8 +15,8 @@ export interface PublicNames {
   readonly names: readonly (string | undefined)[];
   /** Names that more than one tool wanted: all of these got another, so that no name silently changes its tool. */
   readonly contested: ReadonlyMap<string, readonly string[]>;
-  /** What was renamed, for people: `server.name` and why. */
-  readonly reports: readonly string[];
+  /** What was renamed or left out: `server.name` and why. */
+  readonly reports: readonly ListReport[];
 }
 
 /** Longest name that all known clients accept. */
@@ -32,7 +33,7 @@ export function namespacedName(named: Named): string {
  */
 export function publicNames(all: readonly Named[]): PublicNames {
   const wanted = all.map(wantedName);
-  const reports: string[] = [];
+  const reports: ListReport[] = [];
   const seen = new Set<string>();
   const claims = new Map<string, number>();
   const isRepeated = all.map((named, index) => {
@@ -48,7 +49,10 @@ export function publicNames(all: readonly Named[]): PublicNames {
     const name = wanted[index] ?? '';
     const whose = printable(namespacedName(named));
     if (isRepeated[index] === true) {
-      reports.push(`${whose} is listed twice by its server; the first one counts`);
+      reports.push({
+        code: 'name_repeated',
+        text: `${whose} is listed twice by its server; the first one counts`,
+      });
       return undefined;
     }
     if ((claims.get(name) ?? 0) < 2 && name.length <= LONGEST_NAME) return name;
@@ -57,8 +61,15 @@ export function publicNames(all: readonly Named[]): PublicNames {
       const twins = contested.get(name) ?? [];
       twins.push(unique);
       contested.set(name, twins);
-      reports.push(`${whose} is called ${unique}: the name ${name} fits more than one`);
-    } else reports.push(`${whose} is called ${unique}: its own name is longer than ${LONGEST_NAME}`);
+      reports.push({
+        code: 'name_ambiguous',
+        text: `${whose} is called ${unique}: the name ${name} fits more than one`,
+      });
+    } else
+      reports.push({
+        code: 'name_too_long',
+        text: `${whose} is called ${unique}: its own name is longer than ${LONGEST_NAME}`,
+      });
     return unique;
   });
   return { names, contested, reports };

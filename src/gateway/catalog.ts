@@ -1,3 +1,4 @@
+import type { ListReport } from '../core/list-report.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameServer, isSameTransport, LOCAL_SOURCE, type ServerSpec } from '../core/server-spec.ts';
 import { joinedLocal } from '../core/sources/local-spec.ts';
@@ -177,11 +178,11 @@ export class Catalog {
   }
 
   /** What is shown otherwise than its server wrote it, or not at all, with the reason. */
-  reports(): readonly string[] {
+  reports(): readonly ListReport[] {
     const { telemetry } = this.#deps;
     const lists = LIST_KINDS.flatMap((kind) => this.all.listing(kind).reports);
     const reports = [...lists, ...instructionsReports(this.#servers)];
-    return telemetry === undefined ? reports : reports.map(telemetry.mask);
+    return reports.map(({ code, text }) => ({ code, text: telemetry?.mask(text) ?? text }));
   }
 
   async stop(): Promise<void> {
@@ -254,7 +255,7 @@ export class Catalog {
     const startMs = performance.now();
     this.all.announce();
     for (const view of [...this.#views.values(), ...this.#choices.values()]) view.announce();
-    const reports = new Set(this.reports());
+    const reports = new Set(this.reports().map(({ text }) => text));
     for (const report of reports) if (!this.#reported.has(report)) this.#deps.log.warn(report);
     this.#reported = reports;
     this.#announceAfterMs = Math.max(ANNOUNCE_AFTER_MS, ANNOUNCE_REST * (performance.now() - startMs));

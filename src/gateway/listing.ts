@@ -1,12 +1,12 @@
 import type { Refusal } from '../core/refusal.ts';
+import type { ListReport } from '../core/list-report.ts';
 import { publicNames } from '../core/names.ts';
-import { printable } from '../core/printable.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { changedDefinition } from '../protocol/definition.ts';
 import type { Era } from '../protocol/eras.ts';
 import { modernMembers } from '../protocol/translate.ts';
 import { LISTS } from './inventory.ts';
-import { cutPhrases } from './list-budget.ts';
+import { forPeople, listReports } from './list-reports.ts';
 import type { Said } from './hints/tool-claims.ts';
 import type { Definition, ListKind } from './ports.ts';
 import type { Server } from './server.ts';
@@ -43,7 +43,7 @@ export interface ListingContent {
   readonly own?: readonly Shown[];
   /** Names that several wanted, and those that they got instead. */
   readonly contested?: ReadonlyMap<string, readonly string[]>;
-  readonly reports?: readonly string[];
+  readonly reports?: readonly ListReport[];
 }
 
 /** One list as clients of one endpoint see it. Never changes once it is built; a change makes a new one. */
@@ -51,8 +51,7 @@ export class Listing {
   readonly entries: readonly Entry[];
   /** Tools that an operator keeps from clients. */
   readonly disabled: readonly Entry[];
-  /** What is shown otherwise than its server wrote it, or not at all, with the reason; for people. */
-  readonly reports: readonly string[];
+  readonly reports: readonly ListReport[];
   readonly #own: readonly Shown[];
   readonly #kind: ListKind;
   readonly #byKey: ReadonlyMap<string, Entry>;
@@ -197,20 +196,19 @@ export function listingOf({ kind, servers, isAggregated }: Source): Listing {
     const first = byKey.get(key);
     if (first === undefined) byKey.set(key, entryOf(kind, source, key));
     else
-      reports.push(`${source.server.spec.name}: ${key} is hidden, ${first.server.spec.name} has it already`);
+      reports.push({
+        code: 'name_hidden',
+        text: `${source.server.spec.name}: ${key} is hidden, ${first.server.spec.name} has it already`,
+      });
   }
   const known = [...byKey.values()];
   const entries = known.filter(({ said }) => said?.isDisabled !== true);
-  const faults = [
-    ...fitnessReports(entries),
-    ...servers.flatMap((server) => [...namelessReport(server, kind), ...cutReports(server, kind)]),
-  ];
   return new Listing({
     kind,
     entries,
     disabled: known.filter(({ said }) => said?.isDisabled === true),
     contested: given.contested,
-    reports: [...reports, ...faults].map(forPeople),
+    reports: [...reports, ...listReports(entries, { servers, kind })].map(forPeople),
   });
 }
 
@@ -223,13 +221,6 @@ function entryOf(kind: ListKind, source: Omit<Entry, 'key'>, key: string): Entry
 
 const NOTHING_CONTESTED: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** Longest report; a server chooses how long its names are. */
-const LONGEST_REPORT = 1_000;
-
-function forPeople(report: string): string {
-  return printable(report.length > LONGEST_REPORT ? `${report.slice(0, LONGEST_REPORT)}…` : report);
-}
-
 const COMMA: Buffer = Buffer.from(',');
 
 function shownDefinition(entry: Shown, era: Era): Buffer {
@@ -240,59 +231,4 @@ function shownDefinition(entry: Shown, era: Era): Buffer {
     without: fitness.kind === 'without' ? fitness.paths : [],
     members: entry.said?.members,
   });
-}
-
-/** Most definitions of one server of which it is said one by one what is wrong with them. */
-const MOST_REPORTED = 100;
-
-function fitnessReports(entries: readonly Entry[]): readonly string[] {
-  const reports: string[] = [];
-  const counts = new Map<Server, number>();
-  for (const entry of entries)
-    for (const report of fitnessReport(entry)) {
-      const count = (counts.get(entry.server) ?? 0) + 1;
-      counts.set(entry.server, count);
-      if (count <= MOST_REPORTED) reports.push(report);
-    }
-  const more = [...counts].filter(([, count]) => count > MOST_REPORTED);
-  return [
-    ...reports,
-    ...more.map(
-      ([{ spec }, count]) =>
-        `${spec.name}: ${count - MOST_REPORTED} more are withheld or listed without a part`,
-    ),
-  ];
-}
-
-function fitnessReport(entry: Entry): readonly string[] {
-  const { legacy, modern } = entry.definition.fitness;
-  const worse = legacy.kind === 'whole' ? modern : legacy;
-  const whose = `${entry.server.spec.name}: ${entry.name}`;
-  if (worse.kind === 'whole') return [];
-  const era = legacy.kind === modern.kind ? '' : ` from ${worse === legacy ? 'legacy' : 'modern'} clients`;
-  if (worse.kind === 'withheld') return [`${whose} is withheld${era}: ${worse.reason}`];
-  return [
-    `${whose} is listed without ${worse.paths.map((path) => path.join('.')).join(', ')}${era}: ${worse.reasons.join('; ')}`,
-  ];
-}
-
-function cutReports(server: Server, kind: ListKind): readonly string[] {
-  const cut = server.lists.cutOf(kind);
-  return cut === undefined
-    ? []
-    : cutPhrases(WHAT[kind], cut).map((phrase) => `${server.spec.name}: ${phrase}`);
-}
-
-const WHAT: Readonly<Record<ListKind, string>> = {
-  tools: 'tools',
-  prompts: 'prompts',
-  resources: 'resources',
-  resourceTemplates: 'resource templates',
-};
-
-function namelessReport(server: Server, kind: ListKind): readonly string[] {
-  const nameless = server.inventory[kind].filter((definition) => definition.key === undefined).length;
-  return nameless === 0
-    ? []
-    : [`${server.spec.name}: ${nameless} of its ${kind} have no ${LISTS[kind].key} and are withheld`];
 }

@@ -1,3 +1,4 @@
+import type { ListReport } from '../core/list-report.ts';
 import { boundedInstructions, joinedInstructions, type Bounded } from '../core/instructions.ts';
 import { sha256 } from '../core/digest.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
@@ -68,15 +69,23 @@ export function joinedInstructionsOf(servers: readonly Told[]): Bounded | undefi
 }
 
 /** What people are told of the instructions of servers. */
-export function instructionsReports(servers: readonly Told[]): readonly string[] {
-  const each = servers.flatMap(({ spec, instructions }) => [
+export function instructionsReports(servers: readonly Told[]): readonly ListReport[] {
+  const each = servers.flatMap(({ spec, instructions }): readonly ListReport[] => [
     ...(instructions.isCut
       ? [
-          `the instructions of ${spec.name} are cut: they are longer than limits.instructionsBytes (${instructions.mostBytes})`,
+          {
+            code: 'instructions_limit' as const,
+            text: `the instructions of ${spec.name} are cut: they are longer than limits.instructionsBytes (${instructions.mostBytes})`,
+          },
         ]
       : []),
     ...(instructions.hasDrifted(spec)
-      ? [`the instructions of ${spec.name} changed and wait for a review: models get the accepted text`]
+      ? [
+          {
+            code: 'instructions_changed' as const,
+            text: `the instructions of ${spec.name} changed and wait for a review: models get the accepted text`,
+          },
+        ]
       : []),
   ]);
   const [first] = servers;
@@ -84,6 +93,9 @@ export function instructionsReports(servers: readonly Told[]): readonly string[]
   const limit = first.instructions.totalBytes;
   return [
     ...each,
-    `the longest instructions are cut: all together are longer than limits.instructionsTotalBytes (${limit})`,
+    {
+      code: 'instructions_limit',
+      text: `the longest instructions are cut: all together are longer than limits.instructionsTotalBytes (${limit})`,
+    },
   ];
 }

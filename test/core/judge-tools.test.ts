@@ -34,7 +34,7 @@ describe('names', () => {
     expect(judgeNames([], 0)).toEqual([]);
   });
 
-  it('are judged by the words in which they are really reported', () => {
+  it('are judged as they are really reported', () => {
     const { reports } = publicNames([
       { server: 'a', name: 'b_c', isPrefixed: true },
       { server: 'a_b', name: 'c', isPrefixed: true },
@@ -53,12 +53,15 @@ describe('names', () => {
   });
 
   it.each([
-    ['a: x is withheld: it has no schema', 'warning'],
-    ['a: 2 of its tools have no name and are withheld', 'warning'],
-    ['a: x://y is hidden, b has it already', 'warning'],
-    ['a: x is listed without annotations.readOnlyHint: it is no boolean', 'note'],
-  ])('"%s" is a %s', (report, level) => {
-    expect(judgeNames([report, report], 1).map((one) => one.level)).toEqual([level]);
+    ['withheld', 'warning'],
+    ['name_hidden', 'warning'],
+    ['list_limit', 'warning'],
+    ['instructions_limit', 'note'],
+    ['member_left_out', 'note'],
+  ] as const)('a report of %s is a %s, and is made once', (code, level) => {
+    const report = { code, text: 'a: x differs' };
+    const found = judgeNames([report, report], 1);
+    expect(found.map((one) => [one.level, one.says])).toEqual([[level, 'a: x differs.']]);
   });
 });
 

@@ -15,7 +15,7 @@ function check(
   reports: readonly string[] = [],
 ): void {
   const given = publicNames(tools.map(named));
-  expect([tools, given.names, given.reports]).toEqual([tools, expected, reports]);
+  expect([tools, given.names, given.reports.map(({ text }) => text)]).toEqual([tools, expected, reports]);
 }
 
 const LONG = 'x'.repeat(70);
@@ -131,7 +131,7 @@ describe('public names', () => {
 
   it('is told in reports without what a terminal obeys', () => {
     const { reports } = publicNames([named('s.a\u001b[2J'), named('s.a\u001b[2J'), named(`s.\n${LONG}`)]);
-    expect(reports).toEqual([
+    expect(reports.map(({ text }) => text)).toEqual([
       's.a\\u001b[2J is listed twice by its server; the first one counts',
       expect.stringMatching(/^s\.\\u000ax+ is called s__x+_[0-9a-f]{8}: its own name is longer than 64$/),
     ]);

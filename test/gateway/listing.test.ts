@@ -60,7 +60,7 @@ describe('a list', () => {
     const list = listing(servers, 'resources');
     expect(page(list)).toEqual({ resources: [resource('f:x')] });
     expect(list.find('f:x')?.server.spec.name).toBe('a');
-    expect(list.reports).toEqual(['b: f:x is hidden, a has it already']);
+    expect(list.reports.map(({ text }) => text)).toEqual(['b: f:x is hidden, a has it already']);
   });
 
   it('gives a name that two tools want to neither, and knows who wanted it', () => {
@@ -81,7 +81,7 @@ describe('one bad entry costs the others nothing', () => {
   it('a member that clients would refuse is left out, and people are told', () => {
     const list = listing([listed('a', { tools: [tool('x'), BAD_HINT] })]);
     expect(page(list)).toEqual({ tools: [tool('a_x'), tool('a_bad', { annotations: { title: 'B' } })] });
-    expect(list.reports).toEqual([
+    expect(list.reports.map(({ text }) => text)).toEqual([
       'a: bad is listed without annotations.readOnlyHint: annotations.readOnlyHint is no boolean',
     ]);
   });
@@ -90,13 +90,13 @@ describe('one bad entry costs the others nothing', () => {
     const list = listing([listed('a', { tools: [NO_SCHEMA, tool('x')] })]);
     expect(page(list)).toEqual({ tools: [tool('a_x')] });
     expect(list.find('a_broken')?.name).toBe('broken');
-    expect(list.reports).toEqual(['a: broken is withheld: inputSchema is absent']);
+    expect(list.reports.map(({ text }) => text)).toEqual(['a: broken is withheld: inputSchema is absent']);
   });
 
   it('entries without a name are withheld and counted', () => {
     const list = listing([listed('a', { tools: [{}, { name: 1 }, tool('x')] })]);
     expect(page(list)).toEqual({ tools: [tool('a_x')] });
-    expect(list.reports).toEqual(['a: 2 of its tools have no name and are withheld']);
+    expect(list.reports.map(({ text }) => text)).toEqual(['a: 2 of its tools have no name and are withheld']);
   });
 
   it('what only one era’s clients refuse is shown whole in the other, and people are told whose it is', () => {
@@ -109,7 +109,7 @@ describe('one bad entry costs the others nothing', () => {
     const list = listing([listed('a', { tools: [legacy, modern] })], 'tools', false);
     expect(page(list)).toEqual({ tools: [tool('x'), tool('y', { title: 'Y' })] });
     expect(page(list, 'modern')).toMatchObject({ tools: [tool('x', { title: 'X' })] });
-    expect(list.reports).toEqual([
+    expect(list.reports.map(({ text }) => text)).toEqual([
       'a: x is listed without title from legacy clients: title is strange',
       'a: y is withheld from modern clients: it is strange',
     ]);

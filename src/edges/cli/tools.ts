@@ -23,7 +23,7 @@ export async function listTools(
   const { catalog, close, lintLevels } = opened.value;
   await catalog.settled();
   const { entries, disabled } = catalog.all.listing('tools');
-  const reports = catalog.reports();
+  const reports = catalog.reports().map(({ text }) => text);
   const conditions = conditionsOf(catalog);
   const listFaults = conditions.flatMap(({ name, listFaults: faults = [] }) =>
     faults.map((fault) => ({ server: name, ...fault })),

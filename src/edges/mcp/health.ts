@@ -42,7 +42,7 @@ export function healthOf(catalog: Catalog, { uptimeMs, isStopping, storeFault }:
     ...(configFault !== undefined && { configFault }),
     ...(storeFault !== undefined && { storeFault }),
     servers,
-    reports: catalog.reports(),
+    reports: catalog.reports().map(({ text }) => text),
     ...(review !== undefined && { review }),
   };
 }
