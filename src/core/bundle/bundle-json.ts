@@ -111,8 +111,16 @@ function timeOf(ms: number): string {
 
 /** By the units of UTF-16, the same on every machine. */
 function sorted<T>(items: readonly T[], keysOf: (item: T) => readonly string[]): readonly T[] {
-  const keyOf = (item: T): string => keysOf(item).join('\u0000');
-  return items.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  return items.toSorted((one, other) => order(keysOf(one), keysOf(other)));
+}
+
+/** By the first texts that differ; joined, two lists of texts could be the same one. */
+function order(one: readonly string[], other: readonly string[]): number {
+  for (const [index, text] of one.entries()) {
+    const beside = other[index] ?? '';
+    if (text !== beside) return text < beside ? -1 : 1;
+  }
+  return 0;
 }
 
 function withSortedKeys(members: Entry): Entry {

@@ -19,6 +19,15 @@ const EMPTY: Bundle = {
   equipped: undefined,
   preferences: new Map(),
 };
+const DISABLED = { identity: '', overrides: {}, isDisabled: true } as const;
+/** Two names whose parts are the same text when U+0000 stands between them. */
+const SAME_WHEN_JOINED: Bundle = {
+  ...EMPTY,
+  overrides: [
+    { ...DISABLED, server: '\0', name: '' },
+    { ...DISABLED, server: '', name: '\0' },
+  ],
+};
 const GATEWAY = {
   name: 'far',
   entry: { url: 'https://a.example' },
@@ -66,6 +75,7 @@ describe('a bundle', () => {
         };
         expect(JSON.stringify(bundleJson(turned, AT))).toBe(JSON.stringify(bundleJson(bundle, AT)));
       }),
+      { examples: [[SAME_WHEN_JOINED]] },
     );
   });
 
