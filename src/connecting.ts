@@ -6,7 +6,8 @@ import type { HttpPort } from './adapters/sources/http/open-http.ts';
 import type { ReachRules } from './core/reach.ts';
 import { isMade } from './core/server-spec.ts';
 import type { Connect, Log } from './gateway/ports.ts';
-import { unsafePath, type PathChecks, type PathFault } from './platform/path-safety.ts';
+import { pathFaultPhrase } from './core/sentences.ts';
+import { unsafePath, type PathChecks } from './platform/path-safety.ts';
 
 export interface Connecting {
   /** Reaches MCP servers. */
@@ -38,7 +39,7 @@ export function connectAll({ downstream, log, mask, home, around, rules }: Conne
     ...{ log, mask, home, openHttp, openFilters, runner: RUNNER, watch: watchFile },
     fileFault: async (path) => {
       const fault = await unsafePath(path, around);
-      return fault && couldBeChanged(fault);
+      return fault && `could be changed by others: ${pathFaultPhrase(fault)}`;
     },
   });
   return {
@@ -47,10 +48,6 @@ export function connectAll({ downstream, log, mask, home, around, rules }: Conne
       await Promise.all([opening, filtering].map(async (opened) => (await opened)?.close()));
     },
   };
-}
-
-function couldBeChanged({ at, reason, command }: PathFault): string {
-  return `could be changed by others: of ${JSON.stringify(at)} ${reason}; run \`${command}\`, or set ASSAY_FILE_CHECKS=off if you trust everybody on this machine`;
 }
 
 async function newFilters(): Promise<FilterRunner> {

@@ -1,5 +1,5 @@
 /**
- * Says once that nobody waits for an answer any more. It is on the path of every call in place of an AbortSignal, whose
+ * Signals once that the answer is no longer wanted. It is on the path of every call in place of an AbortSignal, whose
  * listeners keep what they refer to alive long after the call (docs/adr/0004).
  */
 export class Cancellation {

@@ -1,3 +1,5 @@
+import { isJsonObject } from './json-object.ts';
+
 declare global {
   interface JSON {
     /** What `stringify` writes as it is (ECMA-262, JSON.rawJSON). */
@@ -43,7 +45,7 @@ export function canonicalJson(value: unknown): string {
 
 /** Whether what `exactJson` read is an object. */
 export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+  return isJsonObject(value) && !JSON.isRawJSON(value);
 }
 
 /** Whether a key stands twice in any object of a JSON text: then there are more members in the text than in its value. */

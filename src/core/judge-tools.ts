@@ -1,70 +1,11 @@
 import { counted } from './counted.ts';
 import type { Finding } from './finding.ts';
-import type { ListReport, ListReportCode } from './list-report.ts';
 import { severityOf, type ProsePolicy } from './hints/drift.ts';
 import { HINTS, isCautious } from './hints/hint.ts';
 import type { ToolWord } from './hints/tool-word.ts';
 import type { DeclaredHints, ServerFacts } from './judge-servers.ts';
 
 const ALL = 'all servers';
-
-interface Advice {
-  readonly level: 'note' | 'warning';
-  readonly remedy: string;
-}
-
-const ADVICE: Readonly<Record<ListReportCode, Advice>> = {
-  name_ambiguous: {
-    level: 'warning',
-    remedy: 'Rename one of the servers in the config, or let their names stand in front ("prefix": true).',
-  },
-  name_too_long: {
-    level: 'note',
-    remedy: 'Give the server a shorter name in the config if you want another one.',
-  },
-  name_repeated: { level: 'warning', remedy: 'Tell the author of the server: names must differ.' },
-  name_hidden: {
-    level: 'warning',
-    remedy: 'Take one of the two servers out, or reach each at /mcp/servers/<name>.',
-  },
-  list_limit: {
-    level: 'warning',
-    remedy: 'Take the server out, or set that limit higher: see docs/SETTINGS.md.',
-  },
-  instructions_changed: {
-    level: 'warning',
-    remedy: 'Read them with GET /instructions, and accept them with POST /gateways/{id}/instructions/review.',
-  },
-  instructions_limit: {
-    level: 'note',
-    remedy: 'Set that limit higher if models need the rest: see docs/SETTINGS.md.',
-  },
-  member_left_out: {
-    level: 'note',
-    remedy: 'Tell the author of the server: without that change clients reject it.',
-  },
-  withheld: {
-    level: 'warning',
-    remedy: 'Tell the author of the server: clients would reject the whole list for it.',
-  },
-};
-
-/** What is listed otherwise than its server wrote it, or not at all. */
-export function judgeNames(reports: readonly ListReport[], tools: number): readonly Finding[] {
-  // A name that both a tool and a prompt of a server have is reported of each.
-  const codes = new Map(reports.map(({ text, code }) => [text, code]));
-  if (codes.size > 0)
-    return [...codes].map(([text, code]) => ({
-      check: 'names',
-      about: ALL,
-      says: `${text}.`,
-      ...ADVICE[code],
-    }));
-  if (tools === 0) return [];
-  return [
-    { check: 'names', level: 'ok', about: ALL, says: 'No two names collide, and no definition is withheld.' },
-  ];
-}
 
 /** Which tools leave open what they do. */
 export function judgeHints(servers: readonly ServerFacts[]): readonly Finding[] {

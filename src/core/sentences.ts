@@ -112,7 +112,7 @@ const SENTENCES: Sentences = {
   CONFIG_UNREADABLE: (r) => `The config file ${quote(r.path)} cannot be read: ${r.reason}.`,
   CONFIG_INVALID: (r) => `The config file ${quote(r.path)} is not valid: ${r.reason}.`,
   PATH_UNSAFE: (r) =>
-    `Others could change ${quote(r.path)}, and with it what Assay runs: of ${quote(r.at)} ${r.reason}. Run \`${r.command}\`, or set ASSAY_FILE_CHECKS=off if you trust everybody on this machine.`,
+    `Others could change ${quote(r.path)}, and with it what Assay runs: ${pathFaultPhrase(r)}.`,
   SETTING_INVALID: (r) => `The setting ${r.name} is not valid: ${r.reason}.`,
   ADDRESS_NEEDS_TOKEN: (r) =>
     `Listening on ${quote(r.host)} lets other machines in, so it needs a token: make one with \`assay token create NAME\`, or set ASSAY_TOKEN to a secret of at least 16 characters (a shorter one is never enough), or auth.issuer. Or use --host 127.0.0.1.`,
@@ -262,4 +262,13 @@ function quote(text: string): string {
 
 function faultsText(faults: readonly { readonly field: string; readonly reason: string }[]): string {
   return faults.map(({ field, reason }) => (field === '' ? reason : `${field}: ${reason}`)).join(' ');
+}
+
+/** Why others could change what stands at a path, and what to do about it; without its full stop. */
+export function pathFaultPhrase({
+  at,
+  reason,
+  command,
+}: Pick<Extract<Refusal, { code: 'PATH_UNSAFE' }>, 'at' | 'reason' | 'command'>): string {
+  return `of ${quote(at)} ${reason}; run \`${command}\`, or set ASSAY_FILE_CHECKS=off if you trust everybody on this machine`;
 }

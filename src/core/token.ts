@@ -28,7 +28,7 @@ export function tokenText({ id, secret }: TokenParts): string {
   return `${PREFIX}${id}_${secret}`;
 }
 
-/** Undefined for what is no token of Assay, or only a part of one. */
+/** Undefined unless it is a complete token of Assay. */
 export function parseToken(text: string): TokenParts | undefined {
   const [, id, secret] = SHAPE.exec(text) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };

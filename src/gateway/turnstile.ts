@@ -155,7 +155,10 @@ export class Turnstile {
   /** A subject with so many requests at the server gets no more in; Infinity while there are places for everybody. */
   #mostHeld(): number {
     const most = this.#options.limits['limits.requestsPerServer'];
-    return most - this.#inFlight > most / PLACES_PER_KEPT ? Infinity : Math.max(...this.#held.values());
+    if (most - this.#inFlight > most / PLACES_PER_KEPT) return Infinity;
+    let mostHeld = 0;
+    for (const held of this.#held.values()) if (held > mostHeld) mostHeld = held;
+    return mostHeld;
   }
 
   #isFull(): boolean {

@@ -61,8 +61,8 @@ const MOST_BESIDE = 16 * 1024 * 1024;
 /** So many values, and so many bytes of text, are made objects of at once at most. */
 const MOST_VALUES = 200_000;
 const MOST_PARSED = 32 * 1024 * 1024;
-/** The reason where a message is not parsable. */
-export const TOO_LARGE_TO_PARSE = 'they are too large: at most 32 MiB and 200,000 values are read';
+/** Why a message is not parsable, as the end of a sentence. */
+export const TOO_LARGE_TO_PARSE = 'too large: at most 32 MiB and 200,000 values are read';
 
 /** What a client sent, in UTF-8 as JSON-RPC over any transport must be. */
 export function readClientMessage(bytes: Buffer): Message | NoMessage {

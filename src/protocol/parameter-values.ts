@@ -74,7 +74,7 @@ function argumentsOf(message: RequestMessage, { plan }: HeaderParameters): Resul
   const { bytes, params } = message;
   const only = memberOf(params, 'arguments');
   if (only === undefined) return ok(NONE);
-  if (!isParsable(message)) return err(`the arguments cannot be read: ${TOO_LARGE_TO_PARSE}`);
+  if (!isParsable(message)) return err(`the arguments are ${TOO_LARGE_TO_PARSE}`);
   const inner = bytes.subarray(only.start, only.end);
   const scan = scanObject(inner, { plan, strict: false, refusesTwice: true });
   if (scan.ok) return ok({ bytes: inner, root: scan.value });

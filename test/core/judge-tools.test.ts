@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/core/finding.ts';
 import { publicNames } from '../../src/core/names.ts';
 import type { DeclaredHints, OfferFacts, ServerFacts } from '../../src/core/judge-servers.ts';
-import { judgeDrift, judgeHints, judgeIsolation, judgeNames } from '../../src/core/judge-tools.ts';
+import { judgeDrift, judgeHints, judgeIsolation } from '../../src/core/judge-tools.ts';
+import { judgeNames } from '../../src/core/list-report.ts';
 
 function brief(findings: readonly Finding[]): readonly string[] {
   return findings.map(({ level, about, says }) => `${level} ${about}: ${says}`);

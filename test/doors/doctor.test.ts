@@ -131,7 +131,9 @@ describe('assay doctor', () => {
       expect.stringMatching(
         /^problem FILE:\d+:\d+: mcpServers\.unset\.env\.X: the environment variable ASSAY_TEST_NOT_SET is not set; it is left out\.$/,
       ),
-      expect.stringMatching(/^problem FILE:\d+:\d+: mcpServers\.bad: this is no object; it is left out\.$/),
+      expect.stringMatching(
+        /^problem FILE:\d+:\d+: mcpServers\.bad: this is not an object; it is left out\.$/,
+      ),
       expect.stringMatching(
         /^warning FILE: What looks like a secret stands in it in clear \(mcpServers\.absent\.env\.API_TOKEN, .*\(mode 644\)\.$/,
       ),

@@ -6,6 +6,7 @@ import { startAssay } from '../support/assay.ts';
 import { until } from '../support/endings.ts';
 import { FILLINGS, filled } from '../support/hostile-shapes.ts';
 import { send } from '../support/http.ts';
+import { at, listAt, textAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { META, MODERN, modernHeaders } from '../support/modern.ts';
 import { fixture, ROOT, tempDir } from '../support/place.ts';
@@ -28,9 +29,9 @@ const PLACES = ['initialize', 'tools/list', 'tools/call', 'notice', 'question'];
 it('holds nobody up for long, whatever servers and clients send', async () => {
   const file = join(tempDir(), 'longest');
   const servers = Object.fromEntries(
-    PLACES.flatMap((place, at) =>
+    PLACES.flatMap((place, index) =>
       SHAPES.map((shape, of) => [
-        `s${at}${of}`,
+        `s${index}${of}`,
         fixture('shaper', [
           `--at=${place}`,
           `--shape=${shape}`,
@@ -59,12 +60,16 @@ it('holds nobody up for long, whatever servers and clients send', async () => {
     expect([...what, ms < BOUND_MS]).toEqual([...what, true]);
   };
   await longestMs(); // loading the program counts for nobody
-  await assay.settled();
+  const health = await assay.settled();
+  const refused = listAt(health, 'servers').find((server) => at(server, 'name') === 's00');
+  expect(textAt(refused ?? null, 'cause')).toBe(
+    'its answer to "initialize" is too large: at most 32 MiB and 200,000 values are read',
+  );
   await check(['server', 'all handshakes']);
   const session = await openSession(assay.url, { capabilities: { elicitation: {} } });
-  for (const [at, place] of PLACES.entries())
+  for (const [index, place] of PLACES.entries())
     for (const [of, shape] of SHAPES.entries()) {
-      await session.ask('tools/call', { name: `s${at}${of}_shape`, arguments: {} });
+      await session.ask('tools/call', { name: `s${index}${of}_shape`, arguments: {} });
       await check(['server', place, shape]);
     }
   for (const shape of SHAPES) {

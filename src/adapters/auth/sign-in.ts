@@ -205,7 +205,7 @@ interface Probed {
   readonly challenge: BearerChallenge | undefined;
 }
 
-/** Comes to a server without credentials. One that cannot be reached has turned nobody away. */
+/** Asks a server without credentials. An unreachable server does not count as a refusal. */
 async function probeWithout(url: URL, fetching: CarefulFetch): Promise<Probed> {
   // Some let everybody shake hands; and nothing may be left behind there, such as a session.
   const { bytes } = ownRequest('tools/list');

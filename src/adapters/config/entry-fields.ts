@@ -53,7 +53,7 @@ export function textsAt(entry: Entry, key: string): readonly TextMember[] {
   const place = placeAt(entry, key);
   if (place === undefined) return [];
   if (place.node.type !== 'object') {
-    entry.complaints.problem(place, 'this is no object', 'Write an object of strings.');
+    entry.complaints.problem(place, 'this is not an object', 'Write an object of strings.');
     return [];
   }
   return membersOf(place.node).flatMap(({ key: name, keyNode, value }) => {

@@ -92,7 +92,7 @@ function readAuth(entry: Entry): AuthSpec | undefined {
   if (place === undefined) return undefined;
   const { complaints } = entry;
   if (place.node.type !== 'object') {
-    complaints.problem(place, 'this is no object', `Write an object with some of ${KEYS.join(', ')}.`);
+    complaints.problem(place, 'this is not an object', `Write an object with some of ${KEYS.join(', ')}.`);
     return undefined;
   }
   const members = membersOf(place.node);

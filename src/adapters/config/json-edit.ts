@@ -103,7 +103,7 @@ function findParent(text: string, path: readonly string[]): Result<Parent, Synta
   if (!tree.ok) return tree;
   let parent = tree.value;
   for (let step = 0; ; step += 1) {
-    if (parent.type !== 'object') return err({ offset: parent.offset, reason: 'this is no object' });
+    if (parent.type !== 'object') return err({ offset: parent.offset, reason: 'this is not an object' });
     const [first, second] = membersOf(parent).filter(({ key }) => key === path[step]);
     // Which of the two counts depends on the reader.
     if (second !== undefined)

@@ -114,7 +114,7 @@ function readTopLevel(root: Node, here: Here, complaints: Complaints): TopLevel 
     else if (ARRAYS.has(key) && value.type !== 'array')
       complaints.problem({ node: value, path: [key] }, 'this is no array', 'Write an array in brackets.');
     else if (OBJECTS.has(key) && value.type !== 'object')
-      complaints.problem({ node: value, path: [key] }, 'this is no object', 'Write an object in braces.');
+      complaints.problem({ node: value, path: [key] }, 'this is not an object', 'Write an object in braces.');
     else if (SERVERS.has(key))
       entries.push(...membersOf(value).map((member) => ({ ...member, path: [key, member.key] })));
     else if (key === 'settings' || key === 'featureFlags')

@@ -56,7 +56,7 @@ function objectAt(
   { filled, here, complaints }: Reading,
 ): Readonly<Record<string, unknown>> | undefined {
   if (place.node.type !== 'object') {
-    complaints.problem(place, 'this is no object', 'Write it as an object in braces.');
+    complaints.problem(place, 'this is not an object', 'Write it as an object in braces.');
     return undefined;
   }
   const entry = entryAt(place, here, complaints);

@@ -96,7 +96,7 @@ function readCredentials(entry: Entry): Readonly<Record<string, Credential>> {
   const remedy =
     'Write an object: the name of each security scheme, and its token, or {"username", "password"}.';
   if (place.node.type !== 'object') {
-    entry.complaints.problem(place, 'this is no object', remedy);
+    entry.complaints.problem(place, 'this is not an object', remedy);
     return {};
   }
   const found = membersOf(place.node).flatMap(

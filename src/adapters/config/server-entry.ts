@@ -21,7 +21,7 @@ export interface ServerEntry extends TreeMember {
 export function readServer(member: ServerEntry, here: Here, complaints: Complaints): ServerSpec | undefined {
   const { path, value: node, key: name } = member;
   if (node.type !== 'object') {
-    complaints.problem({ node, path }, 'this is no object', 'Write the server as an object in braces.');
+    complaints.problem({ node, path }, 'this is not an object', 'Write the server as an object in braces.');
     return undefined;
   }
   const before = complaints.problems.length;

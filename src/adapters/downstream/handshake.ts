@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { lasting, passing, type Ending } from '../../core/supervision.ts';
 import { ownAsk, type Ask, type Capabilities, type Opening, type Reply } from '../../gateway/ports.ts';
 import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
-import { isParsable, ownRequest } from '../../protocol/message.ts';
+import { isParsable, ownRequest, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 
 /** What a server says of itself at the start. */
@@ -91,7 +91,8 @@ export async function initialize(
       ? fault(passing('it did not answer "initialize" in time'))
       : fault(endingOf(reply.error), reply.error);
   const { result, error } = parsed(reply.value);
-  if (!isParsable(reply.value.message)) return fault(lasting(TOO_LARGE));
+  if (!isParsable(reply.value.message))
+    return fault(lasting(`its answer to "initialize" is ${TOO_LARGE_TO_PARSE}`));
   if (result === undefined)
     return fault(passing(`it refused "initialize": ${quoted(error?.['message'] ?? 'no reason')}`));
   const version = result['protocolVersion'];
@@ -147,8 +148,6 @@ interface Parsed {
   readonly result: Readonly<Record<string, unknown>> | undefined;
   readonly error: Readonly<Record<string, unknown>> | undefined;
 }
-
-const TOO_LARGE = 'its answer to "initialize" is too large: at most 32 MiB and 200,000 values are read';
 
 /** Both undefined when the answer is too large, or turns out to be no JSON. */
 function parsed({ message: answer }: Reply): Parsed {

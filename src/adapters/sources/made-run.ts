@@ -179,10 +179,14 @@ function argumentsOf({ message }: Ask): Result<MadeArguments, Refusal> {
   const member = memberOf(message.params, 'arguments');
   if (member === undefined) return NONE;
   if (!isParsable(message))
-    return err({ code: 'PARAMS_INVALID', field: 'params.arguments', reason: TOO_LARGE_TO_PARSE });
+    return err({
+      code: 'PARAMS_INVALID',
+      field: 'params.arguments',
+      reason: `they are ${TOO_LARGE_TO_PARSE}`,
+    });
   const text = rawOf(message.bytes, member);
   try {
-    // What is no object, the schema refuses.
+    // The schema refuses anything but an object.
     return ok({ values: JSON.parse(text) as Readonly<Record<string, unknown>>, text });
   } catch {
     return NONE;

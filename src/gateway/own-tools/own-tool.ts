@@ -50,7 +50,7 @@ export function ownTool(
     if (refusal !== undefined) return err(refusal);
     const member = memberOf(message.params, 'arguments');
     if (!isParsable(message))
-      return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: TOO_LARGE_TO_PARSE });
+      return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: `they are ${TOO_LARGE_TO_PARSE}` });
     const args = member === undefined ? ok({}) : parse(rawOf(message.bytes, member));
     if (!args.ok) return args;
     check ??= compile(spec.inputSchema);

@@ -68,9 +68,9 @@ describe('a member that is put into a text', () => {
     const refused = (text: string): unknown => withMember(text, ['s', 'x'], 1);
     expect(refused('{"s": [1]}')).toEqual({
       ok: false,
-      error: { offset: 6, reason: 'this is no object' },
+      error: { offset: 6, reason: 'this is not an object' },
     });
-    expect(refused('[]')).toEqual({ ok: false, error: { offset: 0, reason: 'this is no object' } });
+    expect(refused('[]')).toEqual({ ok: false, error: { offset: 0, reason: 'this is not an object' } });
     expect(refused('{"s": {}, "s": {}}')).toEqual({
       ok: false,
       error: { offset: 10, reason: 'this key stands there twice' },

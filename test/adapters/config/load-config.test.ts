@@ -145,8 +145,8 @@ describe('the file', () => {
     expect(await complaints(text)).toEqual({
       servers: ['a'],
       problems: [
-        '1:14 settings: this is no object',
-        '1:29 servers: this is no object',
+        '1:14 settings: this is not an object',
+        '1:29 servers: this is not an object',
         '2:1 mcpServers: this key stands there twice',
       ],
       warnings: [],
@@ -219,7 +219,7 @@ describe('an entry for a child process', () => {
       'mcpServers.x.args[1]: this is no string',
       'mcpServers.x.args[2]: this is no string',
     ]);
-    await checkProblems({ command: 'a', env: [] }, ['mcpServers.x.env: this is no object']);
+    await checkProblems({ command: 'a', env: [] }, ['mcpServers.x.env: this is not an object']);
     await checkProblems({ command: 'a', env: { A: true, 'B=': '', '': '' } }, [
       'mcpServers.x.env.A: this is no string',
       'mcpServers.x.env["B="]: this cannot be the name of a variable',
@@ -288,7 +288,7 @@ describe('an entry for a server at a URL', () => {
 
   it('names the member of "auth" that is wrong', async () => {
     const url = 'https://e.org';
-    await checkProblems({ url, auth: 'a' }, ['mcpServers.x.auth: this is no object']);
+    await checkProblems({ url, auth: 'a' }, ['mcpServers.x.auth: this is not an object']);
     await checkProblems({ url, auth: { clientSecret: 'a', shared: 'no', scope: ' ' } }, [
       'mcpServers.x.auth.scope: this is empty, or holds a line break or another character that it may not',
       'mcpServers.x.auth.shared: this is not true or false',
@@ -312,7 +312,7 @@ describe('an entry for a server at a URL', () => {
     await checkProblems({ url: 'e.org/mcp' }, ['mcpServers.x.url: this is no URL']);
     await checkProblems({ url: 'ftp://e.org' }, ['mcpServers.x.url: this is no http or https URL']);
     await checkProblems({ url: 'https://e.org', headers: 'A: b' }, [
-      'mcpServers.x.headers: this is no object',
+      'mcpServers.x.headers: this is not an object',
     ]);
     await checkProblems(
       { url: 'https://e.org', headers: { 'A b': '1', A: '1', a: '2', '': '3', Host: '€' } },
@@ -391,7 +391,7 @@ describe('an entry', () => {
     );
   });
   it('that does not say how its server is reached, or says two ways, is a problem', async () => {
-    await checkProblems(5, ['mcpServers.x: this is no object']);
+    await checkProblems(5, ['mcpServers.x: this is not an object']);
     await checkProblems({}, ['mcpServers.x: there is neither a "command" nor a "url" nor an "openapi"']);
     await checkProblems({ command: 'x', url: 'https://e.org' }, [
       'mcpServers.x: there are both a "command" and a "url"',

@@ -8,8 +8,12 @@ import { sleep } from '../../support/endings.ts';
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool"}}';
 
-function outcome(tool: Partial<MadeTool>, onQuestion?: () => void): Promise<Result<string, Refusal>> {
-  const message = readClientMessage(Buffer.from(CALL));
+function outcome(
+  tool: Partial<MadeTool>,
+  onQuestion?: () => void,
+  call = CALL,
+): Promise<Result<string, Refusal>> {
+  const message = readClientMessage(Buffer.from(call));
   if (message.kind !== 'request') throw new Error('no request');
   const whole: MadeTool = {
     definition: { name: 'tool', inputSchema: { type: 'object' } },
@@ -32,6 +36,16 @@ function outcome(tool: Partial<MadeTool>, onQuestion?: () => void): Promise<Resu
 }
 
 describe('the call of a tool that Assay makes', () => {
+  it('with more values than are read at once is refused before it runs', async () => {
+    const call = CALL.replace('"tool"', `"tool","arguments":{"x":[${'0,'.repeat(200_000)}0]}`);
+    const run = (): Promise<MadeResult> => expect.unreachable();
+    const reason = 'they are too large: at most 32 MiB and 200,000 values are read';
+    expect(await outcome({ run }, undefined, call)).toEqual({
+      ok: false,
+      error: { code: 'PARAMS_INVALID', field: 'params.arguments', reason },
+    });
+  });
+
   it('that only tells progress goes on for thirty of its limits, and then ends', async () => {
     let isOver = false;
     const run = async (_: unknown, call: MadeCall): Promise<MadeResult> => {

@@ -25,7 +25,7 @@ export function judgeEntry(entry: SourceEntry, home: EntryHome, here: Here): Jud
   const at = positionOf(text, member.keyNode.offset);
   const bare = { value: undefined, leftOut: [], variables: [], fault: undefined, ...at };
   if (member.value.type !== 'object')
-    return { ...bare, fault: { reason: 'this is no object', ...positionOf(text, member.value.offset) } };
+    return { ...bare, fault: { reason: 'this is not an object', ...positionOf(text, member.value.offset) } };
   const { node, leftOut, fault } = translateEntry(member.value, home, isOff);
   const value = valueOf(node) as JsonObject;
   const judged = { ...bare, value, leftOut };

@@ -121,7 +121,7 @@ function entriesIn(text: string, source: Source, platform: string): Result<InFil
   for (const key of source.keys) {
     const node = top && member(top.node, key);
     if (top === undefined || node === undefined) continue;
-    if (node.type !== 'object') return err({ offset: node.offset, reason: 'this is no object' });
+    if (node.type !== 'object') return err({ offset: node.offset, reason: 'this is not an object' });
     for (const one of membersOf(node))
       entries.push({ source, member: one, path: [...top.path, key, one.key], text, inputs });
   }

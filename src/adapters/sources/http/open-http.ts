@@ -136,7 +136,7 @@ export function nextStep(
   secrets: ReadonlySet<string>,
 ): Result<Step, string> {
   const url = redirectTarget(step.url, answer);
-  if (url === undefined) return err('redirects to what is no address');
+  if (url === undefined) return err('redirects to an invalid address');
   if (step.url.protocol === 'https:' && url.protocol !== 'https:')
     return err(`redirects to ${JSON.stringify(url.origin)}, which is not encrypted, so it was not followed`);
   const isSameOrigin = url.origin === step.url.origin;
@@ -157,7 +157,7 @@ function isSecret(name: string, secrets: ReadonlySet<string>): boolean {
 }
 
 /**
- * An address for sentences: its origin and its path, with `{argument}` as it was written. There are APIs that take a key as
+ * An address for sentences: its origin and its path, with `{argument}` unfilled. There are APIs that take a key as
  * a step of the path: what looks like one is not shown.
  */
 export function shownAddress(origin: string, path: string): string {

@@ -109,7 +109,7 @@ const FLAT = new Set([
 
 const DEEPEST = 10;
 
-/** Undefined for what is no such object: then its schema says more than a list of arguments can. */
+/** Undefined if the schema cannot be expressed as a flat list of arguments. */
 export function flatSchema(schema: JsonSchema, drafts: SchemaDrafts, depth = 0): FlatSchema | undefined {
   const { schema: whole, broken } = drafts.resolve(schema);
   if (typeof whole === 'boolean' || broken !== undefined || depth > DEEPEST) return undefined;

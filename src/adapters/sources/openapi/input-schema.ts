@@ -153,14 +153,14 @@ function explained(schema: JsonSchema, parameter: Parameter): SchemaMembers {
 
 const HOW = 'The content in Base64.';
 
-/** The schema of a body that is no text. Undefined for one that is sent as it is given. */
+/** The schema of a binary body, as Base64. Undefined for a body that is sent unchanged. */
 function bodyAsBase64(schema: JsonSchema = {}): SchemaMembers | undefined {
   const { contentEncoding, description } = typeof schema === 'object' ? schema : {};
   return contentEncoding === undefined ? base64Of(description) : undefined;
 }
 
 /**
- * The schema of a file in a form, as an argument can give it: in Base64. Undefined for what is no file. 3.0 calls one
+ * The schema of a file in a form, as an argument can give it: in Base64. Undefined where the schema is not of a file. 3.0 calls one
  * `format: binary`, 3.1 gives it a `contentMediaType` and no `contentEncoding` (3.1.1, section 4.8.14.4.2).
  */
 function asBase64(schema: JsonSchema): SchemaMembers | undefined {

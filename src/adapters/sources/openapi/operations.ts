@@ -151,7 +151,7 @@ function extensionOf(value: unknown): Readonly<Record<string, unknown>> {
   return isMembers(value) ? value : {};
 }
 
-/** Clients refuse a whole list for the sake of one hint that is no boolean. */
+/** Clients reject a whole list if one hint is not a boolean. */
 function hintsIn(annotations: unknown): SaidHints {
   return isMembers(annotations) ? saidHints(annotations) : {};
 }

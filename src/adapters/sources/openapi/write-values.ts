@@ -75,7 +75,7 @@ function multipart(
       parts.push(part);
     }
   }
-  // Nobody can put into a part the hash of all parts.
+  // A part cannot contain the hash of all parts.
   const hash = sha256(parts.map(({ head, content }) => head + content.toString('latin1')).join('\n'));
   const boundary = `assay-${hash.slice(0, 40)}`;
   const chunks = parts.flatMap(({ head, content }) => [
@@ -101,7 +101,7 @@ interface PartFacts {
   readonly type: string | undefined;
 }
 
-/** Undefined for what is no Base64. */
+/** Undefined for invalid Base64. */
 function partOf(value: unknown, { name, isBinary, type }: PartFacts): Part | undefined {
   const quoted = name.toWellFormed().replace(/[\r\n"]/g, encodeURIComponent);
   const field = `Content-Disposition: form-data; name="${quoted}"`;
@@ -233,7 +233,7 @@ function list(parts: Parts, { explode, between }: Listing, encode: Encode): stri
 /** Arguments of a call in which each number is a text as the client wrote it: no double holds all of them. */
 export type ExactArguments = ReadonlyMap<string, unknown>;
 
-/** A number as it was written. */
+/** A number, with its original digits. */
 class WrittenNumber {
   readonly source: string;
   constructor(source: string) {
@@ -255,7 +255,7 @@ function exactJsonOf(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-/** An exact value as a text within a URL, a header or a form: JSON where it is no single value. */
+/** An exact value as a text within a URL, a header or a form: JSON for arrays and objects. */
 function exactText(value: unknown): string {
   return typeof value === 'string' ? value : exactJsonOf(value);
 }

@@ -53,7 +53,7 @@ describe('the request that follows a redirect', () => {
 
   it.each([
     ['http://a.example/', 'redirects to "http://a.example", which is not encrypted, so it was not followed'],
-    ['http://[', 'redirects to what is no address'],
+    ['http://[', 'redirects to an invalid address'],
   ])('is none from https to %s', (location, error) => {
     expect(next(step('GET', 'https://a.example/'), 302, location)).toEqual({ ok: false, error });
   });
