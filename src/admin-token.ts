@@ -5,9 +5,9 @@ import { err, ok, type Result } from './core/result.ts';
 import { sentenceOf } from './core/sentences.ts';
 import { LOCAL } from './core/subject.ts';
 import { parseToken, tokenState } from './core/token.ts';
-import type { Log } from './gateway/ports.ts';
+import type { Log } from './gateway/ports/link.ts';
 import type { Store, StoredToken } from './gateway/ports/store.ts';
-import { createToken, revokeToken } from './gateway/tokens.ts';
+import { createToken, revokeToken } from './gateway/services/tokens.ts';
 import { readText, writeAtomically } from './platform/files.ts';
 
 const NAME = 'admin';

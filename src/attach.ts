@@ -1,7 +1,7 @@
 import { findServe, isAnswering, type RunningServe } from './adapters/store/running-serve.ts';
 import { watchFile, type Watching } from './adapters/config/watch-file.ts';
 import type { ServerSpec } from './core/server-spec.ts';
-import type { Catalog, Plan } from './gateway/catalog.ts';
+import type { Catalog, Plan } from './gateway/catalog/catalog.ts';
 
 /** The name under which a running `serve` stands where Assay is its client. */
 const NAME = 'serve';

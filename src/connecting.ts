@@ -5,7 +5,7 @@ import type { FilterRunner } from './adapters/sources/http/filter-processes.ts';
 import type { HttpPort } from './adapters/sources/http/open-http.ts';
 import type { ReachRules } from './core/reach.ts';
 import { isMade } from './core/server-spec.ts';
-import type { Connect, Log } from './gateway/ports.ts';
+import type { Connect, Log } from './gateway/ports/link.ts';
 import { pathFaultPhrase } from './core/sentences.ts';
 import { unsafePath, type PathChecks } from './platform/path-safety.ts';
 

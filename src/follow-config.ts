@@ -1,8 +1,8 @@
 import { type Config, type ConfigSurroundings, loadConfig } from './adapters/config/load-config.ts';
 import { watchFile, type Watching } from './adapters/config/watch-file.ts';
 import { sentenceOf } from './core/sentences.ts';
-import type { Catalog } from './gateway/catalog.ts';
-import type { Log } from './gateway/ports.ts';
+import type { Catalog } from './gateway/catalog/catalog.ts';
+import type { Log } from './gateway/ports/link.ts';
 
 interface Following {
   readonly around: ConfigSurroundings;

@@ -11,8 +11,8 @@ import type {
   ShownSettings,
 } from './edges/cli/runtime.ts';
 import type { Store } from './gateway/ports/store.ts';
-import { indexOf, type ToolIndex } from './gateway/toolsets/tool-index.ts';
-import { Toolsets } from './gateway/toolsets/toolsets.ts';
+import { indexOf, type ToolIndex } from './gateway/services/toolsets/tool-index.ts';
+import { Toolsets } from './gateway/services/toolsets/toolsets.ts';
 import { openGround, openHomeStore, setting } from './ground.ts';
 import { openCatalog, readConfig } from './opening.ts';
 import { readText, writeAtomically } from './platform/files.ts';

@@ -11,7 +11,7 @@ import type { Refusal } from './core/refusal.ts';
 import { VERSION } from './core/identity.ts';
 import { err, ok, type Result } from './core/result.ts';
 import type { CommonOptions } from './edges/cli/runtime.ts';
-import type { Log } from './gateway/ports.ts';
+import type { Log } from './gateway/ports/link.ts';
 import type { Meter, Telemetry } from './gateway/ports/telemetry.ts';
 import type { Store } from './gateway/ports/store.ts';
 import { exposedFiles, makePrivate, unsafePath, type ExposedFile } from './platform/path-safety.ts';

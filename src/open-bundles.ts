@@ -2,9 +2,9 @@ import { passphraseSeal } from './adapters/auth/passphrase-seal.ts';
 import { secretMembers } from './adapters/telemetry/secret-members.ts';
 import { isSettingKey } from './core/settings.ts';
 import { fixOf } from './core/resolve-settings.ts';
-import { BundleDesk } from './gateway/bundle/bundle-desk.ts';
-import type { GatewayDesk } from './gateway/gateways/gateway-desk.ts';
-import type { Toolsets } from './gateway/toolsets/toolsets.ts';
+import { BundleDesk } from './gateway/services/bundles/bundle-desk.ts';
+import type { GatewayDesk } from './gateway/services/servers/gateway-desk.ts';
+import type { Toolsets } from './gateway/services/toolsets/toolsets.ts';
 import type { OpenedConfig } from './opening.ts';
 import { reachFaultsBy } from './reach-in.ts';
 

@@ -5,7 +5,7 @@ import type { Refusal } from './core/refusal.ts';
 import { err, ok, type Result } from './core/result.ts';
 import type { Settings } from './core/settings.ts';
 import { steadyClock } from './core/token.ts';
-import type { Gate } from './gateway/ports.ts';
+import type { Gate } from './gateway/ports/link.ts';
 
 /** Assay as a resource whose own URLs may be known only when it listens. */
 export interface Place {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { mintToken } from './adapters/auth/mint-token.ts';
 import { VERSION } from './core/identity.ts';
-import type { AdminDeps } from './edges/admin/admin-deps.ts';
-import type { Admin } from './edges/admin/open-admin.ts';
+import type { AdminDeps } from './edges/rest/admin-deps.ts';
+import type { Admin } from './edges/rest/open-admin.ts';
 import type { OtherPaths } from './edges/mcp/request-path.ts';
 import { openBundles } from './open-bundles.ts';
 import { desksOf } from './open-desks.ts';
@@ -21,7 +21,7 @@ export function openRest(around: RestSurroundings): OtherPaths {
   let opening: Promise<Admin> | undefined;
   const ending = new AbortController();
   const open = async (): Promise<Admin> => {
-    const { openAdmin } = await import('./edges/admin/open-admin.ts');
+    const { openAdmin } = await import('./edges/rest/open-admin.ts');
     return openAdmin({ ...depsOf(around), ending: ending.signal });
   };
   return {

@@ -2,9 +2,9 @@ import { openEquippedFile } from './adapters/store/equipped-file.ts';
 import { compileSchema } from './adapters/sources/schema-check.ts';
 import { countTokens } from './adapters/telemetry/token-counter.ts';
 import type { Settings } from './core/settings.ts';
-import type { Catalog } from './gateway/catalog.ts';
-import { Toolsets } from './gateway/toolsets/toolsets.ts';
-import { ToolsetViews } from './gateway/toolsets/toolset-views.ts';
+import type { Catalog } from './gateway/catalog/catalog.ts';
+import { Toolsets } from './gateway/services/toolsets/toolsets.ts';
+import { ToolsetViews } from './gateway/services/configuration-tools/toolset-views.ts';
 import { setting, type Ground } from './ground.ts';
 import type { HomeStore } from './home-store.ts';
 

@@ -1,6 +1,6 @@
 import { ok } from './core/result.ts';
 import type { Settings } from './core/settings.ts';
-import { openAsking, type Asking } from './gateway/asking.ts';
+import { openAsking, type Asking } from './gateway/catalog/asking.ts';
 import type { Sealer } from './gateway/ports/sealer.ts';
 import type { Store } from './gateway/ports/store.ts';
 import { openHomeStore, type Ground } from './ground.ts';

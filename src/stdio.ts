@@ -3,8 +3,8 @@ import type { Refusal } from './core/refusal.ts';
 import { err, ok, type Result } from './core/result.ts';
 import type { EarlyStart } from './early-start.ts';
 import type { StdioOptions } from './edges/cli/runtime.ts';
-import { SoleClient } from './gateway/client-session.ts';
-import type { View } from './gateway/view.ts';
+import { SoleClient } from './gateway/catalog/client-session.ts';
+import type { View } from './gateway/catalog/view.ts';
 import type { Opened } from './opening.ts';
 import { untilStopped } from './stopping.ts';
 

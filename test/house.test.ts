@@ -27,7 +27,7 @@ describe('the keeper of the house', () => {
         'src/adapters/store/store.ts': `import type { Store } from '../../gateway/ports.ts'; const all = 'select * from tools';`,
         'src/edges/mcp/door.ts': `import { createServer } from 'node:http'; import '../../gateway/call.ts';`,
         'src/edges/cli/print.ts': `console.log('done');`,
-        'src/web/page.tsx': `import type { Tool } from '../edges/admin/contract.ts'; import { Table } from '@mantine/core';`,
+        'src/web/page.tsx': `import type { Tool } from '../edges/rest/contract.ts'; import { Table } from '@mantine/core';`,
       },
       [],
     );
@@ -74,12 +74,12 @@ describe('the keeper of the house', () => {
     check(
       {
         'src/gateway/a.ts': `export { spawn } from 'node:child_process'; export const limit = 1;`,
-        'src/edges/admin/b.ts': `import { open } from '../../adapters/store/open.ts';`,
+        'src/edges/rest/b.ts': `import { open } from '../../adapters/store/open.ts';`,
         'src/edges/cli/c.ts': `import _ from 'left-pad/deep';`,
       },
       [
         `src/gateway/a.ts imports node:child_process: gateway may use node:buffer and node:timers; reach node:child_process ${port} (it is at home in platform).`,
-        `src/edges/admin/b.ts imports adapters/store/open: edges/admin may import core and gateway; reach adapters/store ${port}.`,
+        `src/edges/rest/b.ts imports adapters/store/open: edges/rest may import core and gateway; reach adapters/store ${port}.`,
         `src/edges/cli/c.ts imports left-pad: edges/cli may use ${cliMay}; reach left-pad ${port} (no room has it yet).`,
       ],
     );
@@ -95,7 +95,7 @@ describe('the keeper of the house', () => {
       [
         'src/platform/a.ts imports compose: platform may import core/collected-bytes; reach the roof through an argument: platform knows Node alone.',
         'src/platform/b.ts imports test/support/house.ts: what ships imports only from src/.',
-        'src/adapters/c.ts stands in no room: move it to one of core, protocol, gateway, platform, adapters/downstream, adapters/sources, adapters/store, adapters/config, adapters/auth, adapters/sandbox, adapters/telemetry, edges/mcp, edges/admin, edges/cli, verify, codebase, functions and web.',
+        'src/adapters/c.ts stands in no room: move it to one of core, protocol, gateway, platform, adapters/upstream, adapters/sources, adapters/store, adapters/config, adapters/auth, adapters/sandbox, adapters/telemetry, edges/mcp, edges/rest, edges/cli, verify, codebase, functions and web.',
       ],
     );
   });

@@ -8,7 +8,7 @@ import { LOCAL } from '../../src/core/subject.ts';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import type { OpenDesks, OpenToolsets } from '../../src/edges/cli/runtime.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
-import { createToken, revokeToken } from '../../src/gateway/tokens.ts';
+import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
 import { openStoreForCommand, openToolsetsForCommand } from '../../src/for-commands.ts';
 import { openDesksForCommand } from '../../src/open-desks.ts';
 import { startAssay } from '../support/assay.ts';

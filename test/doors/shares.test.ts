@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
-import { createToken, revokeToken } from '../../src/gateway/tokens.ts';
+import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { openMany } from '../support/flood.ts';

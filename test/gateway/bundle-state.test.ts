@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { toolIdOf } from '../../src/core/hints/hint.ts';
 import type { ToolWord } from '../../src/core/hints/tool-word.ts';
-import { stateOf } from '../../src/gateway/bundle/bundle-state.ts';
+import { stateOf } from '../../src/gateway/services/bundles/bundle-state.ts';
 import type { EntrySeal } from '../../src/gateway/ports/gateways.ts';
 
 const seal: EntrySeal = {

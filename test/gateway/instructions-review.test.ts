@@ -3,15 +3,15 @@ import { defaultSettings } from '../../src/core/resolve-settings.ts';
 import { ok } from '../../src/core/result.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import type { ServerSpec } from '../../src/core/server-spec.ts';
-import { InstructionsReview } from '../../src/gateway/instructions-review.ts';
+import { InstructionsReview } from '../../src/gateway/catalog/instructions-review.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import type { StoredWord } from '../../src/gateway/ports/words.ts';
 import {
   instructionsReports,
   joinedInstructionsOf,
   ServerInstructions,
-} from '../../src/gateway/server-instructions.ts';
-import { Words } from '../../src/gateway/words/words.ts';
+} from '../../src/gateway/catalog/server-instructions.ts';
+import { Words } from '../../src/gateway/catalog/words.ts';
 import { endLater } from '../support/endings.ts';
 import { tempDir } from '../support/place.ts';
 import { openAt } from '../support/stores.ts';

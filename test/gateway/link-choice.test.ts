@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientSession } from '../../src/gateway/client-session.ts';
-import { canBeAsked, linkChoice } from '../../src/gateway/link-choice.ts';
-import type { Link } from '../../src/gateway/ports.ts';
+import type { ClientSession } from '../../src/gateway/catalog/client-session.ts';
+import { canBeAsked, linkChoice } from '../../src/gateway/catalog/link-choice.ts';
+import type { Link } from '../../src/gateway/ports/link.ts';
 import type { Era } from '../../src/protocol/eras.ts';
 import { readClientMessage } from '../../src/protocol/message.ts';
 import { envelope, META } from '../support/modern.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { judgeServers } from '../../src/core/judge-servers.ts';
 import { passing } from '../../src/core/supervision.ts';
-import { conditionsOf, lackOf } from '../../src/gateway/condition.ts';
-import { LIST_KINDS, LISTS, readList } from '../../src/gateway/inventory.ts';
-import { Catalog } from '../../src/gateway/catalog.ts';
-import type { Connect, Link, ListKind } from '../../src/gateway/ports.ts';
+import { conditionsOf, lackOf } from '../../src/gateway/catalog/condition.ts';
+import { LIST_KINDS, LISTS, readList } from '../../src/gateway/catalog/inventory.ts';
+import { Catalog } from '../../src/gateway/catalog/catalog.ts';
+import type { Connect, Link, ListKind } from '../../src/gateway/ports/link.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
-import { examineServers } from '../../src/gateway/examine-servers.ts';
+import { examineServers } from '../../src/gateway/services/examine-servers.ts';
 import { healthOf } from '../../src/edges/mcp/health.ts';
 import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 import { until } from '../support/endings.ts';

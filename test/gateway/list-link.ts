@@ -1,5 +1,5 @@
 import { ok } from '../../src/core/result.ts';
-import type { Link } from '../../src/gateway/ports.ts';
+import type { Link } from '../../src/gateway/ports/link.ts';
 import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 
 /** Gives the result of a list, as JSON text. `params`: those of the request, as JSON text. */

@@ -1,10 +1,10 @@
 import { err, ok } from '../../src/core/result.ts';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
 import type { Settings } from '../../src/core/settings.ts';
-import { openAsking, type Asking } from '../../src/gateway/asking.ts';
-import { EMPTY_INVENTORY, LISTS } from '../../src/gateway/inventory.ts';
-import type { Connect, Definition, Link, ListKind, Log, Memory } from '../../src/gateway/ports.ts';
-import { Server } from '../../src/gateway/server.ts';
+import { openAsking, type Asking } from '../../src/gateway/catalog/asking.ts';
+import { EMPTY_INVENTORY, LISTS } from '../../src/gateway/catalog/inventory.ts';
+import type { Connect, Definition, Link, ListKind, Log, Memory } from '../../src/gateway/ports/link.ts';
+import { Server } from '../../src/gateway/catalog/server.ts';
 import { listable } from '../../src/protocol/listable.ts';
 import { readServerMessage, type ResponseMessage } from '../../src/protocol/message.ts';
 import type { Json } from '../support/json.ts';

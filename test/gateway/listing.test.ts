@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { listingOf, PAGE_SIZE, type Listing } from '../../src/gateway/listing.ts';
-import type { ListKind } from '../../src/gateway/ports.ts';
-import type { Server } from '../../src/gateway/server.ts';
+import { listingOf, PAGE_SIZE, type Listing } from '../../src/gateway/catalog/listing.ts';
+import type { ListKind } from '../../src/gateway/ports/link.ts';
+import type { Server } from '../../src/gateway/catalog/server.ts';
 import type { Era } from '../../src/protocol/eras.ts';
 import { listAt, parseJson, type Json } from '../support/json.ts';
 import { definition, listed, resource, tool } from './listed-server.ts';

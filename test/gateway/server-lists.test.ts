@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
-import type { ListClock } from '../../src/gateway/list-pace.ts';
-import type { Link } from '../../src/gateway/ports.ts';
-import { ServerLists } from '../../src/gateway/server-lists.ts';
+import type { ListClock } from '../../src/gateway/catalog/list-pace.ts';
+import type { Link } from '../../src/gateway/ports/link.ts';
+import { ServerLists } from '../../src/gateway/catalog/server-lists.ts';
 import { listLink } from './list-link.ts';
 
 /** A clock that is moved by hand. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TaskNotes } from '../../src/gateway/task-relay.ts';
+import { TaskNotes } from '../../src/gateway/relay/task-relay.ts';
 import { readServerMessage } from '../../src/protocol/message.ts';
 import { withProgressToken } from '../../src/protocol/translate.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createToken, revokeToken, type TokenWish } from '../../src/gateway/tokens.ts';
+import { createToken, revokeToken, type TokenWish } from '../../src/gateway/services/tokens.ts';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import { MemoryTokens } from '../support/memory-store.ts';
 

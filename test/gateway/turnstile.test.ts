@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
-import { Turnstile } from '../../src/gateway/turnstile.ts';
+import { Turnstile } from '../../src/gateway/catalog/turnstile.ts';
 
 interface Given {
   readonly most?: number;

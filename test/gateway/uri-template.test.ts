@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { templateFits } from '../../src/gateway/uri-template.ts';
+import { templateFits } from '../../src/gateway/catalog/uri-template.ts';
 
 function check(template: string, fitting: readonly string[], others: readonly string[] = []): void {
   for (const uri of fitting)

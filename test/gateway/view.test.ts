@@ -5,9 +5,9 @@ import { sentenceOf } from '../../src/core/sentences.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
 import { passing } from '../../src/core/supervision.ts';
-import type { ListKind } from '../../src/gateway/ports.ts';
-import type { Server } from '../../src/gateway/server.ts';
-import { View } from '../../src/gateway/view.ts';
+import type { ListKind } from '../../src/gateway/ports/link.ts';
+import type { Server } from '../../src/gateway/catalog/server.ts';
+import { View } from '../../src/gateway/catalog/view.ts';
 import { inventoryOf, listed, NOTHING_ASKS, resource, standing, template, tool } from './listed-server.ts';
 
 function viewOf(servers: readonly Server[], isAggregated = true): View {

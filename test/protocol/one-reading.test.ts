@@ -214,7 +214,7 @@ const ELSEWHERE = new Set([
 
 it('every member that the code reads of a message is planned, so that no twin of it goes on', () => {
   const planned = new Set(pathsIn(MESSAGE_KEYS).flat());
-  const files = ['protocol', 'adapters/downstream', 'adapters/sources', 'edges/mcp', 'gateway'].flatMap(
+  const files = ['protocol', 'adapters/upstream', 'adapters/sources', 'edges/mcp', 'gateway'].flatMap(
     (folder) =>
       readdirSync(join('src', folder), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts'))

@@ -4,7 +4,7 @@ import { watchFile } from '../../src/adapters/config/watch-file.ts';
 import { openModule } from '../../src/adapters/sources/functions/open-module.ts';
 import type { MadeCall, MadeResult, MadeSource, MadeTools } from '../../src/adapters/sources/made-tool.ts';
 import type { FunctionModuleSpec } from '../../src/core/sources/function-module.ts';
-import type { Log } from '../../src/gateway/ports.ts';
+import type { Log } from '../../src/gateway/ports/link.ts';
 import { endLater, killLater } from './endings.ts';
 import { ROOT, tempDir } from './place.ts';
 

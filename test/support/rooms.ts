@@ -78,7 +78,7 @@ export const ROOMS: readonly Room[] = [
     ],
     otherwise: 'through an argument: platform knows Node alone',
   },
-  adapter('adapters/downstream'),
+  adapter('adapters/upstream'),
   adapter(
     'adapters/sources',
     'node:module',
@@ -108,7 +108,7 @@ export const ROOMS: readonly Room[] = [
     otherwise: BY_FILLED_PORT,
   },
   {
-    name: 'edges/admin',
+    name: 'edges/rest',
     imports: ['core', 'gateway'],
     uses: ['node:buffer', 'node:http', 'hono', '@hono/*', 'zod'],
     otherwise: BY_FILLED_PORT,
@@ -134,7 +134,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'verify',
-    imports: ['core', 'protocol', 'adapters/downstream', 'adapters/sandbox'],
+    imports: ['core', 'protocol', 'adapters/upstream', 'adapters/sandbox'],
     uses: ['node:buffer', 'node:path', 'node:process', 'node:url'],
     otherwise: BY_ROOF,
   },
@@ -175,9 +175,9 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'web',
-    imports: ['edges/admin/contract'],
+    imports: ['edges/rest/contract'],
     uses: ['react', 'react-dom', '@tanstack/*', '@mantine/*', 'lucide-react', '@rjsf/*'],
-    otherwise: 'through the admin API, whose shape is edges/admin/contract',
+    otherwise: 'through the admin API, whose shape is edges/rest/contract',
   },
 ];
 

@@ -4,7 +4,7 @@ import { sha256 } from '../../src/core/digest.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Toolset } from '../../src/core/toolset.ts';
-import type { Log } from '../../src/gateway/ports.ts';
+import type { Log } from '../../src/gateway/ports/link.ts';
 import type {
   SeenDefinition,
   SeenServer,

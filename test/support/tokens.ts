@@ -1,5 +1,5 @@
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
-import { createToken as create, type TokenWish } from '../../src/gateway/tokens.ts';
+import { createToken as create, type TokenWish } from '../../src/gateway/services/tokens.ts';
 import { runAssay } from './assay.ts';
 import { tryStore, valueOf } from './store-values.ts';
 

@@ -3,7 +3,7 @@ import type { ReachRules } from '../../core/reach.ts';
 import { authorizationPhrase } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Log } from '../../gateway/ports.ts';
+import type { Log } from '../../gateway/ports/link.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
 import { pause } from '../../platform/turns.ts';
 import { scopesOf } from '../../protocol/challenge.ts';

@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Holder, type Identity, type Scope } from '../../core/subject.ts';
 import { bearerOf, looksLikeJwt, looksLikeToken } from '../../core/token.ts';
-import type { Gate, Log } from '../../gateway/ports.ts';
+import type { Gate, Log } from '../../gateway/ports/link.ts';
 import { type Failing, Failures } from './failures.ts';
 import { REST_MS } from './issuer-keys.ts';
 import type { CheckJwt, JwtVerdict } from './jwt-check.ts';

@@ -12,7 +12,7 @@ import {
   type Scope,
 } from '../../core/subject.ts';
 import { bearerOf, parseToken, tokenState, type MintedToken, type TokenParts } from '../../core/token.ts';
-import type { Gate, Log } from '../../gateway/ports.ts';
+import type { Gate, Log } from '../../gateway/ports/link.ts';
 import type { Store, StoredToken } from '../../gateway/ports/store.ts';
 import { atMost, pause as sleep } from '../../platform/turns.ts';
 import { Failures } from './failures.ts';

@@ -1,7 +1,7 @@
 import { chooserOf } from '../../core/reach.ts';
 import { err, ok } from '../../core/result.ts';
 import { passing } from '../../core/supervision.ts';
-import type { Connect, Log, Opening } from '../../gateway/ports.ts';
+import type { Connect, Log, Opening } from '../../gateway/ports/link.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { readTextWithin } from '../../platform/bounded-file.ts';
 import type { FilterRunner } from './http/filter-processes.ts';

@@ -2,7 +2,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import type { MadeTransport } from '../../core/server-spec.ts';
-import type { Skipped } from '../../gateway/ports.ts';
+import type { Skipped } from '../../gateway/ports/link.ts';
 import { atMost } from '../../platform/turns.ts';
 import type { MadeSource, MadeTool, MadeTools } from './made-tool.ts';
 

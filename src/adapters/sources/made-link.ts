@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { Ask, Link, LinkEvents, Log, Reply, Skipped } from '../../gateway/ports.ts';
+import type { Ask, Link, LinkEvents, Log, Reply, Skipped } from '../../gateway/ports/link.ts';
 import { NEWEST_LEGACY_VERSION } from '../../protocol/eras.ts';
 import { readServerMessage } from '../../protocol/message.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';

@@ -2,7 +2,7 @@ import { isSevereEnough } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
-import type { Ask, QuestionAnswer } from '../../gateway/ports.ts';
+import type { Ask, QuestionAnswer } from '../../gateway/ports/link.ts';
 import { isParsable, ownRequest, readServerMessage, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
 import { notificationText } from '../../protocol/reply.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';

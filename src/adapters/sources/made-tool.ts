@@ -1,5 +1,5 @@
 import type { Result } from '../../core/result.ts';
-import type { Skipped } from '../../gateway/ports.ts';
+import type { Skipped } from '../../gateway/ports/link.ts';
 
 /** A tool that Assay makes of something that is no MCP server. */
 export interface MadeTool {

@@ -4,7 +4,7 @@ import { sha256 } from '../../core/digest.ts';
 import { VERSION } from '../../core/identity.ts';
 import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { Definition, Inventory, ListKind, Log, Memory, Snapshot } from '../../gateway/ports.ts';
+import type { Definition, Inventory, ListKind, Log, Memory, Snapshot } from '../../gateway/ports/link.ts';
 import type { Sighting } from './recorder.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
 import { pause } from '../../platform/turns.ts';

@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { ListKind, Log, Snapshot } from '../../gateway/ports.ts';
+import type { ListKind, Log, Snapshot } from '../../gateway/ports/link.ts';
 import type { SeenDefinition, SeenServer, Store } from '../../gateway/ports/store.ts';
 import { pause } from '../../platform/turns.ts';
 

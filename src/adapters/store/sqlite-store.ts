@@ -1,7 +1,7 @@
 import type { Deed } from '../../core/deed.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
-import type { Log } from '../../gateway/ports.ts';
+import type { Log } from '../../gateway/ports/link.ts';
 import type { Snapshot } from '../../gateway/ports/bundles.ts';
 import type { Commit, Committed } from '../../gateway/ports/commit.ts';
 import type {

@@ -1,6 +1,6 @@
 import type { DeedTarget } from '../../core/deed.ts';
 import type { Era } from '../../protocol/eras.ts';
-import type { ListKind } from '../../gateway/ports.ts';
+import type { ListKind } from '../../gateway/ports/link.ts';
 import type { StorePart } from '../../gateway/ports/store.ts';
 import type { WordKind } from '../../gateway/ports/words.ts';
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../gateway/ports.ts';
+import type { Log } from '../../gateway/ports/link.ts';
 
 export interface LogLimit {
   /** Lines of log that one server may cause in a second, on average. */

@@ -1,5 +1,5 @@
 import { err } from '../../core/result.ts';
-import type { Connect, LinkEvents } from '../../gateway/ports.ts';
+import type { Connect, LinkEvents } from '../../gateway/ports/link.ts';
 import type { Telemetry } from '../../gateway/ports/telemetry.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
-import { answerOwn } from '../../gateway/own-call.ts';
+import { answerOwn } from '../../gateway/relay/own-call.ts';
 import { complain, printError, printJson, printText } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
 import type { JsonObject } from '../../core/json-object.ts';

@@ -4,7 +4,7 @@ import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
-import type { ToolView } from '../../gateway/hints/tool-view.ts';
+import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import { print, printJson } from './output.ts';
 import type { OpenDesks, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';

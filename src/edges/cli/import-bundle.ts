@@ -2,7 +2,7 @@ import { printable } from '../../core/printable.ts';
 import type { PlanAction, PlanItem } from '../../core/bundle/bundle-plan.ts';
 import { ok } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
-import type { ImportPlan } from '../../gateway/bundle/bundle-desk.ts';
+import type { ImportPlan } from '../../gateway/services/bundles/bundle-desk.ts';
 import { askYes, hasSomebody, passphraseFor } from './ask.ts';
 import { complain, print, printError, printJson, style } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';

@@ -5,11 +5,11 @@ import { LINT_RULES, type LintFinding, type LintLevels } from '../../core/hints/
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { printable } from '../../core/printable.ts';
-import { conditionsOf, lackOf, type Condition } from '../../gateway/condition.ts';
-import { declaredOf } from '../../gateway/definition-facts.ts';
-import { lintOf } from '../../gateway/hints/tool-view.ts';
-import { countedIn } from '../../gateway/hints/review-counts.ts';
-import type { Entry } from '../../gateway/listing.ts';
+import { conditionsOf, lackOf, type Condition } from '../../gateway/catalog/condition.ts';
+import { declaredOf } from '../../gateway/catalog/definition-facts.ts';
+import { lintOf } from '../../gateway/services/tools/tool-view.ts';
+import { countedIn } from '../../gateway/services/tools/review-counts.ts';
+import type { Entry } from '../../gateway/catalog/listing.ts';
 import { complain, print, printError, printJson, style } from './output.ts';
 import { reviewNote } from './review.ts';
 import type { CommonOptions, OpenTools, Runtime } from './runtime.ts';

@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import { acceptNotes } from '../../core/toolset.ts';
-import type { Changing, Toolsets } from '../../gateway/toolsets/toolsets.ts';
+import type { Changing, Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import { NOTE_HEAD, noteRow, placedNoteJson, placedNotes, type PlacedNote } from './note-rows.ts';
 import { print, printError, printJson } from './output.ts';
 import type { Runtime } from './runtime.ts';

@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import { changeNote, moveNote, notesOf, type Toolset, withNotes } from '../../core/toolset.ts';
-import type { Changing } from '../../gateway/toolsets/toolsets.ts';
+import type { Changing } from '../../gateway/services/toolsets/toolsets.ts';
 import { argumentFault, complain, print, printError, printJson, quoted } from './output.ts';
 import { NOTE_HEAD, noteRow, placedNoteJson, placedNotes } from './note-rows.ts';
 import type { Runtime } from './runtime.ts';

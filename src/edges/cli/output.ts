@@ -4,7 +4,7 @@ import { printable, printableJson, printableLines } from '../../core/printable.t
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
-import type { ToolView } from '../../gateway/hints/tool-view.ts';
+import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 
 /** Writes lines to stdout. */
 export function print(text: string): void {

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { LOCAL_SOURCE } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
-import type { ToolView } from '../../gateway/hints/tool-view.ts';
+import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import { complain, hintsPhrase, pairsIn, print, printError, printJson } from './output.ts';
 import type { OpenDesks, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';

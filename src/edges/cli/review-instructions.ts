@@ -2,7 +2,7 @@ import { hiddenCharacters, printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
-import type { InstructionsView } from '../../gateway/instructions-review.ts';
+import type { InstructionsView } from '../../gateway/catalog/instructions-review.ts';
 import { print, printError, printJson, style } from './output.ts';
 import type { OpenDesks } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';

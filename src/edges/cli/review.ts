@@ -4,8 +4,8 @@ import { printable } from '../../core/printable.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
-import type { ToolView } from '../../gateway/hints/tool-view.ts';
-import type { ReviewCounts } from '../../gateway/hints/review-counts.ts';
+import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
 import { allTools, namedTool } from './hints.ts';
 import { print, printError, printJson, style } from './output.ts';
 import {

@@ -13,21 +13,21 @@ import type { Resolved } from '../../core/resolve-settings.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Toolset } from '../../core/toolset.ts';
-import type { Catalog } from '../../gateway/catalog.ts';
-import type { InstructionsReview } from '../../gateway/instructions-review.ts';
-import type { BundleDesk } from '../../gateway/bundle/bundle-desk.ts';
-import type { GatewayView } from '../../gateway/gateways/gateway-view.ts';
-import type { DocumentWish } from '../../gateway/gateways/import-document.ts';
-import type { GatewayDesk } from '../../gateway/gateways/gateway-desk.ts';
-import type { ToolDesk } from '../../gateway/hints/tool-desk.ts';
-import type { LocalDesk } from '../../gateway/local/local-desk.ts';
-import type { ModuleDesk } from '../../gateway/local/module-desk.ts';
-import type { Mint } from '../../gateway/ports.ts';
+import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
+import type { BundleDesk } from '../../gateway/services/bundles/bundle-desk.ts';
+import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
+import type { DocumentWish } from '../../gateway/services/servers/import-document.ts';
+import type { GatewayDesk } from '../../gateway/services/servers/gateway-desk.ts';
+import type { ToolDesk } from '../../gateway/services/tools/tool-desk.ts';
+import type { LocalDesk } from '../../gateway/services/sources/local-desk.ts';
+import type { ModuleDesk } from '../../gateway/services/sources/module-desk.ts';
+import type { Mint } from '../../gateway/ports/link.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
-import type { Selecting } from '../../gateway/toolsets/selection.ts';
-import type { ToolIndex } from '../../gateway/toolsets/tool-index.ts';
-import type { Toolsets } from '../../gateway/toolsets/toolsets.ts';
+import type { Selecting } from '../../gateway/services/toolsets/selection.ts';
+import type { ToolIndex } from '../../gateway/services/toolsets/tool-index.ts';
+import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 
 /** What all commands that reach servers have in common. */
 export interface CommonOptions {

@@ -1,13 +1,19 @@
 import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
-import { conditionsOf, lackOf } from '../../gateway/condition.ts';
+import { conditionsOf, lackOf } from '../../gateway/catalog/condition.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
-import { declaredOf, definitionJson, isWithheld } from '../../gateway/definition-facts.ts';
-import { countedIn } from '../../gateway/hints/review-counts.ts';
-import { driftView, hintViews, lintOf, servingOf, shownMembers } from '../../gateway/hints/tool-view.ts';
-import type { Entry } from '../../gateway/listing.ts';
-import { nameIn, refIdIn } from '../../gateway/toolsets/tool-index.ts';
+import { declaredOf, definitionJson, isWithheld } from '../../gateway/catalog/definition-facts.ts';
+import { countedIn } from '../../gateway/services/tools/review-counts.ts';
+import {
+  driftView,
+  hintViews,
+  lintOf,
+  servingOf,
+  shownMembers,
+} from '../../gateway/services/tools/tool-view.ts';
+import type { Entry } from '../../gateway/catalog/listing.ts';
+import { nameIn, refIdIn } from '../../gateway/services/toolsets/tool-index.ts';
 import { complain, print, printError, printJson } from './output.ts';
 import { reviewNote } from './review.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';

@@ -12,7 +12,7 @@ import {
   withoutTool,
   withTools,
 } from '../../core/toolset.ts';
-import type { Changing, Toolsets } from '../../gateway/toolsets/toolsets.ts';
+import type { Changing, Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import { argumentFault, complain, print, printError, printJson, quoted } from './output.ts';
 import type { Runtime } from './runtime.ts';
 import { type JsonOptions, toolsNamed, withToolsets } from './with-opened.ts';

@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { refOf } from '../../core/tool-ref.ts';
 import type { ToolsetTool } from '../../core/toolset.ts';
-import { toolOf } from '../../gateway/toolsets/holding.ts';
+import { toolOf } from '../../gateway/services/toolsets/holding.ts';
 import { complain } from './output.ts';
 import type { CommonOptions, OpenToolsets, Runtime } from './runtime.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
-import { Allowance } from '../../gateway/resource-wishes.ts';
+import { Allowance } from '../../gateway/relay/resource-wishes.ts';
 
 /** Who a request of the modern era comes from, as far as limits go. */
 export function clientOf({ socket }: IncomingMessage, subject: string): string {

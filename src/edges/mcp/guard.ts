@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL, type Identity } from '../../core/subject.ts';
 import { bearerOf, looksLikeToken } from '../../core/token.ts';
-import type { Gate } from '../../gateway/ports.ts';
+import type { Gate } from '../../gateway/ports/link.ts';
 import { pathOf } from './request-path.ts';
 
 export interface GuardOptions {

@@ -1,9 +1,9 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import { VERSION } from '../../core/identity.ts';
 import type { Life } from '../../core/supervision.ts';
-import type { Catalog } from '../../gateway/catalog.ts';
-import { type Condition, conditionsOf } from '../../gateway/condition.ts';
-import { reviewCounts, type ReviewCounts } from '../../gateway/hints/review-counts.ts';
+import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import { type Condition, conditionsOf } from '../../gateway/catalog/condition.ts';
+import { reviewCounts, type ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
 import type { Meter, Readings } from '../../gateway/ports/telemetry.ts';
 
 interface Health {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Holder } from '../../core/subject.ts';
-import type { View } from '../../gateway/view.ts';
+import type { View } from '../../gateway/catalog/view.ts';
 import * as headers from '../../protocol/headers.ts';
 import { sendRefusal } from './http-refusal.ts';
 import { sessionOf } from './legacy-post.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { isSameHolder, type Holder } from '../../core/subject.ts';
-import type { View } from '../../gateway/view.ts';
+import type { View } from '../../gateway/catalog/view.ts';
 import { eraOf, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';

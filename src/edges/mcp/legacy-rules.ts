@@ -1,8 +1,8 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { ClientSession } from '../../gateway/client-session.ts';
-import type { ListKind, Offer } from '../../gateway/ports.ts';
-import type { View } from '../../gateway/view.ts';
+import type { ClientSession } from '../../gateway/catalog/client-session.ts';
+import type { ListKind, Offer } from '../../gateway/ports/link.ts';
+import type { View } from '../../gateway/catalog/view.ts';
 import { hasBatches, negotiated } from '../../protocol/eras.ts';
 import type { Message, NoMessage, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';

@@ -1,6 +1,6 @@
-import { ResourceWishes, type Allowance } from '../../gateway/resource-wishes.ts';
-import type { ClientSession } from '../../gateway/client-session.ts';
-import type { View } from '../../gateway/view.ts';
+import { ResourceWishes, type Allowance } from '../../gateway/relay/resource-wishes.ts';
+import type { ClientSession } from '../../gateway/catalog/client-session.ts';
+import type { View } from '../../gateway/catalog/view.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { withoutSubscriptionId } from '../../protocol/translate.ts';
 import { RESOURCE_UPDATED } from './legacy-rules.ts';

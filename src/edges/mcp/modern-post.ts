@@ -1,5 +1,5 @@
 import type { Refusal } from '../../core/refusal.ts';
-import type { Allowance } from '../../gateway/resource-wishes.ts';
+import type { Allowance } from '../../gateway/relay/resource-wishes.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
 import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import { clientOf } from './client-load.ts';

@@ -1,8 +1,8 @@
 import { rpcErrorOf } from '../../core/errors.ts';
 import { Slots } from '../../core/slots.ts';
-import { refuseQuestion } from '../../gateway/askers.ts';
-import { canBeAsked } from '../../gateway/link-choice.ts';
-import type { Question, QuestionAnswer } from '../../gateway/ports.ts';
+import { refuseQuestion } from '../../gateway/catalog/askers.ts';
+import { canBeAsked } from '../../gateway/catalog/link-choice.ts';
+import type { Question, QuestionAnswer } from '../../gateway/ports/link.ts';
 import type { NotificationMessage, ResponseMessage } from '../../protocol/message.ts';
 import { questionFor, QUESTIONS } from '../../protocol/questions.ts';
 import { notificationMessage } from '../../protocol/reply.ts';

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Identity } from '../../core/subject.ts';
-import type { Catalog } from '../../gateway/catalog.ts';
-import type { ToolsetViews } from '../../gateway/toolsets/toolset-views.ts';
-import type { View } from '../../gateway/view.ts';
+import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
+import type { View } from '../../gateway/catalog/view.ts';
 
 /**
  * The target of a request in its one form, which is what guards and what routes: a path and its query, without dot

@@ -1,6 +1,6 @@
 import { OWN_INFO } from '../../core/identity.ts';
-import { taskCapabilities, type ClientForm } from '../../gateway/task-support.ts';
-import type { View } from '../../gateway/view.ts';
+import { taskCapabilities, type ClientForm } from '../../gateway/relay/task-support.ts';
+import type { View } from '../../gateway/catalog/view.ts';
 import { MODERN_VERSIONS } from '../../protocol/eras.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 

@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 import { LOCAL } from '../../core/subject.ts';
-import type { ClientSession } from '../../gateway/client-session.ts';
-import type { Log, Offer, Question } from '../../gateway/ports.ts';
-import type { Allowance, ResourceWishes } from '../../gateway/resource-wishes.ts';
-import type { View } from '../../gateway/view.ts';
+import type { ClientSession } from '../../gateway/catalog/client-session.ts';
+import type { Log, Offer, Question } from '../../gateway/ports/link.ts';
+import type { Allowance, ResourceWishes } from '../../gateway/relay/resource-wishes.ts';
+import type { View } from '../../gateway/catalog/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { onOneLine } from '../../protocol/splice.ts';
 import { type Caller, wantsLog } from './conduct.ts';

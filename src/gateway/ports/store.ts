@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
 import type { Era } from '../../protocol/eras.ts';
-import type { Capabilities, ListKind } from '../ports.ts';
+import type { Capabilities, ListKind } from './link.ts';
 import type { BundleStore } from './bundles.ts';
 import type { ToolsetStore } from './toolsets.ts';
 import type { WordStore } from './words.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Conversation } from '../../../src/adapters/downstream/conversation.ts';
+import { Conversation } from '../../../src/adapters/upstream/conversation.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import type { Result } from '../../../src/core/result.ts';
-import { ownAsk, type LinkEvents, type Log, type Reply } from '../../../src/gateway/ports.ts';
+import { ownAsk, type LinkEvents, type Log, type Reply } from '../../../src/gateway/ports/link.ts';
 import { ownRequest } from '../../../src/protocol/message.ts';
 
 interface Talk {

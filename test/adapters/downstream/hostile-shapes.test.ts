@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { eventReader } from '../../../src/adapters/downstream/http-exchange.ts';
-import { receive } from '../../../src/adapters/downstream/incoming.ts';
+import { eventReader } from '../../../src/adapters/upstream/http-exchange.ts';
+import { receive } from '../../../src/adapters/upstream/incoming.ts';
 import { readBatch, readFromClient } from '../../../src/edges/mcp/read-message.ts';
-import type { Log } from '../../../src/gateway/ports.ts';
+import type { Log } from '../../../src/gateway/ports/link.ts';
 import { InOrder } from '../../../src/platform/in-order.ts';
 import { LineSplitter } from '../../../src/platform/lines.ts';
 import type { Message, NoMessage } from '../../../src/protocol/message.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Trail } from '../../../src/adapters/downstream/trail.ts';
+import { Trail } from '../../../src/adapters/upstream/trail.ts';
 
 describe('how long Assay waits before it takes up a stream again', () => {
   /** Waits after connections in a row that brought nothing, where the server asks for `retryMs`. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Deed } from '../../../src/core/deed.ts';
 import { err, ok } from '../../../src/core/result.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
-import { Toolsets, type ToolsetChange } from '../../../src/gateway/toolsets/toolsets.ts';
+import { Toolsets, type ToolsetChange } from '../../../src/gateway/services/toolsets/toolsets.ts';
 import { equippedMemory, MemoryToolsets } from '../../support/memory-toolsets.ts';
 
 const EMPTY = { tools: [], toolNotes: [] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../src/core/result.ts';
-import { Toolsets } from '../../../src/gateway/toolsets/toolsets.ts';
+import { Toolsets } from '../../../src/gateway/services/toolsets/toolsets.ts';
 import { equippedMemory } from '../../support/memory-toolsets.ts';
 import { DATABASES, openAt } from '../../support/stores.ts';
 import type { StorePlace } from '../../support/store-values.ts';

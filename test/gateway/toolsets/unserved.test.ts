@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { servingOf } from '../../../src/gateway/hints/tool-view.ts';
-import { Listing, type Entry } from '../../../src/gateway/listing.ts';
-import { reviewsOf } from '../../../src/gateway/toolsets/review.ts';
-import { refIdIn, ToolIndex } from '../../../src/gateway/toolsets/tool-index.ts';
-import { unservedIn } from '../../../src/gateway/toolsets/unserved.ts';
+import { servingOf } from '../../../src/gateway/services/tools/tool-view.ts';
+import { Listing, type Entry } from '../../../src/gateway/catalog/listing.ts';
+import { reviewsOf } from '../../../src/gateway/services/toolsets/review.ts';
+import { refIdIn, ToolIndex } from '../../../src/gateway/services/toolsets/tool-index.ts';
+import { unservedIn } from '../../../src/gateway/services/toolsets/unserved.ts';
 import { err } from '../../../src/core/result.ts';
 import { passing } from '../../../src/core/supervision.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
-import type { Connect } from '../../../src/gateway/ports.ts';
-import type { Server } from '../../../src/gateway/server.ts';
+import type { Connect } from '../../../src/gateway/ports/link.ts';
+import type { Server } from '../../../src/gateway/catalog/server.ts';
 import { definition, listed, standing, tool } from '../listed-server.ts';
 
 const server = listed('s');

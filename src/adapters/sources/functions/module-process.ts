@@ -7,7 +7,7 @@ import {
 } from '../../../core/sources/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { Log } from '../../../gateway/ports.ts';
+import type { Log } from '../../../gateway/ports/link.ts';
 import { Child } from '../../../platform/child.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
 import { residentBytes } from '../../../platform/resident-bytes.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../../gateway/ports.ts';
+import type { Log } from '../../../gateway/ports/link.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
 
 const LINE_LIMIT_BYTES = 16 * 1024;

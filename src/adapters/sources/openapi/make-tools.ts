@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
 import { HTTP_FACTS, type HttpFacts, markOf } from '../../../core/sources/made-facts.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
-import type { Skipped } from '../../../gateway/ports.ts';
+import type { Skipped } from '../../../gateway/ports/link.ts';
 import { callResult, secretsInHeader, withoutSecrets } from '../http/call-result.ts';
 import { type HttpPort, keysIn } from '../http/open-http.ts';
 import {

@@ -2,7 +2,7 @@ import { isMembers } from '../../../core/canonical-json.ts';
 import { shortHash } from '../../../core/digest.ts';
 import { isContradiction, saidHints, type SaidHints } from '../../../core/hints/hint.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { Skipped } from '../../../gateway/ports.ts';
+import type { Skipped } from '../../../gateway/ports/link.ts';
 import type { Documents, Located } from './documents.ts';
 
 /** One operation of a document, with what its path says for all of its own. */

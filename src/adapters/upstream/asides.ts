@@ -1,0 +1,29 @@
+import type { Log } from '../../gateway/ports/link.ts';
+
+export interface AsidesOptions {
+  readonly server: string;
+  readonly log: Log;
+  /** Whether the server takes what it is sent. */
+  readonly isTaken: () => boolean;
+}
+
+/**
+ * What is said to a server beside requests: cancellations, and answers to what it asks. No request bounds how many there
+ * are, so a server that does not take them gets no more until it does.
+ */
+export class Asides {
+  readonly #options: AsidesOptions;
+  #isTold = false;
+
+  constructor(options: AsidesOptions) {
+    this.#options = options;
+  }
+
+  mayGo(): boolean {
+    const { server, log, isTaken } = this.#options;
+    if (isTaken()) return true;
+    if (!this.#isTold) log.warn('notifications to a server that does not read are dropped', { server });
+    this.#isTold = true;
+    return false;
+  }
+}

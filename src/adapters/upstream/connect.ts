@@ -1,0 +1,25 @@
+import { LOCAL } from '../../core/subject.ts';
+import type { Connect } from '../../gateway/ports/link.ts';
+import type { DownstreamDeps, Opening } from './opening.ts';
+
+/**
+ * Makes the port through which the gateway reaches servers of every kind. What one kind needs is loaded with the first
+ * server of that kind: the HTTP client alone takes as long as all the rest of a start.
+ */
+export function downstream(given: Omit<DownstreamDeps, 'suspects'>): Connect {
+  const deps: DownstreamDeps = { ...given, suspects: new Map() };
+  return async (spec, asked) => {
+    const { offer } = asked;
+    // A link that all share is that of whoever runs Assay.
+    const subject = offer !== undefined && 'subject' in offer ? offer.subject : LOCAL.subject;
+    const opening: Opening = { spec, deps, subject, ...asked };
+    const { transport } = spec;
+    if (transport.kind === 'stdio') {
+      const { openStdio } = await import('./stdio-link.ts');
+      return openStdio(opening, transport);
+    }
+    if (transport.kind !== 'http') throw new Error('Assay makes these tools itself.');
+    const { connectHttp } = await import('./http-connect.ts');
+    return connectHttp(opening, transport);
+  };
+}

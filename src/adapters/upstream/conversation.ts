@@ -1,0 +1,131 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { err, type Result } from '../../core/result.ts';
+import { Slots } from '../../core/slots.ts';
+import type { Ask, LinkEvents, Log, Reply } from '../../gateway/ports/link.ts';
+import type { Era } from '../../protocol/eras.ts';
+import { jsonFault, type Message, type NoMessage } from '../../protocol/message.ts';
+import { notificationMessage } from '../../protocol/reply.ts';
+import { requestFor } from '../../protocol/translate.ts';
+import { changeOf } from './change-of.ts';
+import { answerToNone, heard, ownIdOf, receive, refusalFor, requestIdOf } from './incoming.ts';
+import { Pending, tooMany } from './pending.ts';
+import { OpenQuestions } from './questions.ts';
+
+export interface ConversationOptions {
+  readonly server: string;
+  /** JSON text of Assay's own name and version. */
+  readonly ownInfo: string;
+  readonly events: LinkEvents;
+  readonly log: Log;
+  /** Sends one message, which comes in pieces; `id` is that of the request in it, if it is one. */
+  readonly send: (pieces: readonly Buffer[], id: number | undefined) => void;
+}
+
+/** JSON-RPC over one pair of streams that all requests share: ids tell which answer belongs to which request. */
+export class Conversation {
+  /** The era that the server was found to speak; legacy until then. */
+  era: Era = 'legacy';
+  readonly #options: ConversationOptions;
+  readonly #pending = new Slots<Pending>();
+  readonly #questions = new OpenQuestions();
+  #ending: string | undefined;
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+  }
+
+  get hasEnded(): boolean {
+    return this.#ending !== undefined;
+  }
+
+  ask(ask: Ask, to: Era = this.era): Promise<Result<Reply, Refusal>> {
+    if (ask.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
+    return new Promise((settle) => {
+      const { server, ownInfo } = this.#options;
+      const pending: Pending = new Pending({
+        server,
+        ask,
+        settle: (result) => {
+          if (id !== undefined) this.#pending.delete(id);
+          settle(result);
+        },
+        isAsking: () => this.#questions.size > 0,
+        giveUp: (reason) =>
+          this.#send([notificationMessage('notifications/cancelled', { requestId: id, reason })]),
+      });
+      const id = this.#pending.add(pending);
+      if (id === undefined) {
+        settle(tooMany(server));
+        return;
+      }
+      if (this.#ending !== undefined) {
+        this.#fail(pending, this.#ending);
+        return;
+      }
+      // A server on a line would drop what it cannot parse, and never answer.
+      const fault = jsonFault(ask.message);
+      if (fault !== undefined) {
+        pending.fail({ code: 'MESSAGE_NOT_JSON', reason: fault });
+        return;
+      }
+      this.#send(requestFor(ask.message, changeOf(ask, { id, to, ownInfo })), id);
+    });
+  }
+
+  say(note: Buffer): void {
+    this.#send([note]);
+  }
+
+  /** Takes one message from the server, a large one in several turns of the event loop. */
+  receive(bytes: Buffer): Promise<void> | undefined {
+    return receive(bytes, this.#options, (message) => this.hear(message));
+  }
+
+  hear(message: Message | NoMessage): void {
+    const { server, log, events } = this.#options;
+    if (message.kind === 'none') {
+      const refused = answerToNone(message);
+      if (refused !== undefined) this.#send([refused]);
+      // What would have been the answer to a request is lost, so whoever waits for it need not wait longer.
+      else if (!message.isRequest)
+        this.#pending.get(ownIdOf(message.idText) ?? -1)?.fail(refusalFor(message, server));
+    } else if (message.kind === 'response') {
+      const pending = this.#pending.get(ownIdOf(message.idText) ?? -1);
+      if (pending === undefined) log.debug('server answered a request that nobody waits for', { server });
+      else pending.answer(message, this.era);
+    } else if (message.kind === 'request') {
+      this.#questions.take(message, {
+        to: events.asked,
+        send: (bytes) => this.#send([bytes]),
+        onOver: () => this.#pending.all().forEach((pending) => pending.refresh()),
+      });
+    } else if (!this.#questions.cancelled(message)) {
+      const id = requestIdOf(message);
+      if (id === undefined) heard(message, server, this.#options);
+      else this.#pending.get(id)?.note(message);
+    }
+  }
+
+  /** One request could not be sent. */
+  failed(id: number, cause: string): void {
+    const pending = this.#pending.get(id);
+    if (pending !== undefined) this.#fail(pending, cause);
+  }
+
+  /** The other side is gone. All that waits is told why; the first cause counts. */
+  end(cause: string): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = cause;
+    for (const pending of this.#pending.all()) this.#fail(pending, cause);
+    this.#questions.end();
+    this.#options.events.ended(cause);
+  }
+
+  #fail(pending: Pending, cause: string): void {
+    pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
+  }
+
+  #send(pieces: readonly Buffer[], id?: number): void {
+    if (this.#ending === undefined) this.#options.send(pieces, id);
+  }
+}

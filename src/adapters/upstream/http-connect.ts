@@ -1,0 +1,86 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Transport } from '../../core/server-spec.ts';
+import type { Ending } from '../../core/supervision.ts';
+import type { Ask, Link, Reply } from '../../gateway/ports/link.ts';
+import type { Era } from '../../protocol/eras.ts';
+import { Attempt, httpReachOf, type Opening } from './opening.ts';
+import { discover, endingOf, initialize, type Facts } from './handshake.ts';
+import { authorizerOf } from './http-posts.ts';
+import { HttpLink } from './http-link.ts';
+import { openSse } from './sse-link.ts';
+
+type HttpTransport = Extract<Transport, { kind: 'http' }>;
+
+/** Opens a link over the transport that the config names, or the one that the server turns out to speak. */
+export function connectHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Ending>> {
+  return transport.flavour === 'sse' ? openSse(opening, transport) : openHttp(opening, transport);
+}
+
+/**
+ * Streamable HTTP in the era that the server turns out to speak, else the older transport, in the order that
+ * 2026-07-28, basic/transports/streamable-http#backward-compatibility, gives.
+ */
+async function openHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Ending>> {
+  const { spec, deps, events, signal } = opening;
+  const attempt = new Attempt(events);
+  const link = new HttpLink({
+    server: spec.name,
+    url: transport.url,
+    reach: httpReachOf(opening),
+    headers: transport.headers,
+    events: attempt,
+    log: deps.log,
+    ownInfo: deps.ownInfo,
+    authorizer: await authorizerOf(opening),
+  });
+  const facts = await shakeHands(link, opening);
+  if (facts.ok) {
+    attempt.succeeded();
+    link.begin(facts.value);
+    return ok(link);
+  }
+  await link.close('it never stood');
+  if (transport.flavour === 'auto' && facts.error.mayBeOlder && !signal.aborted) {
+    const older = await openSse(opening, transport);
+    if (older.ok) return older;
+  }
+  const { mayBeOlder: _, ...ending } = facts.error;
+  return err(ending);
+}
+
+interface Failure extends Ending {
+  /** The answer was one that a server of the older transport gives. */
+  readonly mayBeOlder: boolean;
+}
+
+async function shakeHands(link: HttpLink, opening: Opening): Promise<Result<Facts, Failure>> {
+  const { spec, deps, signal, offer } = opening;
+  const identity = { ownInfo: deps.ownInfo, offer };
+  const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => link.ask(ask, to);
+  const recalled = deps.recallEra(spec);
+  if (recalled === 'legacy') {
+    const facts = await initialize(probe, identity, signal);
+    if (facts.ok) return facts;
+    if (facts.error.isUnauthorized === true) return err({ ...facts.error, mayBeOlder: false });
+  }
+  const discovery = await discover(probe, signal);
+  if (discovery.kind === 'modern') return ok(discovery.facts);
+  if (discovery.kind === 'failed' && !isEraEvidence(discovery.refusal))
+    return err({ ...endingOf(discovery.refusal), mayBeOlder: false });
+  const facts = await initialize(probe, identity, signal);
+  if (facts.ok) return facts;
+  const { httpStatus, ...ending } = facts.error;
+  return err({ ...ending, mayBeOlder: httpStatus !== undefined && OLDER_ANSWERS.has(httpStatus) });
+}
+
+/** What a server of 2024-11-05 answers to a POST where it expects none. */
+const OLDER_ANSWERS: ReadonlySet<number> = new Set([400, 404, 405]);
+
+/** No connection, no right to speak, or a server in trouble tells nothing of its era. */
+function isEraEvidence(refusal: Refusal): boolean {
+  if (refusal.code === 'SERVER_ENDED') return true;
+  if (refusal.code !== 'SERVER_UNAVAILABLE' || refusal.httpStatus === undefined) return false;
+  const { httpStatus } = refusal;
+  return httpStatus >= 400 && httpStatus < 500 && httpStatus !== 401 && httpStatus !== 403;
+}

@@ -1,0 +1,283 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { err, type Result } from '../../core/result.ts';
+import { Slots } from '../../core/slots.ts';
+import type { Ask, Capabilities, Link, Reply, ResourceStream } from '../../gateway/ports/link.ts';
+import { atMost } from '../../platform/turns.ts';
+import { HttpClient, type HttpRequest, type ResponseHeaders } from '../../platform/http-client.ts';
+import type { Era } from '../../protocol/eras.ts';
+import * as headers from '../../protocol/headers.ts';
+import type { Message, NoMessage, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
+import { notificationMessage } from '../../protocol/reply.ts';
+import { requestFor } from '../../protocol/translate.ts';
+import { changeOf } from './change-of.ts';
+import type { Facts } from './handshake.ts';
+import { type HttpLinkOptions, HttpPosts, lastCause, modernHeaders, refusalOfEnd } from './http-posts.ts';
+import { answerToNone, heard, IS_OF_LINK, ownIdOf, refusalFor, requestIdOf } from './incoming.ts';
+import { exchangeAuthorized } from './authorized-exchange.ts';
+import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
+import { listenLegacy, resumption } from './legacy-listening.ts';
+import { Listening } from './listening.ts';
+import { Pending, tooMany } from './pending.ts';
+import { OpenQuestions } from './questions.ts';
+import { exchangeResumably, NOT_BEGUN, type ResumableOptions } from './resuming.ts';
+
+/** A request whose exchange is under way. */
+interface Open {
+  readonly id: number;
+  readonly pending: Pending;
+  readonly era: Era;
+}
+
+const SESSION_OVER = 'its session is over (HTTP 404)';
+const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
+const DELETE_LIMIT_MS = 1_000;
+
+/** Streamable HTTP towards a server of either era: a request, and its answer on the same exchange. */
+export class HttpLink implements Link {
+  readonly #options: HttpLinkOptions;
+  readonly #client: HttpClient;
+  /** What all exchanges have in common. */
+  readonly #common: Pick<HttpExchangeOptions, 'client' | 'server' | 'log' | 'endsWithResponse'>;
+  readonly #path: string;
+  readonly #fixedHeaders: readonly string[];
+  readonly #closing = new AbortController();
+  readonly #open = new Slots<Pending>();
+  readonly #questions = new OpenQuestions();
+  #facts: Facts = NO_FACTS;
+  #session: string | undefined;
+  #ending: string | undefined;
+  #isClosing = false;
+  readonly #posts: HttpPosts;
+  #listening: Listening | undefined;
+  hears: Promise<unknown> | undefined;
+  readonly untakenBytes = 0;
+  readonly tiesQuestions = true;
+
+  constructor(options: HttpLinkOptions) {
+    this.#options = options;
+    this.#client = new HttpClient(options.url.origin, options.reach);
+    const { server, log } = options;
+    this.#common = { client: this.#client, server, log, endsWithResponse: true };
+    this.#path = options.url.pathname + options.url.search;
+    this.#posts = new HttpPosts({
+      ...options,
+      exchange: (one) => this.#send({ ...this.#common, ...one }),
+      request: (method, body) => ({
+        method,
+        path: this.#path,
+        headers: this.#headers(this.#legacyHeaders()),
+        body: body && [body],
+      }),
+    });
+    this.#fixedHeaders = [
+      ...Object.entries(options.headers).flat(),
+      'content-type',
+      'application/json',
+      'accept',
+      'application/json, text/event-stream',
+    ];
+  }
+
+  get era(): Era {
+    return this.#facts.era;
+  }
+  get version(): string {
+    return this.#facts.version;
+  }
+  get capabilities(): Capabilities {
+    return this.#facts.capabilities;
+  }
+  get instructions(): string | undefined {
+    return this.#facts.instructions;
+  }
+  get hasHeaders(): boolean {
+    return this.#facts.era === 'modern';
+  }
+
+  get resources(): ResourceStream | undefined {
+    return this.#listening;
+  }
+
+  /** The handshake is done. From here on the server's own messages are heard. */
+  begin(facts: Facts): void {
+    this.#facts = facts;
+    if (facts.era === 'modern') {
+      const { signal } = this.#closing;
+      this.#listening = new Listening({ ...this.#options, facts, signal, ask: (ask) => this.ask(ask) });
+    } else {
+      this.#posts.post(notificationMessage('notifications/initialized'));
+      this.#listenLegacy();
+    }
+  }
+
+  ask(ask: Ask, to: Era = this.#facts.era): Promise<Result<Reply, Refusal>> {
+    if (ask.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
+    return new Promise((settle) => {
+      const { server, ownInfo } = this.#options;
+      let exchange = NOT_BEGUN;
+      const pending: Pending = new Pending({
+        server,
+        ask,
+        settle: (result) => {
+          if (id !== undefined) this.#open.delete(id);
+          exchange.rest();
+          settle(result);
+          if (this.#isClosing && this.#open.size === 0) void this.#client.close();
+        },
+        giveUp: (reason) => {
+          // In the legacy era a closed connection cancels nothing (2025-11-25, basic/transports#sending-messages-to-the-server).
+          if (to === 'legacy')
+            this.#posts.post(notificationMessage('notifications/cancelled', { requestId: id, reason }));
+          exchange.abort();
+        },
+      });
+      const id = this.#open.add(pending);
+      if (id === undefined) {
+        settle(tooMany(server));
+        return;
+      }
+      if (this.#ending !== undefined) {
+        pending.fail({ code: 'SERVER_UNREACHED', server, cause: this.#ending });
+        return;
+      }
+      const { message } = ask;
+      const body = requestFor(message, changeOf(ask, { id, to, ownInfo }));
+      const options: ResumableOptions = {
+        ...this.#common,
+        request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),
+        isOver: () => pending.isOver,
+        ...(to === 'legacy' && { resume: (lastId) => resumption(this.#listenRequest(), lastId) }),
+        onLost: (end) => this.#lost(end),
+        isStream: pending.isStream,
+        onMessage: (received) => this.#heard(received, { id, pending, era: to }),
+        onStart: (status, given) => this.#started(status, given, { message, pending }),
+        onEnd: (end) => this.#over(end, pending),
+      };
+      exchange = exchangeResumably(options, this.#send);
+    });
+  }
+
+  #started(
+    status: number,
+    given: ResponseHeaders,
+    { message, pending }: { readonly message: RequestMessage; readonly pending: Pending },
+  ): void {
+    const { server } = this.#options;
+    // The session is over, so whatever else the answer says, the request was not carried out.
+    if (status === 404 && this.#session !== undefined) {
+      pending.fail({ code: 'SERVER_UNREACHED', server, cause: SESSION_OVER });
+      this.#end(SESSION_OVER);
+      return;
+    }
+    const session = given[headers.SESSION_ID];
+    if (message.method === 'initialize' && isSuccess(status) && typeof session === 'string')
+      this.#session = session;
+  }
+
+  async close(cause: string): Promise<void> {
+    this.#closing.abort();
+    this.#isClosing = true;
+    if (this.#ending === undefined) {
+      this.#end(cause);
+      const { server } = this.#options;
+      for (const pending of this.#open.all()) pending.fail({ code: 'SERVER_ENDED', server, cause: cause });
+      // A server may refuse to end sessions, or be gone: nothing depends on the answer.
+      if (this.#session !== undefined) await atMost(this.#posts.delete(), DELETE_LIMIT_MS);
+    }
+    // Requests of a session that is over end by themselves, each with what its server says to it.
+    if (this.#open.size === 0) await this.#client.close();
+  }
+
+  #heard(message: Message | NoMessage, { id: expected, pending, era }: Open): void {
+    const { server, log } = this.#options;
+    if (message.kind === 'none') {
+      const refused = era === 'legacy' ? answerToNone(message) : undefined;
+      if (refused === undefined) pending.fail(refusalFor(message, server));
+      else this.#posts.post(refused);
+    } else if (message.kind === 'response') {
+      if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
+      else log.warn('server answered another request than it was asked; that is ignored', { server });
+    } else if (message.kind === 'request') {
+      // In the modern era a server requests nothing, and clients send no responses (2026-07-28, streamable-http).
+      if (era === 'legacy') pending.asked(message, this.#questions, this.#posts.post);
+    } else if (!pending.isStream && (IS_OF_LINK.has(message.method) || !pending.isHeard)) this.#note(message);
+    else if (!this.#questions.cancelled(message)) pending.note(message);
+  }
+
+  /** Progress goes to the request whose id is its token, and a change to the subscription that it names, on whichever stream. */
+  #note(message: NotificationMessage): void {
+    const { server, log, events } = this.#options;
+    const id = requestIdOf(message);
+    if (id === undefined) heard(message, server, { events, log });
+    else this.#open.get(id)?.note(message);
+  }
+
+  #over(end: HttpEnd, pending: Pending): void {
+    pending.fail(refusalOfEnd(end, this.#options.server));
+    const cause = lastCause(end);
+    if (cause !== undefined) this.#end(cause);
+  }
+
+  #listenLegacy(): void {
+    const { server, log } = this.#options;
+    this.hears = listenLegacy({
+      client: this.#client,
+      authorizer: this.#options.authorizer,
+      request: this.#listenRequest(),
+      server,
+      log,
+      signal: this.#closing.signal,
+      onMessage: (message) => {
+        const refused = message.kind === 'none' ? answerToNone(message) : undefined;
+        if (refused !== undefined) this.#posts.post(refused);
+        else if (message.kind === 'request')
+          this.#questions.take(message, {
+            to: this.#options.events.asked,
+            send: this.#posts.post,
+            onOver: () => undefined,
+          });
+        else if (message.kind === 'notification' && !this.#questions.cancelled(message)) this.#note(message);
+      },
+      onReturn: () => this.#options.events.missed(),
+      onEnd: (end) => this.#lost(end),
+    });
+  }
+
+  say(note: Buffer): void {
+    if (this.era === 'legacy') this.#posts.post(note);
+  }
+
+  readonly #send = (options: HttpExchangeOptions): (() => void) =>
+    exchangeAuthorized(options, this.#options.authorizer);
+
+  /** A stream that belongs to the session has ended, which may say that nothing more comes of the session. */
+  #lost(end: HttpEnd): void {
+    if (end.kind === 'unreached') this.#end(end.cause);
+    if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined) this.#end(SESSION_OVER);
+  }
+
+  #listenRequest(): HttpRequest {
+    return { ...this.#request(undefined, this.#legacyHeaders()), method: 'GET' };
+  }
+
+  #request(body: readonly Buffer[] | undefined, extra: readonly string[]): HttpRequest {
+    return { method: 'POST', path: this.#path, headers: this.#headers(extra), body };
+  }
+
+  #headers(extra: readonly string[]): readonly string[] {
+    return this.#fixedHeaders.concat(extra);
+  }
+
+  #legacyHeaders(): readonly string[] {
+    const session = this.#session === undefined ? [] : [headers.SESSION_ID, this.#session];
+    return this.#facts.version === '' ? session : [headers.PROTOCOL_VERSION, this.#facts.version, ...session];
+  }
+
+  /** The link is of no use any more, whatever becomes of the requests that are open. */
+  #end(cause: string): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = cause;
+    this.#questions.end();
+    this.#options.events.ended(cause);
+  }
+}

@@ -1,0 +1,117 @@
+import type { Refusal } from '../../core/refusal.ts';
+import type { Ask, LinkEvents, Log } from '../../gateway/ports/link.ts';
+import type { Authorizer } from '../../gateway/ports/credentials.ts';
+import type { HttpReach, HttpRequest } from '../../platform/http-client.ts';
+import { METHODS, MODERN_VERSION } from '../../protocol/eras.ts';
+import * as headers from '../../protocol/headers.ts';
+import { parameterHeaders } from '../../protocol/parameter-values.ts';
+import { memberOf, textOf } from '../../protocol/spans.ts';
+import { Asides } from './asides.ts';
+import { endingOf } from './handshake.ts';
+import { type HttpEnd, type HttpExchangeOptions, isSuccess } from './http-exchange.ts';
+import type { Opening } from './opening.ts';
+
+interface HttpPostsOptions {
+  readonly server: string;
+  readonly log: Log;
+  /** Begins an exchange as all of the link. */
+  readonly exchange: (
+    options: Pick<HttpExchangeOptions, 'request' | 'isStream' | 'onMessage' | 'onEnd'>,
+  ) => () => void;
+  /** A request as the link is now: with its session and its revision. */
+  readonly request: (method: 'POST' | 'DELETE', body: Buffer | undefined) => HttpRequest;
+}
+
+/** Most messages beside requests that are on their way at a time. */
+const MOST_POSTS = 1_024;
+
+/** What is sent beside requests: notifications, responses, and the end of a session. Nothing depends on the answers. */
+export class HttpPosts {
+  readonly #options: HttpPostsOptions;
+  readonly #asides: Asides;
+  #posts = 0;
+
+  constructor(options: HttpPostsOptions) {
+    this.#options = options;
+    this.#asides = new Asides({ ...options, isTaken: () => this.#posts < MOST_POSTS });
+  }
+
+  readonly post = (body: Buffer): void => {
+    const { server, log } = this.#options;
+    if (!this.#asides.mayGo()) return;
+    this.#posts += 1;
+    this.#send('POST', body, (end) => {
+      this.#posts -= 1;
+      if (end.kind !== 'answered') log.debug('a notification did not arrive', { server, cause: end.cause });
+    });
+  };
+
+  delete(): Promise<HttpEnd> {
+    return new Promise((resolve) => this.#send('DELETE', undefined, resolve));
+  }
+
+  #send(method: 'POST' | 'DELETE', body: Buffer | undefined, onEnd: (end: HttpEnd) => void): void {
+    const { exchange, request } = this.#options;
+    exchange({ request: request(method, body), isStream: false, onMessage: () => undefined, onEnd });
+  }
+}
+
+export interface HttpLinkOptions {
+  readonly server: string;
+  readonly url: URL;
+  readonly reach: HttpReach;
+  /** Headers that the config gives to each request. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly events: LinkEvents;
+  readonly log: Log;
+  readonly ownInfo: string;
+  /** Undefined: the headers say all. */
+  readonly authorizer: Authorizer | undefined;
+}
+
+/** The headers that repeat what the body says (2026-07-28, basic/transports/streamable-http#request-metadata). */
+export function modernHeaders(ask: Ask): readonly string[] {
+  const { message, parameters } = ask;
+  const standard = standardHeaders(ask);
+  return parameters === undefined ? standard : [...standard, ...parameterHeaders(message, parameters)];
+}
+
+function standardHeaders({ message, name }: Ask): readonly string[] {
+  const fixed = [headers.PROTOCOL_VERSION, MODERN_VERSION, headers.METHOD, message.method];
+  const source = METHODS.get(message.method)?.named;
+  const value = name ?? (source && textOf(message.bytes, memberOf(message.params, source)));
+  return source === undefined || value === undefined
+    ? fixed
+    : [...fixed, headers.NAME, headers.encodeHeader(value)];
+}
+
+/** Why a request has no response when its exchange is over. */
+export function refusalOfEnd(end: HttpEnd, server: string): Refusal {
+  if (end.kind === 'unreached') return { code: 'SERVER_UNREACHED', server, cause: end.cause };
+  if (end.kind === 'broken') return { code: 'SERVER_ENDED', server, cause: end.cause };
+  if (end.refusal !== undefined) return end.refusal;
+  if (isSuccess(end.status)) return { code: 'SERVER_ENDED', server, cause: statusCause(end) };
+  return { code: 'SERVER_UNAVAILABLE', server, cause: statusCause(end), httpStatus: end.status };
+}
+
+/** Why no other request would fare better; undefined: it may. A call that wants more rights than others costs only itself. */
+export function lastCause(end: HttpEnd): string | undefined {
+  if (end.kind === 'unreached') return end.cause;
+  const isWithoutCredentials = end.kind === 'answered' && end.status === 401 && end.refusal !== undefined;
+  return isWithoutCredentials ? endingOf(end.refusal).cause : undefined;
+}
+
+/** What an answer without a response means, as a phrase. */
+export function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): string {
+  if (isSuccess(status)) return 'its answer ended before the result';
+  if (status === 401 || status === 403)
+    return `it answers HTTP ${status}: it wants other credentials; set "headers" in its config entry`;
+  if (status >= 300 && status < 400)
+    return `it answers HTTP ${status} and points to ${JSON.stringify(String(given['location']).slice(0, 200))}; set that as its "url"`;
+  return `it answers HTTP ${status}`;
+}
+
+/** What authorizes the requests of a link; undefined where the config says what to send. */
+export async function authorizerOf({ spec, deps, subject }: Opening): Promise<Authorizer | undefined> {
+  return deps.credentials?.authorizer(spec, subject);
+}

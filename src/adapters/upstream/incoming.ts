@@ -1,0 +1,138 @@
+import { rpcErrorOf } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import type { LinkEvents, ListKind, Log } from '../../gateway/ports/link.ts';
+import { inTurns } from '../../platform/turns.ts';
+import {
+  jsonFault,
+  LARGE_MESSAGE,
+  largeMessage,
+  readServerMessage,
+  type Message,
+  type NoMessage,
+  type NotificationMessage,
+} from '../../protocol/message.ts';
+import { errorMessage } from '../../protocol/reply.ts';
+import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { subscriptionIdOf } from '../../protocol/translate.ts';
+
+/** Largest message in bytes that a server may send. */
+export const SERVER_MESSAGE_LIMIT: number = 256 * 1024 * 1024;
+
+const LIST_CHANGES: ReadonlyMap<string, ListKind> = new Map([
+  ['notifications/tools/list_changed', 'tools'],
+  ['notifications/prompts/list_changed', 'prompts'],
+  ['notifications/resources/list_changed', 'resources'],
+]);
+
+export const LOG_MESSAGE = 'notifications/message';
+const RESOURCE_UPDATED = 'notifications/resources/updated';
+
+/** What belongs to the link also where it comes on the stream of a request. */
+export const IS_OF_LINK: ReadonlySet<string> = new Set([
+  'notifications/progress',
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+]);
+
+const LONGEST_LOGGED = 2_000;
+/** In bytes: enough to see that it is a page of a proxy, or a line that was meant for stderr. */
+const LONGEST_QUOTED = 200;
+
+/** From whom messages come, and whether a text that is none may be quoted: not that of an HTTP answer of another media type. */
+export interface Sender {
+  readonly server: string;
+  readonly log: Log;
+  readonly isQuoted?: boolean;
+}
+
+/** Hears what a server sent, a large message in a later turn; the promise is there where it does. */
+export function receive(
+  bytes: Buffer,
+  from: Sender,
+  hear: (message: Message | NoMessage) => void,
+): Promise<void> | undefined {
+  const done = (message: Message | NoMessage): void => {
+    if (message.kind === 'none') complain(bytes, message, from);
+    hear(message);
+  };
+  if (bytes.length > LARGE_MESSAGE) return inTurns(largeMessage(bytes, 'server')).then(done);
+  done(readServerMessage(bytes));
+  return undefined;
+}
+
+/** So many messages of one server that are none are logged, and how many more there were, in each period of so many ms. */
+const MOST_COMPLAINTS = 5;
+const PERIOD_MS = 10_000;
+
+interface Complaints {
+  sinceMs: number;
+  count: number;
+}
+
+const COMPLAINTS = new WeakMap<Log, Map<string, Complaints>>();
+
+function complain(bytes: Buffer, message: NoMessage, { server, log, isQuoted = true }: Sender): void {
+  const all = COMPLAINTS.get(log) ?? new Map<string, Complaints>();
+  COMPLAINTS.set(log, all);
+  const nowMs = performance.now();
+  const known = all.get(server);
+  const isOver = known === undefined || nowMs - known.sinceMs > PERIOD_MS;
+  const complaints = isOver ? { sinceMs: nowMs, count: 0 } : known;
+  all.set(server, complaints);
+  complaints.count += 1;
+  if (complaints.count > MOST_COMPLAINTS) return;
+  const unlogged = isOver ? Math.max((known?.count ?? 0) - MOST_COMPLAINTS, 0) : 0;
+  const text = isQuoted ? bytes.toString('utf8', 0, LONGEST_QUOTED) : undefined;
+  log.warn('server sent what is no JSON-RPC message; it is ignored', {
+    server,
+    reason: message.reason,
+    bytes: bytes.length,
+    ...(text !== undefined && { text }),
+    ...(unlogged > 0 && { unlogged }),
+  });
+}
+
+/** Why a request has no answer where its server sent this in its place. */
+export function refusalFor({ fault, reason }: NoMessage, server: string): Refusal {
+  return fault === 'ambiguous'
+    ? { code: 'SERVER_MESSAGE_INVALID', server, reason }
+    : { code: 'SERVER_ENDED', server, cause: `it answered with what is no JSON-RPC response: ${reason}` };
+}
+
+/** What a server is told whose request cannot be understood; undefined: it asked nothing that could be answered. */
+export function answerToNone({ isRequest, idText, reason }: NoMessage): Buffer | undefined {
+  return isRequest && idText !== undefined
+    ? errorMessage(idText, rpcErrorOf({ code: 'MESSAGE_INVALID', reason }, true), 'legacy')
+    : undefined;
+}
+
+/** The id of ours that a response or a progress notification carries, also as a string; undefined if it is none of ours. */
+export function ownIdOf(text: string | undefined): number | undefined {
+  const digits = /^"?(\d{1,15})"?$/.exec(text ?? '')?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** The request to which a notification belongs, by the progress token or the subscription that it names. */
+export function requestIdOf(note: NotificationMessage): number | undefined {
+  if (note.method === LOG_MESSAGE) return undefined;
+  if (note.method !== 'notifications/progress') return ownIdOf(subscriptionIdOf(note));
+  const token = memberOf(note.params, 'progressToken');
+  return token && ownIdOf(rawOf(note.bytes, token));
+}
+
+/** A notification that belongs to no request: a change of lists is announced; the rest is for a client, or our log. */
+export function heard(note: NotificationMessage, server: string, to: { events: LinkEvents; log: Log }): void {
+  const kind = LIST_CHANGES.get(note.method);
+  const uri = note.method === RESOURCE_UPDATED ? textOf(note.bytes, memberOf(note.params, 'uri')) : undefined;
+  if (kind !== undefined) to.events.changed(kind);
+  else if (uri !== undefined && jsonFault(note) === undefined) to.events.updated(uri, note);
+  else if (to.events.said?.(note) === true) return;
+  else if (note.method === LOG_MESSAGE) {
+    const level = textOf(note.bytes, memberOf(note.params, 'level'));
+    const { start, end } = note.params ?? { start: 0, end: 0 };
+    const text = note.bytes.toString('utf8', start, Math.min(end, start + LONGEST_LOGGED));
+    to.log.info('server log message', { server, level, text });
+  } else to.log.debug('server sent a notification that is nobody’s', { server, method: note.method });
+}

@@ -1,0 +1,91 @@
+import { Cancellation } from '../../core/cancellation.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import type { Result } from '../../core/result.ts';
+import { ownAsk, type Ask, type Reply } from '../../gateway/ports/link.ts';
+import { pause } from '../../platform/turns.ts';
+import { isParsable, ownRequest, type NotificationMessage } from '../../protocol/message.ts';
+import { LISTEN } from './pending.ts';
+
+/** What a stream is opened for, in the words of the specification. */
+export interface Filter {
+  readonly toolsListChanged?: true;
+  readonly promptsListChanged?: true;
+  readonly resourcesListChanged?: true;
+  readonly resourceSubscriptions?: readonly string[];
+}
+
+export interface ListenStreamOptions {
+  readonly filter: Filter;
+  readonly ask: (ask: Ask) => Promise<Result<Reply, Refusal>>;
+  readonly onNotification: (note: NotificationMessage) => void;
+  /** Closed as soon as the new one stands, so that nothing is lost in between, and nothing is told by both after. */
+  readonly replaces: ListenStream | undefined;
+}
+
+/** `undefined`: it stands, but its server did not say for what. */
+export type Opened =
+  | { readonly kind: 'standing'; readonly uris: ReadonlySet<string> | undefined }
+  | { readonly kind: 'over'; readonly answer: Result<Reply, Refusal> };
+
+/** Longest time in ms that a server has to acknowledge a stream. */
+const ACKNOWLEDGE_MS = 5_000;
+
+/** One `subscriptions/listen` at a modern server, from its request to its end. */
+export class ListenStream {
+  readonly filter: Filter;
+  /** Resolves when the server has acknowledged it, or had its time to, or when it is over before. */
+  readonly opened: Promise<Opened>;
+  readonly ended: Promise<Result<Reply, Refusal>>;
+  hasEnded = false;
+  readonly #cancellation = new Cancellation();
+
+  constructor({ filter, ask, onNotification, replaces }: ListenStreamOptions) {
+    this.filter = filter;
+    const opened = Promise.withResolvers<Opened>();
+    this.opened = opened.promise;
+    const patience = new AbortController();
+    const stand = (uris: ReadonlySet<string> | undefined): void => {
+      patience.abort();
+      replaces?.close();
+      opened.resolve({ kind: 'standing', uris });
+    };
+    const request = ownRequest(LISTEN, { notifications: filter });
+    this.ended = ask({
+      ...ownAsk(request, Infinity, this.#cancellation),
+      onNotification: (note) => {
+        if (note.method === ACKNOWLEDGED) stand(acknowledgedUris(note));
+        else onNotification(note);
+      },
+    }).then((answer) => {
+      this.hasEnded = true;
+      patience.abort();
+      opened.resolve({ kind: 'over', answer });
+      return answer;
+    });
+    void pause(ACKNOWLEDGE_MS, patience.signal).then(() => {
+      if (!patience.signal.aborted) stand(undefined);
+    });
+  }
+
+  close(): void {
+    this.#cancellation.cancel();
+  }
+}
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+
+function acknowledgedUris(note: NotificationMessage): ReadonlySet<string> {
+  if (!isParsable(note)) return NONE;
+  const { bytes, params } = note;
+  let said: unknown;
+  try {
+    said = JSON.parse(bytes.toString('utf8', params?.start, params?.end));
+  } catch {
+    return NONE; // what is no JSON promises nothing
+  }
+  const { notifications } = said as { notifications?: { resourceSubscriptions?: unknown } | null };
+  const uris = notifications?.resourceSubscriptions;
+  return new Set(Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : []);
+}
+
+const NONE: ReadonlySet<string> = new Set();

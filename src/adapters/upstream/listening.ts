@@ -1,0 +1,210 @@
+import type { Refusal } from '../../core/refusal.ts';
+import type { Result } from '../../core/result.ts';
+import type {
+  Ask,
+  Capabilities,
+  LinkEvents,
+  Log,
+  Reply,
+  ResourceStream,
+  SubscriptionAnswer,
+} from '../../gateway/ports/link.ts';
+import { declares } from '../../protocol/capabilities.ts';
+import { memberOf, rawOf } from '../../protocol/spans.ts';
+import type { Facts } from './handshake.ts';
+import { heard } from './incoming.ts';
+import { ListenStream, type Filter, type Opened } from './listen-stream.ts';
+
+export interface ListeningOptions {
+  readonly server: string;
+  readonly facts: Facts;
+  readonly events: LinkEvents;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly ask: (ask: Ask) => Promise<Result<Reply, Refusal>>;
+}
+
+/** Wait in ms before a stream that ended is opened again; it doubles up to the longest. */
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
+/** A stream that stood this long, in ms, has not failed. */
+const STABLE_MS = 5_000;
+/** A stream that stands within this many ms stood before the lists were answered. */
+const PROMPT_MS = 100;
+const METHOD_NOT_FOUND = '-32601';
+
+const HONOURED: SubscriptionAnswer = { kind: 'honoured' };
+
+/**
+ * Keeps a `subscriptions/listen` open at a modern server, for changes of its lists and for the resources that somebody
+ * wants (2026-07-28, basic/patterns/subscriptions). Where these change it opens a new stream before it closes the old one.
+ */
+export class Listening implements ResourceStream {
+  readonly #options: ListeningOptions;
+  readonly #lists: Filter;
+  readonly #uris = new Set<string>();
+  readonly #waiting = new Map<string, PromiseWithResolvers<SubscriptionAnswer>>();
+  /** The stream that counts, and the last one that was opened; they differ until that stands. */
+  #standing: ListenStream | undefined;
+  #newest: ListenStream | undefined;
+  #honoured: ReadonlySet<string> = new Set();
+  /** Whether other resources are wanted than those for which the newest stream was opened. */
+  #isStale = false;
+  #wake: () => void = () => undefined;
+  #isFirst = true;
+  #isOver = false;
+  #waitMs = FIRST_WAIT_MS;
+
+  constructor(options: ListeningOptions) {
+    this.#options = options;
+    this.#lists = listsOf(options.facts.capabilities);
+    const abort = (): void => {
+      this.#close();
+      this.#wake();
+    };
+    options.signal.addEventListener('abort', abort, { once: true });
+    void this.#run().then(() => this.#end());
+  }
+
+  add(uri: string): Promise<SubscriptionAnswer> {
+    if (this.#isOver) return Promise.resolve(this.#unsupported(uri));
+    const isTold = this.#uris.has(uri) && this.#honoured.has(uri) && this.#standing?.hasEnded === false;
+    if (isTold) return Promise.resolve(HONOURED);
+    const waiting = this.#waiting.get(uri) ?? Promise.withResolvers<SubscriptionAnswer>();
+    this.#waiting.set(uri, waiting);
+    this.#uris.add(uri);
+    this.#changed();
+    return waiting.promise;
+  }
+
+  drop(uri: string): void {
+    if (this.#uris.delete(uri)) this.#changed();
+  }
+
+  #changed(): void {
+    this.#isStale = true;
+    this.#wake();
+  }
+
+  async #run(): Promise<void> {
+    const { signal, events } = this.#options;
+    let hasMissed = false;
+    while (!signal.aborted) {
+      this.#isStale = false;
+      const filter = this.#filter();
+      if (Object.keys(filter).length === 0) {
+        this.#close();
+        await this.#news();
+        continue;
+      }
+      const startedMs = Date.now();
+      const stream = this.#open(filter);
+      const opened = await stream.opened;
+      this.#settle(filter.resourceSubscriptions ?? [], opened);
+      if (opened.kind === 'standing') {
+        // The lists were read while the first stream was opened; a server far away may have told of a change too early.
+        if (this.#isFirst && Date.now() - startedMs > PROMPT_MS) this.#tellLists();
+        this.#isFirst = false;
+        this.#standing = stream;
+        if (hasMissed) events.missed();
+        hasMissed = false;
+      } else if (this.#standing === undefined && isUnknownMethod(opened.answer)) return;
+      await Promise.race([(this.#standing ?? stream).ended, this.#news()]);
+      if (this.#standing?.hasEnded === false) continue;
+      this.#standing = undefined;
+      hasMissed = true;
+      if (Date.now() - startedMs > STABLE_MS) this.#waitMs = FIRST_WAIT_MS;
+      await this.#news(this.#waitMs);
+      this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS);
+    }
+  }
+
+  #tellLists(): void {
+    const { events } = this.#options;
+    if (this.#lists.toolsListChanged) events.changed('tools');
+    if (this.#lists.promptsListChanged) events.changed('prompts');
+    if (this.#lists.resourcesListChanged) events.changed('resources');
+  }
+
+  #open(filter: Filter): ListenStream {
+    const { ask, server, events, log } = this.#options;
+    this.#newest = new ListenStream({
+      filter,
+      ask,
+      onNotification: (note) => heard(note, server, { events, log }),
+      replaces: this.#standing,
+    });
+    return this.#newest;
+  }
+
+  #filter(): Filter {
+    return this.#uris.size === 0 ? this.#lists : { ...this.#lists, resourceSubscriptions: [...this.#uris] };
+  }
+
+  /** Tells those who wait for one of these resources what became of it; what nobody tells of is not asked for again. */
+  #settle(asked: readonly string[], opened: Opened): void {
+    if (opened.kind === 'standing') this.#honoured = opened.uris ?? new Set();
+    for (const uri of asked) {
+      const waiting = this.#waiting.get(uri);
+      if (waiting === undefined) continue;
+      this.#waiting.delete(uri);
+      const answer = this.#answerFor(uri, opened);
+      if (answer.kind !== 'honoured') this.#uris.delete(uri);
+      waiting.resolve(answer);
+    }
+  }
+
+  #answerFor(uri: string, opened: Opened): SubscriptionAnswer {
+    if (opened.kind === 'standing') return this.#honoured.has(uri) ? HONOURED : this.#unsupported(uri);
+    const { answer } = opened;
+    if (!answer.ok) return { kind: 'failed', refusal: answer.error };
+    return answer.value.message.isError ? { kind: 'refused', reply: answer.value } : this.#unsupported(uri);
+  }
+
+  #unsupported(uri: string): SubscriptionAnswer {
+    const { server } = this.#options;
+    return { kind: 'failed', refusal: { code: 'SUBSCRIPTION_UNSUPPORTED', server, uri } };
+  }
+
+  /** Resolves when other resources are wanted, when it is over, or after so many ms. */
+  #news(limitMs?: number): Promise<void> {
+    if (this.#isStale || this.#options.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = limitMs === undefined ? undefined : setTimeout(resolve, limitMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #close(): void {
+    this.#standing?.close();
+    this.#newest?.close();
+    this.#standing = undefined;
+    this.#newest = undefined;
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#close();
+    for (const [uri, waiting] of this.#waiting) waiting.resolve(this.#unsupported(uri));
+    this.#waiting.clear();
+  }
+}
+
+function isUnknownMethod(answer: Result<Reply, Refusal>): boolean {
+  if (!answer.ok) return false;
+  const { bytes, root } = answer.value.message;
+  const code = memberOf(memberOf(root, 'error')?.object, 'code');
+  return code !== undefined && rawOf(bytes, code) === METHOD_NOT_FOUND;
+}
+
+function listsOf(capabilities: Capabilities): Filter {
+  const tells = (capability: string): boolean => declares(capabilities, capability, 'listChanged');
+  return {
+    ...(tells('tools') && { toolsListChanged: true }),
+    ...(tells('prompts') && { promptsListChanged: true }),
+    ...(tells('resources') && { resourcesListChanged: true }),
+  };
+}

@@ -1,0 +1,131 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Ask, Reply } from '../../gateway/ports/link.ts';
+import type { Era } from '../../protocol/eras.ts';
+import type { NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
+import { LOG_MESSAGE } from './incoming.ts';
+import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
+import type { OpenQuestions } from './questions.ts';
+
+/** The request whose answer is a stream of notifications (2026-07-28, basic/patterns/subscriptions). */
+export const LISTEN = 'subscriptions/listen';
+
+/** What a server may tell a client in the course of its call. */
+const IS_OF_CALL: ReadonlySet<string> = new Set([
+  LOG_MESSAGE,
+  'notifications/tasks/status',
+  'notifications/elicitation/complete',
+]);
+
+export interface PendingOptions {
+  readonly server: string;
+  readonly ask: Ask;
+  readonly settle: (result: Result<Reply, Refusal>) => void;
+  /** Whether the server may wait for its client, though that is tied to no request, so that its silence does not count. */
+  readonly isAsking?: () => boolean;
+  /** Called when nobody waits for the answer any more, so that the server can be told; before `settle`. */
+  readonly giveUp: (reason: string | undefined) => void;
+}
+
+/** Refuses a request that cannot even be begun. */
+export function tooMany(server: string): Result<never, Refusal> {
+  return err({ code: 'SERVER_UNAVAILABLE', server, cause: 'too many requests wait for it already' });
+}
+
+/** One request that its server has not answered yet: its time limit, its progress, its end. Only the first end counts. */
+export class Pending {
+  readonly #options: PendingOptions;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+  /** Questions that came in its course and are open. */
+  #asking = 0;
+  #withdrawals: (() => void)[] | undefined;
+  readonly #onCancel = (): void => this.#cancelled();
+
+  constructor(options: PendingOptions) {
+    this.#options = options;
+    const { timeoutMs, cancellation } = options.ask;
+    if (Number.isFinite(timeoutMs)) this.#timer = setTimeout(() => this.#late(timeoutMs), timeoutMs);
+    cancellation?.addListener(this.#onCancel);
+  }
+
+  /** Whether it is a stream on which a server tells of changes. */
+  get isStream(): boolean {
+    return this.#options.ask.message.method === LISTEN;
+  }
+
+  /** Whether somebody hears the log messages that belong to it. */
+  get isHeard(): boolean {
+    return this.#options.ask.onNotification !== undefined;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** A notification that belongs to this request. Progress starts the time limit anew. */
+  note(note: NotificationMessage): void {
+    if (this.#isOver) return;
+    const { onNotification, message } = this.#options.ask;
+    if (note.method !== 'notifications/progress') {
+      // Whatever a server says under the id of a call, its client is told of nothing but what calls have.
+      if (this.isStream || IS_OF_CALL.has(note.method)) onNotification?.(note, note.bytes);
+      return;
+    }
+    this.#timer?.refresh();
+    const token = progressTokenOf(message);
+    if (token !== undefined) onNotification?.(note, withProgressToken(note, token));
+  }
+
+  answer(message: ResponseMessage, era: Era): void {
+    this.#end(ok({ message, era }));
+  }
+
+  /** The server asks its client in the course of this request; what is open when that is over is withdrawn. */
+  asked(message: RequestMessage, questions: OpenQuestions, send: (bytes: Buffer) => void): void {
+    const withdraw = questions.take(message, {
+      // What comes after the answer belongs to nobody any more.
+      to: this.#isOver ? undefined : this.#options.ask.onQuestion,
+      send,
+      onOpen: () => (this.#asking += 1),
+      onOver: () => {
+        this.#asking -= 1;
+        this.refresh();
+      },
+    });
+    (this.#withdrawals ??= []).push(withdraw);
+  }
+
+  /** The client has answered: the server's time limit starts anew. */
+  refresh(): void {
+    if (!this.#isOver) this.#timer?.refresh();
+  }
+
+  fail(refusal: Refusal): void {
+    this.#end(err(refusal));
+  }
+
+  #cancelled(): void {
+    if (this.#isOver) return;
+    this.#options.giveUp(this.#options.ask.cancellation?.reason);
+    this.fail({ code: 'CANCELLED' });
+  }
+
+  #late(limitMs: number): void {
+    if (this.#asking > 0 || this.#options.isAsking?.() === true) {
+      this.#timer?.refresh();
+      return;
+    }
+    this.#options.giveUp('the time limit has passed');
+    this.fail({ code: 'SERVER_TIMEOUT', server: this.#options.server, limitMs });
+  }
+
+  #end(result: Result<Reply, Refusal>): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#withdrawals?.forEach((withdraw) => withdraw());
+    this.#options.ask.cancellation?.removeListener(this.#onCancel);
+    this.#options.settle(result);
+  }
+}

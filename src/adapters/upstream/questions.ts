@@ -1,0 +1,115 @@
+import { rpcErrorOf } from '../../core/errors.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import type { Question, QuestionAnswer } from '../../gateway/ports/link.ts';
+import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
+import { errorMessage, resultMessage } from '../../protocol/reply.ts';
+import { memberOf, rawOf } from '../../protocol/spans.ts';
+import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
+
+/** Most questions of one link that wait for their answers. */
+const MOST_OPEN = 256;
+
+export interface Asked {
+  /** Who hears the question; undefined: nobody can. */
+  readonly to: ((question: Question) => void) | undefined;
+  /** Sends the response. */
+  readonly send: (bytes: Buffer) => void;
+  /** Called when the question waits for its answer. */
+  readonly onOpen?: () => void;
+  /** Called when it is answered then, or withdrawn. */
+  readonly onOver: () => void;
+}
+
+/** What the server of one link requested of its client and has no answer to yet, by the id that the server gave. */
+export class OpenQuestions {
+  readonly #open = new Map<string, ServerQuestion>();
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Takes a request of the server; gives what ends it without an answer. `ping` is answered at once
+   * (2025-11-25, basic/utilities/ping).
+   */
+  take(message: RequestMessage, asked: Asked): () => void {
+    const { method, idText } = message;
+    if (method === 'ping') asked.send(resultMessage(idText, Buffer.from('{}')));
+    else if (asked.to === undefined) asked.send(refusal(idText, { code: 'METHOD_UNKNOWN', method }));
+    else if (this.#open.has(idText))
+      return () => undefined; // said twice: an error would be the answer to the first
+    else if (this.#open.size >= MOST_OPEN)
+      asked.send(refusal(idText, { code: 'MESSAGE_INVALID', reason: 'too many questions are open' }));
+    else {
+      asked.onOpen?.();
+      const onOver = (): void => {
+        this.#open.delete(idText);
+        asked.onOver();
+      };
+      const question = new ServerQuestion(message, { ...asked, onOver });
+      this.#open.set(idText, question);
+      asked.to(question);
+      return () => question.withdraw();
+    }
+    return () => undefined;
+  }
+
+  /** The server wants no answer any more; says whether the notification was about a question. */
+  cancelled(note: NotificationMessage): boolean {
+    if (note.method !== 'notifications/cancelled') return false;
+    const id = memberOf(note.params, 'requestId');
+    if (id !== undefined) this.#open.get(rawOf(note.bytes, id))?.withdraw();
+    return true;
+  }
+
+  /** Nobody is there any more to be answered. */
+  end(): void {
+    for (const question of [...this.#open.values()]) question.withdraw();
+  }
+}
+
+class ServerQuestion implements Question {
+  readonly message: RequestMessage;
+  readonly #asked: Asked;
+  #isOver = false;
+  #listener: (() => void) | undefined;
+
+  constructor(message: RequestMessage, asked: Asked) {
+    this.message = message;
+    this.#asked = asked;
+  }
+
+  answer({ kind, text }: QuestionAnswer): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#asked.send(Buffer.from(`{"jsonrpc":"2.0","id":${this.message.idText},"${kind}":${text}}`));
+    this.#asked.onOver();
+  }
+
+  progress(note: NotificationMessage): void {
+    const token = progressTokenOf(this.message);
+    if (!this.#isOver && token !== undefined) this.#asked.send(withProgressToken(note, token));
+  }
+
+  onWithdrawn(listener: (() => void) | undefined): void {
+    this.#listener = listener;
+    if (this.#isOver && listener !== undefined) this.#tell();
+  }
+
+  withdraw(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#asked.onOver();
+    this.#tell();
+  }
+
+  #tell(): void {
+    const listener = this.#listener;
+    this.#listener = undefined;
+    listener?.();
+  }
+}
+
+function refusal(idText: string, what: Refusal): Buffer {
+  return errorMessage(idText, rpcErrorOf(what, true), 'legacy');
+}

@@ -1,0 +1,196 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Transport } from '../../core/server-spec.ts';
+import { passing, type Ending } from '../../core/supervision.ts';
+import type { Ask, Capabilities, Link, Reply } from '../../gateway/ports/link.ts';
+import type { Authorizer } from '../../gateway/ports/credentials.ts';
+import { HttpClient } from '../../platform/http-client.ts';
+import type { Era } from '../../protocol/eras.ts';
+import { notificationMessage } from '../../protocol/reply.ts';
+import { Asides } from './asides.ts';
+import { Attempt, httpReachOf, type Opening } from './opening.ts';
+import { exchangeAuthorized } from './authorized-exchange.ts';
+import { Conversation } from './conversation.ts';
+import { endingOf, initialize, type Facts } from './handshake.ts';
+import { authorizerOf } from './http-posts.ts';
+import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
+
+/**
+ * The older HTTP+SSE transport of 2024-11-05: the server speaks on one long GET stream, whose first event names the
+ * address to POST to (2024-11-05, basic/transports#http-with-sse).
+ */
+export async function openSse(
+  opening: Opening,
+  transport: Extract<Transport, { kind: 'http' }>,
+): Promise<Result<Link, Ending>> {
+  const attempt = new Attempt(opening.events);
+  const authorizer = await authorizerOf(opening);
+  const wire = new SseWire({ ...opening, events: attempt }, transport, authorizer);
+  const address = await wire.address;
+  if (!address.ok) {
+    await wire.close('it never stood');
+    return err(address.error);
+  }
+  const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => wire.conversation.ask(ask, to);
+  const identity = { ownInfo: opening.deps.ownInfo, offer: opening.offer };
+  const facts = await initialize(probe, identity, opening.signal);
+  if (!facts.ok) {
+    await wire.close(facts.error.cause);
+    return err(facts.error);
+  }
+  attempt.succeeded();
+  wire.conversation.say(notificationMessage('notifications/initialized'));
+  return ok(new SseLink(wire, facts.value));
+}
+
+/** The pair of a GET stream and the POSTs that belong to it. */
+class SseWire {
+  readonly conversation: Conversation;
+  /** Resolves when the server has named the address for messages. */
+  readonly address: Promise<Result<string, Ending>>;
+  readonly #client: HttpClient;
+  readonly #opening: Opening;
+  readonly #headers: readonly string[];
+  readonly #abort: () => void;
+  readonly #asides: Asides;
+  readonly #authorizer: Authorizer | undefined;
+  #path = '';
+  /** A POST that is never answered is not taken; it is in nobody's hands any more when its request is given up. */
+  untakenBytes = 0;
+
+  constructor(
+    opening: Opening,
+    { url, headers }: Extract<Transport, { kind: 'http' }>,
+    authorizer: Authorizer | undefined,
+  ) {
+    const { spec, deps, events, signal } = opening;
+    this.#opening = opening;
+    this.#authorizer = authorizer;
+    this.#client = new HttpClient(url.origin, httpReachOf(opening));
+    this.#headers = Object.entries(headers).flat();
+    const isTaken = (): boolean => this.untakenBytes < deps.backlogBytes;
+    this.#asides = new Asides({ server: spec.name, log: deps.log, isTaken });
+    this.conversation = new Conversation({
+      server: spec.name,
+      ownInfo: deps.ownInfo,
+      events,
+      log: deps.log,
+      send: (pieces, id) => this.#send(pieces, id),
+    });
+    const named = Promise.withResolvers<Result<string, Ending>>();
+    this.address = named.promise;
+    const stream: HttpExchangeOptions = {
+      client: this.#client,
+      request: {
+        method: 'GET',
+        path: url.pathname + url.search,
+        headers: [...this.#headers, 'accept', 'text/event-stream'],
+        body: undefined,
+      },
+      isStream: true,
+      endsWithResponse: false,
+      server: spec.name,
+      log: deps.log,
+      onMessage: (message) => this.conversation.hear(message),
+      onEvent: (event, data) => {
+        if (event === 'endpoint') named.resolve(this.#take(data.toString(), url));
+      },
+      onStart: (status) => {
+        if (!isSuccess(status)) named.resolve(err(passing(`it answers HTTP ${status}`)));
+      },
+      onEnd: (end) => {
+        const ending = endingOfStream(end);
+        named.resolve(err(ending));
+        this.conversation.end(ending.cause);
+      },
+    };
+    this.#abort = exchangeAuthorized(stream, authorizer);
+    const late = err(passing('it did not name its address in time'));
+    signal.addEventListener('abort', () => named.resolve(late), { once: true });
+  }
+
+  async close(cause: string): Promise<void> {
+    this.conversation.end(cause);
+    this.#abort();
+    await this.#client.close();
+  }
+
+  /** The address must be of the same origin, so that no header of the config goes elsewhere. */
+  #take(given: string, base: URL): Result<string, Ending> {
+    if (!URL.canParse(given, base.href)) return err(passing('it named an address that is no URL'));
+    const address = new URL(given, base);
+    if (address.origin !== base.origin) return err(passing('it named an address of another origin'));
+    this.#path = address.pathname + address.search;
+    return ok(this.#path);
+  }
+
+  #send(body: readonly Buffer[], id: number | undefined): void {
+    const { spec, deps, events } = this.#opening;
+    if (id === undefined && !this.#asides.mayGo()) return;
+    const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
+    this.untakenBytes += bytes;
+    const post: HttpExchangeOptions = {
+      client: this.#client,
+      request: {
+        method: 'POST',
+        path: this.#path,
+        headers: [...this.#headers, 'content-type', 'application/json'],
+        body,
+      },
+      isStream: false,
+      endsWithResponse: false,
+      server: spec.name,
+      log: deps.log,
+      onMessage: (message) => this.conversation.hear(message),
+      onEnd: (end) => {
+        this.untakenBytes -= bytes;
+        events.drained();
+        if (end.kind === 'answered' && isSuccess(end.status)) return;
+        if (id !== undefined) this.conversation.failed(id, causeOfPost(end));
+      },
+    };
+    exchangeAuthorized(post, this.#authorizer);
+  }
+}
+
+function endingOfStream(end: HttpEnd): Ending {
+  if (end.kind !== 'answered') return passing(end.cause);
+  return end.refusal === undefined ? passing('it closed its event stream') : endingOf(end.refusal);
+}
+
+function causeOfPost(end: HttpEnd): string {
+  if (end.kind !== 'answered') return end.cause;
+  return end.refusal === undefined ? `it answers HTTP ${end.status}` : endingOf(end.refusal).cause;
+}
+
+class SseLink implements Link {
+  readonly era = 'legacy';
+  readonly tiesQuestions = false;
+  readonly version: string;
+  readonly capabilities: Capabilities;
+  readonly instructions: string | undefined;
+  readonly #wire: SseWire;
+
+  constructor(wire: SseWire, facts: Facts) {
+    this.#wire = wire;
+    this.version = facts.version;
+    this.capabilities = facts.capabilities;
+    this.instructions = facts.instructions;
+  }
+
+  get untakenBytes(): number {
+    return this.#wire.untakenBytes;
+  }
+
+  ask(ask: Ask): Promise<Result<Reply, Refusal>> {
+    return this.#wire.conversation.ask(ask);
+  }
+
+  say(note: Buffer): void {
+    this.#wire.conversation.say(note);
+  }
+
+  close(cause: string): Promise<void> {
+    return this.#wire.close(cause);
+  }
+}

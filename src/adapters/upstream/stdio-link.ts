@@ -1,0 +1,214 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Transport } from '../../core/server-spec.ts';
+import type { Ending } from '../../core/supervision.ts';
+import type {
+  Ask,
+  Capabilities,
+  Link,
+  LinkEvents,
+  Log,
+  Reply,
+  ResourceStream,
+} from '../../gateway/ports/link.ts';
+import type { Era } from '../../protocol/eras.ts';
+import { Child } from '../../platform/child.ts';
+import { InOrder } from '../../platform/in-order.ts';
+import { LineSplitter } from '../../platform/lines.ts';
+import { atMost } from '../../platform/turns.ts';
+import { Asides } from './asides.ts';
+import { Attempt, type Opening } from './opening.ts';
+import { Conversation } from './conversation.ts';
+import { notificationMessage } from '../../protocol/reply.ts';
+import { onOneLine } from '../../protocol/splice.ts';
+import { discover, initialize, type Facts, type HandshakeFault, type Identity } from './handshake.ts';
+import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
+import { Listening } from './listening.ts';
+
+/**
+ * Time in ms after which `initialize` is sent too when `server/discover` is not answered. A server that merely starts
+ * slowly answers both in turn, so nothing is lost by asking early.
+ */
+const PROBE_PATIENCE_MS = 2_000;
+const LINE_FEED: Buffer = Buffer.from('\n');
+/** How the log calls a line that a server wrote to its stderr; the field `text` holds it. */
+export const STDERR_LINE = 'server stderr';
+const STDERR_LINE_LIMIT = 64 * 1024;
+
+/** Starts a server's process and shakes hands with it. The process is started once, whatever era it speaks. */
+export async function openStdio(
+  opening: Opening,
+  transport: Extract<Transport, { kind: 'stdio' }>,
+): Promise<Result<Link, Ending>> {
+  const { spec, deps } = opening;
+  const recalled = deps.recallEra(spec) ?? deps.suspects.get(spec.name);
+  const first = await attempt(opening, transport, recalled);
+  if (first.ok || recalled === 'legacy' || opening.signal.aborted || !first.error.diedOfProbe) return first;
+  // Some legacy servers end at a message that they do not expect before "initialize". Remembered, this happens once.
+  const second = await attempt(opening, transport, 'legacy');
+  if (second.ok) return second;
+  // It ends whatever it is sent: from now on it is spawned once for each attempt.
+  deps.suspects.set(spec.name, 'legacy');
+  return first;
+}
+
+interface Failure extends Ending {
+  readonly diedOfProbe: boolean;
+}
+
+async function attempt(
+  { spec, events, deps, signal, offer }: Opening,
+  transport: Extract<Transport, { kind: 'stdio' }>,
+  recalled: Era | undefined,
+): Promise<Result<Link, Failure>> {
+  const child = deps.takeStarted?.(spec) ?? new Child(transport);
+  const attempted = new Attempt(events);
+  const isTaken = (): boolean => child.untakenBytes < deps.backlogBytes;
+  const asides = new Asides({ server: spec.name, log: deps.log, isTaken });
+  const conversation = new Conversation({
+    server: spec.name,
+    ownInfo: deps.ownInfo,
+    events: attempted,
+    log: deps.log,
+    send: (pieces, id) => {
+      if (id !== undefined || asides.mayGo()) child.write([...pieces.map(onOneLine), LINE_FEED]);
+    },
+  });
+  const output = connectStreams(child, conversation, { server: spec.name, log: deps.log });
+  void child.ended.then(async (cause) => {
+    await allHeard(child, output);
+    conversation.end(cause);
+  });
+  child.onDrain(() => attempted.drained());
+  const facts = await shakeHands(conversation, { ownInfo: deps.ownInfo, offer, recalled, signal });
+  if (!facts.ok) {
+    const diedOfProbe = conversation.hasEnded && recalled === undefined;
+    const { cause } = facts.error;
+    const isHopeless = facts.error.isHopeless || child.isUnstartable;
+    conversation.end(cause);
+    await child.end();
+    return err({ cause, isHopeless, diedOfProbe });
+  }
+  attempted.succeeded();
+  conversation.era = facts.value.era;
+  if (facts.value.era === 'legacy') conversation.say(notificationMessage('notifications/initialized'));
+  const parts = { child, conversation, facts: facts.value, events, server: spec.name, log: deps.log };
+  return ok(new StdioLink(parts));
+}
+
+function connectStreams(
+  child: Child,
+  conversation: Conversation,
+  { server, log }: { readonly server: string; readonly log: Log },
+): InOrder {
+  const messages = new InOrder({
+    take: (line) => conversation.receive(line),
+    hold: (isHeld) => child.holdOutput(isHeld),
+  });
+  const output = new LineSplitter(SERVER_MESSAGE_LIMIT, {
+    line: (line) => messages.push(line),
+    tooLong: () => log.warn('server sent a line that is too long; it is ignored', { server }),
+  });
+  child.onOutput((chunk) => output.push(chunk));
+  const errors = new LineSplitter(STDERR_LINE_LIMIT, {
+    line: (line) => log.info(STDERR_LINE, { server, text: line.toString() }),
+    tooLong: () => log.info('server stderr has a line that is too long', { server }),
+  });
+  child.onErrorOutput((chunk) => errors.push(chunk));
+  return messages;
+}
+
+/** Time in ms in which what a child left in its pipe is read, once it has ended and nobody stops the reading. */
+const REST_MS = 500;
+
+/** A server that ended may have said more than was heard so far. */
+async function allHeard(child: Child, messages: InOrder): Promise<void> {
+  if (messages.isIdle) return;
+  await idle(messages);
+  await atMost(child.outputRead, REST_MS);
+  await idle(messages);
+}
+
+function idle(messages: InOrder): Promise<void> {
+  return new Promise((resolve) => messages.whenIdle(resolve));
+}
+
+interface Shaking extends Identity {
+  readonly recalled: Era | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function shakeHands(
+  conversation: Conversation,
+  shaking: Shaking,
+): Promise<Result<Facts, HandshakeFault>> {
+  const { recalled, signal } = shaking;
+  const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => conversation.ask(ask, to);
+  if (recalled === 'legacy') {
+    const facts = await initialize(probe, shaking, signal);
+    if (facts.ok || signal.aborted) return facts;
+  }
+  const discovery = discover(probe, signal);
+  const early = await atMost(discovery, PROBE_PATIENCE_MS);
+  if (early?.kind === 'modern') return ok(early.facts);
+  const initialized = initialize(probe, shaking, signal);
+  if (early !== undefined) return initialized;
+  // Neither answered yet: a modern server answers the first, a legacy one the second.
+  const modern = discovery.then((found) => (found.kind === 'modern' ? ok(found.facts) : initialized));
+  const late = await Promise.race([modern, initialized]);
+  if (late.ok) return late;
+  const last = await discovery;
+  return last.kind === 'modern' ? ok(last.facts) : late;
+}
+
+interface StdioLinkParts {
+  readonly child: Child;
+  readonly conversation: Conversation;
+  readonly facts: Facts;
+  readonly events: LinkEvents;
+  readonly server: string;
+  readonly log: Log;
+}
+
+class StdioLink implements Link {
+  readonly tiesQuestions = false;
+  readonly era: Era;
+  readonly version: string;
+  readonly capabilities: Capabilities;
+  readonly instructions: string | undefined;
+  readonly resources: ResourceStream | undefined;
+  readonly #child: Child;
+  readonly #conversation: Conversation;
+  readonly #closing = new AbortController();
+
+  constructor({ child, conversation, facts, events, server, log }: StdioLinkParts) {
+    this.era = facts.era;
+    this.version = facts.version;
+    this.capabilities = facts.capabilities;
+    this.instructions = facts.instructions;
+    this.#child = child;
+    this.#conversation = conversation;
+    const { signal } = this.#closing;
+    const ask = (request: Ask): Promise<Result<Reply, Refusal>> => conversation.ask(request);
+    this.resources =
+      facts.era === 'modern' ? new Listening({ server, log, facts, events, signal, ask }) : undefined;
+  }
+
+  get untakenBytes(): number {
+    return this.#child.untakenBytes;
+  }
+
+  ask(ask: Ask): Promise<Result<Reply, Refusal>> {
+    return this.#conversation.ask(ask);
+  }
+
+  say(note: Buffer): void {
+    if (this.era === 'legacy') this.#conversation.say(note);
+  }
+
+  async close(cause: string): Promise<void> {
+    this.#closing.abort();
+    this.#conversation.end(cause);
+    await this.#child.end();
+  }
+}

@@ -1,0 +1,132 @@
+import { z } from '@hono/zod-openapi';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ToolRef } from '../../core/tool-ref.ts';
+import { type Toolset, type ToolsetTool, withTools } from '../../core/toolset.ts';
+import type { Catalog } from '../../gateway/catalog/catalog.ts';
+import { indexFor } from '../../gateway/services/configuration-tools/desk.ts';
+import { toolOf } from '../../gateway/services/toolsets/holding.ts';
+import type { Changing } from '../../gateway/services/toolsets/toolsets.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { type Failure, misfit } from './failure.ts';
+import { type Call, route, type Route } from './route.ts';
+import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
+
+const AS_IT_CAME = z.unknown().optional().openapi({ description: 'As it came, or left out.' });
+
+/** What may stand in a body because it stands in what was read, and cannot be set. */
+const FIXED = ['madeBy', 'isEquipped', 'createdAt', 'lastModified', 'toolNotes'] as const;
+
+const CHANGES = z
+  .object({
+    name: NAME.optional(),
+    description: DESCRIPTION.nullable().optional().openapi({ description: 'null takes it away.' }),
+    tools: REFS.optional(),
+    madeBy: AS_IT_CAME,
+    isEquipped: AS_IT_CAME,
+    createdAt: AS_IT_CAME,
+    lastModified: AS_IT_CAME,
+    toolNotes: AS_IT_CAME,
+  })
+  .openapi('ToolsetChanges');
+
+type Changes = Call<unknown, z.output<typeof CHANGES>>;
+
+export function changeToolsetRoute({ toolsets, catalog }: AdminDeps): Route {
+  return route(
+    {
+      method: 'put',
+      path: '/toolsets/{name}',
+      id: 'changeToolset',
+      summary: 'Change a toolset',
+      about:
+        'Fields that are not named stay as they are. A tool that is in it already, as it is given here, stays as it is, whether its server runs or not. What was read may be sent back whole.',
+      isConditional: true,
+      body: {
+        schema: CHANGES,
+        wrapper: 'toolset',
+        examples: {
+          tools: { tools: ['linear.list_issues'] },
+          rename: { name: 'sorting', description: null },
+        },
+      },
+      answer: { about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
+      refusals: [
+        'TOOLSET_UNKNOWN',
+        'TOOLSET_TAKEN',
+        'TOOLSET_FULL',
+        'REF_UNKNOWN',
+        'REF_AMBIGUOUS',
+        'REF_DISAGREES',
+        'TOOL_DISABLED',
+      ],
+    },
+    async (call) => {
+      const { tools: refs } = call.body;
+      const named = refs === undefined ? undefined : await toolsNamed(catalog, refs);
+      let failure: Failure | undefined;
+      const changing: Changing<Toolset> = (before) => {
+        const after = changedBy(call, before, { named, shown: shownToolset(before, toolsets.equipped) });
+        failure = after.ok ? undefined : after.error;
+        if (after.ok) return ok({ toolset: after.value, value: after.value });
+        return err('refusal' in after.error ? after.error.refusal : after.error);
+      };
+      const { subject } = call.identity;
+      const changed = await toolsets.change(call.param('name'), changing, subject);
+      if (!changed.ok) return err(failure ?? changed.error);
+      // As it is kept, it has the time of the change.
+      const kept = toolsets.find(changed.value.name) ?? changed.value;
+      return ok({ kind: 'one', body: shownToolset(kept, toolsets.equipped) });
+    },
+  );
+}
+
+interface Before {
+  /** What the refs of the body name now; undefined: there are none. */
+  readonly named: readonly Result<ToolsetTool, Refusal>[] | undefined;
+  readonly shown: ReturnType<typeof shownToolset>;
+}
+
+function changedBy(call: Changes, toolset: Toolset, { named, shown }: Before): Result<Toolset, Failure> {
+  const unmet = call.unmet(shown);
+  if (unmet !== undefined) return err(unmet);
+  const { body } = call;
+  const fixed = FIXED.find(
+    (field) => body[field] !== undefined && JSON.stringify(body[field]) !== JSON.stringify(shown[field]),
+  );
+  if (fixed !== undefined)
+    return err(
+      misfit(call.pointerTo(fixed), 'it cannot be set here; send it as it was read, or leave it out'),
+    );
+  const { name = toolset.name, description = toolset.description, tools: refs } = body;
+  const changed = { ...toolset, name, description: description ?? undefined };
+  if (refs === undefined || named === undefined) return ok(changed);
+  const tools: ToolsetTool[] = [];
+  for (const [at, ref] of refs.entries()) {
+    const tool = keptBy(toolset, ref) ?? named[at];
+    if (tool?.ok === false) return err({ refusal: tool.error, pointer: call.pointerTo('tools', at) });
+    if (tool !== undefined) tools.push(tool.value);
+  }
+  return withTools({ ...changed, tools: [] }, tools);
+}
+
+/** The tool that is in the toolset as it is named here. */
+function keptBy(
+  toolset: Toolset,
+  { namespacedName, refId }: ToolRef,
+): { readonly ok: true; readonly value: ToolsetTool } | undefined {
+  const kept = toolset.tools.find(
+    (tool) => (namespacedName ?? tool.namespacedName) === tool.namespacedName && refId === tool.held?.refId,
+  );
+  return kept && ok(kept);
+}
+
+/** What toolsets keep of the tools that refs name, once the lists of servers are known. */
+export async function toolsNamed(
+  catalog: Catalog,
+  refs: readonly ToolRef[],
+): Promise<readonly Result<ToolsetTool, Refusal>[]> {
+  if (refs.length === 0) return [];
+  const index = await indexFor({ catalog }, refs);
+  return refs.map((ref) => toolOf(index, ref));
+}

@@ -1,0 +1,223 @@
+import { z } from '@hono/zod-openapi';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { GatewayChanger, GatewayWish } from '../../gateway/services/servers/gateway-desk.ts';
+import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
+import { type AdminDeps, executeRefusal } from './admin-deps.ts';
+import type { Failure } from './failure.ts';
+import { ENTRY_FIELDS, entryIn, GATEWAY, REFRESHED, runsCommand, TRANSPORT } from './gateway-entry.ts';
+import { route, type Call, type Reply, type Route } from './route.ts';
+
+const ENTRY = {
+  url: z.string().nullable().optional(),
+  transport: TRANSPORT,
+  headers: z.record(z.string(), z.string()).nullable().optional(),
+  openapi: z
+    .string()
+    .nullable()
+    .optional()
+    .openapi({ description: 'The URL of an OpenAPI document; its path needs the scope `execute`.' }),
+  baseUrl: z.string().nullable().optional(),
+  credentials: z
+    .record(z.string(), z.union([z.string(), z.object({ username: z.string(), password: z.string() })]))
+    .nullable()
+    .optional()
+    .openapi({ description: 'By the name of the security scheme.' }),
+  maxBytes: z.int().nullable().optional(),
+  command: z.string().nullable().optional(),
+  args: z.array(z.string()).nullable().optional(),
+  env: z.record(z.string(), z.string()).nullable().optional(),
+  cwd: z.string().nullable().optional(),
+  timeoutMs: z.int().nullable().optional(),
+  prefix: z.boolean().nullable().optional(),
+  isolation: z.enum(['session', 'shared']).nullable().optional(),
+};
+
+const GATEWAY_CHANGE = z
+  .object({
+    ...ENTRY,
+    trust: z.boolean().nullable().optional().openapi({
+      description:
+        'Whether its hints may lower caution. Holds for this server, not for another under its name.',
+    }),
+  })
+  .openapi('GatewayChange');
+
+const GATEWAY_WISH = GATEWAY_CHANGE.extend({ name: z.string() }).openapi('GatewayWish');
+
+export function gatewayRoutes(deps: AdminDeps): readonly Route[] {
+  return [
+    listRoute(deps),
+    readRoute(deps),
+    registerRoute(deps),
+    changeRoute(deps, 'put'),
+    changeRoute(deps, 'patch'),
+    deleteRoute(deps),
+    refreshRoute(deps),
+  ];
+}
+
+function listRoute({ gateways }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/gateways',
+      id: 'listGateways',
+      summary: 'The servers whose tools Assay offers',
+      about: 'Those of the config file, which are fixed there, and those that were registered.',
+      answer: { about: 'All of them.', schema: z.object({ gateways: z.array(GATEWAY) }) },
+    },
+    () => ok({ kind: 'list', body: { gateways: gateways.all() } }),
+  );
+}
+
+function readRoute({ gateways }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/gateways/{id}',
+      id: 'readGateway',
+      summary: 'One gateway, by its id or name',
+      answer: { about: 'The gateway.', schema: GATEWAY },
+      refusals: ['SERVER_UNKNOWN'],
+    },
+    ({ param }) => oneOf(gateways.find(param('id'))),
+  );
+}
+
+function registerRoute(deps: AdminDeps): Route {
+  const { gateways } = deps;
+  return route(
+    {
+      method: 'post',
+      path: '/gateways',
+      id: 'registerGateway',
+      summary: 'Register an MCP server, or an OpenAPI document',
+      about:
+        'By its URL (Streamable HTTP is tried first, then SSE), by the URL of an OpenAPI document (`openapi`), or by a command, which needs a token with the scope `execute` and an Assay that listens on loopback. Answers when the server stands, or after 10 s; one that does not stand is tried again.',
+      body: {
+        schema: GATEWAY_WISH,
+        wrapper: 'gateway',
+        examples: {
+          url: { name: 'my-mcp-server', url: 'http://localhost:8080/sse' },
+          command: {
+            name: 'files',
+            command: 'npx',
+            args: ['-y', '@modelcontextprotocol/server-filesystem', '/tmp'],
+          },
+        },
+      },
+      answer: { status: 201, about: 'The gateway.', schema: GATEWAY },
+      refusals: ['GATEWAY_TAKEN', 'GATEWAY_INVALID', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
+    },
+    async (call) => {
+      const { name, trust, ...fields } = call.body;
+      const denied = runsCommand(fields) ? executeRefusal(deps, call) : undefined;
+      if (denied !== undefined) return err(denied);
+      const wish = { entry: entryIn(fields), trust };
+      const { subject } = call.identity;
+      return blamed(call, oneOf(await gateways.register(name, wish, { subject })));
+    },
+  );
+}
+
+function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
+  const { gateways } = deps;
+  return route(
+    {
+      method,
+      path: '/gateways/{id}',
+      id: method === 'put' ? 'updateGateway' : 'patchGateway',
+      summary: 'Change a gateway',
+      about:
+        'Changes the fields that it names; null takes one away. Of a gateway of the config file `trust` alone can be said here, where the file does not.',
+      isConditional: true,
+      body: {
+        schema: GATEWAY_CHANGE,
+        wrapper: 'gateway',
+        examples: { trust: { trust: true }, url: { url: 'http://localhost:8081/mcp' } },
+      },
+      answer: { about: 'The gateway as it is now.', schema: GATEWAY },
+      refusals: [
+        'SERVER_UNKNOWN',
+        'GATEWAY_FIXED',
+        'GATEWAY_INVALID',
+        'EXECUTE_OFF',
+        'KEY_UNUSABLE',
+        'REVOCATION_UNSAVED',
+      ],
+    },
+    async (call) => {
+      const { trust, ...fields } = call.body;
+      const entry = entryIn(fields);
+      const found = gateways.find(call.param('id'));
+      const isCommand = found.ok && found.value.transport === 'stdio' && Object.keys(entry).length > 0;
+      const denied = isCommand || runsCommand(fields) ? executeRefusal(deps, call) : undefined;
+      if (denied !== undefined) return err(denied);
+      const wish: GatewayWish = { entry, trust };
+      return blamed(call, oneOf(await gateways.change(call.param('id'), wish, changerOf(call))));
+    },
+  );
+}
+
+function deleteRoute({ gateways }: AdminDeps): Route {
+  return route(
+    {
+      method: 'delete',
+      path: '/gateways/{id}',
+      id: 'deleteGateway',
+      summary: 'Take a registered gateway away',
+      about: 'What was said of its tools is kept, and holds if the same server is registered again.',
+      isConditional: true,
+      answer: { status: 204, about: 'It is gone.' },
+      refusals: ['SERVER_UNKNOWN', 'GATEWAY_FIXED'],
+    },
+    async (call) => {
+      const removed = await gateways.remove(call.param('id'), changerOf(call));
+      return removed.ok ? ok({ kind: 'none' }) : removed;
+    },
+  );
+}
+
+function refreshRoute({ gateways }: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/gateways/{id}/refresh',
+      id: 'refreshGateway',
+      summary: 'Read the tools of a gateway again',
+      about: 'What changed is compared with what was accepted: see `drift` of each tool.',
+      answer: { about: 'What was found otherwise.', schema: REFRESHED },
+      refusals: ['SERVER_UNKNOWN', 'SERVER_UNAVAILABLE'],
+    },
+    async ({ param }) => {
+      const refreshed = await gateways.refresh(param('id'));
+      return refreshed.ok ? ok({ kind: 'one', body: refreshed.value }) : refreshed;
+    },
+  );
+}
+
+function changerOf({ identity, unmet }: Call<unknown, unknown>): GatewayChanger {
+  // How a server does at the moment is no change of it.
+  return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
+}
+
+function lasting({ reachable: _, state: __, cause: ___, toolCount: ____, ...view }: GatewayView): unknown {
+  return view;
+}
+
+function oneOf(found: Result<GatewayView, Refusal>): Result<Reply, Failure> {
+  if (!found.ok) return found;
+  return ok({ kind: 'one', body: found.value, of: lasting(found.value) });
+}
+
+/** What is wrong with an entry, each at its place in the body. */
+function blamed(call: Call<unknown, unknown>, done: Result<Reply, Failure>): Result<Reply, Failure> {
+  if (done.ok || !('code' in done.error) || done.error.code !== 'GATEWAY_INVALID') return done;
+  const misfits = done.error.faults.map(({ field, reason }) => ({
+    at: call.pointerTo(field === '' ? 'name' : (ENTRY_FIELDS.get(field) ?? field)),
+    kind: 'invalid' as const,
+    reason: reason.replace(/\.$/, ''),
+  }));
+  return err({ code: 'BODY_INVALID', misfits });
+}

@@ -1,0 +1,188 @@
+import { z } from '@hono/zod-openapi';
+import { err, ok, type Result } from '../../core/result.ts';
+import { allows, SCOPES } from '../../core/subject.ts';
+import { unsavedReason } from '../../core/errors.ts';
+import { lifetimeMsOf, tokenNameFault, tokenState } from '../../core/token.ts';
+import type { StoredToken } from '../../gateway/ports/store.ts';
+import { createToken, revokeToken } from '../../gateway/services/tokens.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { misfit, type Failure } from './failure.ts';
+import { pageOf } from './paging.ts';
+import { listReply, listSchema, route, type Call, type Route } from './route.ts';
+
+const TOKEN = z
+  .object({
+    id: z.string().openapi({ description: 'The public part of the token.' }),
+    name: z.string().openapi({ description: 'Who acts by it, in /activity and in the log.' }),
+    scopes: z.array(z.enum(SCOPES)),
+    state: z.enum(['valid', 'expired', 'revoked']),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime().nullable().openapi({ description: 'null: it holds until it is revoked.' }),
+    revokedAt: z.iso.datetime().nullable(),
+  })
+  .openapi('Token');
+
+const NEW_TOKEN = TOKEN.extend({
+  token: z.string().openapi({ description: 'The token itself; it is shown this once.' }),
+}).openapi('NewToken');
+
+const WISH = z
+  .object({
+    name: z.string(),
+    scopes: z.array(z.enum(SCOPES)).min(1).default(['mcp']),
+    expiresIn: z.string().optional().openapi({ description: '`90m`, `12h`, `30d`, `4w`' }),
+    expiresAt: z.iso.datetime({ offset: true }).optional(),
+  })
+  .openapi('TokenWish');
+
+const EXAMPLE = {
+  id: '0f3a5c7e9b1d',
+  name: 'ci',
+  scopes: ['read', 'mcp'],
+  state: 'valid',
+  createdAt: '2026-11-22T09:30:00.000Z',
+  expiresAt: '2026-12-22T09:30:00.000Z',
+  revokedAt: null,
+};
+
+export function tokenRoutes(deps: AdminDeps): readonly Route[] {
+  return [listRoute(deps), createRoute(deps), revokeRoute(deps)];
+}
+
+function listRoute({ store, nowMs }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/tokens',
+      id: 'listTokens',
+      summary: 'All tokens ever made, oldest first',
+      about: 'Nothing of what proves a token is among it.',
+      isPaged: true,
+      answer: {
+        about: 'A page of tokens.',
+        schema: listSchema('tokens', TOKEN),
+        example: { tokens: [EXAMPLE] },
+      },
+    },
+    async ({ page }) => {
+      const tokens = await store.tokens();
+      if (!tokens.ok) return tokens;
+      const sorted = [...tokens.value].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+      const found = pageOf(sorted, page, keyOf);
+      if (!found.ok) return found;
+      const items = found.value.items.map((token) => shown(token, nowMs()));
+      return ok(listReply('tokens', { ...found.value, items }));
+    },
+  );
+}
+
+function keyOf({ createdMs, id }: StoredToken): string {
+  return `${new Date(createdMs).toISOString()} ${id}`;
+}
+
+function createRoute({ store, mint, nowMs }: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/tokens',
+      id: 'createToken',
+      summary: 'Make a token',
+      about:
+        'It grants at most what the token has with which it is asked for; `execute` too only by one that has it.',
+      body: {
+        schema: WISH,
+        wrapper: 'token',
+        examples: { token: { name: 'ci', scopes: ['read', 'mcp'], expiresIn: '30d' } },
+      },
+      answer: {
+        status: 201,
+        about: 'The token, with its text.',
+        schema: NEW_TOKEN,
+        example: { ...EXAMPLE, token: 'assay_0f3a5c7e9b1d_…' },
+      },
+      refusals: ['TOKEN_NAME_TAKEN'],
+    },
+    async (call) => {
+      const { name, scopes } = call.body;
+      const nameFault = tokenNameFault(name);
+      if (nameFault !== undefined) return err(misfit(call.pointerTo('name'), nameFault));
+      const lacking = scopes.find((scope) => !allows(call.identity, scope));
+      if (lacking !== undefined) return err({ code: 'SCOPE_MISSING', scope: lacking });
+      const now = nowMs();
+      const lifetimeMs = lifetimeOf(call, now);
+      if (!lifetimeMs.ok) return lifetimeMs;
+      const wish = {
+        name,
+        scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+        lifetimeMs: lifetimeMs.value,
+      };
+      const created = await createToken(wish, { store, mint, nowMs: now, by: call.identity.subject });
+      if (!created.ok) return created;
+      const { text: token, kept } = created.value;
+      return ok({ kind: 'one', body: { ...shown(kept, now), token } });
+    },
+  );
+}
+
+type Wish = Call<unknown, z.output<typeof WISH>>;
+
+function lifetimeOf(call: Wish, nowMs: number): Result<number | undefined, Failure> {
+  const { expiresIn, expiresAt } = call.body;
+  if (expiresIn !== undefined && expiresAt !== undefined)
+    return err(misfit(call.pointerTo('expiresAt'), 'expiresIn is given too; give one of the two'));
+  if (expiresIn !== undefined) {
+    const lifetimeMs = lifetimeMsOf(expiresIn);
+    return lifetimeMs.ok ? lifetimeMs : err(misfit(call.pointerTo('expiresIn'), lifetimeMs.error));
+  }
+  if (expiresAt === undefined) return ok(undefined);
+  const lifetimeMs = Date.parse(expiresAt) - nowMs;
+  return lifetimeMs > 0 ? ok(lifetimeMs) : err(misfit(call.pointerTo('expiresAt'), 'it is over already'));
+}
+
+function revokeRoute({ store, gate, nowMs }: AdminDeps): Route {
+  return route(
+    {
+      method: 'delete',
+      path: '/tokens/{id}',
+      id: 'revokeToken',
+      summary: 'Take a token back',
+      about:
+        'From then on it is refused, and what was opened with it ends. Where that cannot be stored (REVOCATION_UNSAVED) it holds in this process alone, until it ends.',
+      answer: { status: 204, about: 'It is revoked.' },
+      refusals: ['TOKEN_UNKNOWN', 'REVOCATION_UNSAVED'],
+    },
+    async (call) => {
+      const id = call.param('id');
+      // The store would take a name too; whoever deletes by address means this one and no other.
+      if (!/^[0-9a-f]{12}$/.test(id)) return err({ code: 'TOKEN_UNKNOWN', name: id });
+      const now = nowMs();
+      // First here: a store that is slow, full or gone must not keep a leaked token alive.
+      let isHere = gate.revoke(id, now);
+      if (!isHere) {
+        await gate.refresh(); // another process may just have made it
+        isHere = gate.revoke(id, now);
+      }
+      const revoked = await revokeToken(id, { store, nowMs: now, by: call.identity.subject });
+      if (revoked.ok) {
+        await gate.refresh();
+        return ok({ kind: 'none' });
+      }
+      const reason = unsavedReason(revoked.error);
+      if (reason === undefined || !isHere) return revoked;
+      return err({ code: 'REVOCATION_UNSAVED', kind: 'token', name: id, reason });
+    },
+  );
+}
+
+function shown(token: StoredToken, nowMs: number): z.input<typeof TOKEN> {
+  const { id, name, scopes, createdMs, expiresMs, revokedMs } = token;
+  return {
+    id,
+    name,
+    scopes: [...scopes],
+    state: tokenState(token, nowMs),
+    createdAt: new Date(createdMs).toISOString(),
+    expiresAt: expiresMs === undefined ? null : new Date(expiresMs).toISOString(),
+    revokedAt: revokedMs === undefined ? null : new Date(revokedMs).toISOString(),
+  };
+}

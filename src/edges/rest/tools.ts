@@ -1,0 +1,250 @@
+import { z } from '@hono/zod-openapi';
+import { type Hint, HINTS } from '../../core/hints/hint.ts';
+import { LINT_RULES } from '../../core/hints/lint.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ToolFilter, ToolPlace } from '../../gateway/services/tools/tool-desk.ts';
+import type { AnnotationWish, ToolWish } from '../../gateway/services/tools/tool-edit.ts';
+import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { misfit, type Failure } from './failure.ts';
+import { cursorOf, readCursor } from './paging.ts';
+import { blamed, methodFault, REQUEST_FIELDS, requestIn } from './rest-tools.ts';
+import { route, type Call, type Reply, type Route } from './route.ts';
+import { HINTS_SCHEMA, ofHints, TOOL } from './tool-schemas.ts';
+
+const LONGEST_TITLE = 255;
+const LONGEST_REASON = 1_000;
+
+const TITLE = z.string().min(1).max(LONGEST_TITLE).nullable().optional();
+
+const TOOL_WISH = z
+  .object({
+    ...REQUEST_FIELDS,
+    annotations: z
+      .object({ title: TITLE, ...ofHints(z.boolean().nullable().optional()) })
+      .optional()
+      .openapi({ description: 'What you say of the tool; null: what its server says.' }),
+    title: TITLE,
+    enabled: z.boolean().optional().openapi({ description: 'Whether clients see it and may call it.' }),
+    reason: z
+      .string()
+      .max(LONGEST_REASON)
+      .optional()
+      .openapi({ description: 'Why, for who reads it later.' }),
+  })
+  .openapi('ToolWish');
+
+const FLAG = z.enum(['true', 'false']).optional();
+
+const TOOL_QUERY = z.object({
+  server: z.string().optional().openapi({ description: 'The name of a gateway.' }),
+  gatewayId: z.string().optional(),
+  text: z.string().optional().openapi({ description: 'Words of its name, title or description.' }),
+  enabled: FLAG,
+  ...ofHints(FLAG.openapi({ description: 'The effective value.' })),
+  lint: z.enum(['any', 'none', ...LINT_RULES]).optional(),
+  drift: z.enum(['any', 'dangerous', 'none']).optional(),
+});
+
+export function toolRoutes(deps: AdminDeps): readonly Route[] {
+  return [
+    listRoute(deps),
+    readRoute(deps),
+    changeRoute(deps, 'put'),
+    changeRoute(deps, 'patch'),
+    claimsRoute(deps),
+    reviewRoute(deps),
+  ];
+}
+
+const PAGE = z.object({
+  tools: z.array(TOOL),
+  total: z.int().openapi({ description: 'How many fit the query, on all pages.' }),
+  nextCursor: z.string().optional(),
+});
+
+function listRoute({ tools, gateways }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/tools',
+      id: 'listTools',
+      summary: 'The tools of all gateways, in their order; those that are disabled last',
+      about: 'Hints are asked for by their effective values: `?readOnlyHint=true&openWorldHint=false`.',
+      isPaged: true,
+      query: TOOL_QUERY,
+      answer: { about: 'A page of tools.', schema: PAGE },
+    },
+    async ({ query, page }) => {
+      const after = page.cursor === undefined ? undefined : placeIn(page.cursor);
+      if (page.cursor !== undefined && after === undefined) return err({ code: 'CURSOR_INVALID' });
+      const { next, ...body } = await tools.page(filterOf(query, gateways), { after, limit: page.limit });
+      const nextCursor = next && cursorOf(`${next.index} ${next.id}`);
+      return ok({ kind: 'list', body: { ...body, ...(nextCursor && { nextCursor }) } });
+    },
+  );
+}
+
+function placeIn(cursor: string): ToolPlace | undefined {
+  const [, index, id] = /^(\d{1,9}) (\w+)$/.exec(readCursor(cursor) ?? '') ?? [];
+  return index === undefined || id === undefined ? undefined : { index: Number(index), id };
+}
+
+function filterOf(query: z.output<typeof TOOL_QUERY>, gateways: AdminDeps['gateways']): ToolFilter {
+  const { gatewayId, server, text, enabled, lint, drift } = query;
+  const named = gatewayId === undefined ? undefined : gateways.find(gatewayId);
+  const hints = HINTS.flatMap((hint) => {
+    const wanted = query[hint];
+    return wanted === undefined ? [] : [[hint, wanted === 'true'] as const];
+  });
+  return {
+    // A gateway that there is not has no tools.
+    server: named === undefined ? server : named.ok ? named.value.name : '',
+    text,
+    enabled: enabled === undefined ? undefined : enabled === 'true',
+    ...(hints.length > 0 && { hints: Object.fromEntries(hints) }),
+    lint: lint === 'any' ? true : lint === 'none' ? false : lint,
+    drift,
+  };
+}
+
+function readRoute({ tools }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/tools/{id}',
+      id: 'readTool',
+      summary: 'One tool, with all that anybody says of its hints',
+      answer: { about: 'The tool.', schema: TOOL },
+      refusals: ['TOOL_UNKNOWN'],
+    },
+    async ({ param }) => oneOf(await tools.find(param('id'))),
+  );
+}
+
+type WishCall = Call<unknown, z.output<typeof TOOL_WISH>>;
+
+const ABOUT = {
+  put: 'Changes the fields that it names. `annotations` replace all that was said before by hand: a hint that is not among them is what its server declares.',
+  patch:
+    'Changes the fields that it names, and of `annotations` the hints that it names. null returns a hint to what its server declares.',
+};
+
+function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Route {
+  return route(
+    {
+      method,
+      path: '/tools/{id}',
+      id: method === 'put' ? 'updateTool' : 'patchTool',
+      summary: method === 'put' ? 'Say what a tool is' : 'Say one thing of a tool',
+      about: `${ABOUT[method]} What its server says is kept beneath, and survives. Of a tool that you made, its request can be changed too.`,
+      isConditional: true,
+      body: {
+        schema: TOOL_WISH,
+        wrapper: 'tool',
+        examples: {
+          'read-only': { annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } },
+          wrapped: { tool: { annotations: { read_only_hint: true } } },
+          disabled: { enabled: false },
+        },
+      },
+      answer: { about: 'The tool as it is now.', schema: TOOL },
+      refusals: [
+        'TOOL_UNKNOWN',
+        'HINTS_CONTRADICT',
+        'TOOL_FIXED',
+        'TOOL_INVALID',
+        'KEY_UNUSABLE',
+        'REVOCATION_UNSAVED',
+      ],
+    },
+    async (call) => {
+      const wish = wishOf(call, method === 'put');
+      if (!wish.ok) return wish;
+      const id = call.param('id');
+      const request = requestIn(call.body);
+      const fault = methodFault(call);
+      if (fault !== undefined) return err(fault);
+      const changed =
+        request === undefined
+          ? await tools.change(id, wish.value, changerOf(call))
+          : await local.change(id, { request, wish: wish.value }, changerOf(call));
+      if (changed.ok) return oneOf(changed);
+      const failure = atHints(call, changed.error);
+      return 'code' in failure ? blamed(call, failure) : err(failure);
+    },
+  );
+}
+
+function atHints(call: WishCall, failure: Failure): Failure {
+  const isOfHints = 'code' in failure && failure.code === 'HINTS_CONTRADICT';
+  return isOfHints ? { refusal: failure, pointer: call.pointerTo('annotations') } : failure;
+}
+
+function wishOf(call: WishCall, replaces: boolean): Result<ToolWish, Failure> {
+  const { annotations, title, enabled, reason } = call.body;
+  if (title !== undefined && annotations?.title !== undefined && title !== annotations.title)
+    return err(
+      misfit(call.pointerTo('annotations', 'title'), 'it is another one than title; give one of the two'),
+    );
+  return ok({ title, enabled, reason, annotations: annotations && annotationsOf(annotations, replaces) });
+}
+
+function annotationsOf(
+  { title, ...said }: NonNullable<z.output<typeof TOOL_WISH>['annotations']>,
+  replaces: boolean,
+): AnnotationWish {
+  const hints: Partial<Record<Hint, boolean | null>> = {};
+  for (const hint of HINTS) {
+    const value = said[hint];
+    if (value !== undefined) hints[hint] = value;
+  }
+  return { replaces, hints, title };
+}
+
+function claimsRoute({ tools }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/tools/{id}/claims',
+      id: 'listClaims',
+      summary: 'Who says what of the hints of a tool, and what comes of it',
+      answer: { about: 'Hint by hint.', schema: z.object({ toolId: z.string(), hints: HINTS_SCHEMA }) },
+      refusals: ['TOOL_UNKNOWN'],
+    },
+    async ({ param }) => {
+      const found = await tools.find(param('id'));
+      if (!found.ok) return found;
+      return ok({ kind: 'one', body: { toolId: found.value.id, hints: found.value.hints } });
+    },
+  );
+}
+
+function reviewRoute({ tools }: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/tools/{id}/review',
+      id: 'reviewTool',
+      summary: 'Accept the definition of a tool as it is now',
+      about:
+        'What was said of it by hand counts again. Send If-Match, so that what you saw is what you accept.',
+      isConditional: true,
+      answer: { about: 'The tool as it is now.', schema: TOOL },
+      refusals: ['TOOL_UNKNOWN'],
+    },
+    async (call) => oneOf(await tools.review(call.param('id'), changerOf(call))),
+  );
+}
+
+function changerOf({ identity, unmet }: Pick<Call<unknown, unknown>, 'identity' | 'unmet'>): {
+  readonly subject: string;
+  readonly objection: (view: ToolView) => Refusal | undefined;
+} {
+  return { subject: identity.subject, objection: (view) => unmet(view) };
+}
+
+function oneOf(found: Result<ToolView, Refusal>): Result<Reply, Failure> {
+  return found.ok ? ok({ kind: 'one', body: found.value }) : found;
+}

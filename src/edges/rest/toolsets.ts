@@ -1,0 +1,220 @@
+import { z } from '@hono/zod-openapi';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { withTools, type Toolset, type ToolsetTool } from '../../core/toolset.ts';
+import { indexOf } from '../../gateway/services/toolsets/tool-index.ts';
+import { UNSERVED_TEXTS, unservedIn, type UnservedReason } from '../../gateway/services/toolsets/unserved.ts';
+import type { AdminDeps } from './admin-deps.ts';
+import { changeToolsetRoute, toolsNamed } from './change-toolset.ts';
+import { pageOf } from './paging.ts';
+import { listReply, listSchema, route, type Call, type Reply, type Route } from './route.ts';
+import { DESCRIPTION, EXAMPLE, NAME, REFS, shownToolset, TOOLSET } from './toolset-json.ts';
+
+export function toolsetRoutes(deps: AdminDeps): readonly Route[] {
+  return [
+    listRoute(deps),
+    createRoute(deps),
+    getRoute(deps),
+    unservedRoute(deps),
+    changeToolsetRoute(deps),
+    deleteRoute(deps),
+    equipRoute(deps),
+    unequipRoute(deps),
+  ];
+}
+
+function listRoute({ toolsets }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/toolsets',
+      id: 'listToolsets',
+      summary: 'All toolsets, by name',
+      isPaged: true,
+      answer: {
+        about: 'A page of toolsets.',
+        schema: listSchema('toolsets', TOOLSET),
+        example: { toolsets: [EXAMPLE] },
+      },
+    },
+    async ({ page }) => {
+      const ready = await toolsets.ready();
+      if (!ready.ok) return ready;
+      const sorted = [...toolsets.all].sort((one, other) => (one.name < other.name ? -1 : 1));
+      const found = pageOf(sorted, page, ({ name }) => name);
+      if (!found.ok) return found;
+      const items = found.value.items.map((one) => shownToolset(one, toolsets.equipped));
+      return ok(listReply('toolsets', { ...found.value, items }));
+    },
+  );
+}
+
+const WISH = z
+  .object({
+    name: NAME,
+    description: DESCRIPTION.optional(),
+    tools: REFS.default([]),
+    equip: z.boolean().default(false).openapi({ description: 'Equip it at once.' }),
+  })
+  .openapi('ToolsetWish');
+
+function createRoute({ toolsets, catalog }: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/toolsets',
+      id: 'createToolset',
+      summary: 'Save a toolset',
+      about: 'A tool that is named by refId is held to its definition as it is now.',
+      body: {
+        schema: WISH,
+        wrapper: 'toolset',
+        examples: { triage: { name: 'triage', tools: ['linear.list_issues', 'linear.create_issue'] } },
+      },
+      answer: { status: 201, about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
+      refusals: [
+        'TOOLSET_TAKEN',
+        'TOOLSETS_FULL',
+        'TOOLSET_FULL',
+        'REF_UNKNOWN',
+        'REF_AMBIGUOUS',
+        'REF_DISAGREES',
+        'TOOL_DISABLED',
+      ],
+    },
+    async (call) => {
+      const { name, description, tools, equip } = call.body;
+      const { subject } = call.identity;
+      const named = await toolsNamed(catalog, tools);
+      const found: ToolsetTool[] = [];
+      for (const [at, tool] of named.entries()) {
+        if (!tool.ok) return err({ refusal: tool.error, pointer: call.pointerTo('tools', at) });
+        found.push(tool.value);
+      }
+      const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
+      const full = withTools(empty, found);
+      const created = full.ok ? await toolsets.create(full.value, { by: subject, equip }) : full;
+      if (!created.ok) return created;
+      const reply = replyOf(toolsets.find(name) ?? created.value, toolsets.equipped);
+      return ok({ ...reply, headers: { location: `/toolsets/${name}` } });
+    },
+  );
+}
+
+function replyOf(toolset: Toolset, equipped: Toolset | undefined): Extract<Reply, { readonly kind: 'one' }> {
+  return { kind: 'one', body: shownToolset(toolset, equipped) };
+}
+
+function getRoute(deps: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/toolsets/{name}',
+      id: 'getToolset',
+      summary: 'One toolset',
+      answer: { about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
+      refusals: ['TOOLSET_UNKNOWN'],
+    },
+    (call) => found(deps, call),
+  );
+}
+
+async function found({ toolsets }: AdminDeps, call: Call<unknown, unknown>): Promise<Result<Reply, Refusal>> {
+  const ready = await toolsets.ready();
+  if (!ready.ok) return ready;
+  const toolset = toolsets.find(call.param('name'));
+  return toolset === undefined
+    ? err(toolsets.unknown(call.param('name')))
+    : ok(replyOf(toolset, toolsets.equipped));
+}
+
+const UNSERVED = z.object({
+  unserved: z.array(
+    z.object({ tool: z.string(), reason: z.enum(Object.keys(UNSERVED_TEXTS) as [UnservedReason]) }),
+  ),
+});
+
+/** Apart from the toolset itself, whose ETag a server that comes or goes must not change. */
+function unservedRoute({ toolsets, catalog, preferences }: AdminDeps): Route {
+  return route(
+    {
+      method: 'get',
+      path: '/toolsets/{name}/unserved',
+      id: 'listUnservedTools',
+      summary: 'The tools of a toolset that clients do not get now, and why',
+      answer: {
+        about: 'The tools, in the order of the toolset.',
+        schema: UNSERVED,
+        example: { unserved: [{ tool: 'linear.list_issues', reason: 'server_down' }] },
+      },
+      refusals: ['TOOLSET_UNKNOWN'],
+    },
+    async (call) => {
+      const ready = await toolsets.ready();
+      if (!ready.ok) return ready;
+      const name = call.param('name');
+      const toolset = toolsets.find(name);
+      if (toolset === undefined) return err(toolsets.unknown(name));
+      const index = indexOf(catalog.all.listing('tools'));
+      const showsChanged = preferences.running['toolsets.changed'] === 'show';
+      const unserved = unservedIn(toolset, { index, servers: catalog.servers, showsChanged });
+      return ok({ kind: 'one', body: { unserved } });
+    },
+  );
+}
+
+function deleteRoute({ toolsets }: AdminDeps): Route {
+  return route(
+    {
+      method: 'delete',
+      path: '/toolsets/{name}',
+      id: 'deleteToolset',
+      summary: 'Delete a toolset, with its notes',
+      about: 'Where it is equipped, none is from then on.',
+      isConditional: true,
+      answer: { status: 204, about: 'It is gone.' },
+      refusals: ['TOOLSET_UNKNOWN'],
+    },
+    async (call) => {
+      const objection = (toolset: Toolset): Refusal | undefined =>
+        call.unmet(shownToolset(toolset, toolsets.equipped));
+      const gone = await toolsets.remove(call.param('name'), call.identity.subject, objection);
+      return gone.ok ? ok({ kind: 'none' }) : gone;
+    },
+  );
+}
+
+function equipRoute(deps: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/toolsets/{name}/equip',
+      id: 'equipToolset',
+      summary: 'Equip a toolset',
+      about: 'Clients at /mcp see its tools from then on, in the place of those of another one.',
+      answer: { about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
+      refusals: ['TOOLSET_UNKNOWN'],
+    },
+    async (call) => {
+      const equipped = await deps.toolsets.equip(call.param('name'), call.identity.subject);
+      return equipped.ok ? found(deps, call) : equipped;
+    },
+  );
+}
+
+function unequipRoute({ toolsets }: AdminDeps): Route {
+  return route(
+    {
+      method: 'post',
+      path: '/toolsets/unequip',
+      id: 'unequipToolset',
+      summary: 'Equip no toolset',
+      about: 'Done where none was equipped too.',
+      answer: { status: 204, about: 'None is equipped.' },
+    },
+    async ({ identity }) => {
+      const unequipped = await toolsets.equip(undefined, identity.subject);
+      return unequipped.ok ? ok({ kind: 'none' }) : unequipped;
+    },
+  );
+}

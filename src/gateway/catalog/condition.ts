@@ -1,0 +1,60 @@
+import type { Life } from '../../core/supervision.ts';
+import type { Catalog } from './catalog.ts';
+import type { ListFault } from './server-lists.ts';
+import type { Server } from './server.ts';
+
+/** How one server is, for people and machines that look after it. */
+export interface Condition {
+  readonly name: string;
+  readonly state: Life['state'];
+  /** The first cause of its being down. */
+  readonly cause?: string;
+  /** Ends in a row. */
+  readonly failures?: number;
+  /** When it is tried next, in ms from now; 0 while it is tried. */
+  readonly nextTryMs?: number;
+  readonly era?: string;
+  readonly revision?: string;
+  /** Absent where they were never read. */
+  readonly tools?: number;
+  /** The lists that could not be read, and why: what is shown of them is an earlier reading, or nothing. */
+  readonly listFaults?: readonly ListFault[];
+}
+
+/** All servers of the config in its order, then the entries that cannot even be tried. */
+export function conditionsOf({ servers, rejected }: Catalog): readonly Condition[] {
+  const nowMs = performance.now();
+  const refused = rejected.map(({ name, cause }) => ({ name, state: 'refused', cause }) as const);
+  return [...servers.map((server) => conditionOf(server, nowMs)), ...refused];
+}
+
+/** Why clients miss something of a server: that it is down, or lists of one that is up; undefined: they miss nothing. */
+export function lackOf({ name, state, cause, listFaults = [] }: Condition): string | undefined {
+  if (state !== 'up') return `server ${name} is ${state}: ${cause ?? 'it has not answered yet'}`;
+  if (listFaults.length === 0) return undefined;
+  return `server ${name} is up, but ${listFaults.map(({ cause: why }) => why).join('; ')}`;
+}
+
+function conditionOf({ spec, life, link, inventory, lists }: Server, nowMs: number): Condition {
+  const named = { name: spec.name, state: life.state };
+  switch (life.state) {
+    case 'up':
+      return {
+        ...named,
+        ...(link && { era: link.era, revision: link.version }),
+        ...(lists.isKnown('tools') && { tools: inventory.tools.length }),
+        ...(lists.faults.length > 0 && { listFaults: lists.faults }),
+      };
+    case 'starting':
+      return named;
+    case 'stopped':
+      return { ...named, cause: life.cause };
+    case 'restarting':
+    case 'resting':
+    case 'refused':
+    case 'unauthorized': {
+      const { cause, failures, nextMs } = life;
+      return { ...named, cause, failures, nextTryMs: Math.max(Math.round(nextMs - nowMs), 0) };
+    }
+  }
+}

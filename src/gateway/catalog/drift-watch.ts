@@ -1,0 +1,289 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { driftOf, type Definition as Text, type ProsePolicy } from '../../core/hints/drift.ts';
+import { isSilent, type ToolWord } from '../../core/hints/tool-word.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { ok, type Result } from '../../core/result.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import { digestOf } from './definition-facts.ts';
+import type { Definition, Log } from '../ports/link.ts';
+import type { WordChange, WordStore } from '../ports/words.ts';
+import type { Words } from './words.ts';
+import { Turns } from './turns.ts';
+import { driftDeed, driftKindOf, driftSays, isDriftNews, wordAfter, wordAfterSame } from './drift-change.ts';
+import { definitionSourceOf, restToolOf } from './definition-source.ts';
+import { idsOf, toolIdIn } from './tool-claims.ts';
+
+export interface DriftWatchOptions {
+  readonly words: Words;
+  readonly log: Log;
+  readonly prose: ProsePolicy;
+  readonly nowMs: () => number;
+}
+
+interface Sight {
+  readonly spec: ServerSpec;
+  readonly tools: readonly Definition[];
+  /** Counts the connections to the server. */
+  readonly connection: number;
+}
+
+/** A server that changes its tools at every list is compared once in so many ms, as each change is written. */
+const COMPARE_EVERY_MS = 1_000;
+/** A tool that goes on changing is told of once in so many ms, and once where that is dangerous. */
+const TELL_EVERY_MS = 60_000;
+const RETRY_MS = 10_000;
+const MOST_TRIES = 20;
+/** Most definitions of one server that a process has accepted: one that invents names at each list fills no store. */
+const MOST_ACCEPTED = 20_000;
+/** Nobody waits longer than this, in ms, for a server that goes on changing, or for a store that keeps nothing. */
+const SETTLED_LIMIT_MS = 5_000;
+
+/** Compares what servers list with what was accepted of it, and keeps how it differs. */
+export class DriftWatch {
+  readonly #options: DriftWatchOptions;
+  /** Digests of accepted definitions, by the ids of their tools. */
+  readonly #accepted = new Map<string, string>();
+  /** Tools of which only what is withheld was ever seen. */
+  readonly #unaccepted = new Set<string>();
+  /** When each kind of change of a tool was told of last. */
+  readonly #toldMs = new Map<string, number>();
+  /** How many of each server. */
+  readonly #learnt = new Map<string, number>();
+  /** The connection to each server, and how many there have been. */
+  readonly #connections = new Map<string, { readonly link: WeakRef<object>; readonly count: number }>();
+  /** In which connection the prose of a tool was last looked at, by the ids of tools that have drifted. */
+  readonly #lookedAt = new Map<string, number>();
+  readonly #waiting = new Map<string, Sight>();
+  readonly #running = new Map<string, Promise<void>>();
+  /** Of servers whose tools were seen and are not compared yet. */
+  readonly #unsettled = new Map<string, PromiseWithResolvers<void>>();
+  readonly #closing = new AbortController();
+
+  constructor(options: DriftWatchOptions) {
+    this.#options = options;
+    // Somebody may have reviewed it.
+    options.words.onChange((words) => {
+      for (const { kind, id } of words) if (kind === 'tool') this.#accepted.delete(id);
+    });
+  }
+
+  /** The tools of a server were read from this link. */
+  saw(spec: ServerSpec, tools: readonly Definition[], link: object): void {
+    const key = idsOf(spec).serverId;
+    this.#waiting.set(key, { spec, tools, connection: this.#connectionOf(key, link) });
+    if (!this.#unsettled.has(key)) this.#unsettled.set(key, Promise.withResolvers());
+    if (!this.#running.has(key)) this.#running.set(key, this.#compareWaiting(key));
+  }
+
+  #connectionOf(key: string, link: object): number {
+    const known = this.#connections.get(key);
+    if (known?.link.deref() === link) return known.count;
+    const count = (known?.count ?? 0) + 1;
+    this.#connections.set(key, { link: new WeakRef(link), count });
+    return count;
+  }
+
+  /** Resolves when all that was seen of a server is compared and kept, at the latest after 5 s. */
+  async settled(spec: ServerSpec): Promise<void> {
+    const unsettled = this.#unsettled.get(idsOf(spec).serverId);
+    await Promise.race([unsettled?.promise, sleep(SETTLED_LIMIT_MS, undefined, { ref: false })]);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#running.values());
+  }
+
+  async #compareWaiting(key: string): Promise<void> {
+    const { log } = this.#options;
+    const { signal } = this.#closing;
+    for (let sight = this.#taken(key); sight !== undefined && !signal.aborted; sight = this.#taken(key)) {
+      const { spec } = sight;
+      const done = await this.#compare(sight).catch((error: unknown) => {
+        log.error('the definitions of a server could not be compared', {
+          server: spec.name,
+          error: String(error),
+        });
+        return ok(false);
+      });
+      if (!done.ok) {
+        log.warn('changes of definitions could not be kept', {
+          server: spec.name,
+          cause: sentenceOf(done.error),
+        });
+        if (!this.#waiting.has(key)) this.#waiting.set(key, sight);
+      }
+      if (!this.#waiting.has(key)) this.#settle(key);
+      const waitMs = done.ok ? COMPARE_EVERY_MS : RETRY_MS;
+      if (!done.ok || done.value)
+        await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+    this.#settle(key);
+    // Not a turn later: what is seen in between would wait for the next time.
+    this.#running.delete(key);
+  }
+
+  #settle(key: string): void {
+    this.#unsettled.get(key)?.resolve();
+    this.#unsettled.delete(key);
+  }
+
+  #taken(key: string): Sight | undefined {
+    const sight = this.#waiting.get(key);
+    this.#waiting.delete(key);
+    return sight;
+  }
+
+  /** Whether anything had changed. */
+  async #compare(sight: Sight): Promise<Result<boolean, Refusal>> {
+    const { words } = this.#options;
+    const ready = await words.ready();
+    if (!ready.ok) return ready;
+    const store = await words.store();
+    if (!store.ok) return store;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const changes = await this.#changesOf(sight, store.value);
+      if (!changes.ok) return changes;
+      if (changes.value.length === 0) return ok(false);
+      const saved = await words.save(changes.value.map(({ change }) => change));
+      if (!saved.ok) return saved;
+      if (!saved.value) continue;
+      for (const { change, says, kind } of changes.value) {
+        this.#lookedAt.set(change.word.id, sight.connection);
+        if (change.deed === undefined) continue;
+        this.#toldMs.set(kind, change.deed.atMs);
+        this.#options.log.warn(says, { server: sight.spec.name });
+      }
+      return ok(true);
+    }
+    return ok(true);
+  }
+
+  async #changesOf(
+    { spec, tools, connection }: Sight,
+    store: WordStore,
+  ): Promise<Result<readonly Change[], Refusal>> {
+    const known = await this.#learn(spec, tools, store);
+    if (!known.ok) return known;
+    const changes: Change[] = [];
+    const seen = new Set<string>();
+    const turns = new Turns();
+    for (const tool of tools) {
+      if (turns.isOver) await turns.next();
+      const id = toolIdIn(spec, tool);
+      // Of two tools with one name the first is listed.
+      if (id === undefined || seen.has(id)) continue;
+      seen.add(id);
+      if (!this.#accepted.has(id) && this.#unaccepted.has(id)) continue;
+      const now = { digest: digestOf(tool), text: tool.bytes.toString() };
+      const isAccepted = this.#accepted.get(id) === now.digest;
+      const word = this.#options.words.tool(id);
+      const isNewlyConnected = this.#lookedAt.get(id) !== connection;
+      if (word?.drift?.digest === (isAccepted ? undefined : now.digest) && isCompared(word)) {
+        const same = isNewlyConnected && word !== undefined ? wordAfterSame(word) : word;
+        if (same !== undefined && same !== word) changes.push(this.#quietChange(same));
+        continue;
+      }
+      const accepted = isAccepted ? ok(now) : await store.accepted(id);
+      if (!accepted.ok) return accepted;
+      if (accepted.value === undefined) {
+        this.#unaccepted.add(id);
+        continue;
+      }
+      const change = this.#changeOf({ spec, tool, id, accepted: accepted.value, now, isNewlyConnected });
+      if (change !== undefined) changes.push(change);
+    }
+    return ok(changes);
+  }
+
+  /** Which definitions are accepted; those of tools that were never seen are from now on. */
+  async #learn(
+    spec: ServerSpec,
+    tools: readonly Definition[],
+    store: WordStore,
+  ): Promise<Result<undefined, Refusal>> {
+    const key = idsOf(spec).serverId;
+    const learnt = this.#learnt.get(key) ?? 0;
+    const unknown = new Map<string, { readonly id: string } & Text>();
+    const turns = new Turns();
+    for (const tool of tools) {
+      if (turns.isOver) await turns.next();
+      const id = toolIdIn(spec, tool);
+      // What no client is shown was never accepted by anybody.
+      if (id === undefined || isWithheld(tool) || this.#accepted.has(id) || unknown.has(id)) continue;
+      if (learnt + unknown.size >= MOST_ACCEPTED) break;
+      unknown.set(id, { id, digest: digestOf(tool), text: tool.bytes.toString() });
+    }
+    if (unknown.size === 0) return ok(undefined);
+    const accepted = await store.acceptFirst([...unknown.values()]);
+    if (!accepted.ok) return accepted;
+    for (const [id, digest] of accepted.value) this.#accepted.set(id, digest);
+    this.#learnt.set(key, learnt + unknown.size);
+    if (learnt + unknown.size >= MOST_ACCEPTED)
+      this.#options.log.warn('a server has had so many tools that new ones are not compared any more', {
+        server: spec.name,
+        tools: MOST_ACCEPTED,
+      });
+    return ok(undefined);
+  }
+
+  /** Undefined: nothing is to be kept. */
+  #changeOf({ spec, tool, id, accepted, now, isNewlyConnected }: Compared): Change | undefined {
+    const { words, prose } = this.#options;
+    const before = words.tool(id) ?? wordFor(spec, tool, id);
+    const atMs = this.#options.nowMs();
+    // What an operator wrote in the config file or through the API is no news to operators.
+    const isOwn = restToolOf(spec, tool) !== undefined;
+    const drift = isOwn ? undefined : driftOf(accepted, now, { nowMs: atMs, ...definitionSourceOf(spec) });
+    if (drift === undefined && before.drift === undefined) {
+      this.#accepted.set(id, now.digest);
+      return undefined;
+    }
+    const body = wordAfter(before, { drift, isNewlyConnected });
+    const kind = `${id} ${driftKindOf(body, prose)}`;
+    const isTold = atMs - (this.#toldMs.get(kind) ?? -Infinity) >= TELL_EVERY_MS;
+    const quiet = this.#quietChange(body);
+    if (isOwn || !isTold || !isDriftNews(before, body)) return quiet;
+    const deed = driftDeed(before, body, atMs);
+    return { change: { ...quiet.change, deed }, says: driftSays(body, prose), kind };
+  }
+
+  /** One that nobody need be told of. */
+  #quietChange(body: ToolWord): Change {
+    const former = this.#options.words.find('tool', body.id);
+    const word = { kind: 'tool', id: body.id, body: isSilent(body) ? undefined : body } as const;
+    return { change: { word, former: former?.revision }, says: '', kind: '' };
+  }
+}
+
+function isWithheld({ fitness }: Definition): boolean {
+  return fitness.legacy.kind === 'withheld' && fitness.modern.kind === 'withheld';
+}
+
+interface Compared {
+  readonly spec: ServerSpec;
+  readonly tool: Definition;
+  readonly id: string;
+  readonly accepted: Text;
+  readonly now: Text;
+  readonly isNewlyConnected: boolean;
+}
+
+interface Change {
+  readonly change: WordChange;
+  /** For the log. */
+  readonly says: string;
+  /** Changes of one kind are told of once in a while. */
+  readonly kind: string;
+}
+
+/** Of a tool of which nothing was said so far. */
+export function wordFor(spec: ServerSpec, { key = '' }: Definition, id: string): ToolWord {
+  return { id, server: spec.name, identity: idsOf(spec).identity, name: key, overrides: {} };
+}
+
+/** Whether the drift that is kept was judged by this version. */
+function isCompared(word: ToolWord | undefined): boolean {
+  return word?.drift?.risks.some(({ code }) => code === 'not_compared') !== true;
+}

@@ -1,0 +1,216 @@
+import type { Deed } from '../../core/deed.ts';
+import { sha256 } from '../../core/digest.ts';
+import { gatewayIdOf } from '../../core/hints/hint.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { sentenceOf } from '../../core/sentences.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import { idsOf } from './tool-claims.ts';
+import type { Log } from '../ports/link.ts';
+import type { WordEdit, Words } from './words.ts';
+
+export interface InstructionsReviewOptions {
+  readonly words: Words;
+  readonly log: Log;
+  readonly nowMs: () => number;
+}
+
+/** One text of instructions. */
+export interface InstructionsText {
+  /** SHA-256 of the whole text as the server gave it, in hexadecimal, so that it does not depend on a limit. */
+  readonly digest: string;
+  /** Cut where it was too long. */
+  readonly text: string;
+}
+
+/** Of a server that gives no instructions: the first that it gives later are a change. */
+const NONE: InstructionsText = { digest: sha256(''), text: '' };
+
+/** What is kept of the instructions of one server: the text that was accepted, and the one that differs from it. */
+export interface InstructionsState {
+  readonly server: string;
+  readonly identity: string;
+  readonly accepted: InstructionsText;
+  /** What the server says now; undefined: what was accepted, or nothing. */
+  readonly changed?: (InstructionsText & { readonly sinceMs: number }) | undefined;
+}
+
+/** The instructions of one server, for who reviews them. */
+export interface InstructionsView {
+  readonly gatewayId: string;
+  readonly serverName: string;
+  /** SHA-256 of the whole accepted text, in hexadecimal. */
+  readonly digest: string;
+  /** The accepted text, which models get. */
+  readonly text: string;
+  /** What the server says now, which models do not get. Absent: the accepted text, or nothing. */
+  readonly drift?: { readonly since: string; readonly digest: string; readonly text: string } | undefined;
+}
+
+export interface InstructionsReviewer {
+  readonly subject: string;
+  /** Why what is to be accepted is not what the reviewer saw; absent: whatever the server says now is accepted. */
+  readonly objection?: ((view: InstructionsView) => Refusal | undefined) | undefined;
+}
+
+const NOT_COMPARED =
+  'the instructions of a server could not be compared; models get those that were accepted';
+
+/**
+ * Holds the instructions of servers to the text that was accepted: the first that was seen, or the one that an operator
+ * reviewed last. Trust decides nothing here: what models are told to do is for people to read.
+ */
+export class InstructionsReview {
+  readonly #options: InstructionsReviewOptions;
+
+  /** Texts that were seen first, by the ids of their servers, until the store has them. */
+  readonly #first = new Map<string, InstructionsText>();
+
+  constructor(options: InstructionsReviewOptions) {
+    this.#options = options;
+  }
+
+  /** What of a server's text models may be given: the accepted text; undefined where none is known. */
+  passed(spec: ServerSpec, now: InstructionsText | undefined): string | undefined {
+    if (now === undefined) return undefined;
+    const accepted = this.stateOf(spec)?.accepted ?? this.#first.get(idsOf(spec).serverId);
+    // The accepted text may have been cut under another limit.
+    if (accepted?.digest === now.digest) return now.text;
+    return accepted?.text === NONE.text ? undefined : accepted?.text;
+  }
+
+  stateOf(spec: ServerSpec): InstructionsState | undefined {
+    return this.#options.words.find('instructions', idsOf(spec).serverId)?.body as
+      InstructionsState | undefined; // only this class writes it
+  }
+
+  /** A server gave this text, or none. Resolves when that is kept: as accepted where it is the first, else as changed. */
+  async saw(spec: ServerSpec, now: InstructionsText = NONE): Promise<void> {
+    if (isSettled(this.stateOf(spec), now)) return;
+    const { log, words } = this.#options;
+    const id = idsOf(spec).serverId;
+    try {
+      const ready = await words.ready();
+      if (ready.ok && this.stateOf(spec) === undefined && !this.#first.has(id)) this.#first.set(id, now);
+      const kept = await this.#change(spec, (before) => this.#seen(spec, before, now));
+      if (!kept.ok) log.warn(NOT_COMPARED, { server: spec.name, cause: sentenceOf(kept.error) });
+    } catch (error) {
+      log.error(NOT_COMPARED, { server: spec.name, error: String(error) });
+    } finally {
+      this.#first.delete(id);
+    }
+  }
+
+  /** Undefined: no instructions of this server were ever seen. */
+  viewOf(spec: ServerSpec): InstructionsView | undefined {
+    const state = this.stateOf(spec);
+    const hasText = state !== undefined && (state.accepted.text !== NONE.text || state.changed !== undefined);
+    return hasText ? viewOf(state) : undefined;
+  }
+
+  /** Accepts what a server says now. SERVER_UNKNOWN where it never said anything, or the reviewer's objection. */
+  async accept(
+    spec: ServerSpec,
+    { subject, objection }: InstructionsReviewer,
+  ): Promise<Result<InstructionsView, Refusal>> {
+    const done = await this.#change(spec, (before) => {
+      if (before === undefined) return err({ code: 'SERVER_UNKNOWN', name: spec.name, known: [] });
+      const objected = objection?.(viewOf(before));
+      if (objected !== undefined) return err(objected);
+      if (before.changed === undefined) return ok({ body: before, value: undefined });
+      const { changed, ...rest } = before;
+      const after: InstructionsState = { ...rest, accepted: { digest: changed.digest, text: changed.text } };
+      const deed = this.#deed(spec, 'instructions.review', { subject, before, after });
+      return ok({ body: after, value: undefined, deed });
+    });
+    if (!done.ok) return done;
+    const view = this.viewOf(spec);
+    return view === undefined ? err({ code: 'SERVER_UNKNOWN', name: spec.name, known: [] }) : ok(view);
+  }
+
+  #seen(
+    spec: ServerSpec,
+    before: InstructionsState | undefined,
+    now: InstructionsText,
+  ): Result<WordEdit<undefined>, Refusal> {
+    if (before === undefined) {
+      const body: InstructionsState = { server: spec.name, identity: idsOf(spec).identity, accepted: now };
+      return ok({ body, value: undefined });
+    }
+    if (isSettled(before, now)) return ok({ body: before, value: undefined });
+    const { changed, ...rest } = before;
+    if ((changed ?? before.accepted).digest === now.digest)
+      return ok({
+        body:
+          changed === undefined ? { ...rest, accepted: now } : { ...rest, changed: { ...changed, ...now } },
+        value: undefined,
+      });
+    const isBack = before.accepted.digest === now.digest;
+    const after: InstructionsState = isBack
+      ? rest
+      : { ...rest, changed: { ...now, sinceMs: this.#options.nowMs() } };
+    const deed = this.#deed(spec, isBack ? 'instructions.undrift' : 'instructions.drift', {
+      subject: `server:${spec.name}`,
+      before,
+      after,
+    });
+    this.#options.log.warn(
+      isBack
+        ? 'the instructions of a server are again the text that was accepted'
+        : 'the instructions of a server have changed and wait for a review; models get the accepted text',
+      { server: spec.name },
+    );
+    return ok({ body: after, value: undefined, deed });
+  }
+
+  #deed(
+    spec: ServerSpec,
+    action: string,
+    {
+      subject,
+      before,
+      after,
+    }: Readonly<Record<'before' | 'after', InstructionsState>> & { readonly subject: string },
+  ): Deed {
+    const digests = ({ accepted, changed }: InstructionsState): unknown => ({
+      accepted: accepted.digest,
+      ...(changed && { changed: changed.digest }),
+    });
+    return {
+      atMs: this.#options.nowMs(),
+      subject,
+      action,
+      target: { kind: 'gateway', id: gatewayIdOf(spec.name), name: spec.name },
+      before: digests(before),
+      after: digests(after),
+    };
+  }
+
+  #change(
+    spec: ServerSpec,
+    edit: (before: InstructionsState | undefined) => Result<WordEdit<undefined>, Refusal>,
+  ): Promise<Result<undefined, Refusal>> {
+    return this.#options.words.change(
+      { kind: 'instructions', id: idsOf(spec).serverId },
+      (body) => edit(body as InstructionsState | undefined), // only this class writes it
+    );
+  }
+}
+
+function viewOf({ server, accepted, changed }: InstructionsState): InstructionsView {
+  const since = changed && new Date(changed.sinceMs).toISOString();
+  return {
+    gatewayId: gatewayIdOf(server),
+    serverName: server,
+    ...accepted,
+    ...(changed && since !== undefined && { drift: { since, digest: changed.digest, text: changed.text } }),
+  };
+}
+
+/** Whether nothing of it has to be kept. A server that stops giving instructions has models told nothing. */
+function isSettled(state: InstructionsState | undefined, now: InstructionsText): boolean {
+  if (state === undefined) return false;
+  const { digest, text } = state.changed ?? state.accepted;
+  const isGone = now.text === NONE.text && state.accepted.text !== NONE.text;
+  return isGone || (digest === now.digest && text === now.text);
+}

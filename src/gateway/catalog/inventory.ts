@@ -1,0 +1,160 @@
+import { printable } from '../../core/printable.ts';
+import { boundedText, sentenceOf } from '../../core/sentences.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ListedKind } from '../../protocol/definition-rules.ts';
+import { ListFrame } from '../../protocol/list-frame.ts';
+import { ownRequest, type ResponseMessage } from '../../protocol/message.ts';
+import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { ListBudget, type ListCut, type ListLimits } from './list-budget.ts';
+import { ownAsk, type Definition, type Inventory, type Link, type ListKind } from '../ports/link.ts';
+import { isUnchanged, readDefinition, type EntrySource } from './read-definition.ts';
+import { Turns } from './turns.ts';
+
+export const EMPTY_INVENTORY: Inventory = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
+
+interface ListFacts {
+  readonly method: string;
+  /** The capability that says that the server has this list. */
+  readonly capability: string;
+  /** The member that names an entry. */
+  readonly key: string;
+  readonly kind: ListedKind;
+}
+
+export const LISTS: Readonly<Record<ListKind, ListFacts>> = {
+  tools: { method: 'tools/list', capability: 'tools', key: 'name', kind: 'tool' },
+  prompts: { method: 'prompts/list', capability: 'prompts', key: 'name', kind: 'prompt' },
+  resources: { method: 'resources/list', capability: 'resources', key: 'uri', kind: 'resource' },
+  resourceTemplates: {
+    method: 'resources/templates/list',
+    capability: 'resources',
+    key: 'uriTemplate',
+    kind: 'resourceTemplate',
+  },
+};
+
+export const LIST_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources', 'resourceTemplates'];
+
+/** A server that never stops giving cursors is stopped here. */
+const MOST_PAGES = 1_000;
+const METHOD_NOT_FOUND = -32601;
+
+export interface Reading {
+  readonly timeoutMs: number;
+  /** Entries of the last reading: those that did not change are kept as they are. */
+  readonly before: readonly Definition[];
+  readonly limits: ListLimits;
+  /** Whether it is of use still; asked now and then. */
+  readonly isWanted?: (() => boolean) | undefined;
+  readonly nowMs?: (() => number) | undefined;
+  /** The clock that stretches of work are measured by. */
+  readonly workMs?: (() => number) | undefined;
+  /** Told how many bytes each answer had, and of each stretch of work how many ms it took. */
+  readonly onWork?: ((work: { readonly bytes: number } | { readonly ms: number }) => void) | undefined;
+}
+
+export interface ListRead {
+  readonly definitions: readonly Definition[];
+  /** What was left out, and why; undefined: nothing. */
+  readonly cut: ListCut | undefined;
+}
+
+const EMPTY: ListRead = { definitions: [], cut: undefined };
+
+/** Reads one list of a server, page by page until it ends or a limit is reached. The error is a phrase. */
+export async function readList(
+  link: Link,
+  kind: ListKind,
+  reading: Reading,
+): Promise<Result<ListRead, string>> {
+  const { method, capability } = LISTS[kind];
+  if (link.capabilities[capability] === undefined) return ok(EMPTY);
+  const found = new Entries(kind, reading, link.hasHeaders === true);
+  const cursors = new Set<string | undefined>(['']);
+  let cursor: string | undefined;
+  do {
+    const answer = await link.ask(
+      ownAsk(ownRequest(method, cursor === undefined ? {} : { cursor }), reading.timeoutMs),
+    );
+    if (!answer.ok) return err(`${method}: ${sentenceOf(answer.error)}`);
+    const { message } = answer.value;
+    const result = memberOf(message.root, 'result');
+    if (result === undefined) {
+      const { code, text } = errorIn(message);
+      const isAbsent = code === String(METHOD_NOT_FOUND);
+      return kind === 'resourceTemplates' && isAbsent ? ok(EMPTY) : err(`${method} failed: ${code} ${text}`);
+    }
+    reading.onWork?.({ bytes: message.bytes.length });
+    const page = await found.take(message.bytes.subarray(result.start, result.end));
+    if (!page.ok) return err(`${method} was answered by a result that is no list: ${page.error}`);
+    cursors.add(cursor);
+    cursor = page.value;
+    // A cursor that is empty, or came before, leads nowhere: the list ends here.
+  } while (cursor !== undefined && !cursors.has(cursor) && cursors.size < MOST_PAGES);
+  return ok({ definitions: found.definitions, cut: found.budget.cut });
+}
+
+/** What a server said in place of a list, for people. */
+function errorIn({ bytes, root }: ResponseMessage): { readonly code: string; readonly text: string } {
+  const error = memberOf(root, 'error')?.object;
+  const code = memberOf(error, 'code');
+  const text = textOf(bytes, memberOf(error, 'message')) ?? '(no message)';
+  return {
+    code: code === undefined ? '(no code)' : shown(rawOf(bytes, code)),
+    text: shown(text),
+  };
+}
+
+function shown(text: string): string {
+  return printable(boundedText(text));
+}
+
+/** Bytes of a result that are looked at before it is asked whether others have waited long enough. */
+const STEPS = 20_000;
+
+/** What was found of a list so far. Reads in turns, so that nothing else waits for a large list. */
+class Entries {
+  readonly definitions: Definition[] = [];
+  readonly budget: ListBudget;
+  readonly #source: EntrySource;
+  readonly #reading: Reading;
+  readonly #kind: ListKind;
+
+  constructor(kind: ListKind, reading: Reading, hasHeaders: boolean) {
+    this.#kind = kind;
+    this.#reading = reading;
+    this.budget = new ListBudget(reading.limits);
+    const known = new Map(reading.before.map((definition) => [definition.key, definition]));
+    this.#source = { kind: LISTS[kind].kind, key: LISTS[kind].key, known, hasHeaders };
+  }
+
+  /** Takes the entries of one page. The cursor of the next page; undefined where none is wanted. The error is a phrase. */
+  async take(result: Buffer): Promise<Result<string | undefined, string>> {
+    const { isWanted = () => true, nowMs, workMs, onWork } = this.#reading;
+    const frame = new ListFrame(result, this.#kind);
+    const turns = new Turns({ nowMs, workMs, onWork: (ms) => onWork?.({ ms }) });
+    while (!frame.isDone && !this.budget.isSpent) {
+      for (const { start, end, values } of frame.read(STEPS)) {
+        if (!this.#takeEntry(result.subarray(start, end), values)) break;
+        if (turns.isOver) await turns.next();
+      }
+      if (turns.isOver) await turns.next();
+      if (!isWanted()) return err('nobody waits for it any more');
+    }
+    turns.end();
+    if (frame.fault !== undefined) return err(frame.fault);
+    if (!frame.hasList) return err(`it has no ${JSON.stringify(this.#kind)} array`);
+    return ok(this.budget.isSpent ? undefined : frame.nextCursor);
+  }
+
+  /** Whether there is room for more. */
+  #takeEntry(slice: Buffer, values: number): boolean {
+    const taken = this.budget.take({ bytes: slice.length, values });
+    if (taken === 'full') return false;
+    if (taken === 'skip') return true;
+    // Most lists keep their order.
+    const before = this.#reading.before[this.definitions.length];
+    this.definitions.push(isUnchanged(slice, before) ? before : readDefinition(slice, this.#source));
+    return true;
+  }
+}

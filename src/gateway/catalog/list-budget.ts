@@ -1,0 +1,93 @@
+import type { Settings } from '../../core/settings.ts';
+
+/** How much of one list of one server is kept. */
+export type ListLimits = Pick<Settings, 'limits.listEntries' | 'limits.listBytes'>;
+
+/** Each definition is checked in one go, and one that is larger than this would hold up all calls. */
+const MOST_BYTES = 1024 * 1024;
+/** The same of the values in its objects and arrays. */
+const MOST_VALUES = 20_000;
+
+/** What was left out of a list. */
+export interface ListCut {
+  /** How many entries were kept. */
+  readonly kept: number;
+  /** The limit behind which the list was not read any further; undefined: it was read to its end. */
+  readonly limit?: { readonly setting: keyof ListLimits; readonly value: number } | undefined;
+  /** How many entries were too large to be checked. */
+  readonly oversized: number;
+}
+
+export interface EntrySize {
+  readonly bytes: number;
+  /** In its objects and arrays, at any depth. */
+  readonly values: number;
+}
+
+/** Counts what is kept of a list while it is read. */
+export class ListBudget {
+  readonly #limits: ListLimits;
+  #kept = 0;
+  #bytes = 0;
+  #oversized = 0;
+  #limit: ListCut['limit'];
+
+  constructor(limits: ListLimits) {
+    this.#limits = limits;
+  }
+
+  /** Whether a limit was exceeded, so that no more is read. */
+  get isSpent(): boolean {
+    return this.#limit !== undefined;
+  }
+
+  get cut(): ListCut | undefined {
+    if (this.#limit === undefined && this.#oversized === 0) return undefined;
+    return { kept: this.#kept, limit: this.#limit, oversized: this.#oversized };
+  }
+
+  /** Whether the next entry is kept or skipped; full: neither it nor any after it is. */
+  take({ bytes, values }: EntrySize): 'keep' | 'skip' | 'full' {
+    if (this.#limit !== undefined) return 'full';
+    if (this.#kept + this.#oversized >= this.#limits['limits.listEntries'])
+      return this.#exceeded('limits.listEntries');
+    if (bytes > MOST_BYTES || values > MOST_VALUES) {
+      this.#oversized += 1;
+      return 'skip';
+    }
+    if (this.#bytes + bytes > this.#limits['limits.listBytes']) return this.#exceeded('limits.listBytes');
+    this.#kept += 1;
+    this.#bytes += bytes;
+    return 'keep';
+  }
+
+  #exceeded(setting: keyof ListLimits): 'full' {
+    this.#limit = { setting, value: this.#limits[setting] };
+    return 'full';
+  }
+}
+
+export function isSameCut(one: ListCut | undefined, other: ListCut | undefined): boolean {
+  return (
+    one?.kept === other?.kept &&
+    one?.oversized === other?.oversized &&
+    one?.limit?.setting === other?.limit?.setting &&
+    one?.limit?.value === other?.limit?.value
+  );
+}
+
+/** What people are told of it, behind the name of the server. */
+export function cutPhrases(what: string, { kept, limit, oversized }: ListCut): readonly string[] {
+  return [
+    ...(limit === undefined
+      ? []
+      : [
+          `only the first ${kept} of its ${what} are listed: there are more than ${limit.setting} (${limit.value}) allows`,
+        ]),
+    ...(oversized === 0
+      ? []
+      : [
+          `${oversized} of its ${what} are left out: their definitions have more than ${MOST_BYTES} bytes or ${MOST_VALUES} values`,
+        ]),
+  ];
+}

@@ -1,0 +1,97 @@
+import type { ListReport } from '../../core/list-report.ts';
+import { printable } from '../../core/printable.ts';
+import { LISTS } from './inventory.ts';
+import { cutPhrases } from './list-budget.ts';
+import type { Definition, ListKind } from '../ports/link.ts';
+import type { Server } from './server.ts';
+
+/** What is listed, as far as reports go. */
+interface Listed {
+  readonly server: Server;
+  /** What its server calls it. */
+  readonly name: string;
+  readonly definition: Definition;
+}
+
+/** What of one list is withheld, listed without a part, or cut. */
+export function listReports(
+  entries: readonly Listed[],
+  { servers, kind }: { readonly servers: readonly Server[]; readonly kind: ListKind },
+): readonly ListReport[] {
+  return [
+    ...fitnessReports(entries),
+    ...servers.flatMap((server) => [...namelessReport(server, kind), ...cutReports(server, kind)]),
+  ];
+}
+
+/** Longest report; a server chooses how long its names are. */
+const LONGEST_REPORT = 1_000;
+
+export function forPeople({ code, text }: ListReport): ListReport {
+  const short = text.length > LONGEST_REPORT ? `${text.slice(0, LONGEST_REPORT)}…` : text;
+  return { code, text: printable(short) };
+}
+
+/** Most definitions of one server of which it is said one by one what is wrong with them. */
+const MOST_REPORTED = 100;
+
+function fitnessReports(entries: readonly Listed[]): readonly ListReport[] {
+  const reports: ListReport[] = [];
+  const counts = new Map<Server, number>();
+  for (const entry of entries)
+    for (const report of fitnessReport(entry)) {
+      const count = (counts.get(entry.server) ?? 0) + 1;
+      counts.set(entry.server, count);
+      if (count <= MOST_REPORTED) reports.push(report);
+    }
+  const more = [...counts].filter(([, count]) => count > MOST_REPORTED);
+  return [
+    ...reports,
+    ...more.map(([{ spec }, count]): ListReport => ({
+      code: 'withheld',
+      text: `${spec.name}: ${count - MOST_REPORTED} more are withheld or listed without a part`,
+    })),
+  ];
+}
+
+function fitnessReport(entry: Listed): readonly ListReport[] {
+  const { legacy, modern } = entry.definition.fitness;
+  const worse = legacy.kind === 'whole' ? modern : legacy;
+  const whose = `${entry.server.spec.name}: ${entry.name}`;
+  if (worse.kind === 'whole') return [];
+  const era = legacy.kind === modern.kind ? '' : ` from ${worse === legacy ? 'legacy' : 'modern'} clients`;
+  if (worse.kind === 'withheld')
+    return [{ code: 'withheld', text: `${whose} is withheld${era}: ${worse.reason}` }];
+  const paths = worse.paths.map((path) => path.join('.')).join(', ');
+  const text = `${whose} is listed without ${paths}${era}: ${worse.reasons.join('; ')}`;
+  return [{ code: 'member_left_out', text }];
+}
+
+function namelessReport(server: Server, kind: ListKind): readonly ListReport[] {
+  const nameless = server.inventory[kind].filter((definition) => definition.key === undefined).length;
+  return nameless === 0
+    ? []
+    : [
+        {
+          code: 'withheld',
+          text: `${server.spec.name}: ${nameless} of its ${kind} have no ${LISTS[kind].key} and are withheld`,
+        },
+      ];
+}
+
+function cutReports(server: Server, kind: ListKind): readonly ListReport[] {
+  const cut = server.lists.cutOf(kind);
+  return cut === undefined
+    ? []
+    : cutPhrases(WHAT[kind], cut).map((phrase) => ({
+        code: 'list_limit',
+        text: `${server.spec.name}: ${phrase}`,
+      }));
+}
+
+const WHAT: Readonly<Record<ListKind, string>> = {
+  tools: 'tools',
+  prompts: 'prompts',
+  resources: 'resources',
+  resourceTemplates: 'resource templates',
+};

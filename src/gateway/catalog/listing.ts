@@ -1,0 +1,234 @@
+import type { Refusal } from '../../core/refusal.ts';
+import type { ListReport } from '../../core/list-report.ts';
+import { publicNames } from '../../core/names.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { changedDefinition } from '../../protocol/definition.ts';
+import type { Era } from '../../protocol/eras.ts';
+import { modernMembers } from '../../protocol/translate.ts';
+import { LISTS } from './inventory.ts';
+import { forPeople, listReports } from './list-reports.ts';
+import type { Said } from './tool-claims.ts';
+import type { Definition, ListKind } from '../ports/link.ts';
+import type { Server } from './server.ts';
+
+/** One thing that a client can ask for, and where it is. */
+export interface Entry {
+  /** The public name, or the URI (template), which never changes. */
+  readonly key: string;
+  readonly server: Server;
+  /** What its server calls it. */
+  readonly name: string;
+  readonly definition: Definition;
+  /** What somebody noted on it, for models to read. */
+  readonly notes?: string | undefined;
+  /** What operators say of a tool. */
+  readonly said?: Said | undefined;
+}
+
+/** What a list shows of an entry; also of a tool of Assay's own, which has no server. */
+export type Shown = Omit<Entry, 'server'>;
+
+/** Most entries on one page. Many clients ignore cursors, so a page is large. */
+export const PAGE_SIZE = 1_000;
+/** A page ends behind the entry with which it has so many bytes: it is made in one go. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** What a list consists of. */
+export interface ListingContent {
+  readonly kind: ListKind;
+  readonly entries: readonly Entry[];
+  /** Tools that an operator keeps from clients. */
+  readonly disabled?: readonly Entry[];
+  /** Tools of Assay's own, which come before the others. */
+  readonly own?: readonly Shown[];
+  /** Names that several wanted, and those that they got instead. */
+  readonly contested?: ReadonlyMap<string, readonly string[]>;
+  readonly reports?: readonly ListReport[];
+}
+
+/** One list as clients of one endpoint see it. Never changes once it is built; a change makes a new one. */
+export class Listing {
+  readonly entries: readonly Entry[];
+  /** Tools that an operator keeps from clients. */
+  readonly disabled: readonly Entry[];
+  readonly reports: readonly ListReport[];
+  readonly #own: readonly Shown[];
+  readonly #kind: ListKind;
+  readonly #byKey: ReadonlyMap<string, Entry>;
+  readonly #contested: ReadonlyMap<string, readonly string[]>;
+  readonly #shown: Partial<Record<Era, readonly Shown[]>> = {};
+  readonly #pages = new Map<string, Buffer>();
+  /** Where the pages begin to which one leads that begins at the front. */
+  readonly #starts = new Set<string>();
+
+  constructor(content: ListingContent) {
+    const { kind, entries, disabled = [], own = [], contested = new Map(), reports = [] } = content;
+    this.#kind = kind;
+    this.entries = entries;
+    this.disabled = disabled;
+    this.#own = own;
+    this.#byKey = new Map(entries.map((entry) => [entry.key, entry]));
+    this.#contested = contested;
+    this.reports = reports;
+  }
+
+  find(key: string): Entry | undefined {
+    return this.#byKey.get(key);
+  }
+
+  /** The names that took the place of one that several tools wanted. */
+  candidates(key: string): readonly string[] | undefined {
+    return this.#contested.get(key);
+  }
+
+  /** Whether an operator keeps this tool from clients. */
+  isDisabled(key: string): boolean {
+    return this.disabled.some((entry) => entry.key === key);
+  }
+
+  /** Whether clients would see no difference to another listing. */
+  isSame(other: Listing): boolean {
+    const [these, those] = [this.#all, other.#all];
+    return (
+      these.length === those.length &&
+      these.every(({ key, definition, notes, said }, index) => {
+        const twin = those[index];
+        return (
+          twin?.key === key &&
+          twin.definition === definition &&
+          twin.notes === notes &&
+          twin.said?.members === said?.members
+        );
+      })
+    );
+  }
+
+  get isEmpty(): boolean {
+    return this.#all.length === 0;
+  }
+
+  get #all(): readonly Shown[] {
+    return this.#own.length === 0 ? this.entries : [...this.#own, ...this.entries];
+  }
+
+  /** JSON text of the list's result, from after the entry that the cursor names. Made once, then only written. */
+  page(era: Era, cursor: string | undefined): Result<Buffer, Refusal> {
+    const shown = (this.#shown[era] ??= this.#all.filter(
+      (e) => e.definition.fitness[era].kind !== 'withheld',
+    ));
+    const start = cursor === undefined ? 0 : this.#startAfter(shown, cursor);
+    if (start === undefined) return err({ code: 'CURSOR_INVALID' });
+    const key = `${era} ${start}`;
+    const made = this.#pages.get(key) ?? this.#makePage(shown, start, era);
+    // A cursor that a client made up gets its page, but none that is kept.
+    if (start === 0 || this.#starts.has(key)) {
+      this.#pages.set(key, made);
+      this.#starts.add(`${era} ${pageEnd(shown, start)}`);
+    }
+    return ok(made);
+  }
+
+  #startAfter(shown: readonly Shown[], cursor: string): number | undefined {
+    const last = this.#byKey.get(Buffer.from(cursor, 'base64url').toString());
+    const index = last === undefined ? -1 : shown.indexOf(last);
+    return index < 0 ? undefined : index + 1;
+  }
+
+  #makePage(shown: readonly Shown[], start: number, era: Era): Buffer {
+    const entries = shown.slice(start, pageEnd(shown, start));
+    const last = entries.at(-1);
+    const hasMore = last !== undefined && start + entries.length < shown.length;
+    const method = LISTS[this.#kind].method;
+    const pieces: Buffer[] = [Buffer.from(`{"${this.#kind}":[`)];
+    for (const [index, entry] of entries.entries()) {
+      if (index > 0) pieces.push(COMMA);
+      pieces.push(shownDefinition(entry, era));
+    }
+    pieces.push(Buffer.from(']'));
+    if (hasMore) pieces.push(Buffer.from(`,"nextCursor":"${Buffer.from(last.key).toString('base64url')}"`));
+    if (era === 'modern')
+      for (const [key, value] of modernMembers(method)) pieces.push(Buffer.from(`,"${key}":${value}`));
+    pieces.push(Buffer.from('}'));
+    return Buffer.concat(pieces);
+  }
+}
+
+function pageEnd(shown: readonly Shown[], start: number): number {
+  const most = Math.min(start + PAGE_SIZE, shown.length);
+  let bytes = 0;
+  for (let at = start; at < most; at += 1) {
+    bytes += shown[at]?.definition.bytes.length ?? 0;
+    if (bytes >= PAGE_BYTES) return at + 1;
+  }
+  return most;
+}
+
+export interface Source {
+  readonly kind: ListKind;
+  readonly servers: readonly Server[];
+  /** Whether tools and prompts get public names; otherwise they keep their server's own. */
+  readonly isAggregated: boolean;
+}
+
+/** One list of all these servers. */
+export function listingOf({ kind, servers, isAggregated }: Source): Listing {
+  const named = LISTS[kind].key === 'name';
+  const sources = servers.flatMap((server) =>
+    server.inventory[kind].flatMap((definition) =>
+      definition.key === undefined ? [] : [{ server, definition, name: definition.key }],
+    ),
+  );
+  const given =
+    named && isAggregated
+      ? publicNames(
+          sources.map(({ server, name }) => ({
+            server: server.spec.name,
+            name,
+            isPrefixed: server.spec.prefix,
+          })),
+        )
+      : { names: sources.map(({ name }) => name), contested: NOTHING_CONTESTED, reports: [] };
+  const reports = [...given.reports];
+  const byKey = new Map<string, Entry>();
+  for (const [index, source] of sources.entries()) {
+    const key = given.names[index];
+    if (key === undefined) continue;
+    const first = byKey.get(key);
+    if (first === undefined) byKey.set(key, entryOf(kind, source, key));
+    else
+      reports.push({
+        code: 'name_hidden',
+        text: `${source.server.spec.name}: ${key} is hidden, ${first.server.spec.name} has it already`,
+      });
+  }
+  const known = [...byKey.values()];
+  const entries = known.filter(({ said }) => said?.isDisabled !== true);
+  return new Listing({
+    kind,
+    entries,
+    disabled: known.filter(({ said }) => said?.isDisabled === true),
+    contested: given.contested,
+    reports: [...reports, ...listReports(entries, { servers, kind })].map(forPeople),
+  });
+}
+
+function entryOf(kind: ListKind, source: Omit<Entry, 'key'>, key: string): Entry {
+  const said =
+    kind === 'tools' ? source.server.claims.saidOf(source.server.spec, source.definition) : undefined;
+  // One form for all: calls look at entries of two forms more slowly.
+  return { ...source, key, said };
+}
+
+const NOTHING_CONTESTED: ReadonlyMap<string, readonly string[]> = new Map();
+
+const COMMA: Buffer = Buffer.from(',');
+
+function shownDefinition(entry: Shown, era: Era): Buffer {
+  const fitness = entry.definition.fitness[era];
+  return changedDefinition(entry.definition.bytes, {
+    name: entry.key === entry.name ? undefined : entry.key,
+    notes: entry.notes,
+    without: fitness.kind === 'without' ? fitness.paths : [],
+    members: entry.said?.members,
+  });
+}

@@ -1,0 +1,227 @@
+import { countBySubject, whoMakesRoom } from '../../core/fair-share.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { Ending } from '../../core/supervision.ts';
+import type { LinkChoice } from './link-choice.ts';
+import type { Ask, Connect, Link, Log } from '../ports/link.ts';
+import { PrivateLink, START_LIMIT_MS, type Wish } from './private-link.ts';
+import { ResourceSubscriptions } from './resource-subscriptions.ts';
+
+export interface PrivateLinksDeps {
+  readonly spec: () => ServerSpec;
+  readonly connect: Connect;
+  readonly log: Log;
+  readonly limits: Pick<
+    Settings,
+    'limits.processesPerServer' | 'limits.linksPerServer' | 'limits.idleLinkMs'
+  >;
+}
+
+/** How long a call waits for its link. */
+export type Patience = Pick<Ask, 'timeoutMs' | 'cancellation'>;
+
+/** A wish that lasts beyond one request. */
+interface LastingWish extends Wish {
+  readonly choice: Extract<LinkChoice, { kind: 'own' }>;
+}
+
+/** What a client wants to hear of outlasts the links on which it is told. */
+interface Kept {
+  readonly subscriptions: ResourceSubscriptions;
+  readonly wish: LastingWish;
+}
+
+/** Wait in ms before a link that has broken is opened again for who is told of resources; it doubles up to the longest. */
+const REOPEN_MS = 1_000;
+const LONGEST_REOPEN_MS = 60_000;
+
+/** The links of one server that belong to one client each: opened when they are wanted, ended with their client. */
+export class PrivateLinks {
+  readonly #deps: PrivateLinksDeps;
+  readonly #byKey = new Map<string, PrivateLink>();
+  readonly #kept = new Map<string, Kept>();
+  readonly #all = new Set<PrivateLink>();
+  #sweeping: NodeJS.Timeout | undefined;
+  #stopped: string | undefined;
+
+  constructor(deps: PrivateLinksDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /**
+   * The link of a wish, opened where there is none. Who gets it calls `release`, once. SERVER_UNREACHED, SERVER_BUSY,
+   * AUTHORIZATION_NEEDED; SERVER_UNAVAILABLE where it does not stand in time, CANCELLED.
+   */
+  async take(wish: Wish, patience: Patience, vain = 0): Promise<Result<PrivateLink, Refusal>> {
+    const { choice } = wish;
+    const known = choice.kind === 'own' ? this.#byKey.get(choice.key) : undefined;
+    const link = known ?? this.#make(wish, vain);
+    if (link === undefined) return err(this.#full());
+    link.hold();
+    if (link.link !== undefined) return ok(link);
+    const server = this.#deps.spec().name;
+    const opened = await Promise.race([link.opened, outOf(patience, link.opened)]);
+    if (opened === undefined) return ok(link);
+    link.release();
+    if ('cause' in opened) return err(refusalOf(opened, server, choice.offer.subject));
+    return err(opened.isLate ? { code: 'SERVER_UNAVAILABLE', server, cause: SLOW } : { code: 'CANCELLED' });
+  }
+
+  /** The link that a client has, if it has one. */
+  find(key: string): Link | undefined {
+    return this.#byKey.get(key)?.link;
+  }
+
+  /** Undefined where the client has no link: it is told with its first call. */
+  wantLogs(key: string, level: string): Promise<void> | undefined {
+    return this.#byKey.get(key)?.wantLogs(level);
+  }
+
+  /** The client is gone, and with it what was opened for it. */
+  end(key: string, cause: string): void {
+    this.#kept.delete(key);
+    void this.#byKey.get(key)?.close(cause);
+  }
+
+  async stop(cause: string): Promise<void> {
+    this.#stopped = cause;
+    await Promise.all([...this.#all].map((link) => link.close(cause)));
+  }
+
+  /** What clients of the server in whose place this one comes wanted to hear of. */
+  takeOver(old: PrivateLinks): void {
+    for (const [key, kept] of old.#kept) {
+      if (kept.subscriptions.isEmpty) continue;
+      this.#kept.set(key, kept);
+      this.#reopenLater(kept.wish, 0);
+    }
+  }
+
+  #make(wish: Wish, vain: number): PrivateLink | undefined {
+    if (this.#stopped !== undefined || (this.#all.size >= this.#most() && !this.#makeRoomFor(wish)))
+      return undefined;
+    const { spec, connect, log } = this.#deps;
+    const lasting = isLasting(wish) ? wish : undefined;
+    const subscriptions = this.#subscriptionsFor(lasting);
+    const onEnd = (): void => {
+      this.#all.delete(link);
+      if (this.#all.size === 0) clearInterval(this.#sweeping);
+      if (lasting !== undefined && this.#byKey.get(lasting.choice.key) === link)
+        this.#lost(lasting, link.link === undefined ? vain + 1 : 0);
+    };
+    const link: PrivateLink = new PrivateLink({ spec: spec(), connect, log, ...wish, subscriptions, onEnd });
+    if (this.#all.size === 0) this.#sweep();
+    this.#all.add(link);
+    if (lasting !== undefined) this.#byKey.set(lasting.choice.key, link);
+    return link;
+  }
+
+  #subscriptionsFor(wish: LastingWish | undefined): ResourceSubscriptions {
+    const { spec, log } = this.#deps;
+    if (wish === undefined) return new ResourceSubscriptions(spec().name, log);
+    const { key } = wish.choice;
+    const kept = this.#kept.get(key) ?? { wish, subscriptions: new ResourceSubscriptions(spec().name, log) };
+    this.#kept.set(key, kept);
+    return kept.subscriptions;
+  }
+
+  /** A link is over. A client that is told of resources, and only listens, would never ask for it again. */
+  #lost(wish: LastingWish, vain: number): void {
+    const { key } = wish.choice;
+    this.#byKey.delete(key);
+    if (this.#stopped === undefined && this.#kept.get(key)?.subscriptions.isEmpty === false)
+      this.#reopenLater(wish, vain);
+    else this.#kept.delete(key);
+  }
+
+  #reopenLater(wish: LastingWish, vain: number): void {
+    const waitMs = Math.min(REOPEN_MS * 2 ** Math.min(vain, 6), LONGEST_REOPEN_MS);
+    setTimeout(() => void this.#reopen(wish, vain), waitMs).unref();
+  }
+
+  /** Unless its client is gone meanwhile, or wants to hear of nothing any more. */
+  async #reopen(wish: LastingWish, vain: number): Promise<void> {
+    const { key } = wish.choice;
+    const wanted = this.#kept.get(key);
+    if (wanted === undefined || this.#byKey.has(key) || this.#stopped !== undefined) return;
+    if (wanted.subscriptions.isEmpty) {
+      this.#kept.delete(key);
+      return;
+    }
+    const patience = { timeoutMs: START_LIMIT_MS, cancellation: undefined };
+    const taken = await this.take(wish, patience, vain);
+    if (taken.ok) taken.value.release();
+    else if (taken.error.code === 'SERVER_BUSY') this.#reopenLater(wish, vain + 1);
+  }
+
+  #most(): number {
+    const { spec, limits } = this.#deps;
+    const isProcess = spec().transport.kind === 'stdio';
+    return limits[isProcess ? 'limits.processesPerServer' : 'limits.linksPerServer'];
+  }
+
+  /** Of the subject that has most the one ends that was idle longest; false where all of it are in use. */
+  #makeRoomFor({ choice }: Wish): boolean {
+    const { subject, mayBeInUse } = whoMakesRoom(countBySubject(this.#all), choice.offer.subject);
+    const theirs = [...this.#all].filter((link) => link.subject === subject);
+    const idle = theirs.filter(({ isIdle }) => isIdle);
+    const oldest = (idle.length > 0 || !mayBeInUse ? idle : theirs).reduce<PrivateLink | undefined>(
+      (a, b) => (a === undefined || b.lastUsedMs < a.lastUsedMs ? b : a),
+      undefined,
+    );
+    void oldest?.close('another client needs its place');
+    return oldest !== undefined;
+  }
+
+  /** A client of the modern era never says that it is gone. */
+  #sweep(): void {
+    const idleMs = this.#deps.limits['limits.idleLinkMs'];
+    this.#sweeping = setInterval(() => {
+      const since = performance.now() - idleMs;
+      for (const link of this.#all)
+        if (link.isIdle && !link.hasSession && link.lastUsedMs < since) void link.close('it was idle');
+    }, idleMs).unref();
+  }
+
+  #full(): Refusal {
+    const server = this.#deps.spec().name;
+    if (this.#stopped !== undefined) return { code: 'SERVER_UNAVAILABLE', server, cause: this.#stopped };
+    const setting =
+      this.#deps.spec().transport.kind === 'stdio' ? 'limits.processesPerServer' : 'limits.linksPerServer';
+    return { code: 'SERVER_BUSY', server, cause: `${this.#all.size} clients use it at a time (${setting})` };
+  }
+}
+
+function isLasting(wish: Wish): wish is LastingWish {
+  return wish.choice.kind === 'own';
+}
+
+function refusalOf({ isUnauthorized, cause }: Ending, server: string, subject: string): Refusal {
+  return isUnauthorized === true
+    ? { code: 'AUTHORIZATION_NEEDED', server, subject }
+    : { code: 'SERVER_UNREACHED', server, cause };
+}
+
+const SLOW = 'it has not started yet for this client';
+
+/** Resolves when who waits for a link waits no longer, though it is not settled yet. */
+function outOf(
+  { timeoutMs, cancellation }: Patience,
+  settled: Promise<unknown>,
+): Promise<{ readonly isLate: boolean }> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve({ isLate: true }), timeoutMs);
+    const cancelled = (): void => resolve({ isLate: false });
+    cancellation?.addListener(cancelled);
+    void settled.then(() => {
+      clearTimeout(timer);
+      cancellation?.removeListener(cancelled);
+    });
+  });
+}

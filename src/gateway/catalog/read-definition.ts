@@ -1,0 +1,86 @@
+import { headerParametersOf, readHeaderParameters } from '../../protocol/header-parameters.ts';
+import type { ListedKind } from '../../protocol/definition-rules.ts';
+import { twinFault } from '../../protocol/definition-twins.ts';
+import { listable } from '../../protocol/listable.ts';
+import { scanObject } from '../../protocol/scan.ts';
+import { MAX_DEPTH } from '../../protocol/scanner.ts';
+import { planOf, type Plan } from '../../protocol/spans.ts';
+import type { Definition, Fitness } from '../ports/link.ts';
+
+export interface EntrySource {
+  readonly kind: ListedKind;
+  /** The member that names an entry. */
+  readonly key: string;
+  /** Entries of the last reading, by their keys. */
+  readonly known: ReadonlyMap<string | undefined, Definition>;
+  /** Whether the server is reached over headers, which must repeat what its tools ask for. */
+  readonly hasHeaders: boolean;
+}
+
+/** Whether an entry is certainly what it was at the last reading, so that it need not be looked at again. */
+export function isUnchanged(slice: Buffer, before: Definition | undefined): before is Definition {
+  // One that modern clients do not get may be one or the other by the way that its server is reached.
+  return before?.fitness.modern.kind !== 'withheld' && before?.bytes.equals(slice) === true;
+}
+
+/** One entry of a list. One that did not change is the same object as before. */
+export function readDefinition(
+  slice: Buffer,
+  { kind, key: keyName, known, hasHeaders }: EntrySource,
+): Definition {
+  const text = slice.toString();
+  const parsed = parse(text);
+  const named = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Readonly<
+    Record<string, unknown>
+  >;
+  const value = named[keyName];
+  const key = typeof value === 'string' ? value : undefined;
+  const before = known.get(key);
+  const isKnown = before?.bytes.equals(slice) === true;
+  // What is wrong with the headers of a tool counts for legacy clients by the way that its server is reached, which may change.
+  const isSound = kind !== 'tool' || readHeaderParameters(named['inputSchema']).ok;
+  if (isKnown && isSound) return before;
+  const fitness = fitnessOf({ slice, text, parsed }, { kind, isRejected: hasHeaders && !isSound });
+  if (isKnown && before.fitness.legacy.kind === fitness.legacy.kind) return before;
+  const parameters =
+    kind === 'tool' && fitness.modern.kind !== 'withheld' ? headerParametersOf(slice) : undefined;
+  // A copy, so that one small entry does not keep a whole page in memory.
+  return { key, bytes: Buffer.from(slice), fitness, parameters };
+}
+
+const TOO_DEEP: Fitness = { kind: 'withheld', reason: `it is nested more than ${MAX_DEPTH} deep` };
+
+interface Written {
+  readonly slice: Buffer;
+  readonly text: string;
+  readonly parsed: unknown;
+}
+
+/** `isRejected`: a client over HTTP must reject it (2026-07-28, server/tools#x-mcp-header), and so nobody is shown it. */
+function fitnessOf(
+  { slice, text, parsed }: Written,
+  { kind, isRejected }: { readonly kind: ListedKind; readonly isRejected: boolean },
+): Definition['fitness'] {
+  if (isTooDeep(slice)) return { legacy: TOO_DEEP, modern: TOO_DEEP };
+  const reason = parsed === undefined ? undefined : twinFault(kind, text, parsed);
+  if (reason !== undefined)
+    return { legacy: { kind: 'withheld', reason }, modern: { kind: 'withheld', reason } };
+  const modern = listable(kind, 'modern', parsed);
+  return { legacy: isRejected ? modern : listable(kind, 'legacy', parsed), modern };
+}
+
+const NO_PLAN: Plan = planOf({});
+
+function isTooDeep(bytes: Buffer): boolean {
+  const scan = scanObject(bytes, { plan: NO_PLAN, strict: false });
+  return !scan.ok && scan.fault.isJson;
+}
+
+/** Undefined when it is no JSON after all; such an entry is withheld as nameless. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

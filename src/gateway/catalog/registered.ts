@@ -1,0 +1,143 @@
+import { LOCAL_SOURCE, type ServerSpec } from '../../core/server-spec.ts';
+import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
+import { localSpec } from '../../core/sources/local-spec.ts';
+import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
+import type { Catalog, Plan, Rejected } from './catalog.ts';
+import type { Log } from '../ports/link.ts';
+import { ok, type Result } from '../../core/result.ts';
+import type { EntrySeal, GatewayEntry, GatewayWord, ReadEntry } from '../ports/gateways.ts';
+import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
+import type { LocalKind, WordKind } from '../ports/words.ts';
+import type { Words } from './words.ts';
+
+export interface RegisteredOptions {
+  readonly words: Words;
+  readonly readEntry: ReadEntry;
+  readonly readLocal: ReadLocal;
+  readonly seal: EntrySeal;
+  /** Told of each plan before anything is made of it: what of it is secret is masked from then on. */
+  readonly learn: (plan: Plan) => void;
+  readonly log: Log;
+}
+
+/** The servers that were registered while Assay ran, beside those of the config file. */
+export class RegisteredGateways {
+  readonly #options: RegisteredOptions;
+  #catalog: Catalog | undefined;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(options: RegisteredOptions) {
+    this.#options = options;
+    options.words.onChange((words) => {
+      if (!words.some(({ kind }) => PLANNED.has(kind))) return;
+      const named = words.flatMap(({ kind, body }) =>
+        kind === 'gateway' && body ? [body as GatewayWord] : [],
+      );
+      void this.#read().then(() => this.#readLists(named));
+    });
+  }
+
+  /** What of a server is secret is masked from now on. */
+  learn(spec: ServerSpec): void {
+    this.#options.learn({ servers: [spec], rejected: [] });
+  }
+
+  /** The catalog has them too from now on. Resolves when it has those that are known. */
+  follow(catalog: Catalog): Promise<void> {
+    this.#catalog = catalog;
+    return this.#read();
+  }
+
+  /** Resolves when the catalog has all that is known now. */
+  settled(): Promise<void> {
+    return this.#read();
+  }
+
+  /** A document is read anew where its gateway is named again: somebody may have asked for that elsewhere. */
+  #readLists(words: readonly GatewayWord[]): void {
+    const names = new Set(words.map(({ name }) => name));
+    for (const { spec, lists } of this.#catalog?.servers ?? [])
+      if (spec.transport.kind === 'openapi' && names.has(spec.name)) void lists.readAgain();
+  }
+
+  /** Reads one after the other, so that what was read last is what counts. */
+  #read(): Promise<void> {
+    this.#reading = this.#reading
+      .then(async () => {
+        const plan = await this.#plan();
+        this.#options.learn(plan);
+        this.#catalog?.follow(plan, 'registered');
+      })
+      .catch((error: unknown) => {
+        this.#options.log.error('registered gateways could not be read', { error: String(error) });
+      });
+    return this.#reading;
+  }
+
+  async #plan(): Promise<Plan> {
+    const { words, readEntry, seal } = this.#options;
+    const servers: ServerSpec[] = [];
+    const rejected: Rejected[] = [];
+    for (const { body } of words.all('gateway')) {
+      const { name, ...sealed } = body as GatewayWord; // the desk of gateways wrote it
+      const entry = await seal.open(name, sealed);
+      const spec = entry.ok ? readEntry(name, entry.value) : undefined;
+      if (spec?.ok === true) servers.push(spec.value);
+      else rejected.push({ name, cause: entry.ok ? 'its entry cannot be used' : entry.error });
+    }
+    const local = await this.#local();
+    const spec = localSpec(local);
+    return {
+      servers: spec === undefined ? servers : [...servers, spec],
+      rejected: [...rejected, ...local.rejected],
+    };
+  }
+
+  /** What operators made themselves, in the order in which they did. */
+  async #local(): Promise<LocalPlan> {
+    const { readLocal } = this.#options;
+    const rejected: Rejected[] = [];
+    const readTool = (name: string, entry: GatewayEntry, author: string): Result<RestToolSpec, unknown> => {
+      const read = readLocal.tool(name, entry);
+      return read.ok ? ok({ ...read.value, author }) : read;
+    };
+    const tools = await this.#made('rest-tool', readTool, rejected);
+    const modules = await this.#made('function-module', (_, entry) => readLocal.module(entry), rejected);
+    return { tools, modules, rejected };
+  }
+
+  async #made<T>(
+    kind: LocalKind,
+    read: (name: string, entry: GatewayEntry, author: string) => Result<T, unknown>,
+    rejected: Rejected[],
+  ): Promise<readonly T[]> {
+    const { words, seal } = this.#options;
+    const kept = words.all(kind).map(({ body }) => body as LocalWord); // the desk of own tools wrote it
+    const made: T[] = [];
+    for (const { name, ...sealed } of kept.toSorted((one, other) => one.createdMs - other.createdMs)) {
+      const entry = await seal.open(sealNameOf(kind, name), sealed);
+      const spec = entry.ok ? read(name, entry.value, sealed.author) : undefined;
+      if (spec?.ok === true) made.push(spec.value);
+      else
+        rejected.push({
+          name: `${LOCAL_SOURCE}.${name}`,
+          cause: entry.ok ? 'its entry cannot be used' : entry.error,
+        });
+    }
+    return made;
+  }
+}
+
+/** What an entry is sealed under, so that none opens in the place of another. */
+export function sealNameOf(kind: LocalKind, name: string): string {
+  return `${kind} ${name}`;
+}
+
+interface LocalPlan {
+  readonly tools: readonly RestToolSpec[];
+  readonly modules: readonly FunctionModuleSpec[];
+  readonly rejected: readonly Rejected[];
+}
+
+/** The words that a plan is made of. */
+const PLANNED: ReadonlySet<WordKind> = new Set(['gateway', 'rest-tool', 'function-module']);

@@ -1,0 +1,172 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { ownRequest, type NotificationMessage } from '../../protocol/message.ts';
+import { ownAsk, type Link, type Log, type SubscriptionAnswer } from '../ports/link.ts';
+
+/**
+ * Told that a resource has changed, under the URI by which it was asked for. Without a notification of the server nobody
+ * knows whether it has: it could not be heard for a while.
+ */
+export type HearUpdate = (uri: string, note: NotificationMessage | undefined) => void;
+
+/** What one resource is to its server: who wants to hear of it, and where the server has agreed to tell. */
+interface Wish {
+  readonly uri: string;
+  readonly hearers: Set<HearUpdate>;
+  /** The link on which the server agreed. */
+  on: Link | undefined;
+  /** Whether it ever agreed, so that it is asked again whenever it is back. */
+  hasStood: boolean;
+  /** What the server is asked stands in a row, as requests may overtake each other. */
+  last: Promise<unknown>;
+}
+
+const HONOURED: SubscriptionAnswer = { kind: 'honoured' };
+/** Most wishes for which a server that is back is asked at a time. */
+const MOST_AT_ONCE = 32;
+/** Most URIs of which one is taken for a part, and the length up to which it can be. */
+const MOST_WHOLES = 64;
+const LONGEST_PART = 2_048;
+
+/** Of which resources of one server somebody wants to hear. The server is asked once for each, however many want it. */
+export class ResourceSubscriptions {
+  readonly #wishes = new Map<string, Wish>();
+  readonly #server: string;
+  readonly #log: Log;
+  #link: Link | undefined;
+  #timeoutMs = 0;
+
+  constructor(server: string, log: Log) {
+    this.#server = server;
+    this.#log = log;
+  }
+
+  /** Whether nobody wants to hear of anything. */
+  get isEmpty(): boolean {
+    return this.#wishes.size === 0;
+  }
+
+  /** Asks the server, unless it tells of this resource already. It may tell of it before it has answered. */
+  async want(uri: string, hear: HearUpdate): Promise<SubscriptionAnswer> {
+    const wish = this.#wishes.get(uri) ?? newWish(uri);
+    this.#wishes.set(uri, wish);
+    wish.hearers.add(hear);
+    const answer = await this.#bringUp(wish);
+    if (answer.kind !== 'honoured') this.leave(uri, hear);
+    return answer;
+  }
+
+  leave(uri: string, hear: HearUpdate): void {
+    const wish = this.#wishes.get(uri);
+    if (wish?.hearers.delete(hear) === true && wish.hearers.size === 0) void this.#bringUp(wish);
+  }
+
+  /** The server can be asked through this link. What it told of before it is asked for again, and may have changed. */
+  async stood(link: Link, timeoutMs: number): Promise<void> {
+    this.#link = link;
+    this.#timeoutMs = timeoutMs;
+    const wishes = [...this.#wishes.values()].filter(({ hasStood }) => hasStood);
+    for (let from = 0; from < wishes.length && this.#link === link; from += MOST_AT_ONCE)
+      await Promise.all(wishes.slice(from, from + MOST_AT_ONCE).map((wish) => this.#renew(wish)));
+  }
+
+  gone(): void {
+    this.#link = undefined;
+  }
+
+  /** The server could not be heard for a while. */
+  missed(): void {
+    for (const wish of this.#wishes.values()) if (wish.hasStood) tellMissed(wish);
+  }
+
+  /** A resource may be a part of the one that was asked for (2025-11-25 and 2026-07-28, schema, ResourceUpdatedNotification). */
+  updated(uri: string, note: NotificationMessage): void {
+    const told = new Set<HearUpdate>();
+    for (const wished of withWholes(uri))
+      for (const hear of this.#wishes.get(wished)?.hearers ?? []) {
+        if (!told.has(hear)) hear(wished, note);
+        told.add(hear);
+      }
+    if (told.size > 0) return;
+    this.#log.debug('server told of a resource that nobody asked for', { server: this.#server, uri });
+  }
+
+  async #renew(wish: Wish): Promise<void> {
+    const answer = await this.#bringUp(wish);
+    if (answer.kind !== 'honoured')
+      this.#log.warn('server does not tell of a resource any more', { server: this.#server, uri: wish.uri });
+    tellMissed(wish);
+  }
+
+  #bringUp(wish: Wish): Promise<SubscriptionAnswer> {
+    const work = wish.last.then(() => this.#work(wish));
+    wish.last = work;
+    return work;
+  }
+
+  /** Asks until the server does what is wanted at the moment, through the link of the moment. */
+  async #work(wish: Wish): Promise<SubscriptionAnswer> {
+    for (;;) {
+      const link = this.#link;
+      const isWanted = wish.hearers.size > 0;
+      if (!isWanted && (link === undefined || wish.on !== link)) {
+        if (this.#wishes.get(wish.uri) === wish) this.#wishes.delete(wish.uri);
+        return HONOURED;
+      }
+      if (link === undefined) return { kind: 'failed', refusal: this.#ended() };
+      if (isWanted && wish.on === link) return HONOURED;
+      wish.on = undefined;
+      if (!isWanted) {
+        await this.#unsubscribe(link, wish.uri);
+        continue;
+      }
+      const answer = await this.#subscribe(link, wish.uri);
+      if (answer.kind !== 'honoured') return answer;
+      wish.on = link;
+      wish.hasStood = true;
+    }
+  }
+
+  async #subscribe(link: Link, uri: string): Promise<SubscriptionAnswer> {
+    if (link.resources !== undefined) return link.resources.add(uri);
+    await link.hears; // what it tells of before that, it tells nobody
+    return this.#ask(link, 'resources/subscribe', uri);
+  }
+
+  /** Nobody hears of it any more, whatever the server says to that. */
+  async #unsubscribe(link: Link, uri: string): Promise<void> {
+    if (link.resources === undefined) await this.#ask(link, 'resources/unsubscribe', uri);
+    else link.resources.drop(uri);
+  }
+
+  async #ask(link: Link, method: string, uri: string): Promise<SubscriptionAnswer> {
+    const reply = await link.ask(ownAsk(ownRequest(method, { uri }), this.#timeoutMs));
+    if (!reply.ok) return { kind: 'failed', refusal: reply.error };
+    return reply.value.message.isError ? { kind: 'refused', reply: reply.value } : HONOURED;
+  }
+
+  #ended(): Refusal {
+    return { code: 'SERVER_ENDED', server: this.#server, cause: 'the connection to it is over' };
+  }
+}
+
+function newWish(uri: string): Wish {
+  return { uri, hearers: new Set(), on: undefined, hasStood: false, last: Promise.resolve() };
+}
+
+function tellMissed({ uri, hearers }: Wish): void {
+  for (const hear of [...hearers]) hear(uri, undefined);
+}
+
+/** The URI, and all of which it may be a part by its path, query or fragment. */
+function withWholes(uri: string): readonly string[] {
+  const wholes = [uri];
+  if (uri.length > LONGEST_PART) return wholes;
+  for (let at = uri.length - 1; at > 0 && wholes.length < MOST_WHOLES; at -= 1) {
+    if (!PART_MARKS.includes(uri[at] ?? '')) continue;
+    if (at < uri.length - 1) wholes.push(uri.slice(0, at + 1));
+    wholes.push(uri.slice(0, at));
+  }
+  return wholes;
+}
+
+const PART_MARKS = '/?#';

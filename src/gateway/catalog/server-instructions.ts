@@ -1,0 +1,101 @@
+import type { ListReport } from '../../core/list-report.ts';
+import { boundedInstructions, joinedInstructions, type Bounded } from '../../core/instructions.ts';
+import { sha256 } from '../../core/digest.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { InstructionsText } from './instructions-review.ts';
+import type { ServerDeps } from './server-deps.ts';
+
+type Deps = Pick<ServerDeps, 'limits' | 'instructions' | 'onInstructions'>;
+
+/** What one server tells models about itself, within its bound, and what of that they get. */
+export class ServerInstructions {
+  /** As it last said; undefined: nothing. Of what is remembered the digest is that of the cut text. */
+  said: InstructionsText | undefined;
+  isCut = false;
+  readonly #deps: Deps;
+
+  constructor(deps: Deps, remembered: string | undefined) {
+    this.#deps = deps;
+    if (remembered !== undefined) this.#take(remembered);
+  }
+
+  get totalBytes(): number {
+    return this.#deps.limits['limits.instructionsTotalBytes'];
+  }
+
+  get mostBytes(): number {
+    return this.#deps.limits['limits.instructionsBytes'];
+  }
+
+  /** A connection began with this text. It is compared with the accepted one, for which nothing waits. */
+  connected(spec: ServerSpec, text: string | undefined): void {
+    this.#take(text);
+    this.#deps.onInstructions?.(spec, this.said);
+  }
+
+  /** What models get. */
+  passed(spec: ServerSpec): string | undefined {
+    const { instructions } = this.#deps;
+    const text = instructions === undefined ? this.said?.text : instructions.passed(spec, this.said);
+    return text === undefined ? undefined : boundedInstructions(text, this.mostBytes).text;
+  }
+
+  /** Whether what it says now waits for a review. */
+  hasDrifted(spec: ServerSpec): boolean {
+    return this.said !== undefined && this.#deps.instructions?.stateOf(spec)?.changed !== undefined;
+  }
+
+  #take(text: string | undefined): void {
+    const bounded = boundedInstructions(text ?? '', this.mostBytes);
+    // An empty text tells models no more than none.
+    this.said = text === undefined || text === '' ? undefined : { digest: sha256(text), text: bounded.text };
+    this.isCut = bounded.isCut;
+  }
+}
+
+interface Told {
+  readonly spec: ServerSpec;
+  readonly instructions: ServerInstructions;
+}
+
+/** The accepted instructions of several servers as one text. */
+export function joinedInstructionsOf(servers: readonly Told[]): Bounded | undefined {
+  const sections = servers.flatMap(({ spec, instructions }) => {
+    const text = instructions.passed(spec);
+    return text === undefined ? [] : [{ name: spec.name, text }];
+  });
+  const [first] = servers;
+  return first && joinedInstructions(sections, first.instructions.totalBytes);
+}
+
+/** What people are told of the instructions of servers. */
+export function instructionsReports(servers: readonly Told[]): readonly ListReport[] {
+  const each = servers.flatMap(({ spec, instructions }): readonly ListReport[] => [
+    ...(instructions.isCut
+      ? [
+          {
+            code: 'instructions_limit' as const,
+            text: `the instructions of ${spec.name} are cut: they are longer than limits.instructionsBytes (${instructions.mostBytes})`,
+          },
+        ]
+      : []),
+    ...(instructions.hasDrifted(spec)
+      ? [
+          {
+            code: 'instructions_changed' as const,
+            text: `the instructions of ${spec.name} changed and wait for a review: models get the accepted text`,
+          },
+        ]
+      : []),
+  ]);
+  const [first] = servers;
+  if (first === undefined || joinedInstructionsOf(servers)?.isCut !== true) return each;
+  const limit = first.instructions.totalBytes;
+  return [
+    ...each,
+    {
+      code: 'instructions_limit',
+      text: `the longest instructions are cut: all together are longer than limits.instructionsTotalBytes (${limit})`,
+    },
+  ];
+}

@@ -1,0 +1,261 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { err } from '../../core/result.ts';
+import { listRetryMs } from '../../core/supervision.ts';
+import { declares } from '../../protocol/capabilities.ts';
+import { EMPTY_INVENTORY, LIST_KINDS, LISTS, readList, type ListRead } from './inventory.ts';
+import { isSameCut, type ListCut, type ListLimits } from './list-budget.ts';
+import { ListPace, REAL_CLOCK, ReadingCost, type ListClock } from './list-pace.ts';
+import type { Definition, Inventory, Link, ListKind } from '../ports/link.ts';
+
+export interface ServerListsOptions {
+  /** What is remembered of an earlier life; undefined: nothing. */
+  readonly remembered: Inventory | undefined;
+  /** Longest wait in ms for one page of a list. */
+  readonly timeoutMs: () => number;
+  readonly limits: ListLimits;
+  /** Whether a list has to rest after it was read; what Assay makes itself is read as often as anybody wants. */
+  readonly isPaced: boolean;
+  readonly clock?: ListClock;
+  /** A list has been read from this link. */
+  readonly onRead: (link: Link, read: ReadNews) => void;
+  /** Takes secrets out of what a server said. */
+  readonly mask: (text: string) => string;
+  /** A list could not be read, with the cause as a phrase; it will be tried again after so many ms. */
+  readonly onFailed: (kind: ListKind, cause: string, retryMs: number) => void;
+}
+
+export interface ReadNews {
+  readonly list: ListKind;
+  /** Whether it is another than before, or the first. */
+  readonly isNews: boolean;
+}
+
+/** A list that could not be read. */
+export interface ListFault {
+  readonly list: ListKind;
+  /** A phrase. */
+  readonly cause: string;
+}
+
+/** Reads of one list that went wrong, one after the other. */
+interface Failure {
+  readonly times: number;
+  readonly cause: string;
+}
+
+/** Bursts of `list_changed` within this many ms are read once. */
+const REREAD_AFTER_MS = 50;
+/** Longest wait in ms for a server to be heard, before its lists are read for the first time. */
+const HEARD_WITHIN_MS = 100;
+
+/** What is to become of one list. */
+interface Reader {
+  isReading: boolean;
+  /** The next reading, which begins when its time has come, or after the one that is under way. */
+  next: PromiseWithResolvers<void> | undefined;
+  cancel: (() => void) | undefined;
+}
+
+/**
+ * The lists of one server as last read. What the server says has changed is read again, and so is what could not be read:
+ * each list once at a time, and no more often than its pace allows. A wish for a reading is never lost, but joins others.
+ */
+export class ServerLists {
+  inventory: Inventory;
+  readonly #options: ServerListsOptions;
+  readonly #clock: ListClock;
+  readonly #pace: ListPace;
+  /** The lists that were read, or remembered. */
+  readonly #known: Set<ListKind>;
+  readonly #cuts = new Map<ListKind, ListCut>();
+  readonly #failures = new Map<ListKind, Failure>();
+  readonly #retries = new Map<ListKind, NodeJS.Timeout>();
+  /** Of the link that is there now. */
+  #readers = new Map<ListKind, Reader>();
+  #link: Link | undefined;
+
+  constructor(options: ServerListsOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? REAL_CLOCK;
+    this.#pace = new ListPace(this.#clock);
+    this.inventory = options.remembered ?? EMPTY_INVENTORY;
+    this.#known = new Set(options.remembered === undefined ? [] : LIST_KINDS);
+  }
+
+  isKnown(kind: ListKind): boolean {
+    return this.#known.has(kind);
+  }
+
+  /** Whether nothing is missing of what the server has. */
+  get isComplete(): boolean {
+    return this.#failures.size === 0 && LIST_KINDS.every((kind) => this.#known.has(kind));
+  }
+
+  /** The lists that could not be read the last time: they are as they were before, or empty. */
+  get faults(): readonly ListFault[] {
+    return [...this.#failures].map(([list, { cause }]) => ({ list, cause }));
+  }
+
+  /** A phrase: why one of the lists is still as it was read before; undefined where none is. */
+  get fault(): string | undefined {
+    return this.faults[0]?.cause;
+  }
+
+  /** What was left out of a list when it was last read; undefined: nothing. */
+  cutOf(kind: ListKind): ListCut | undefined {
+    return this.#cuts.get(kind);
+  }
+
+  /**
+   * Reads all lists of a link that has just begun, once its server is heard: it may say that a list has changed as soon as
+   * that is read. Of one that is slow to be heard they are read at once, and again when it is. A list that is known, and may
+   * not be read yet, is not waited for.
+   */
+  async readFirst(link: Link): Promise<void> {
+    this.#link = link;
+    const { hears } = link;
+    if (hears !== undefined && toldOf(link).length > 0) {
+      const heard = hears.then(() => true);
+      const isHeard = await Promise.race([heard, sleep(HEARD_WITHIN_MS, false, { ref: false })]);
+      if (!isHeard) void heard.then(() => this.#heard(link));
+      if (link !== this.#link) return;
+    }
+    const isDue = (kind: ListKind): boolean => !this.#known.has(kind) || this.#waitMs(kind) === 0;
+    const due = LIST_KINDS.filter(isDue);
+    for (const kind of LIST_KINDS) if (!due.includes(kind)) void this.#want(kind);
+    await Promise.all(due.map((kind) => this.#want(kind)));
+  }
+
+  /** Reads all lists once more, each as soon as it may be. Whether all could be read. */
+  async readAgain(): Promise<boolean> {
+    if (this.#link === undefined) return false;
+    await Promise.all(LIST_KINDS.map((kind) => this.#want(kind)));
+    return this.isComplete;
+  }
+
+  /** The server says that a list has changed. */
+  changed(kind: ListKind): void {
+    if (this.#link === undefined) return;
+    void this.#want(kind, REREAD_AFTER_MS);
+    if (kind === 'resources') void this.#want('resourceTemplates', REREAD_AFTER_MS);
+  }
+
+  /** The server could not be heard for a while, and may have said so of all lists of which it says so. */
+  missed(): void {
+    if (this.#link !== undefined) for (const kind of toldOf(this.#link)) this.changed(kind);
+  }
+
+  /** The link is gone; the next one is read whole. */
+  forgetLink(): void {
+    this.#link = undefined;
+    for (const { cancel, next } of this.#readers.values()) {
+      cancel?.();
+      next?.resolve();
+    }
+    this.#readers = new Map();
+    for (const retry of this.#retries.values()) clearTimeout(retry);
+    this.#retries.clear();
+    this.#failures.clear();
+  }
+
+  #heard(link: Link): void {
+    if (link === this.#link) this.missed();
+  }
+
+  #waitMs(kind: ListKind): number {
+    return this.#options.isPaced ? this.#pace.waitMs(kind) : 0;
+  }
+
+  /** Resolves when a reading that begins later than now has ended, or when the link is gone. */
+  #want(kind: ListKind, inMs = 0): Promise<void> {
+    const reader = this.#readers.get(kind) ?? { isReading: false, next: undefined, cancel: undefined };
+    this.#readers.set(kind, reader);
+    reader.next ??= Promise.withResolvers();
+    const { promise } = reader.next;
+    if (!reader.isReading) this.#schedule(kind, reader, inMs);
+    return promise;
+  }
+
+  #schedule(kind: ListKind, reader: Reader, inMs: number): void {
+    if (reader.cancel !== undefined && inMs > 0) return;
+    reader.cancel?.();
+    const waitMs = Math.max(this.#waitMs(kind), inMs);
+    if (waitMs > 0) reader.cancel = this.#clock.after(waitMs, () => void this.#begin(kind, reader));
+    else void this.#begin(kind, reader);
+  }
+
+  async #begin(kind: ListKind, reader: Reader): Promise<void> {
+    const { next } = reader;
+    reader.next = undefined;
+    reader.cancel = undefined;
+    if (this.#link === undefined) return;
+    reader.isReading = true;
+    await this.#read(this.#link, kind);
+    reader.isReading = false;
+    next?.resolve();
+    this.#readNext(kind, reader);
+  }
+
+  /** Somebody may have wanted another reading while this one was under way. */
+  #readNext(kind: ListKind, reader: Reader): void {
+    if (reader.next === undefined) return;
+    if (this.#readers.get(kind) === reader) this.#schedule(kind, reader, REREAD_AFTER_MS);
+    else reader.next.resolve();
+  }
+
+  async #read(link: Link, kind: ListKind): Promise<void> {
+    const { timeoutMs, limits } = this.#options;
+    const cost = new ReadingCost(this.#clock);
+    const list = await readList(link, kind, {
+      timeoutMs: timeoutMs(),
+      before: this.inventory[kind],
+      limits,
+      isWanted: () => link === this.#link,
+      nowMs: this.#clock.nowMs,
+      workMs: this.#clock.workMs,
+      onWork: (work) => cost.add(work),
+    }).catch((error: unknown) =>
+      err(`it could not be handled: ${error instanceof Error ? (error.stack ?? '') : String(error)}`),
+    );
+    if (link === this.#link) {
+      clearTimeout(this.#retries.get(kind));
+      const startMs = this.#clock.workMs();
+      if (list.ok) this.#take(link, kind, list.value);
+      else this.#failed(kind, list.error);
+      cost.add({ ms: this.#clock.workMs() - startMs });
+    }
+    this.#pace.wasRead(kind, cost);
+  }
+
+  #take(link: Link, kind: ListKind, { definitions, cut }: ListRead): void {
+    this.#failures.delete(kind);
+    const isNews =
+      !this.#known.has(kind) ||
+      !isSame(this.inventory[kind], definitions) ||
+      !isSameCut(this.#cuts.get(kind), cut);
+    if (isNews) this.inventory = { ...this.inventory, [kind]: definitions };
+    if (cut === undefined) this.#cuts.delete(kind);
+    else this.#cuts.set(kind, cut);
+    this.#known.add(kind);
+    this.#options.onRead(link, { list: kind, isNews });
+  }
+
+  #failed(kind: ListKind, said: string): void {
+    const cause = this.#options.mask(said);
+    const times = (this.#failures.get(kind)?.times ?? 0) + 1;
+    this.#failures.set(kind, { times, cause });
+    const retryMs = listRetryMs(times);
+    this.#options.onFailed(kind, cause, retryMs);
+    this.#retries.set(kind, setTimeout(() => this.changed(kind), retryMs).unref());
+  }
+}
+
+/** Entries that did not change are the same objects as before. */
+function isSame(one: readonly Definition[], other: readonly Definition[]): boolean {
+  return one.length === other.length && one.every((definition, place) => definition === other[place]);
+}
+
+/** The lists of which its server says that they change. */
+function toldOf({ capabilities }: Link): readonly ListKind[] {
+  return LIST_KINDS.filter((kind) => declares(capabilities, LISTS[kind].capability, 'listChanged'));
+}

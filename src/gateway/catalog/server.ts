@@ -1,0 +1,300 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cancellation } from '../../core/cancellation.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import {
+  BORN,
+  isWorthWaiting,
+  lifeAfter,
+  type Down,
+  type Ending,
+  type Life,
+  type LifeEvent,
+} from '../../core/supervision.ts';
+import type { Era } from '../../protocol/eras.ts';
+import { Askers } from './askers.ts';
+import { LogWishes } from './log-wishes.ts';
+import { News } from './news.ts';
+import { DECLARED_ALONE, type ToolClaims } from './tool-claims.ts';
+import type { Capabilities, Inventory, Link, LinkEvents, ListKind } from '../ports/link.ts';
+import { PrivateLinks } from './private-links.ts';
+import type { ServerDeps } from './server-deps.ts';
+import { ResourceSubscriptions } from './resource-subscriptions.ts';
+import { ServerLists, type ReadNews } from './server-lists.ts';
+import { otherEnd } from './shared-link.ts';
+import { Turnstile } from './turnstile.ts';
+import { ServerInstructions } from './server-instructions.ts';
+import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
+
+/** Time in ms that a server has from its start to the end of its handshake. */
+const START_LIMIT_MS = 60_000;
+/** A server whose lists take longer than this, in ms, stands without them; they are shown when they come. */
+const LISTS_LIMIT_MS = 5_000;
+
+/** One downstream server: keeps it running, and keeps its lists as last seen also while it is away. */
+export class Server {
+  /** Requests of clients go through it; those of our own do not. */
+  readonly turnstile: Turnstile;
+  readonly lists: ServerLists;
+  /** What anybody says of its tools. */
+  readonly claims: ToolClaims;
+  readonly privateLinks: PrivateLinks;
+  /** The calls of the only client, if there is but one. */
+  readonly sole: Askers | undefined;
+  readonly subscriptions: ResourceSubscriptions;
+  readonly instructions: ServerInstructions;
+  /** How often it was started anew. */
+  restarts = 0;
+  #spec: ServerSpec;
+  #life: Life = BORN;
+  /** The link that may be used, and the one that must be closed; they differ before the lists are read. */
+  #link: Link | undefined;
+  #opened: Link | undefined;
+  #capabilities: Capabilities | undefined;
+  #era: Era | undefined;
+  readonly #logs = new LogWishes(true);
+  readonly #deps: ServerDeps;
+  readonly #stopping = new AbortController();
+  readonly #news = new News();
+  #running: Promise<void> | undefined;
+  #endLife: (ending: Ending) => void = () => undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(spec: ServerSpec, deps: ServerDeps) {
+    this.#spec = spec;
+    this.#deps = deps;
+    this.claims = deps.claims ?? DECLARED_ALONE;
+    this.subscriptions = deps.subscriptions ?? new ResourceSubscriptions(spec.name, deps.log);
+    const known = deps.memory.recall(spec);
+    this.lists = new ServerLists({
+      remembered: known?.inventory,
+      timeoutMs: () => this.spec.timeoutMs,
+      limits: deps.limits,
+      // What operators make is listed as soon as it is made.
+      isPaced: spec.transport.kind !== 'local',
+      onRead: (link, read) => this.#listRead(link, read),
+      mask: deps.mask ?? ((text) => text),
+      onFailed: (list, cause, retryMs) =>
+        deps.log.warn('a list could not be read', { server: this.spec.name, list, cause, retryMs }),
+    });
+    this.instructions = new ServerInstructions(deps, known?.instructions);
+    this.#capabilities = known?.capabilities;
+    this.#era = known?.era;
+    const untaken = (): number => this.link?.untakenBytes ?? 0;
+    this.turnstile = new Turnstile({ server: spec.name, limits: deps.limits, untaken });
+    this.privateLinks = new PrivateLinks({ ...deps, spec: () => this.#spec });
+    this.sole = deps.sole && new Askers(() => deps.sole?.sessionFor(this.spec.name));
+  }
+
+  get spec(): ServerSpec {
+    return this.#spec;
+  }
+
+  /** Whether each subject signs in there for itself. */
+  get isPersonal(): boolean {
+    return this.#deps.credentials?.isPersonal(this.#spec) ?? false;
+  }
+
+  /** Its lists as last read. */
+  get inventory(): Inventory {
+    return this.lists.inventory;
+  }
+
+  get life(): Life {
+    return this.#life;
+  }
+
+  /** The link of a server that is up, at once: a call need not wait a turn for it. */
+  get link(): Link | undefined {
+    return this.#link;
+  }
+
+  /** As it last said; undefined for one that never stood, which may have any. */
+  get capabilities(): Capabilities | undefined {
+    return this.#capabilities;
+  }
+
+  /** The same of its era. */
+  get era(): Era | undefined {
+    return this.#era;
+  }
+
+  start(): void {
+    if (!this.#stopping.signal.aborted) this.#running ??= this.#run();
+  }
+
+  async stop(cause: string = SHUTDOWN): Promise<void> {
+    this.#stopping.abort();
+    this.#endLife({ cause, isHopeless: false });
+    // Whoever waits for the server is told now, not when its process is gone.
+    this.turnstile.stop(stopRefusal(this.spec.name, cause));
+    this.#become({ kind: 'stopped', cause });
+    await Promise.all([this.privateLinks.stop(cause), this.#running]);
+  }
+
+  /** Takes what needs no new connection: limits and the form of names. The way to the server must be the same. */
+  adopt(spec: ServerSpec): void {
+    this.#spec = spec;
+    this.#opened?.adopt?.(spec);
+    this.#deps.onChange();
+  }
+
+  /** Resolves when the first attempt to start has ended, well or badly, or before, once the list is known. */
+  async settled(list?: ListKind): Promise<void> {
+    const isKnown = (): boolean => list !== undefined && this.lists.isKnown(list);
+    while (this.#life.state === 'starting' && !isKnown()) await this.#news.next(undefined);
+  }
+
+  /** The link (another one than `butNot`), or a wait for it of at most the server's time limit while it starts or restarts. */
+  async whenUp(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
+    const cancelled = new AbortController();
+    if (cancellation.isCancelled) cancelled.abort();
+    else cancellation.addListener(() => cancelled.abort());
+    const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);
+    for (;;) {
+      const link = this.#link;
+      if (link !== undefined && link !== butNot) return ok(link);
+      const waiting = { isLate: giveUp.aborted, nowMs: performance.now() };
+      const refusal = whyNotWait(this.spec.name, this.#life, waiting);
+      if (refusal !== undefined) return err(refusal);
+      this.#wake();
+      await this.#news.next(giveUp);
+    }
+  }
+
+  /** Somebody wants what it may have: a rest that lasted for a while ends. */
+  wake(): void {
+    if ('nextMs' in this.#life && isWorthWaiting(this.#life, performance.now())) this.#wake();
+  }
+
+  /** What it waited for has come: a rest ends, however short it was. Resolves when that try has ended. */
+  async tryNow(): Promise<void> {
+    const before = this.#life;
+    this.#wake();
+    while (this.#life === before && before.state !== 'up') await this.#news.next(undefined);
+  }
+
+  /** Somebody wants log messages from this level on, now and after each restart. Resolves when the server has heard of it. */
+  wantLogs(level: string): Promise<void> {
+    return this.#logs.want(level, this.#link);
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      const ending = await this.#oneLife();
+      const closed = this.#close(ending.cause);
+      if (this.#stopping.signal.aborted) return closed;
+      this.#become({ kind: 'ended', ending, nowMs: performance.now(), chance: this.#deps.chance() });
+      const life = this.#life;
+      if (!('nextMs' in life)) return closed;
+      this.#deps.log.warn('server is down', {
+        server: this.spec.name,
+        state: life.state,
+        cause: ending.cause,
+        firstCause: life.cause,
+        nextStartMs: life.nextMs - life.endedMs,
+      });
+      await Promise.all([closed, this.#restUntilDue(life)]);
+      this.restarts += 1;
+    }
+  }
+
+  async #close(cause: string): Promise<void> {
+    const link = this.#opened;
+    this.#link = undefined;
+    this.#opened = undefined;
+    this.lists.forgetLink();
+    await link?.close(cause);
+  }
+
+  /** A call that may wait for a server at rest ends the rest. */
+  async #restUntilDue(life: Down): Promise<void> {
+    const woken = new AbortController();
+    if (life.state !== 'restarting') this.#wake = () => woken.abort();
+    const signal = AbortSignal.any([this.#stopping.signal, woken.signal]);
+    await sleep(life.nextMs - life.endedMs, undefined, { signal }).catch(() => undefined);
+    this.#wake = () => undefined;
+  }
+
+  /** From start to end; resolves with the cause of the end. */
+  async #oneLife(): Promise<Ending> {
+    const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
+    const end = Promise.withResolvers<Ending>();
+    this.#endLife = end.resolve;
+    const other = otherEnd(this.spec, this.#deps.sole, this.sole);
+    const events: LinkEvents = {
+      changed: (kind) => this.lists.changed(kind),
+      updated: (uri, note) => this.subscriptions.updated(uri, note),
+      missed: () => {
+        this.lists.missed();
+        this.subscriptions.missed();
+      },
+      drained: () => this.turnstile.advance(),
+      ended: (cause) => end.resolve({ cause, isHopeless: false }),
+      ...other.events,
+    };
+    const opened = await this.#deps
+      .connect(this.spec, { events, signal: limit, offer: other.offer })
+      .catch((error: unknown) => err(this.#mistake('it could not be started', error)));
+    if (!opened.ok) return opened.error;
+    const link = opened.value;
+    this.#opened = link;
+    // Its entry may have changed meanwhile.
+    link.adopt?.(this.#spec);
+    this.instructions.connected(this.#spec, link.instructions);
+    const early = await Promise.race([
+      this.lists.readFirst(link),
+      sleep(LISTS_LIMIT_MS, undefined, { ref: false }),
+      end.promise,
+    ]);
+    if (early === undefined) this.#stand(link);
+    return end.promise;
+  }
+
+  #stand(link: Link): void {
+    this.#capabilities = link.capabilities;
+    this.#era = link.era;
+    this.#link = link;
+    this.#remember(link);
+    this.#become({ kind: 'stood', nowMs: performance.now() });
+    this.#deps.log.info('server is up', { server: this.spec.name, revision: link.version, era: link.era });
+    void this.#logs.renew(link);
+    void this.subscriptions.stood(link, this.spec.timeoutMs);
+  }
+
+  /** A list that is missing is no reason to forget that it was there. */
+  #remember({ era, version, capabilities }: Link): void {
+    if (!this.lists.isComplete) return;
+    const { inventory, instructions } = this;
+    const snapshot = { era, version, capabilities, instructions: instructions.said?.text, inventory };
+    this.#deps.memory.remember(this.spec, snapshot);
+  }
+
+  #listRead(link: Link, { list, isNews }: ReadNews): void {
+    if (list === 'tools') this.#deps.onTools?.(this.#spec, this.inventory.tools, link);
+    if (this.#link === link) this.#remember(link);
+    this.#news.tell();
+    if (isNews) this.#deps.onChange();
+  }
+
+  /** Something of ours failed over this server. It must not cost the others. */
+  #mistake(cause: string, error: unknown): Ending {
+    const shown = error instanceof Error ? error.stack : String(error);
+    this.#deps.log.error('a server could not be handled', { server: this.spec.name, cause, error: shown });
+    return { cause: `${cause}; the log says why`, isHopeless: false };
+  }
+
+  #become(event: LifeEvent): void {
+    const life = lifeAfter(this.#life, event);
+    if (life === this.#life) return;
+    this.#life = life;
+    if (life.state !== 'up') {
+      this.#link = undefined;
+      this.subscriptions.gone();
+    }
+    this.#deps.onChange();
+    this.#news.tell();
+    this.turnstile.advance();
+  }
+}

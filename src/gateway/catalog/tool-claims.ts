@@ -1,0 +1,295 @@
+import { aspectsOf } from '../../core/hints/aspects.ts';
+import { type Claim, type Hint, HINTS, serverIdOf, toolIdOf } from '../../core/hints/hint.ts';
+import { inferFromMethod } from '../../core/hints/infer.ts';
+import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
+import { isLowered, type ProsePolicy } from '../../core/hints/drift.ts';
+import { riskText } from '../../core/hints/drift-text.ts';
+import { isInForce, toolWordIn, type Circumstances, type ToolWord } from '../../core/hints/tool-word.ts';
+import { originIdentityOf } from '../../core/server-identity.ts';
+import { isMade, type ServerSpec } from '../../core/server-spec.ts';
+import type { MemberChange } from '../../protocol/definition.ts';
+import { declaredOf, digestOf } from './definition-facts.ts';
+import type { Definition } from '../ports/link.ts';
+import type { Word } from '../ports/words.ts';
+import type { Words } from './words.ts';
+import { aspectsIn, declarerOf, definitionSourceOf, restToolOf, isOwnSource } from './definition-source.ts';
+import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
+
+/** What operators say of a tool, as lists and calls need it. */
+export interface Said {
+  readonly isDisabled: boolean;
+  /** What lists show in the place of what its server says. */
+  readonly members: readonly MemberChange[];
+}
+
+/** Whether a server's word may lower caution, and who says so. */
+export interface Trust {
+  readonly value: boolean;
+  readonly origin: 'config file' | 'operator' | 'default';
+}
+
+/** Puts together what anybody says of the tools of servers. */
+export class ToolClaims {
+  readonly #words: Words | undefined;
+  readonly #prose: ProsePolicy;
+  /** Words on tools, by server and then by what it calls them. */
+  readonly #byServer = new Map<string, Map<string, ToolWord>>();
+  readonly #places = new Map<string, ToolWord>();
+  readonly #said = new WeakMap<Definition, Known>();
+  readonly #resolved = new WeakMap<Definition, Resolved>();
+  readonly #listeners = new Set<() => void>();
+
+  /** `words`: undefined where operators say nothing. */
+  constructor(words: Words | undefined, prose: ProsePolicy = 'flag') {
+    this.#words = words;
+    this.#prose = prose;
+    for (const word of words?.all('tool') ?? []) this.#take(word);
+    words?.onChange((changed) => {
+      for (const word of changed) if (word.kind === 'tool') this.#take(word);
+      for (const listener of this.#listeners) listener();
+    });
+  }
+
+  /** Told after anything else is said of anything. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Undefined: nothing, and so the definition is shown as it is. Lists ask it for each tool that they show. */
+  saidOf(spec: ServerSpec, definition: Definition): Said | undefined {
+    const word = this.wordOn(spec, definition);
+    if (word === undefined && !isMade(spec.transport)) return undefined;
+    const known = this.#said.get(definition);
+    if (known !== undefined && known.word === word) return known.said;
+    const members = this.#membersOf(spec, definition, word);
+    const isDisabled = word?.isDisabled === true;
+    const fresh = isDisabled || members.length > 0 ? { isDisabled, members } : undefined;
+    // Who said it, when and why changes no list.
+    const said = JSON.stringify(fresh) === JSON.stringify(known?.said) ? known?.said : fresh;
+    this.#said.set(definition, { word, said });
+    return said;
+  }
+
+  wordOn(spec: ServerSpec, { key }: Definition): ToolWord | undefined {
+    const ofServer = this.#byServer.get(keyOf(spec.name, idsOf(spec).identity));
+    return ofServer === undefined || key === undefined ? undefined : ofServer.get(key);
+  }
+
+  trustOf(spec: ServerSpec): Trust {
+    if (spec.trust !== undefined) return { value: spec.trust, origin: 'config file' };
+    const said = this.#words?.server(idsOf(spec).serverId);
+    return said === undefined
+      ? { value: isOwnSource(spec), origin: 'default' }
+      : { value: said.trust, origin: 'operator' };
+  }
+
+  resolvedOf(spec: ServerSpec, definition: Definition): ResolvedHints {
+    const word = this.wordOn(spec, definition);
+    const { value: isTrusted } = this.trustOf(spec);
+    const known = this.#resolved.get(definition);
+    if (known !== undefined && known.word === word && known.isTrusted === isTrusted) return known.hints;
+    const claims = [
+      ...declaredClaims(spec, definition, { word, isTrusted }),
+      ...inferredClaims(spec, definition, { word, isTrusted }),
+      ...overrideClaims(word, this.circumstancesOf(spec, definition)),
+    ];
+    const hints = resolveHints(claims, digestOf(definition), { isMade: isMade(spec.transport) });
+    this.#resolved.set(definition, { word, isTrusted, hints });
+    return hints;
+  }
+
+  /** What decides whether overrides of a tool count. */
+  circumstancesOf(spec: ServerSpec, definition: Definition): Circumstances {
+    return {
+      digest: digestOf(definition),
+      aspects: () => aspectsIn(spec, definition),
+      prose: this.#prose,
+      isOwn: restToolOf(spec, definition) !== undefined,
+    };
+  }
+
+  /** The same for a definition that is kept as text, which declares a tool of this name. */
+  circumstancesOfText(spec: ServerSpec, { name, digest, text }: NamedText): Circumstances {
+    return {
+      digest,
+      aspects: () => aspectsOf(text, definitionSourceOf(spec)),
+      prose: this.#prose,
+      isOwn: restToolOf(spec, { key: name }) !== undefined,
+    };
+  }
+
+  /** How a tool has drifted; undefined where its definition is the accepted one, or is not compared yet. */
+  driftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
+    const isCompared = this.wordOn(spec, definition)?.drift?.digest === digestOf(definition);
+    return isCompared ? this.latestDriftOf(spec, definition) : undefined;
+  }
+
+  /** The same by the last definition that was compared, which may be older than this one. */
+  latestDriftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
+    const word = this.wordOn(spec, definition);
+    if (word?.drift === undefined) return undefined;
+    return toolDriftOf({ ...word, drift: word.drift }, this.circumstancesOf(spec, definition));
+  }
+
+  /** Hints whose override waits for a review, also where nothing differs from the accepted definition. */
+  suspendedOf(spec: ServerSpec, definition: Definition): readonly Hint[] {
+    const word = this.wordOn(spec, definition);
+    return word === undefined ? [] : suspendedIn(word, this.circumstancesOf(spec, definition));
+  }
+
+  #membersOf(spec: ServerSpec, definition: Definition, word: ToolWord | undefined): readonly MemberChange[] {
+    const title = word?.title;
+    const { hints } = declaredOf(definition);
+    const resolved = this.resolvedOf(spec, definition);
+    const changed = HINTS.flatMap((hint): readonly MemberChange[] => {
+      const { emitted } = resolved[hint];
+      return emitted === undefined || emitted === hints[hint]
+        ? []
+        : [{ path: ['annotations', hint], value: emitted }];
+    });
+    if (title === undefined) return changed;
+    return [...changed, { path: ['title'], value: title }, { path: ['annotations', 'title'], value: title }];
+  }
+
+  #take({ id, body }: Word): void {
+    const before = this.#places.get(id);
+    if (before !== undefined) this.#byServer.get(keyOf(before.server, before.identity))?.delete(before.name);
+    const word = toolWordIn(body);
+    if (word === undefined) {
+      this.#places.delete(id);
+      return;
+    }
+    this.#places.set(id, word);
+    const place = keyOf(word.server, word.identity);
+    const ofServer = this.#byServer.get(place) ?? new Map<string, ToolWord>();
+    ofServer.set(word.name, word);
+    this.#byServer.set(place, ofServer);
+  }
+}
+
+/** Where operators say nothing, and there is what servers declare alone. */
+export const DECLARED_ALONE: ToolClaims = new ToolClaims(undefined);
+
+interface NamedText {
+  readonly name: string;
+  readonly digest: string;
+  readonly text: string;
+}
+
+interface Known {
+  readonly word: ToolWord | undefined;
+  readonly said: Said | undefined;
+}
+
+interface Resolved {
+  readonly word: ToolWord | undefined;
+  readonly isTrusted: boolean;
+  readonly hints: ResolvedHints;
+}
+
+function declaredClaims(
+  spec: ServerSpec,
+  definition: Definition,
+  { word, isTrusted }: Omit<Resolved, 'hints'>,
+): readonly Claim[] {
+  const { hints } = declaredOf(definition);
+  const digest = digestOf(definition);
+  const declarer = declarerOf(spec, definition);
+  const atMs = word?.drift?.digest === digest ? word.drift.sinceMs : 0;
+  return HINTS.flatMap((hint): readonly Claim[] => {
+    const value = hints[hint];
+    const mayLower = isTrusted && !isUnreviewed(hint, word, digest);
+    const claim = { hint, kind: 'declared', ...declarer, atMs, digest, mayLower } as const;
+    return value === undefined ? [] : [{ ...claim, value }];
+  });
+}
+
+/** Whether the source came to say something safer of its tool than in the accepted definition. */
+function isUnreviewed(hint: Hint, word: ToolWord | undefined, digest: string): boolean {
+  return word?.drift?.digest === digest && isLowered(word.drift, hint);
+}
+
+/** What follows from the request that a tool makes. A server that says such a thing of itself is not asked. */
+function inferredClaims(
+  spec: ServerSpec,
+  definition: Definition,
+  { word, isTrusted }: Omit<Resolved, 'hints'>,
+): readonly Claim[] {
+  const method = isMade(spec.transport) ? declaredOf(definition).method : undefined;
+  const inference = method === undefined ? undefined : inferFromMethod(method);
+  if (inference === undefined) return [];
+  const { hints, reason, isSafe } = inference;
+  const digest = digestOf(definition);
+  return HINTS.map((hint) => ({
+    hint,
+    value: hints[hint],
+    kind: 'inferred',
+    source: 'rule',
+    origin: spec.name,
+    reason,
+    atMs: 0,
+    digest,
+    mayLower: (isTrusted || isSafe) && !isUnreviewed(hint, word, digest),
+  }));
+}
+
+function overrideClaims(word: ToolWord | undefined, now: Circumstances): readonly Claim[] {
+  if (word === undefined) return [];
+  return HINTS.flatMap((hint): readonly Claim[] => {
+    const override = word.overrides[hint];
+    if (override === undefined) return [];
+    const { value, author, atMs, reason } = override;
+    return [
+      {
+        hint,
+        value,
+        kind: 'override',
+        source: 'operator',
+        origin: author,
+        ...(reason !== undefined && { reason }),
+        atMs,
+        digest: override.digest,
+        mayLower: true,
+        ...(!isInForce(hint, override, now) && { suspended: suspension(word, now.digest) }),
+      },
+    ];
+  });
+}
+
+function suspension({ drift }: ToolWord, digest: string): string {
+  return drift?.digest === digest
+    ? `the definition changed since, and nobody has reviewed that: ${drift.risks.map(riskText).join('; ')}`
+    : 'it was given for another definition: this one is being compared, or waits for a review';
+}
+
+interface Ids {
+  readonly identity: string;
+  readonly serverId: string;
+}
+
+const IDS = new WeakMap<ServerSpec, Ids>();
+
+/** Hashes, made once for each server. */
+export function idsOf(spec: ServerSpec): Ids {
+  const known = IDS.get(spec);
+  if (known !== undefined) return known;
+  const identity = originIdentityOf(spec);
+  const ids = { identity, serverId: serverIdOf(spec.name, identity) };
+  IDS.set(spec, ids);
+  return ids;
+}
+
+const TOOL_IDS = new WeakMap<Definition, string>();
+
+/** Undefined for a tool without a name, which nobody can say anything of. */
+export function toolIdIn(spec: ServerSpec, definition: Definition): string | undefined {
+  const known = TOOL_IDS.get(definition);
+  if (known !== undefined || definition.key === undefined) return known;
+  const id = toolIdOf(spec.name, idsOf(spec).identity, definition.key);
+  TOOL_IDS.set(definition, id);
+  return id;
+}
+
+function keyOf(server: string, identity: string): string {
+  return `${identity} ${server}`;
+}

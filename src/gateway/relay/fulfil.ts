@@ -1,0 +1,143 @@
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import type { RequestMessage } from '../../protocol/message.ts';
+import { inLegacyForm, inputRequiredOf, retried } from '../../protocol/questions.ts';
+import { asksForInput } from '../../protocol/translate.ts';
+import type { Exchange } from './exchange.ts';
+import type { Question, QuestionAnswer, Reply } from '../ports/link.ts';
+
+export interface Fulfilling {
+  readonly exchange: Exchange;
+  readonly server: string;
+  /** Sends the request once more. */
+  readonly retry: (message: RequestMessage) => Promise<Result<Reply, Refusal>>;
+}
+
+/** A server that is never content is stopped here. */
+const MOST_ROUNDS = 10;
+/** Wait in ms before a server that wants nothing but another try gets one; it doubles. */
+const FIRST_WAIT_MS = 50;
+
+/**
+ * Asks a legacy client what a modern server wants, and tries again with its answers, until there is a result
+ * (2026-07-28, basic/patterns/mrtr). SERVER_ASKS, QUESTION_UNANSWERED, CANCELLED.
+ */
+export async function fulfil(fulfilling: Fulfilling, first: Reply): Promise<Result<Reply, Refusal>> {
+  const { exchange, server, retry } = fulfilling;
+  let reply = first;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const wanted = inputRequiredOf(reply.message);
+    if (wanted === undefined) return err({ code: 'SERVER_ASKS', server, reason: 'in a form that is none' });
+    if (wanted.requests.length === 0) await pause(FIRST_WAIT_MS * 2 ** round, exchange);
+    const answers = await askAll(fulfilling, wanted.requests);
+    if (!answers.ok) return answers;
+    const again = retried(exchange.message, { responses: answers.value, state: wanted.state });
+    if (again === undefined) return err({ code: 'INTERNAL' });
+    const next = await retry(again);
+    if (!next.ok || !asksForInput(next.value.message)) return next;
+    reply = next.value;
+  }
+  return err({ code: 'SERVER_ASKS', server, reason: `again and again, ${MOST_ROUNDS} times` });
+}
+
+type Requests = readonly { readonly key: string; readonly message: RequestMessage }[];
+type Responses = readonly { readonly key: string; readonly text: string }[];
+
+/** All at a time; the first that is not answered ends the others. */
+async function askAll(
+  { exchange, server }: Fulfilling,
+  requests: Requests,
+): Promise<Result<Responses, Refusal>> {
+  const questions = requests.map(({ key, message }) => ({ key, question: new InputQuestion(message) }));
+  const withdraw = (): void => questions.forEach(({ question }) => question.withdraw());
+  exchange.cancellation.addListener(withdraw);
+  if (exchange.cancellation.isCancelled) withdraw();
+  try {
+    const answers = questions.map(async ({ key, question }) => {
+      if (exchange.ask === undefined) question.answer(NOBODY);
+      else exchange.ask(question);
+      const answer = await question.answered;
+      if (answer?.kind === 'result') return { key, text: answer.text };
+      const { method } = question.message;
+      throw answer === undefined
+        ? new Unanswered({ code: 'CANCELLED' })
+        : new Unanswered({ code: 'QUESTION_UNANSWERED', server, method, reason: reasonIn(answer.text) });
+    });
+    return ok(await Promise.all(answers));
+  } catch (error) {
+    if (error instanceof Unanswered) return err(error.refusal);
+    throw error;
+  } finally {
+    withdraw();
+    exchange.cancellation.removeListener(withdraw);
+  }
+}
+
+/** Ends the wait for the other answers. */
+class Unanswered extends Error {
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super(refusal.code);
+    this.refusal = refusal;
+  }
+}
+
+const NOBODY: QuestionAnswer = { kind: 'error', text: '{"message":"this client cannot be asked"}' };
+
+/** A question that a modern server put into a result. */
+class InputQuestion implements Question {
+  readonly message: RequestMessage;
+  /** Undefined: it was withdrawn. */
+  readonly answered: Promise<QuestionAnswer | undefined>;
+  readonly #settle: (answer: QuestionAnswer | undefined) => void;
+  #isOver = false;
+  #listener: (() => void) | undefined;
+
+  constructor(message: RequestMessage) {
+    this.message = inLegacyForm(message, crypto.randomUUID());
+    const { promise, resolve } = Promise.withResolvers<QuestionAnswer | undefined>();
+    this.answered = promise;
+    this.#settle = resolve;
+  }
+
+  answer(answer: QuestionAnswer): void {
+    this.#isOver = true;
+    this.#settle(answer);
+  }
+
+  progress(): void {
+    // In the modern era nothing goes to a server between two requests.
+  }
+
+  onWithdrawn(listener: (() => void) | undefined): void {
+    this.#listener = listener;
+  }
+
+  withdraw(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#settle(undefined);
+    this.#listener?.();
+  }
+}
+
+function reasonIn(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    return typeof message === 'string' ? message : 'its error has no message';
+  } catch {
+    return 'its error cannot be read';
+  }
+}
+
+function pause(waitMs: number, { cancellation }: Exchange): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      cancellation.removeListener(done);
+      resolve();
+    };
+    const timer = setTimeout(done, waitMs);
+    cancellation.addListener(done);
+  });
+}

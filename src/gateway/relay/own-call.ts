@@ -1,0 +1,47 @@
+import { Cancellation } from '../../core/cancellation.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { LOCAL } from '../../core/subject.ts';
+import { ownRequest } from '../../protocol/message.ts';
+import { answer } from './answer.ts';
+import type { View } from '../catalog/view.ts';
+import type { JsonObject } from '../../core/json-object.ts';
+
+export interface OwnRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+  /** Told of progress in words. */
+  readonly onProgress: (text: string) => void;
+}
+
+export type OwnAnswer =
+  | { readonly kind: 'result'; readonly result: JsonObject }
+  | { readonly kind: 'error'; readonly error: JsonObject }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/** Asks through the gateway as a client would, and takes the answer apart; for commands, not for the path of a call. */
+export async function answerOwn(view: View, { method, params, onProgress }: OwnRequest): Promise<OwnAnswer> {
+  const answered = await answer({
+    view,
+    message: ownRequest(method, { ...params, _meta: { progressToken: 0 } }),
+    era: 'legacy',
+    subject: LOCAL.subject,
+    clientInfo: undefined,
+    cancellation: new Cancellation(),
+    notify: (note) => onProgress(wordsOf(JSON.parse(note.bytes.toString()) as JsonObject)),
+  });
+  if (answered.kind === 'refused') return answered;
+  const bytes = answered.kind === 'own' ? answered.result : answered.reply.message.bytes;
+  const parsed = JSON.parse(bytes.toString()) as JsonObject;
+  if (answered.kind === 'own') return { kind: 'result', result: parsed };
+  return 'error' in parsed
+    ? { kind: 'error', error: parsed['error'] as JsonObject }
+    : { kind: 'result', result: parsed['result'] as JsonObject };
+}
+
+function wordsOf(note: JsonObject): string {
+  const params = (note['params'] ?? {}) as JsonObject;
+  if (note['method'] === 'notifications/message') return JSON.stringify(params['data']);
+  const total = typeof params['total'] === 'number' ? ` of ${params['total']}` : '';
+  const message = typeof params['message'] === 'string' ? `: ${params['message']}` : '';
+  return `progress ${String(params['progress'])}${total}${message}`;
+}

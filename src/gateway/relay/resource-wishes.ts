@@ -1,0 +1,170 @@
+import type { Cancellation } from '../../core/cancellation.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { declares } from '../../protocol/capabilities.ts';
+import { ok, type Result } from '../../core/result.ts';
+import { linkChoice, type Who } from '../catalog/link-choice.ts';
+import type { Link, SubscriptionAnswer } from '../ports/link.ts';
+import type { HearUpdate, ResourceSubscriptions } from '../catalog/resource-subscriptions.ts';
+import type { Server } from '../catalog/server.ts';
+import type { View } from '../catalog/view.ts';
+import { maskedRefusal } from './watch.ts';
+
+/** How many resources one client may want, over all ways in which it asks. */
+export class Allowance {
+  readonly limit: number;
+  #taken = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** Whether so many more are allowed. */
+  has(count: number): boolean {
+    return this.#taken + count <= this.limit;
+  }
+
+  take(): boolean {
+    if (!this.has(1)) return false;
+    this.#taken += 1;
+    return true;
+  }
+
+  giveBack(): void {
+    this.#taken -= 1;
+  }
+}
+
+export interface ResourceWishesOptions {
+  readonly view: View;
+  readonly allowance: Allowance;
+  /** Whose they are: where a client has a link of its own its server is asked there. */
+  readonly client: Who;
+  /** Told of updates until the wishes end. */
+  readonly hear: HearUpdate;
+}
+
+interface Wish {
+  place: SubscriptionPlace | undefined;
+  /** Told of the updates, from when the server was asked for them. */
+  hear: HearUpdate | undefined;
+  isOver: boolean;
+  readonly answer: Promise<SubscriptionAnswer>;
+}
+
+/** Longest URI in characters. A client that has gone leaves none behind, but until then each is kept. */
+const LONGEST_URI = 8_192;
+
+/** The resources of whose updates one client wants to be told on one way: its session, or one of its streams. */
+export class ResourceWishes {
+  readonly #options: ResourceWishesOptions;
+  readonly #wishes = new Map<string, Wish>();
+
+  constructor(options: ResourceWishesOptions) {
+    this.#options = options;
+  }
+
+  /** Asks the server that has the resource. Whoever cancels has not asked. SUBSCRIPTION_LIMIT: the client wants too many. */
+  async want(uri: string, cancellation: Cancellation): Promise<SubscriptionAnswer> {
+    const known = this.#wishes.get(uri);
+    if (known !== undefined) return known.answer;
+    const { allowance, view } = this.#options;
+    const reason = `it is longer than ${LONGEST_URI} characters`;
+    if (uri.length > LONGEST_URI) return failed({ code: 'PARAMS_INVALID', field: 'uri', reason });
+    if (!allowance.take()) return failed({ code: 'SUBSCRIPTION_LIMIT', limit: allowance.limit });
+    const asked = Promise.withResolvers<SubscriptionAnswer>();
+    const wish: Wish = { place: undefined, hear: undefined, isOver: false, answer: asked.promise };
+    this.#wishes.set(uri, wish);
+    const answer = await this.#ask(uri, wish, cancellation);
+    if (answer.kind !== 'honoured' || cancellation.isCancelled) this.#forget(uri, wish);
+    const { telemetry } = view;
+    asked.resolve(
+      answer.kind === 'failed' && telemetry !== undefined
+        ? failed(maskedRefusal(answer.refusal, telemetry.mask))
+        : answer,
+    );
+    return asked.promise;
+  }
+
+  leave(uri: string): void {
+    const wish = this.#wishes.get(uri);
+    if (wish !== undefined) this.#forget(uri, wish);
+  }
+
+  /** The client has gone, or wants nothing more on this way. */
+  end(): void {
+    for (const uri of [...this.#wishes.keys()]) this.leave(uri);
+  }
+
+  async #ask(uri: string, wish: Wish, cancellation: Cancellation): Promise<SubscriptionAnswer> {
+    const { view, hear, client } = this.#options;
+    const found = await view.resource(uri);
+    if (!found.ok) return failed(found.error);
+    const server = found.value;
+    const up = await server.whenUp(cancellation);
+    if (!up.ok) return failed(up.error);
+    if (wish.isOver) return failed({ code: 'CANCELLED' });
+    if (!declares(up.value.capabilities, 'resources', 'subscribe'))
+      return failed({ code: 'SUBSCRIPTION_UNSUPPORTED', server: server.spec.name, uri });
+    const place = await subscriptionPlace(server, client, up.value);
+    if (!place.ok) return failed(place.error);
+    if (isOver(wish)) {
+      place.value.release();
+      return failed({ code: 'CANCELLED' });
+    }
+    wish.place = place.value;
+    // What a view does not show at the moment is not told of, and is again when it does.
+    wish.hear = (...update) => {
+      if (view.servers.some(({ spec }) => spec.name === server.spec.name)) hear(...update);
+    };
+    const answer = await place.value.subscriptions.want(uri, wish.hear);
+    if (isOver(wish)) place.value.release();
+    return answer;
+  }
+
+  #forget(uri: string, wish: Wish): void {
+    if (wish.isOver) return;
+    wish.isOver = true;
+    this.#wishes.delete(uri);
+    this.#options.allowance.giveBack();
+    if (wish.hear !== undefined) wish.place?.subscriptions.leave(uri, wish.hear);
+    wish.place?.release();
+  }
+}
+
+/** Where a server is asked for a client's sake, until it is released. */
+interface SubscriptionPlace {
+  readonly subscriptions: ResourceSubscriptions;
+  release(): void;
+}
+
+async function subscriptionPlace(
+  server: Server,
+  client: Who,
+  link: Link,
+): Promise<Result<SubscriptionPlace, Refusal>> {
+  const choice = linkChoice(client, server, link);
+  if (choice.kind !== 'own') return ok({ subscriptions: server.subscriptions, release: () => undefined });
+  const taken = await server.privateLinks.take(
+    { choice, session: client.session },
+    { timeoutMs: server.spec.timeoutMs, cancellation: undefined },
+  );
+  if (!taken.ok) return taken;
+  const { value: own } = taken;
+  return ok({ subscriptions: own.subscriptions, release: once(() => own.release()) });
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}
+
+function isOver(wish: Wish): boolean {
+  return wish.isOver;
+}
+
+function failed(refusal: Refusal): SubscriptionAnswer {
+  return { kind: 'failed', refusal };
+}

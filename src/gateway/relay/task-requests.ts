@@ -1,0 +1,142 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { ownRequest } from '../../protocol/message.ts';
+import { memberOf, textOf } from '../../protocol/spans.ts';
+import { declaresTasks, renamedTask, taskIdOf, TASKS_EXTENSION, tasksIn } from '../../protocol/tasks.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import type { TaskIds } from '../ports/task-ids.ts';
+import type { Server } from '../catalog/server.ts';
+import { type Relay, relayOwn, wrapping } from './task-relay.ts';
+import { listsTasks, offersTasks } from './task-support.ts';
+
+export const TASK_METHODS: readonly string[] = [
+  'tasks/get',
+  'tasks/result',
+  'tasks/cancel',
+  'tasks/update',
+  'tasks/list',
+];
+
+/** Hands an exchange to a server under the name that the server has for what it is about. */
+type RelayNamed = (exchange: Exchange, server: Server, name: string | undefined) => Promise<Answer>;
+
+/** What a client must declare to ask for tasks in the modern era. */
+export const TASKS_MISSING: Refusal = {
+  code: 'CAPABILITY_MISSING',
+  requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
+};
+
+/** Answers a request about tasks by asking the server that the task id names; nothing is kept of tasks in between. */
+export async function answerTask(exchange: Exchange, relay: RelayNamed): Promise<Answer> {
+  const { view, message, era, subject } = exchange;
+  const { method } = message;
+  const isList = method === 'tasks/list';
+  if (view.tasks === undefined || !offersTasks(view, exchange) || (isList && !view.tasks.isAlone))
+    return refused({ code: 'METHOD_UNKNOWN', method });
+  if (era === 'modern' && !declaresTasks(message)) return refused(TASKS_MISSING);
+  const ids = await view.tasks.ids();
+  if (isList) return listTasks(exchange, { ids, relay: (asked, server) => relay(asked, server, undefined) });
+  const taskId = textOf(message.bytes, taskIdOf(message));
+  if (taskId === undefined)
+    return refused({ code: 'PARAMS_INVALID', field: 'params.taskId', reason: 'it must be a string' });
+  const found = find(exchange, taskId, ids);
+  if (found === undefined) return refused({ code: 'TASK_UNKNOWN', taskId });
+  const { server, inner } = found;
+  // The parameter is the source of truth (2025-11-25, basic/utilities/tasks#associating-task-related-messages).
+  return relayOwn({ ...exchange, task: { related: inner } }, server, {
+    relay: (asked) => relay(asked, server, inner),
+    own: [inner],
+    wrap: wrapping(ids, server, subject),
+  });
+}
+
+function find(
+  { view, subject, era }: Exchange,
+  taskId: string,
+  ids: TaskIds,
+): { readonly server: Server; readonly inner: string } | undefined {
+  const task = ids.unwrap(taskId, subject);
+  // What was begun goes on, whatever the view shows by now.
+  const server = view.capable.find(({ spec }) => spec.name === task?.server);
+  // A server that has come back in the other era has lost the tasks of this one.
+  return task === undefined || server === undefined || (server.era ?? era) !== era
+    ? undefined
+    : { server, inner: task.inner };
+}
+
+function refused(refusal: Refusal): Answer {
+  return { kind: 'refused', refusal };
+}
+
+/** A page ends when it has so many tasks, or after so many questions to servers. */
+const PAGE_SIZE = 1_000;
+const MOST_ASKED = 50;
+
+/** Where a page begins: at a server, and at a cursor of its own. */
+interface Start {
+  readonly server: string;
+  readonly cursor: string | undefined;
+}
+
+/**
+ * The tasks of all servers that list them, one server after the other. To be asked only where all that they list is the
+ * client's own. A server that cannot be asked costs its own tasks alone, and is no error but where it is the only one.
+ */
+async function listTasks(
+  exchange: Exchange,
+  { ids, relay }: { readonly ids: TaskIds; readonly relay: Relay },
+): Promise<Answer> {
+  const { view, message, subject } = exchange;
+  const servers = view.servers.filter(listsTasks);
+  const given = memberOf(message.params, 'cursor');
+  let start = given === undefined ? undefined : startOf(textOf(message.bytes, given));
+  let at = given === undefined ? 0 : servers.findIndex(({ spec }) => spec.name === start?.server);
+  if (at < 0) return { kind: 'refused', refusal: { code: 'CURSOR_INVALID' } };
+  const tasks: Buffer[] = [];
+  for (let asked = 0; asked < MOST_ASKED && tasks.length < PAGE_SIZE; asked += 1) {
+    const server = servers[at];
+    if (server === undefined) break;
+    const answered = await relay(asking(exchange, start?.cursor), server);
+    const page = answered.kind === 'relayed' ? tasksIn(answered.reply.message) : undefined;
+    if (page === undefined && servers.length === 1) return answered;
+    const wrap = wrapping(ids, server, subject);
+    for (const task of page?.tasks ?? []) {
+      const renamed = renamedTask(task, wrap);
+      if (renamed !== undefined) tasks.push(renamed);
+    }
+    start =
+      page?.nextCursor === undefined ? undefined : { server: server.spec.name, cursor: page.nextCursor };
+    if (start === undefined) at += 1;
+  }
+  return { kind: 'own', result: pageText(tasks, start ?? nextStart(servers[at])) };
+}
+
+function asking(exchange: Exchange, cursor: string | undefined): Exchange {
+  const message = ownRequest('tasks/list', cursor === undefined ? {} : { cursor });
+  return { ...exchange, message };
+}
+
+function nextStart(server: Server | undefined): Start | undefined {
+  return server === undefined ? undefined : { server: server.spec.name, cursor: undefined };
+}
+
+function pageText(tasks: readonly Buffer[], next: Start | undefined): Buffer {
+  const pieces = tasks.flatMap((task, index) => (index === 0 ? [task] : [COMMA, task]));
+  const cursor = next && Buffer.from(JSON.stringify([next.server, next.cursor])).toString('base64url');
+  const tail = cursor === undefined ? ']}' : `],"nextCursor":"${cursor}"}`;
+  return Buffer.concat([Buffer.from('{"tasks":['), ...pieces, Buffer.from(tail)]);
+}
+
+const COMMA: Buffer = Buffer.from(',');
+
+/** A cursor holds nothing that its client could not ask for without it. */
+function startOf(cursor: string | undefined): Start | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor ?? '', 'base64url').toString());
+    if (!Array.isArray(value)) return undefined;
+    const [server, inner] = value as readonly unknown[];
+    if (typeof server !== 'string') return undefined;
+    return { server, cursor: typeof inner === 'string' ? inner : undefined };
+  } catch {
+    return undefined;
+  }
+}

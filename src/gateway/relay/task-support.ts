@@ -1,0 +1,78 @@
+import type { Era } from '../../protocol/eras.ts';
+import { LEGACY_TASKS_VERSION } from '../../protocol/eras.ts';
+import { TASKS_EXTENSION } from '../../protocol/tasks.ts';
+import type { Capabilities } from '../ports/link.ts';
+import type { Server } from '../catalog/server.ts';
+import type { View } from '../catalog/view.ts';
+import type { JsonObject } from '../../core/json-object.ts';
+
+/** The revision that a client speaks, as far as tasks ask for it. */
+export interface ClientForm {
+  readonly era: Era;
+  /** The revision that a legacy client negotiated. */
+  readonly version?: string | undefined;
+}
+
+/** Whether the client's revision has tasks at all. */
+export function knowsTasks({ era, version }: ClientForm): boolean {
+  return era === 'modern' || version === LEGACY_TASKS_VERSION;
+}
+
+/** Whether a server makes tasks in the form of an era; those of the two eras have nothing in common but their name. */
+export function makesTasks({ era, capabilities }: Server, form: Era): boolean {
+  return era === form && capabilities !== undefined && formOf(capabilities, form).makes;
+}
+
+export function listsTasks({ era, capabilities }: Server): boolean {
+  return era === 'legacy' && capabilities !== undefined && formOf(capabilities, 'legacy').lists;
+}
+
+/** Whether tasks are offered to a client of this form. */
+export function offersTasks(view: View, client: ClientForm): boolean {
+  return Object.keys(taskCapabilities(view, client)).length > 0;
+}
+
+/** The members of the capabilities that offer tasks to a client; none where no server could make one for it. */
+export function taskCapabilities(view: View, client: ClientForm): JsonObject {
+  if (view.tasks === undefined || !knowsTasks(client)) return {};
+  const forms = view.capable.flatMap((server) => formsOf(server, client.era));
+  if (!forms.some(({ makes }) => makes)) return {};
+  if (client.era === 'modern') return { extensions: { [TASKS_EXTENSION]: {} } };
+  return {
+    tasks: {
+      ...(view.tasks.isAlone && forms.some(({ lists }) => lists) ? { list: {} } : {}),
+      ...(forms.some(({ cancels }) => cancels) ? { cancel: {} } : {}),
+      requests: { tools: { call: {} } },
+    },
+  };
+}
+
+interface TaskForm {
+  readonly makes: boolean;
+  readonly cancels: boolean;
+  readonly lists: boolean;
+}
+
+const ANY: TaskForm = { makes: true, cancels: true, lists: true };
+
+/** A server that never stood may have any. */
+function formsOf({ era, capabilities }: Server, form: Era): readonly TaskForm[] {
+  if (capabilities === undefined) return [ANY];
+  return era === form ? [formOf(capabilities, form)] : [];
+}
+
+function formOf(capabilities: Capabilities, form: Era): TaskForm {
+  if (form === 'modern') {
+    const makes = memberOf(capabilities['extensions'], TASKS_EXTENSION) !== undefined;
+    return { makes, cancels: makes, lists: false };
+  }
+  const tasks = capabilities['tasks'];
+  const makes = memberOf(memberOf(memberOf(tasks, 'requests'), 'tools'), 'call') !== undefined;
+  const has = (key: string): boolean => makes && memberOf(tasks, key) !== undefined;
+  return { makes, cancels: has('cancel'), lists: has('list') };
+}
+
+/** What a server declares is read as it came. */
+function memberOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as JsonObject)[key] : undefined;
+}

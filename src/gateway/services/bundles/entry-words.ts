@@ -1,0 +1,69 @@
+import type { Entry, EntryKind } from '../../../core/bundle/bundle.ts';
+import { functionModuleIdOf, gatewayIdOf, restToolIdOf } from '../../../core/hints/hint.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { ServerSpec } from '../../../core/server-spec.ts';
+import type { EntryFault } from '../../../core/sources/entry-fault.ts';
+import { localSpec } from '../../../core/sources/local-spec.ts';
+import { sealNameOf } from '../../catalog/registered.ts';
+import type { ReadEntry } from '../../ports/gateways.ts';
+import type { ReadLocal } from '../../ports/local-tools.ts';
+import type { WordKind } from '../../ports/words.ts';
+
+interface WordOfEntry {
+  readonly kind: WordKind;
+  readonly idOf: (name: string) => string;
+  /** What the entry is sealed under. */
+  readonly sealNameOf: (name: string) => string;
+}
+
+/** How entries are kept. */
+export const ENTRY_WORDS: Readonly<Record<EntryKind, WordOfEntry>> = {
+  gateway: { kind: 'gateway', idOf: gatewayIdOf, sealNameOf: (name) => name },
+  tool: { kind: 'rest-tool', idOf: restToolIdOf, sealNameOf: (name) => sealNameOf('rest-tool', name) },
+  function: {
+    kind: 'function-module',
+    idOf: functionModuleIdOf,
+    sealNameOf: (name) => sealNameOf('function-module', name),
+  },
+};
+
+export interface EntryReaders {
+  readonly readEntry: ReadEntry;
+  readonly readLocal: ReadLocal;
+}
+
+export interface NamedEntry {
+  readonly kind: EntryKind;
+  readonly name: string;
+  readonly entry: Entry;
+}
+
+/** What an entry makes. */
+export function specOf(
+  { kind, name, entry }: NamedEntry,
+  { readEntry, readLocal }: EntryReaders,
+): Result<ServerSpec, readonly EntryFault[]> {
+  if (kind === 'gateway') return readEntry(name, entry);
+  if (kind === 'tool') {
+    const tool = readLocal.tool(name, entry);
+    return tool.ok ? local({ tools: [tool.value], modules: [] }) : tool;
+  }
+  const module = readLocal.module(entry);
+  if (!module.ok) return module;
+  const { path } = module.value;
+  if (path !== name) return err([{ field: 'module', reason: `Its name must be its path, ${path}.` }]);
+  return local({ tools: [], modules: [module.value] });
+}
+
+function local(made: Parameters<typeof localSpec>[0]): Result<ServerSpec, readonly EntryFault[]> {
+  const spec = localSpec(made);
+  return spec === undefined ? err([{ field: '', reason: 'It makes nothing.' }]) : ok(spec);
+}
+
+/** Whether it takes more than the right to administer: a process is started by it, or a file read. */
+export function takesExecute(kind: EntryKind, { type, command, args, env, cwd, openapi }: Entry): boolean {
+  // A path is one of this machine, whose files are not everybody's to read.
+  const readsFile = typeof openapi === 'string' && !/^https?:/i.test(openapi);
+  const isGiven = [command, args, env, cwd].some((member) => member !== undefined && member !== null);
+  return kind === 'function' || (kind === 'gateway' && (readsFile || isGiven || type === 'stdio'));
+}

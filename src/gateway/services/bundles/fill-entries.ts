@@ -1,0 +1,103 @@
+import {
+  ENTRY_KINDS,
+  ENTRY_LISTS,
+  type Bundle,
+  type BundledEntry,
+  type EntryKind,
+} from '../../../core/bundle/bundle.ts';
+import { placeOf, withSecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
+import { pointerStep } from '../../../core/json-place.ts';
+import type { Misfit } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { ServerSpec } from '../../../core/server-spec.ts';
+import { specOf, type EntryReaders } from './entry-words.ts';
+
+/** A bundle whose entries have what was withheld from them, as far as somebody has it. */
+export interface Filled {
+  readonly bundle: Bundle;
+  /** What the entries make, by `entryKey`. */
+  readonly specs: ReadonlyMap<string, ServerSpec>;
+  /** What is still missing of entries that can do without it, by `entryKey`. */
+  readonly missing: ReadonlyMap<string, readonly string[]>;
+  /** Entries that are nothing without what is missing. */
+  readonly leftOut: readonly Hollow[];
+}
+
+export interface Hollow {
+  readonly kind: EntryKind;
+  readonly name: string;
+  readonly missing: readonly string[];
+}
+
+export interface Filling extends EntryReaders {
+  readonly there: Bundle;
+  /** Those that came with the bundle and were opened. */
+  readonly secrets: readonly EntrySecrets[];
+}
+
+export function entryKey(kind: EntryKind, name: string): string {
+  return JSON.stringify([kind, name]);
+}
+
+/** All that is wrong with the entries, each at its place in the bundle, or all of them filled. */
+export function fillEntries(bundle: Bundle, filling: Filling): Result<Filled, readonly Misfit[]> {
+  const misfits: Misfit[] = [];
+  const specs = new Map<string, ServerSpec>();
+  const missing = new Map<string, readonly string[]>();
+  const leftOut: Hollow[] = [];
+  const fillAll = (kind: EntryKind): readonly BundledEntry[] =>
+    bundle[ENTRY_LISTS[kind]].flatMap((given, index) => {
+      const at = `/${ENTRY_LISTS[kind]}/${index}`;
+      const filled = fill(kind, given, filling);
+      if (filled.kind === 'wrong') {
+        misfits.push(...filled.misfits.map((misfit) => ({ ...misfit, at: `${at}${misfit.at}` })));
+        return [];
+      }
+      const key = entryKey(kind, given.name);
+      if (filled.kind === 'hollow') {
+        leftOut.push({ kind, name: given.name, missing: filled.missing });
+        return [];
+      }
+      specs.set(key, filled.spec);
+      if (filled.entry.withheld.length > 0) missing.set(key, filled.entry.withheld);
+      return [filled.entry];
+    });
+  const [gateways = [], tools = [], functions = []] = ENTRY_KINDS.map(fillAll);
+  if (misfits.length > 0) return err(misfits);
+  return ok({ bundle: { ...bundle, gateways, tools, functions }, specs, missing, leftOut });
+}
+
+type FilledEntry =
+  | { readonly kind: 'filled'; readonly entry: BundledEntry; readonly spec: ServerSpec }
+  | { readonly kind: 'hollow'; readonly missing: readonly string[] }
+  | { readonly kind: 'wrong'; readonly misfits: readonly Misfit[] };
+
+function fill(kind: EntryKind, given: BundledEntry, filling: Filling): FilledEntry {
+  const sealed = filling.secrets.find((one) => one.kind === kind && one.name === given.name);
+  const brought = sealed === undefined ? undefined : withSecrets(given, sealed);
+  if (brought?.kind === 'elsewhere') {
+    const reason = 'it leads to another place than its sealed secrets were given for';
+    return { kind: 'wrong', misfits: [{ at: '/entry', kind: 'invalid', reason }] };
+  }
+  const former = filling.there[ENTRY_LISTS[kind]].find(({ name }) => name === given.name);
+  const entry = keepingSecrets(brought?.entry ?? given, former);
+  const spec = specOf({ kind, name: entry.name, entry: entry.entry }, filling);
+  if (spec.ok) return { kind: 'filled', entry, spec: spec.value };
+  if (entry.withheld.some((name) => !DISPENSABLE.has(name)))
+    return { kind: 'hollow', missing: entry.withheld };
+  const misfits = spec.error.map(({ field, reason }): Misfit => {
+    const at = field === '' ? '/name' : `/entry${pointerStep(field)}`;
+    return { at, kind: 'invalid', reason: reason.replace(/\.$/, '') };
+  });
+  return { kind: 'wrong', misfits };
+}
+
+/** Without them an entry says all the same what it leads to. */
+const DISPENSABLE: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials']);
+
+/** What is there keeps its secrets, where the entry still leads to the place for which they were given. */
+function keepingSecrets(entry: BundledEntry, former: BundledEntry | undefined): BundledEntry {
+  if (former === undefined || entry.withheld.length === 0) return entry;
+  const kept = withSecrets(entry, { place: placeOf(former.entry), members: former.entry });
+  return kept.kind === 'refilled' ? kept.entry : entry;
+}

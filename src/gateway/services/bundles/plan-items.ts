@@ -1,0 +1,118 @@
+import type { EntryKind } from '../../../core/bundle/bundle.ts';
+import type { BundleItem } from '../../../core/bundle/bundle-items.ts';
+import type { PlainValue, Planned, PlanItem } from '../../../core/bundle/bundle-plan.ts';
+import { toolIdOf } from '../../../core/hints/hint.ts';
+import { type SettingFix, startupPlaces } from '../../../core/resolve-settings.ts';
+import { isSettingKey, SETTINGS, type SettingKey } from '../../../core/settings.ts';
+import { takesExecute } from './entry-words.ts';
+import { entryKey, type Filled } from './fill-entries.ts';
+import type { SuspendedHere } from './suspended-overrides.ts';
+
+/** What an import meets here beside what is stored. */
+export interface Surrounded {
+  /** Names of servers of the config file. */
+  readonly configNames: () => readonly string[];
+  /** Whose word on a setting goes before what is stored. */
+  readonly settingFix: (key: string) => SettingFix | undefined;
+  /** What a setting is in this process. */
+  readonly runningSetting: (key: SettingKey) => PlainValue;
+}
+
+export interface PlannedImport {
+  readonly planned: readonly Planned[];
+  readonly filled: Filled;
+  /** Settings of the bundle that no bundle may change. */
+  readonly refusedSettings: ReadonlyMap<SettingKey, unknown>;
+  readonly suspended: SuspendedHere;
+}
+
+/** A plan as people are shown it: nothing secret, and what they have to know of each thing. */
+export function planItems(
+  { planned, filled, refusedSettings, suspended }: PlannedImport,
+  around: Surrounded,
+): readonly PlanItem[] {
+  const items = planned.map(({ item, former, action, changed }): PlanItem => {
+    const warnings =
+      item.kind === 'override' ? overrideWarnings(item, suspended) : warningsOf(item, filled, around);
+    return {
+      kind: item.kind,
+      name: item.name,
+      action,
+      changed,
+      ...valuesOf({ item, former }, around),
+      warnings,
+    };
+  });
+  const leftOut = filled.leftOut.map(({ kind, name, missing }): PlanItem => {
+    const warning = `It cannot be made without ${missing.join(', ')}: give the passphrase of the bundle, or make it anew.`;
+    return { kind, name, action: 'left out', changed: [], warnings: [warning] };
+  });
+  const refused = [...refusedSettings].map(([key, value]): PlanItem => {
+    const warning = `A bundle cannot change it, as it decides who may come in or what Assay may reach. Set ${startupPlaces(key)}.`;
+    const values = { before: around.runningSetting(key), after: plainValue(value) };
+    return { kind: 'preference', name: key, action: 'left out', changed: [], ...values, warnings: [warning] };
+  });
+  return [...items, ...leftOut, ...refused];
+}
+
+/** What changes, where that is one value which people can compare. Nothing of it is secret. */
+function valuesOf(
+  { item, former }: Pick<Planned, 'item' | 'former'>,
+  around: Surrounded,
+): Pick<PlanItem, 'before' | 'after'> {
+  if (item.kind === 'preference') {
+    const { key, value } = item.value;
+    const there = former?.kind === 'preference' ? former.value.value : undefined;
+    const isFixed = around.settingFix(key) !== undefined;
+    const otherwise = isSettingKey(key) ? SETTINGS[key].kind.otherwise : null;
+    const before = isFixed && isSettingKey(key) ? around.runningSetting(key) : (there ?? otherwise);
+    return { before: plainValue(before), after: plainValue(value) };
+  }
+  if (item.kind === 'trust')
+    return { before: former?.kind === 'trust' ? former.value.trust : null, after: item.value.trust };
+  if (item.kind === 'equipped')
+    return { before: former?.kind === 'equipped' ? former.value : null, after: item.value };
+  return {};
+}
+
+/** A bundle that was read holds nothing else in these places. */
+function plainValue(value: unknown): PlainValue {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
+}
+
+function warningsOf(item: BundleItem, filled: Filled, around: Surrounded): readonly string[] {
+  if (item.kind === 'preference') {
+    const fix = around.settingFix(item.name);
+    return fix === undefined
+      ? []
+      : [`Here it is fixed by the ${fix.origin} (${fix.by}), which goes before it.`];
+  }
+  if (item.kind !== 'gateway' && item.kind !== 'tool' && item.kind !== 'function') return [];
+  const missing = filled.missing.get(entryKey(item.kind, item.name)) ?? [];
+  const isShadowed = item.kind === 'gateway' && around.configNames().includes(item.name);
+  return [
+    ...(missing.length === 0 ? [] : [`It needs ${missing.join(', ')}: ${REMEDIES[item.kind]}.`]),
+    ...(isShadowed ? ['The config file has a server of this name, which goes before it.'] : []),
+    ...(takesExecute(item.kind, item.value.entry) ? ['It runs a program or reads a file here.'] : []),
+  ];
+}
+
+function overrideWarnings(
+  { name: tool, value }: Extract<BundleItem, { readonly kind: 'override' }>,
+  suspended: SuspendedHere,
+): readonly string[] {
+  const id = toolIdOf(value.server, value.identity, value.name);
+  const hints = suspended.get(id);
+  if (hints === undefined) return [];
+  // A server may use characters in a name that a shell would act on.
+  const ref = /^[\w.-]+$/.test(tool) ? tool : id;
+  return [
+    `The override of ${hints.join(' and ')} is suspended: the definition of ${tool} here differs from the one that it was made for. \`assay review ${ref}\` shows what changed and, with --accept, accepts it; over REST, use GET /tools/${id} and POST /tools/${id}/review.`,
+  ];
+}
+
+const REMEDIES: Readonly<Record<EntryKind, string>> = {
+  gateway: 'give them with PUT /gateways/{id}',
+  tool: 'give them with PUT /tools/{id}',
+  function: 'take it away and add it again with them',
+};

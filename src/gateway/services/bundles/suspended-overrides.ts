@@ -1,0 +1,73 @@
+import type { SaidOfTool } from '../../../core/bundle/bundle.ts';
+import { type Hint, HINTS, isCautious, serverIdOf, toolIdOf } from '../../../core/hints/hint.ts';
+import type { Circumstances } from '../../../core/hints/tool-word.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { ok, type Result } from '../../../core/result.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import { idsOf, toolIdIn, type ToolClaims } from '../../catalog/tool-claims.ts';
+import { suspendedIn } from '../../catalog/tool-drift.ts';
+import type { Words } from '../../catalog/words.ts';
+
+export interface KnownTools {
+  readonly catalog: Pick<Catalog, 'all' | 'servers'>;
+  readonly claims: ToolClaims;
+  readonly words: Pick<Words, 'store'>;
+}
+
+/** Hints whose override would be suspended here, by the id of their tool. */
+export type SuspendedHere = ReadonlyMap<string, readonly Hint[]>;
+
+/**
+ * Compares overrides with the definitions that servers list here now, or else with those that were accepted. Of a tool that
+ * this Assay has never seen nothing can be said.
+ */
+export async function suspendedHere(
+  overrides: readonly SaidOfTool[],
+  known: KnownTools,
+): Promise<Result<SuspendedHere, Refusal>> {
+  const suspended = new Map<string, readonly Hint[]>();
+  const lowering = overrides.filter(isLowering);
+  if (lowering.length === 0) return ok(suspended);
+  const listed = listedIn(known);
+  for (const said of lowering) {
+    const id = toolIdOf(said.server, said.identity, said.name);
+    const now = listed.has(id) ? ok(listed.get(id)) : await acceptedHere(id, said, known);
+    if (!now.ok) return now;
+    const hints = now.value === undefined ? [] : suspendedIn({ id, ...said }, now.value);
+    if (hints.length > 0) suspended.set(id, hints);
+  }
+  return ok(suspended);
+}
+
+function isLowering({ overrides }: SaidOfTool): boolean {
+  return HINTS.some((hint) => {
+    const override = overrides[hint];
+    return override !== undefined && !isCautious(hint, override.value);
+  });
+}
+
+function listedIn({ catalog, claims }: KnownTools): ReadonlyMap<string, Circumstances> {
+  const listed = new Map<string, Circumstances>();
+  const { entries, disabled } = catalog.all.listing('tools');
+  for (const { server, definition } of [...entries, ...disabled]) {
+    const id = toolIdIn(server.spec, definition);
+    if (id !== undefined && !listed.has(id)) listed.set(id, claims.circumstancesOf(server.spec, definition));
+  }
+  return listed;
+}
+
+async function acceptedHere(
+  id: string,
+  { server, identity, name }: SaidOfTool,
+  { catalog, claims, words }: KnownTools,
+): Promise<Result<Circumstances | undefined, Refusal>> {
+  const serverId = serverIdOf(server, identity);
+  const found = catalog.servers.find(({ spec }) => idsOf(spec).serverId === serverId);
+  if (found === undefined) return ok(undefined);
+  const store = await words.store();
+  if (!store.ok) return store;
+  const accepted = await store.value.accepted(id);
+  if (!accepted.ok) return accepted;
+  if (accepted.value === undefined) return ok(undefined);
+  return ok(claims.circumstancesOfText(found.spec, { name, ...accepted.value }));
+}

@@ -1,0 +1,119 @@
+import { isWithheld } from '../../catalog/definition-facts.ts';
+import { UNSERVED_TEXTS, unservedIn, type Unserved, type UnservedReason } from '../toolsets/unserved.ts';
+import { counted } from '../../../core/counted.ts';
+import { ok } from '../../../core/result.ts';
+import type { Toolset } from '../../../core/toolset.ts';
+import { nameIn } from '../toolsets/tool-index.ts';
+import { select, type Selection } from '../toolsets/selection.ts';
+import { settledIndex, type Desk } from './desk.ts';
+import { NO_INPUT, type JsonObject, type OwnToolSpec, type Told } from './own-tool.ts';
+import { costOf } from './token-cost.ts';
+
+const NAMES: JsonObject = { type: 'array', items: { type: 'string' } };
+
+/** What is told of the equipped toolset. */
+export const ACTIVE: JsonObject = {
+  equipped: {
+    type: ['object', 'null'],
+    properties: {
+      name: { type: 'string' },
+      description: { type: 'string' },
+      tools: NAMES,
+      absent: NAMES,
+      contested: NAMES,
+      changed: NAMES,
+      unserved: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            tool: { type: 'string' },
+            reason: { type: 'string', enum: Object.keys(UNSERVED_TEXTS) },
+          },
+          required: ['tool', 'reason'],
+        },
+      },
+      servers: NAMES,
+      notes: { type: 'integer' },
+      context: { type: 'object', properties: { tokens: { type: 'integer' } }, required: ['tokens'] },
+    },
+    required: ['name', 'tools', 'absent', 'contested', 'changed', 'unserved', 'servers', 'notes', 'context'],
+  },
+};
+
+export function getActiveTool(desk: Desk): OwnToolSpec {
+  return {
+    name: 'get-active-toolset',
+    title: 'Show the equipped toolset',
+    description:
+      'Shows the equipped toolset: its tools, which of them are not served and why (disabled by an operator, withheld, changed, server down, gone), and what they cost in tokens.',
+    // It looks at what Assay knows; no server is asked.
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    inputSchema: NO_INPUT,
+    output: { properties: ACTIVE },
+    run: async () => ok(await activeToolset(desk)),
+  };
+}
+
+const ABSENT: ReadonlySet<UnservedReason> = new Set([
+  'server_starting',
+  'server_down',
+  'server_unknown',
+  'tool_gone',
+]);
+
+/** The equipped toolset as it is now. */
+export async function activeToolset(desk: Desk): Promise<Told> {
+  const toolset = desk.toolsets.equipped;
+  if (toolset === undefined)
+    return {
+      text: 'No toolset is equipped; equip-toolset equips a saved one, and build-toolset makes one.',
+      structured: { equipped: null },
+    };
+  const index = await settledIndex(desk);
+  const showsChanged = desk.settings['toolsets.changed'] === 'show';
+  const selecting = { index, servers: desk.catalog.servers, showsChanged };
+  const unserved = unservedIn(toolset, selecting);
+  return told(toolset, { ...select(toolset, selecting), unserved }, desk);
+}
+
+interface Shown extends Selection {
+  readonly unserved: readonly Unserved[];
+}
+
+function told(toolset: Toolset, selection: Shown, { countTokens }: Desk): Told {
+  const { contested, servers, unserved } = selection;
+  const entries = selection.entries.filter(({ definition }) => !isWithheld(definition));
+  const absent = unserved.flatMap(({ tool, reason }) => (ABSENT.has(reason) ? [tool] : []));
+  const tokens = entries.reduce(
+    (sum, { definition, notes: text }) =>
+      sum + costOf(definition, countTokens) + (text === undefined ? 0 : countTokens(text)),
+    0,
+  );
+  const changed = selection.changed.map(nameIn);
+  const notes = toolset.toolNotes.reduce((sum, { notes: some }) => sum + some.length, 0);
+  const text = [
+    `The toolset "${toolset.name}" is equipped${toolset.description === undefined ? '' : `: ${toolset.description}`}.`,
+    `It shows ${counted(entries.length, 'tool')} of ${counted(servers.length, 'server')}, about ${counted(tokens, 'token')}, and has ${counted(notes, 'note')}.`,
+    ...entries.map((entry) => `- ${entry.key}`),
+    ...[...Map.groupBy(unserved, ({ reason }) => reason)].map(
+      ([reason, some]) => `${UNSERVED_TEXTS[reason]}: ${some.map(({ tool }) => tool).join(', ')}.`,
+    ),
+    ...(changed.length === 0
+      ? []
+      : [`An operator sees what changed with \`assay toolset review ${toolset.name}\`.`]),
+  ].join('\n');
+  const equipped = {
+    name: toolset.name,
+    ...(toolset.description === undefined ? {} : { description: toolset.description }),
+    tools: entries.map(({ key }) => key),
+    absent,
+    contested,
+    changed,
+    unserved,
+    servers: servers.map(({ spec }) => spec.name),
+    notes,
+    context: { tokens },
+  };
+  return { text, structured: { equipped } };
+}

@@ -1,0 +1,121 @@
+import { noteFault, noteNameFault, type Addition, type Note } from '../../../core/notes.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { readToolRef, type ToolRef } from '../../../core/tool-ref.ts';
+import { withNotes } from '../../../core/toolset.ts';
+import { nameIn } from '../toolsets/tool-index.ts';
+import type { Changing } from '../toolsets/toolsets.ts';
+import { TOOL_REF } from './build-toolset.ts';
+import { indexFor, objectionTo, type Desk } from './desk.ts';
+import { argumentFault, type OwnToolSpec, type Told } from './own-tool.ts';
+
+interface Wanted {
+  readonly name: string;
+  readonly note: string;
+}
+
+export function addAnnotationTool(desk: Desk): OwnToolSpec {
+  const names = { type: 'array', items: { type: 'string' } };
+  return {
+    name: 'add-tool-annotation',
+    title: 'Add notes to a tool',
+    description: 'Add contextual annotations to a tool in the current toolset to guide LLM usage',
+    // It adds notes and replaces none; a second call with the same names adds nothing.
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    inputSchema: {
+      type: 'object',
+      properties: {
+        toolRef: TOOL_REF,
+        notes: {
+          type: 'array',
+          description: 'Array of annotations to add to the tool',
+          items: {
+            type: 'object',
+            properties: {
+              name: {
+                type: 'string',
+                description: "Identifier for this annotation (e.g., 'usage-with-project')",
+                pattern: '^[a-z0-9-]+$',
+              },
+              note: { type: 'string', description: 'The annotation content to help guide LLM usage' },
+            },
+            required: ['name', 'note'],
+          },
+          minItems: 1,
+        },
+      },
+      required: ['toolRef', 'notes'],
+    },
+    output: {
+      properties: {
+        toolset: { type: 'string' },
+        tool: { type: 'string' },
+        added: names,
+        skipped: names,
+        isHeldForReview: { type: 'boolean' },
+      },
+    },
+    run: async ({ toolRef, notes }, subject) => {
+      const ref = readToolRef(toolRef, 'arguments.toolRef');
+      return ref.ok ? annotate(desk, { ref: ref.value, notes: notes as readonly Wanted[], subject }) : ref;
+    },
+  };
+}
+
+interface Annotating {
+  readonly ref: ToolRef;
+  readonly notes: readonly Wanted[];
+  readonly subject: string;
+}
+
+async function annotate(desk: Desk, { ref, notes, subject }: Annotating): Promise<Result<Told, Refusal>> {
+  const { toolsets, reviewsNotes } = desk;
+  const equipped = toolsets.equipped;
+  if (equipped === undefined) return err({ code: 'TOOLSET_NOT_EQUIPPED' });
+  for (const [place, { name, note }] of notes.entries()) {
+    const fault =
+      argumentFault(`notes.${place}.name`, noteNameFault(name)) ??
+      argumentFault(`notes.${place}.note`, noteFault(note));
+    if (fault !== undefined) return err(fault);
+  }
+  const entry = (await indexFor(desk, [ref])).resolve(ref);
+  if (!entry.ok) return entry;
+  const tool = nameIn(entry.value);
+  const wanted = notes.map(({ name, note }): Note => ({
+    name,
+    note,
+    author: subject,
+    by: 'model',
+    writtenMs: desk.nowMs(),
+    isHeld: reviewsNotes,
+  }));
+  const objection = objectionTo(desk, subject);
+  const adding: Changing<Addition> = (toolset) => {
+    const refusal = objection(toolset);
+    if (refusal !== undefined) return err(refusal);
+    const noted = withNotes(toolset, tool, wanted);
+    return noted.ok ? ok({ toolset: noted.value.toolset, value: noted.value.addition }) : noted;
+  };
+  const added = await toolsets.change(equipped.name, adding, subject);
+  if (!added.ok) return added;
+  return ok(told(added.value, { tool, toolset: equipped.name, isHeld: reviewsNotes }));
+}
+
+function told(
+  { added, skipped }: Addition,
+  where: { readonly tool: string; readonly toolset: string; readonly isHeld: boolean },
+): Told {
+  const { tool, toolset, isHeld } = where;
+  const text = [
+    added.length === 0
+      ? `No note was added to ${tool} in the toolset "${toolset}".`
+      : `Added to ${tool} in the toolset "${toolset}": ${added.join(', ')}.`,
+    ...(skipped.length === 0
+      ? []
+      : [`Warning: skipped, as there are notes of these names already: ${skipped.join(', ')}.`]),
+    ...(isHeld && added.length > 0
+      ? ['Models read it when an operator has accepted it: `assay notes review`.']
+      : []),
+  ].join('\n');
+  return { text, structured: { toolset, tool, added, skipped, isHeldForReview: isHeld && added.length > 0 } };
+}

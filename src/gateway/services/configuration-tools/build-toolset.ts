@@ -1,0 +1,117 @@
+import { counted } from '../../../core/counted.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { readToolRef, type ToolRef } from '../../../core/tool-ref.ts';
+import {
+  descriptionFault,
+  TOOLSET_LIMITS,
+  toolsetNameFault,
+  type Toolset,
+  type ToolsetTool,
+  withTools,
+} from '../../../core/toolset.ts';
+import { toolOf } from '../toolsets/holding.ts';
+import { indexFor, type Desk } from './desk.ts';
+import { argumentFault, type JsonObject, type OwnToolSpec } from './own-tool.ts';
+
+/** How a tool is named, in the words of the tools' input schemas. */
+export const TOOL_REF: JsonObject = {
+  type: 'object',
+  description: 'Reference to the tool (use namespacedName or refId)',
+  properties: {
+    namespacedName: {
+      type: 'string',
+      description: "Tool reference by namespaced name (e.g., 'linear.create_issue')",
+    },
+    refId: { type: 'string', description: 'Tool reference by unique hash identifier' },
+  },
+};
+
+export function buildTool(desk: Desk): OwnToolSpec {
+  return {
+    name: 'build-toolset',
+    title: 'Build a new toolset',
+    description:
+      'Builds and saves a toolset of tools that list-available-tools shows. A tool that is named by refId is held to its definition as it is now: if that changes, the tool is withheld until an operator accepts it. With "autoEquip": true the toolset is equipped' +
+      (desk.mode.names === undefined ? '.' : ', and Assay returns to normal mode.'),
+    // It adds a toolset and replaces none; a second call is refused, as the name is taken.
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    inputSchema: {
+      type: 'object',
+      properties: {
+        name: {
+          type: 'string',
+          description: 'Lowercase letters, digits and hyphens',
+          minLength: 2,
+          maxLength: 50,
+          pattern: '^[a-z0-9-]+$',
+        },
+        tools: { type: 'array', items: TOOL_REF, minItems: 1, maxItems: TOOLSET_LIMITS.tools },
+        description: {
+          type: 'string',
+          maxLength: TOOLSET_LIMITS.descriptionLength,
+          description: 'What the toolset is for',
+        },
+        autoEquip: { type: 'boolean', description: 'Equip it at once' },
+      },
+      required: ['name', 'tools'],
+      additionalProperties: false,
+    },
+    output: {
+      properties: {
+        name: { type: 'string' },
+        tools: { type: 'array', items: { type: 'string' } },
+        isEquipped: { type: 'boolean' },
+      },
+    },
+    run: async (args, subject) => {
+      const wanted = args as unknown as Wanted; // the input schema asks for this shape
+      const built = await buildToolset(desk, wanted, subject);
+      if (!built.ok) return built;
+      const { name, tools } = built.value;
+      const isEquipped = wanted.autoEquip === true;
+      const next = isEquipped
+        ? 'It is equipped: list the tools again to see them.'
+        : 'equip-toolset makes its tools visible.';
+      return ok({
+        text: `The toolset "${name}" is saved with ${counted(tools.length, 'tool')}. ${next}`,
+        structured: { name, tools: tools.map(({ namespacedName }) => namespacedName), isEquipped },
+      });
+    },
+  };
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly tools: readonly unknown[];
+  readonly description?: string;
+  readonly autoEquip?: boolean;
+}
+
+async function buildToolset(desk: Desk, wanted: Wanted, subject: string): Promise<Result<Toolset, Refusal>> {
+  const { name, description, autoEquip: equip } = wanted;
+  // What it builds it could neither note nor delete afterwards.
+  if (desk.settings['toolsets.modelsMayChange'] === 'none')
+    return err({ code: 'TOOLSET_PROTECTED', toolset: undefined });
+  const wrong =
+    argumentFault('name', toolsetNameFault(name)) ??
+    argumentFault('description', description === undefined ? undefined : descriptionFault(description));
+  if (wrong !== undefined) return err(wrong);
+  const refs: ToolRef[] = [];
+  for (const [place, given] of wanted.tools.entries()) {
+    const ref = readToolRef(given, `arguments.tools.${place}`);
+    if (!ref.ok) return ref;
+    refs.push(ref.value);
+  }
+  const index = await indexFor(desk, refs);
+  const tools: ToolsetTool[] = [];
+  for (const ref of refs) {
+    const tool = toolOf(index, ref);
+    if (!tool.ok) return tool;
+    tools.push(tool.value);
+  }
+  const maker = { by: 'model', subject } as const;
+  const empty = { name, description, maker, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
+  const full = withTools(empty, tools);
+  return full.ok ? desk.toolsets.create(full.value, { by: subject, equip }) : full;
+}

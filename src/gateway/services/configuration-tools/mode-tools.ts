@@ -1,0 +1,76 @@
+import type { Hints } from '../../../core/hints/hint.ts';
+import { ok } from '../../../core/result.ts';
+import type { SwitchNames } from '../toolsets/mode.ts';
+import type { Desk } from './desk.ts';
+import { NO_INPUT, type OwnToolSpec } from './own-tool.ts';
+import { activeToolset, ACTIVE } from './active-toolset.ts';
+
+// Not read-only: it changes what all clients of the process see. Nothing is lost, a second call changes nothing more, and
+// no server is asked.
+const SWITCHING: Hints = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** `enter-configuration-mode`, which normal mode shows. */
+export function enterTool(
+  desk: Desk,
+  names: SwitchNames,
+  configurationTools: readonly Pick<OwnToolSpec, 'name' | 'title'>[],
+): OwnToolSpec {
+  const list = configurationTools.map(({ name, title }) => `- ${name}: ${title}`).join('\n');
+  return {
+    name: names.enter,
+    title: 'Enter configuration mode',
+    description:
+      'Switch to configuration mode to manage toolsets and tool annotations. This will show only configuration tools and hide operational tools.' +
+      `\n\nThe tools that you have there:\n${list}`,
+    annotations: SWITCHING,
+    inputSchema: NO_INPUT,
+    output: {
+      properties: { mode: { const: 'configuration' }, tools: { type: 'array', items: { type: 'string' } } },
+    },
+    refusal: () =>
+      desk.mode.current === 'normal'
+        ? undefined
+        : { code: 'MODE_DIFFERS', tool: names.enter, mode: 'configuration', switch: names.exit },
+    run: () => {
+      desk.mode.set('configuration');
+      return Promise.resolve(
+        ok({
+          text: `Assay is in configuration mode. List the tools again; these are there now:\n${list}`,
+          structured: { mode: 'configuration', tools: configurationTools.map(({ name }) => name) },
+        }),
+      );
+    },
+  };
+}
+
+/** `exit-configuration-mode`, which configuration mode shows. */
+export function exitTool(desk: Desk, names: SwitchNames): OwnToolSpec {
+  return {
+    name: names.exit,
+    title: 'Exit configuration mode',
+    // What stands behind "or" in the first sentence is so only where there are no modes; the second one says what is true.
+    description:
+      'Exit configuration mode and return to normal operation with your equipped toolset or all available tools.' +
+      `\n\nNormal mode shows the tools of the equipped toolset and "${names.enter}". Without an equipped toolset it shows "${names.enter}" alone.`,
+    annotations: SWITCHING,
+    inputSchema: NO_INPUT,
+    output: { properties: { mode: { const: 'normal' }, ...ACTIVE } },
+    refusal: () =>
+      desk.mode.current === 'configuration'
+        ? undefined
+        : { code: 'MODE_DIFFERS', tool: names.exit, mode: 'normal', switch: names.enter },
+    run: async () => {
+      desk.mode.set('normal');
+      const { text, structured } = await activeToolset(desk);
+      return ok({
+        text: `Assay is in normal mode. List the tools again. ${text}`,
+        structured: { mode: 'normal', ...structured },
+      });
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import type { Hints } from '../../../core/hints/hint.ts';
+import { sentenceOf } from '../../../core/sentences.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { isParsable, TOO_LARGE_TO_PARSE } from '../../../protocol/message.ts';
+import { resultText } from '../../../protocol/reply.ts';
+import { memberOf, rawOf } from '../../../protocol/spans.ts';
+import type { OwnCall, OwnTool } from '../../catalog/own-tool.ts';
+import type { Definition } from '../../ports/link.ts';
+import type { CompileSchema } from '../../ports/compile-schema.ts';
+import type { Desk } from './desk.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What a tool of ours answers: text that a model can act on, and the same as data that fits the output schema. */
+export interface Told {
+  readonly text: string;
+  readonly structured: JsonObject;
+}
+
+export interface OwnToolSpec {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** All four, each of them true: a test holds every one against what the tool does. */
+  readonly annotations: Hints;
+  readonly inputSchema: JsonObject;
+  /** Properties of a success, all of them required but for those that are named `optional`. */
+  readonly output: { readonly properties: JsonObject; readonly optional?: readonly string[] };
+  /** Why it cannot be called at the moment. */
+  readonly refusal?: () => Refusal | undefined;
+  readonly run: (args: JsonObject, subject: string) => Promise<Result<Told, Refusal>>;
+}
+
+export const NO_INPUT: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
+
+/**
+ * A tool that answers when the toolsets of the store are known. A refusal is a result with `isError`, so that a model
+ * reads why; its data fits the output schema, too.
+ */
+export function ownTool(
+  spec: OwnToolSpec,
+  { toolsets, compile }: Pick<Desk, 'toolsets' | 'compile'>,
+): OwnTool {
+  let check: ReturnType<CompileSchema> | undefined;
+  const run = async ({ message, subject }: OwnCall): Promise<Result<Told, Refusal>> => {
+    const ready = await toolsets.ready();
+    if (!ready.ok) return ready;
+    const refusal = spec.refusal?.();
+    if (refusal !== undefined) return err(refusal);
+    const member = memberOf(message.params, 'arguments');
+    if (!isParsable(message))
+      return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: `they are ${TOO_LARGE_TO_PARSE}` });
+    const args = member === undefined ? ok({}) : parse(rawOf(message.bytes, member));
+    if (!args.ok) return args;
+    check ??= compile(spec.inputSchema);
+    const fault = check(args.value);
+    if (fault !== undefined) {
+      const field = ['arguments', ...fault.path].join('.');
+      return err({ code: 'PARAMS_INVALID', field, reason: fault.reason });
+    }
+    return spec.run(args.value as JsonObject, subject); // every input schema asks for an object
+  };
+  return {
+    key: spec.name,
+    name: spec.name,
+    definition: definitionOf(spec),
+    call: async (asked) => resultOf(await run(asked), asked),
+  };
+}
+
+function resultOf(told: Result<Told, Refusal>, { era }: OwnCall): Buffer {
+  const result = told.ok
+    ? { content: [{ type: 'text', text: told.value.text }], structuredContent: told.value.structured }
+    : {
+        content: [{ type: 'text', text: sentenceOf(told.error) }],
+        structuredContent: { error: { code: told.error.code, message: sentenceOf(told.error) } },
+        isError: true,
+      };
+  return resultText('tools/call', era, result);
+}
+
+function parse(text: string): Result<unknown, Refusal> {
+  try {
+    return ok(JSON.parse(text) as unknown);
+  } catch {
+    return err({ code: 'PARAMS_INVALID', field: 'arguments', reason: 'it is no JSON' });
+  }
+}
+
+/** What is wrong with an argument, where something is; the reason ends a sentence. */
+export function argumentFault(field: string, reason: string | undefined): Refusal | undefined {
+  return reason === undefined ? undefined : { code: 'PARAMS_INVALID', field: `arguments.${field}`, reason };
+}
+
+const ERROR: JsonObject = {
+  type: 'object',
+  properties: { code: { type: 'string' }, message: { type: 'string' } },
+  required: ['code', 'message'],
+};
+
+function definitionOf(spec: OwnToolSpec): Definition {
+  const { name, title, description, annotations, inputSchema, output } = spec;
+  const required = Object.keys(output.properties).filter((key) => output.optional?.includes(key) !== true);
+  const outputSchema = {
+    type: 'object',
+    properties: { ...output.properties, error: ERROR },
+    anyOf: [{ required }, { required: ['error'] }],
+  };
+  const text = JSON.stringify({
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations: { title, ...annotations },
+  });
+  const whole = { kind: 'whole' } as const;
+  return { key: name, bytes: Buffer.from(text), fitness: { legacy: whole, modern: whole } };
+}

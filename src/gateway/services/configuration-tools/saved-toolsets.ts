@@ -1,0 +1,154 @@
+import { err, ok } from '../../../core/result.ts';
+import type { Toolset } from '../../../core/toolset.ts';
+import { activeToolset, ACTIVE } from './active-toolset.ts';
+import { objectionTo, type Desk } from './desk.ts';
+import { NO_INPUT, type JsonObject, type OwnToolSpec } from './own-tool.ts';
+
+const NAME: JsonObject = { type: 'string', description: 'Name of a saved toolset' };
+
+export function listSavedTool({ toolsets }: Desk): OwnToolSpec {
+  return {
+    name: 'list-saved-toolsets',
+    title: 'List all saved toolsets',
+    description:
+      'Lists all saved toolsets with their tools and how many notes are on them, and says which one is equipped.',
+    // It reads what is saved.
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    inputSchema: NO_INPUT,
+    output: {
+      properties: {
+        toolsets: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              name: { type: 'string' },
+              description: { type: 'string' },
+              tools: { type: 'array', items: { type: 'object' } },
+              notes: { type: 'integer' },
+              isEquipped: { type: 'boolean' },
+            },
+            required: ['name', 'tools', 'notes', 'isEquipped'],
+          },
+        },
+      },
+    },
+    run: () => {
+      const shown = toolsets.all.map((toolset) => shownToolset(toolset, toolsets.equipped?.name));
+      const lines = shown.map(
+        ({ name, tools, isEquipped }) =>
+          `- ${name}${isEquipped ? ' (equipped)' : ''}: ${tools.map((tool) => tool.namespacedName).join(', ')}`,
+      );
+      const text = shown.length === 0 ? 'No toolset is saved. build-toolset makes one.' : lines.join('\n');
+      return Promise.resolve(ok({ text, structured: { toolsets: shown } }));
+    },
+  };
+}
+
+function shownToolset(
+  { name, description, tools, toolNotes }: Toolset,
+  equipped: string | undefined,
+): {
+  readonly name: string;
+  readonly tools: readonly { readonly namespacedName: string; readonly refId?: string }[];
+  readonly isEquipped: boolean;
+} {
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    tools: tools.map(({ namespacedName, held }) => ({
+      namespacedName,
+      ...(held === undefined ? {} : { refId: held.refId }),
+    })),
+    ...{ notes: toolNotes.reduce((sum, { notes }) => sum + notes.length, 0) },
+    isEquipped: name === equipped,
+  };
+}
+
+export function equipTool(desk: Desk): OwnToolSpec {
+  return {
+    name: 'equip-toolset',
+    title: 'Equip a saved toolset',
+    description:
+      'Equips a saved toolset: its tools are what all clients see from then on, also after a restart.' +
+      (desk.mode.names === undefined ? '' : ' Assay returns to normal mode.'),
+    // It changes what clients see; what was equipped stays saved, and equipping it once more changes nothing more.
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    inputSchema: {
+      type: 'object',
+      properties: { name: NAME },
+      required: ['name'],
+      additionalProperties: false,
+    },
+    output: { properties: ACTIVE },
+    run: async ({ name }, subject) => {
+      const equipped = await desk.toolsets.equip(String(name), subject);
+      if (!equipped.ok) return equipped;
+      const { text, structured } = await activeToolset(desk);
+      return ok({ text: `${text}\nList the tools again to see them.`, structured });
+    },
+  };
+}
+
+export function unequipTool({ toolsets, mode }: Desk): OwnToolSpec {
+  return {
+    name: 'unequip-toolset',
+    title: 'Unequip the equipped toolset',
+    description:
+      'Unequips the equipped toolset, which stays saved. Until another one is equipped, clients see ' +
+      (mode.names === undefined ? 'all tools of all servers.' : 'no tools of servers.'),
+    // What was equipped stays saved, and there is nothing to unequip a second time.
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    inputSchema: NO_INPUT,
+    output: { properties: { unequipped: { type: ['string', 'null'] } } },
+    run: async (_, subject) => {
+      const name = toolsets.equipped?.name;
+      if (name === undefined)
+        return ok({ text: 'No toolset was equipped.', structured: { unequipped: null } });
+      const done = await toolsets.equip(undefined, subject);
+      if (!done.ok) return done;
+      return ok({
+        text: `The toolset "${name}" is not equipped any more; it stays saved.`,
+        structured: { unequipped: name },
+      });
+    },
+  };
+}
+
+export function deleteTool(desk: Desk): OwnToolSpec {
+  return {
+    name: 'delete-toolset',
+    title: 'Delete a saved toolset',
+    description:
+      'Deletes a saved toolset with all notes on its tools, for good; one that an operator made may be protected. Needs "confirm": true. If it is equipped, it is unequipped.',
+    // It takes away what somebody made; a second call finds nothing to delete and is refused.
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    inputSchema: {
+      type: 'object',
+      properties: {
+        name: NAME,
+        confirm: {
+          type: 'boolean',
+          description: 'Must be true: the toolset and its notes cannot be had back',
+        },
+      },
+      required: ['name'],
+      additionalProperties: false,
+    },
+    output: { properties: { deleted: { type: 'string' } } },
+    run: async ({ name, confirm }, subject) => {
+      if (confirm !== true)
+        return err({
+          code: 'PARAMS_INVALID',
+          field: 'arguments.confirm',
+          reason: 'it must be true, as the toolset and its notes cannot be had back',
+        });
+      const removed = await desk.toolsets.remove(String(name), subject, objectionTo(desk, subject));
+      if (!removed.ok) return removed;
+      return ok({
+        text: `The toolset "${String(name)}" and its notes are deleted.`,
+        structured: { deleted: String(name) },
+      });
+    },
+  };
+}

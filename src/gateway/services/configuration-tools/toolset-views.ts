@@ -1,0 +1,244 @@
+import type { Refusal } from '../../../core/refusal.ts';
+import type { Toolset } from '../../../core/toolset.ts';
+import { addAnnotationTool } from './add-tool-annotation.ts';
+import { getActiveTool } from './active-toolset.ts';
+import { buildTool } from './build-toolset.ts';
+import type { Desk } from './desk.ts';
+import { listAvailableTool } from './list-available.ts';
+import { enterTool, exitTool } from './mode-tools.ts';
+import { ownTool, type OwnToolSpec } from './own-tool.ts';
+import { deleteTool, equipTool, listSavedTool, unequipTool } from './saved-toolsets.ts';
+import type { OpenChoice } from '../../catalog/catalog.ts';
+import type { OwnTool } from '../../catalog/own-tool.ts';
+import { Listing, type Entry } from '../../catalog/listing.ts';
+import type { ListKind } from '../../ports/link.ts';
+import type { Server } from '../../catalog/server.ts';
+import type { View } from '../../catalog/view.ts';
+import { ProcessMode } from '../toolsets/mode.ts';
+import { select, type Selection } from '../toolsets/selection.ts';
+import { indexOf, nameIn } from '../toolsets/tool-index.ts';
+import type { ToolsetChange } from '../toolsets/toolsets.ts';
+
+/** The views that toolsets make: that of the equipped one and the mode, one of each toolset, and one of the menu. */
+export class ToolsetViews {
+  /** What is equipped, or the configuration tools, by the mode. */
+  readonly current: View;
+  /** The configuration tools, always. */
+  readonly menu: View;
+  readonly #mode: ProcessMode;
+  readonly #desk: Desk;
+  readonly #ofToolsets = new Map<string, View>();
+  /** At the endpoint of the menu, which knows no modes. */
+  readonly #menuTools: ReadonlyMap<string, OwnTool>;
+  /** The same where they are refused in normal mode, and what switches modes. */
+  readonly #ownTools: ReadonlyMap<string, OwnTool>;
+  readonly #endListening: () => void;
+
+  constructor(given: Omit<Desk, 'mode'>) {
+    const mode = given.toolsets.equipped === undefined ? 'configuration' : 'normal';
+    this.#mode = new ProcessMode(given.settings, mode, () => this.current.refresh());
+    this.#desk = { ...given, mode: this.#mode };
+    const { catalog, toolsets } = this.#desk;
+    const specs = menuOf(this.#desk);
+    const made = (some: readonly OwnToolSpec[]): readonly OwnTool[] =>
+      some.map((spec) => ownTool(spec, this.#desk));
+    const byName = (tools: readonly OwnTool[]): ReadonlyMap<string, OwnTool> =>
+      new Map(tools.map((tool) => [tool.key, tool]));
+    this.#menuTools = byName(made(specs));
+    const moded = specs.map((spec) => ({ ...spec, refusal: () => outOfMode(this.#desk, spec.name) }));
+    this.#ownTools = byName(made([...moded, ...switchesOf(this.#desk, specs)]));
+    this.current = catalog.open('equipped', this.#currentChoice());
+    this.menu = catalog.open('configuration', this.#menuChoice());
+    this.#endListening = toolsets.onChange((change) => this.#follow(change));
+  }
+
+  /** Of all toolsets. */
+  get names(): readonly string[] {
+    return this.#desk.toolsets.all.map(({ name }) => name);
+  }
+
+  /** Undefined: there is no such toolset, or the store was not read yet. */
+  of(name: string): View | undefined {
+    const { toolsets, catalog } = this.#desk;
+    if (toolsets.find(name) === undefined) return undefined;
+    const known = this.#ofToolsets.get(name);
+    if (known !== undefined) return known;
+    const view = catalog.open(
+      `toolsets/${name}`,
+      this.#choiceOf(() => toolsets.find(name)),
+    );
+    this.#ofToolsets.set(name, view);
+    return view;
+  }
+
+  close(): void {
+    this.#endListening();
+  }
+
+  #follow({ names, isEquipping, isFirst }: ToolsetChange): void {
+    const { toolsets, catalog } = this.#desk;
+    for (const [name, view] of [...this.#ofToolsets]) {
+      if (!names.has(name)) continue;
+      view.refresh();
+      // Whoever holds it sees the tools again when there is such a toolset again.
+      if (toolsets.find(name) !== undefined || view.isHeard) continue;
+      this.#ofToolsets.delete(name);
+      catalog.forget(`toolsets/${name}`);
+    }
+    const equipped = toolsets.equipped;
+    const mode = isEquipping ? (equipped === undefined ? 'configuration' : 'normal') : this.#mode.current;
+    if (isFirst) {
+      this.#mode.begin(mode);
+      this.current.invalidate();
+    } else if (mode !== this.#mode.current) this.#mode.set(mode);
+    else if (isEquipping || (equipped !== undefined && names.has(equipped.name))) this.current.refresh();
+  }
+
+  /** What a view of one toolset shows; undefined: the toolset is gone. */
+  #choiceOf(toolset: () => Toolset | undefined): OpenChoice {
+    const { catalog, toolsets } = this.#desk;
+    const servers = (): readonly Server[] => this.#selected(toolset())?.servers ?? [];
+    return {
+      servers,
+      settled: this.#settled(servers),
+      mayChoose: () => catalog.servers,
+      pending: () => (toolsets.isKnown ? undefined : toolsets.ready()),
+      listing: (kind) => this.#listing(kind, this.#selected(toolset())),
+      absence: (name) => this.#absence(name, toolset()),
+    };
+  }
+
+  #currentChoice(): OpenChoice {
+    const { toolsets, catalog } = this.#desk;
+    const hasModes = this.#mode.names !== undefined;
+    const isMenu = (): boolean => hasModes && this.#mode.current === 'configuration';
+    const ofToolset = this.#choiceOf(() => toolsets.equipped);
+    const isAll = (): boolean => !hasModes && toolsets.isRecalled && toolsets.equipped === undefined;
+    const servers = (): readonly Server[] =>
+      isMenu() ? [] : isAll() ? catalog.servers : ofToolset.servers();
+    return {
+      ...ofToolset,
+      servers,
+      settled: this.#settled(servers),
+      listing: (kind) => {
+        const chosen = isMenu() ? undefined : isAll() ? catalog.all.listing(kind) : ofToolset.listing(kind);
+        const own = kind === 'tools' ? this.#shownOwn() : [];
+        const taken = new Set(own.map(({ key }) => key));
+        const entries = chosen?.entries.filter(({ key }) => !taken.has(key)) ?? [];
+        return new Listing({ kind, entries, own });
+      },
+      own: (name) => this.#own(name),
+      instructions: () => (isMenu() ? MENU_INSTRUCTIONS : undefined),
+      absence: (name) => (isMenu() ? this.#hidden(name) : isAll() ? undefined : ofToolset.absence(name)),
+    };
+  }
+
+  #menuChoice(): OpenChoice {
+    return {
+      servers: () => [],
+      settled: () => Promise.resolve(),
+      mayChoose: () => [],
+      listing: (kind) =>
+        new Listing({ kind, entries: [], own: kind === 'tools' ? [...this.#menuTools.values()] : [] }),
+      own: (name) => this.#menuTools.get(name),
+      instructions: () => MENU_INSTRUCTIONS,
+      absence: () => undefined,
+    };
+  }
+
+  /** Resolves when it is known which servers these are, and what they list. */
+  #settled(servers: () => readonly Server[]): (kind: ListKind) => Promise<void> {
+    const { catalog, toolsets } = this.#desk;
+    return async (kind) => {
+      if (!toolsets.isRecalled) await toolsets.ready();
+      await catalog.listed(servers(), kind);
+    };
+  }
+
+  /** A tool of a server that is listed comes before one of ours that is not. */
+  #own(name: string): OwnTool | undefined {
+    const own = this.#ownTools.get(name);
+    return own === undefined || this.current.listing('tools').find(name) !== undefined ? undefined : own;
+  }
+
+  #shownOwn(): readonly OwnTool[] {
+    const { names, current } = this.#mode;
+    const isMenu = names === undefined || current === 'configuration';
+    return [...this.#ownTools.values()].filter(({ key }) => (key === names?.enter) !== isMenu);
+  }
+
+  #listing(kind: ListKind, selection: Selection | undefined): Listing {
+    if (selection === undefined) return new Listing({ kind, entries: [] });
+    if (kind === 'tools') return new Listing({ kind, entries: selection.entries });
+    const chosen = new Set(selection.servers);
+    const entries = this.#desk.catalog.all.listing(kind).entries.filter(({ server }) => chosen.has(server));
+    return new Listing({ kind, entries });
+  }
+
+  #selected(toolset: Toolset | undefined): Selection | undefined {
+    const { catalog, settings } = this.#desk;
+    if (toolset === undefined) return undefined;
+    const index = indexOf(catalog.all.listing('tools'));
+    const showsChanged = settings['toolsets.changed'] === 'show';
+    return select(toolset, { index, servers: catalog.servers, showsChanged });
+  }
+
+  /** A toolset is a boundary: what is not in it is not there, whatever servers have. */
+  #absence(name: string, toolset: Toolset | undefined): Refusal | undefined {
+    if (this.#desk.catalog.all.listing('tools').isDisabled(name))
+      return { code: 'TOOL_DISABLED', tool: name };
+    if (toolset === undefined) return { code: 'TOOLSET_NOT_EQUIPPED' };
+    const entry = this.#known(name);
+    if (entry === undefined) return undefined;
+    const selection = this.#selected(toolset);
+    if (selection?.changed.includes(entry) === true)
+      return { code: 'TOOL_CHANGED', tool: name, toolset: toolset.name };
+    const ref = nameIn(entry);
+    if (selection?.contested.includes(ref) !== true)
+      return { code: 'TOOL_NOT_IN_TOOLSET', tool: name, toolset: toolset.name };
+    const named = indexOf(this.#desk.catalog.all.listing('tools')).named(ref);
+    return { code: 'REF_AMBIGUOUS', ref, servers: named.map(({ server }) => server.spec.name) };
+  }
+
+  #hidden(name: string): Refusal | undefined {
+    const { names } = this.#mode;
+    return names === undefined || this.#known(name) === undefined
+      ? undefined
+      : { code: 'MODE_DIFFERS', tool: name, mode: 'configuration', switch: names.exit };
+  }
+
+  #known(name: string): Entry | undefined {
+    return this.#desk.catalog.all.listing('tools').find(name);
+  }
+}
+
+const MENU_INSTRUCTIONS =
+  'These tools choose what other tools there are. Build a toolset of the tools that list-available-tools shows, or equip a saved one; then list the tools again.';
+
+/** In the order of the document that asked for them. */
+function menuOf(desk: Desk): readonly OwnToolSpec[] {
+  return [
+    listAvailableTool(desk),
+    buildTool(desk),
+    listSavedTool(desk),
+    equipTool(desk),
+    deleteTool(desk),
+    unequipTool(desk),
+    getActiveTool(desk),
+    addAnnotationTool(desk),
+  ];
+}
+
+/** The tool that leaves the configuration mode, and the one that enters it; none where there are no modes. */
+function switchesOf(desk: Desk, menu: readonly OwnToolSpec[]): readonly OwnToolSpec[] {
+  const { names } = desk.mode;
+  if (names === undefined) return [];
+  const exit = exitTool(desk, names);
+  return [exit, enterTool(desk, names, [...menu, exit])];
+}
+
+function outOfMode({ mode }: Desk, tool: string): Refusal | undefined {
+  return mode.names === undefined || mode.current === 'configuration'
+    ? undefined
+    : { code: 'MODE_DIFFERS', tool, mode: 'normal', switch: mode.names.enter };
+}

@@ -1,0 +1,62 @@
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { Connect, LinkEvents } from '../../ports/link.ts';
+import type { GatewayEntry, Imported } from '../../ports/gateways.ts';
+import type { GatewayDesk } from './gateway-desk.ts';
+import type { GatewayView } from './gateway-view.ts';
+
+export interface Importing {
+  readonly gateways: GatewayDesk;
+  readonly connect: Connect;
+  readonly nowMs: () => number;
+}
+
+export interface DocumentWish {
+  readonly name: string;
+  /** Whether somebody chose the name, so that another document of that name is to be replaced. */
+  readonly isNameGiven: boolean;
+  readonly entry: GatewayEntry;
+  readonly trust?: boolean | undefined;
+}
+
+/**
+ * Makes a source of an OpenAPI document, or reads it anew where it is one already, also where another process serves it.
+ * One commit: a document that cannot be read changes nothing. GATEWAY_TAKEN where something else has the name;
+ * SERVER_UNAVAILABLE
+ */
+export async function importDocument(
+  importing: Importing,
+  wish: DocumentWish,
+  subject: string,
+): Promise<Result<GatewayView, Refusal>> {
+  const { gateways, nowMs } = importing;
+  const { name, entry, trust } = wish;
+  const imported: Imported = { read: (spec) => readable(importing, spec), atMs: nowMs() };
+  const found = gateways.find(name);
+  if (!found.ok) return gateways.register(name, { entry, trust, imported }, { subject });
+  const { transport, openapi } = found.value;
+  const isOther = transport !== 'openapi' || (!wish.isNameGiven && openapi !== entry['openapi']);
+  if (isOther) return err({ code: 'GATEWAY_TAKEN', name });
+  return gateways.change(name, { entry, trust, imported }, { subject });
+}
+
+const ignore = (): void => undefined;
+const EVENTS: LinkEvents = {
+  changed: ignore,
+  updated: ignore,
+  missed: ignore,
+  drained: ignore,
+  ended: ignore,
+};
+
+/** The source limits the time by itself. */
+async function readable(
+  { connect }: Importing,
+  spec: Parameters<Connect>[0],
+): Promise<Result<undefined, Refusal>> {
+  const { signal } = new AbortController();
+  const opened = await connect(spec, { events: EVENTS, signal, offer: undefined });
+  if (!opened.ok) return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: opened.error.cause });
+  await opened.value.close('the document was read');
+  return ok(undefined);
+}

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { digestOf } from '../../catalog/definition-facts.ts';
+import type { Server } from '../../catalog/server.ts';
+
+/** Which tools a refresh found otherwise, by the names that their server gives them. */
+export interface ToolChanges {
+  readonly toolsAdded: readonly string[];
+  readonly toolsUpdated: readonly string[];
+  readonly toolsRemoved: readonly string[];
+}
+
+/** What became of a refresh. */
+export interface Refreshed extends ToolChanges {
+  readonly gatewayId: string;
+  readonly success: true;
+  readonly durationMs: number;
+  readonly refreshedAt: string;
+}
+
+/** Digests of the definitions of a server's tools, by what it calls them. */
+export function digestsOf({ inventory }: Server): ReadonlyMap<string, string> {
+  return new Map(
+    inventory.tools.flatMap((tool) => (tool.key === undefined ? [] : [[tool.key, digestOf(tool)] as const])),
+  );
+}
+
+export function changesOf(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): ToolChanges {
+  const kept = [...after.keys()].filter((name) => before.has(name));
+  return {
+    toolsAdded: [...after.keys()].filter((name) => !before.has(name)),
+    toolsUpdated: kept.filter((name) => before.get(name) !== after.get(name)),
+    toolsRemoved: [...before.keys()].filter((name) => !after.has(name)),
+  };
+}
+
+/** Longest wait in ms for a server that was just registered, or that is down, to stand. */
+const STAND_WAIT_MS = 10_000;
+
+/** Resolves with the promise, or when a server has had its chance to stand. */
+export async function within(stood: Promise<unknown>): Promise<void> {
+  await Promise.race([stood, sleep(STAND_WAIT_MS, undefined, { ref: false })]);
+}
+
+/** One that is down is tried once more first. SERVER_UNAVAILABLE */
+export async function readLists(
+  server: Server,
+  mask: (text: string) => string,
+): Promise<Result<undefined, Refusal>> {
+  if (server.link === undefined) await within(server.tryNow());
+  else await server.lists.readAgain();
+  if (server.link !== undefined && server.lists.isComplete) return ok(undefined);
+  const { life, lists, spec } = server;
+  const cause = lists.fault ?? ('cause' in life ? life.cause : undefined) ?? 'it is starting';
+  return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: mask(cause) });
+}

@@ -1,0 +1,35 @@
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { RegisteredGateways } from '../../catalog/registered.ts';
+import type { WordChange } from '../../ports/words.ts';
+import type { Server } from '../../catalog/server.ts';
+import type { Words } from '../../catalog/words.ts';
+
+/** The source of what operators make themselves; undefined where they have made nothing. */
+export function localServer({ servers }: Catalog): Server | undefined {
+  return servers.find(({ spec }) => spec.transport.kind === 'local');
+}
+
+/** Resolves when the source lists what was made of it last. */
+export async function localFollowed({
+  catalog,
+  registered,
+}: {
+  readonly catalog: Catalog;
+  readonly registered: RegisteredGateways;
+}): Promise<void> {
+  await registered.settled();
+  const server = localServer(catalog);
+  // A command starts what it asks about alone.
+  server?.start();
+  await server?.settled();
+  await server?.lists.readAgain();
+}
+
+/** What is written so that nothing is said of these tools any more. */
+export function silencing(words: Words, ids: readonly string[]): readonly WordChange[] {
+  return ids.flatMap((id) => {
+    const former = words.find('tool', id);
+    if (former?.body === undefined) return [];
+    return [{ word: { kind: 'tool', id, body: undefined }, former: former.revision }];
+  });
+}

@@ -1,0 +1,246 @@
+import {
+  type Claim,
+  gatewayIdOf,
+  type Hint,
+  HINTS,
+  saidHints,
+  type SaidHints,
+} from '../../../core/hints/hint.ts';
+import { lint, type LintFinding, type LintLevels } from '../../../core/hints/lint.ts';
+import { riskText } from '../../../core/hints/drift-text.ts';
+import type { DriftSeverity } from '../../../core/hints/drift.ts';
+import { reasonOf, type ReasonCode } from '../../../core/hints/reason.ts';
+import type { ResolvedHint, ResolvedHints } from '../../../core/hints/resolve.ts';
+import type { JsonChange } from '../../../core/json-changes.ts';
+import type { ServerSpec } from '../../../core/server-spec.ts';
+import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
+import {
+  definitionJson,
+  declaredOf,
+  digestOf,
+  isWithheld,
+  withheldOf,
+  type Withheld,
+} from '../../catalog/definition-facts.ts';
+import type { Entry } from '../../catalog/listing.ts';
+import { restFactsOf, type RestFacts } from './rest-facts.ts';
+import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
+import type { ToolClaims, Trust } from '../../catalog/tool-claims.ts';
+import type { ToolDrift } from '../../catalog/tool-drift.ts';
+
+/** One hint with all that anybody says of it. */
+export interface HintView {
+  /** What is believed. */
+  readonly effective: boolean;
+  readonly decidedBy: Claim['kind'] | 'implied' | 'default';
+  /** A phrase: who says so, or what it follows from. */
+  readonly reason: string;
+  readonly reasonCode: ReasonCode;
+  /** The same for decisions, where who is not trusted lowers no caution. */
+  readonly decision: boolean;
+  /** What lists show; absent: nothing. */
+  readonly emitted?: boolean | undefined;
+  readonly isContradicted: boolean;
+  readonly claims: readonly ClaimView[];
+}
+
+export interface ClaimView extends Omit<Claim, 'hint' | 'atMs'> {
+  /** Absent: from the beginning. */
+  readonly at?: string | undefined;
+}
+
+export type ToolState = 'enabled' | 'disabled' | 'withheld';
+
+/** A tool as the REST API shows it. */
+export interface ToolView extends Partial<RestFacts> {
+  readonly id: string;
+  /** As clients call it. */
+  readonly name: string;
+  readonly namespacedName: string;
+  /** As its server calls it. */
+  readonly originalName: string;
+  readonly serverName: string;
+  readonly gatewayId: string;
+  readonly refId: string;
+  readonly digest: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly enabled: boolean;
+  /** Whether clients get it. Withheld: no client can read its definition. */
+  readonly state: ToolState;
+  /** Which clients do not get it, and why. */
+  readonly withheld?: Withheld | undefined;
+  /** What it is made of. */
+  readonly source: 'mcp' | 'rest' | 'openapi' | 'function';
+  /** What clients get. */
+  readonly annotations: Readonly<Record<string, unknown>>;
+  readonly hints: Readonly<Record<Hint, HintView>>;
+  readonly trust: Trust;
+  readonly lint: readonly LintFinding[];
+  readonly drift?: DriftView | undefined;
+  readonly inputSchema?: unknown;
+  readonly outputSchema?: unknown;
+}
+
+export interface DriftView {
+  readonly since: string;
+  readonly severity: DriftSeverity;
+  readonly isDangerous: boolean;
+  /** What suspends overrides that lower caution. */
+  readonly dangers: readonly string[];
+  /** What asks for a look alone. */
+  readonly flags: readonly string[];
+  /** Whether its titles and descriptions change at each start. */
+  readonly isVolatile: boolean;
+  readonly changes: readonly JsonChange[];
+  /** Hints whose override does not count until the change is reviewed. */
+  readonly suspends: readonly Hint[];
+}
+
+export interface Viewing {
+  readonly id: string;
+  readonly entry: Entry;
+  readonly claims: ToolClaims;
+  readonly levels: LintLevels;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
+}
+
+export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
+  const { server, definition, key, name } = entry;
+  const { spec } = server;
+  const word = claims.wordOn(spec, definition);
+  const resolved = claims.resolvedOf(spec, definition);
+  const members = definitionJson(definition);
+  const declared = declaredOf(definition);
+  const title = word?.title ?? declared.title;
+  const digest = digestOf(definition);
+  const drift = claims.driftOf(spec, definition);
+  const { transport } = spec;
+  const rest = transport.kind === 'local' ? transport.tools.find((tool) => tool.name === name) : undefined;
+  return {
+    id,
+    name: key,
+    namespacedName: nameIn(entry),
+    originalName: name,
+    serverName: spec.name,
+    gatewayId: gatewayIdOf(spec.name),
+    refId: refIdIn(entry),
+    digest,
+    ...(title !== undefined && { title }),
+    ...(declared.description !== undefined && { description: declared.description }),
+    enabled: word?.isDisabled !== true,
+    ...servingOf(entry),
+    source: sourceOf(spec, rest),
+    ...(rest && restFactsOf(rest, mask)),
+    annotations: annotationsOf(entry, resolved, word?.title),
+    hints: hintViews(resolved),
+    trust: claims.trustOf(spec),
+    lint: lintOf({ name, declared, resolved }, levels),
+    ...(drift !== undefined && { drift: driftView(drift) }),
+    ...('inputSchema' in members && { inputSchema: members['inputSchema'] }),
+    ...('outputSchema' in members && { outputSchema: members['outputSchema'] }),
+  };
+}
+
+/** Whether clients get a tool, and why not. */
+export function servingOf({ definition, said }: Entry): Pick<ToolView, 'state' | 'withheld'> {
+  const withheld = withheldOf(definition);
+  const state = isWithheld(definition) ? 'withheld' : 'enabled';
+  return { state: said?.isDisabled === true ? 'disabled' : state, ...(withheld && { withheld }) };
+}
+
+function sourceOf({ transport }: ServerSpec, rest: RestToolSpec | undefined): ToolView['source'] {
+  if (transport.kind === 'openapi') return 'openapi';
+  if (transport.kind !== 'local') return 'mcp';
+  return rest === undefined ? 'function' : 'rest';
+}
+
+/** What clients get: what its server says, without what they would reject, with what the operator says in its place. */
+function annotationsOf(
+  { definition }: Entry,
+  resolved: ResolvedHints,
+  title: unknown,
+): Readonly<Record<string, unknown>> {
+  const { annotations = {} } = declaredOf(definition);
+  const { modern } = definition.fitness;
+  const left = modern.kind === 'without' ? modern.paths.filter(([first]) => first === 'annotations') : [];
+  const entries = Object.entries(annotations).filter(([key]) => !left.some(([, member]) => member === key));
+  const hints = Object.entries(emittedHints(resolved));
+  const titled = title === undefined ? [] : [['title', title] as const];
+  return Object.fromEntries([...entries, ...hints, ...titled]);
+}
+
+/** The title and the annotations that clients get, where they get any. */
+export function shownMembers(entry: Entry): Readonly<Record<string, unknown>> {
+  const { definition, server, said } = entry;
+  const title = said?.members.find(({ path }) => path[0] === 'title')?.value;
+  const annotations = annotationsOf(entry, server.claims.resolvedOf(server.spec, definition), title);
+  return {
+    ...(title !== undefined && { title }),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+  };
+}
+
+export function hintViews(resolved: ResolvedHints): ToolView['hints'] {
+  const views = HINTS.map((hint) => [hint, hintView(resolved[hint])]);
+  return Object.fromEntries(views) as ToolView['hints']; // every hint was visited
+}
+
+export function emittedHints(resolved: ResolvedHints): SaidHints {
+  return saidHints(Object.fromEntries(HINTS.map((hint) => [hint, resolved[hint].emitted])));
+}
+
+export interface LintedTool {
+  readonly name: string;
+  readonly declared: ReturnType<typeof declaredOf>;
+  readonly resolved: ResolvedHints;
+}
+
+const FINDINGS = new WeakMap<ResolvedHints, Found>();
+
+interface Found {
+  readonly levels: LintLevels;
+  readonly findings: readonly LintFinding[];
+}
+
+/** Made once for a tool as it is: thousands are asked for at a time. */
+export function lintOf({ name, declared, resolved }: LintedTool, levels: LintLevels): readonly LintFinding[] {
+  const known = FINDINGS.get(resolved);
+  if (known?.levels === levels) return known.findings;
+  const findings = lint({ name, declared, emitted: emittedHints(resolved) }, levels);
+  FINDINGS.set(resolved, { levels, findings });
+  return findings;
+}
+
+function hintView({ effective, decision, emitted, contradiction, claims }: ResolvedHint): HintView {
+  const { code, text } = reasonOf(effective.by);
+  return {
+    effective: effective.value,
+    decidedBy: effective.by.kind === 'claim' ? effective.by.claim.kind : effective.by.kind,
+    reason: text,
+    reasonCode: code,
+    decision: decision.value,
+    ...(emitted !== undefined && { emitted }),
+    isContradicted: contradiction !== undefined,
+    claims: claims.map(claimView),
+  };
+}
+
+function claimView({ hint: _, atMs, ...claim }: Claim): ClaimView {
+  return { ...claim, ...(atMs > 0 && { at: new Date(atMs).toISOString() }) };
+}
+
+export function driftView(drift: ToolDrift): DriftView {
+  const { sinceMs, severity, dangers, flags, isVolatile, changes, suspends } = drift;
+  return {
+    since: new Date(sinceMs).toISOString(),
+    severity,
+    isDangerous: severity === 'dangerous',
+    dangers: dangers.map(riskText),
+    flags: flags.map(riskText),
+    isVolatile,
+    changes,
+    suspends,
+  };
+}

@@ -1,0 +1,25 @@
+import type { Refusal } from '../../../core/refusal.ts';
+import { ok, type Result } from '../../../core/result.ts';
+import type { ToolRef } from '../../../core/tool-ref.ts';
+import type { HeldDefinition, ToolsetTool } from '../../../core/toolset.ts';
+import { digestOf } from '../../catalog/definition-facts.ts';
+import type { Entry } from '../../catalog/listing.ts';
+import { nameIn, refIdIn, type ToolIndex } from './tool-index.ts';
+
+/** What a toolset keeps of the tool that a ref names: by refId it is held to its definition. */
+export function toolOf(index: ToolIndex, ref: ToolRef): Result<ToolsetTool, Refusal> {
+  const entry = index.resolve(ref);
+  if (!entry.ok) return entry;
+  const namespacedName = nameIn(entry.value);
+  if (ref.refId === undefined) return ok({ namespacedName });
+  return ok({ namespacedName, held: holdingOf(entry.value) });
+}
+
+/** What holds a tool to its definition as it is now. */
+export function holdingOf(entry: Entry): HeldDefinition {
+  return {
+    refId: refIdIn(entry),
+    digest: digestOf(entry.definition),
+    text: entry.definition.bytes.toString(),
+  };
+}

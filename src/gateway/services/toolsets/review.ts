@@ -1,0 +1,60 @@
+import { jsonChanges, type JsonChange } from '../../../core/json-changes.ts';
+import type { HeldDefinition, Toolset } from '../../../core/toolset.ts';
+import { digestOf, isWithheld } from '../../catalog/definition-facts.ts';
+import type { Entry } from '../../catalog/listing.ts';
+import { holdingOf } from './holding.ts';
+import type { Selecting } from './selection.ts';
+import { refIdIn } from './tool-index.ts';
+import { unservedReason, type UnservedReason } from './unserved.ts';
+
+/** How a tool stands to the definition that a toolset holds it to. */
+export type Review = Reviewed &
+  (
+    | {
+        readonly state: 'absent' | 'disabled' | 'withheld';
+        /** Why it is not served. */
+        readonly reason: UnservedReason;
+      }
+    | { readonly state: 'as it was' }
+    | {
+        readonly state: 'changed';
+        readonly reason: UnservedReason;
+        /** The definition as it is now. */
+        readonly now: HeldDefinition;
+        readonly changes: readonly JsonChange[];
+      }
+  );
+
+interface Reviewed {
+  readonly namespacedName: string;
+  readonly held: HeldDefinition;
+}
+
+/** Every tool that is held to a definition, in the toolset's order; twice where two servers have one of its name. */
+export function reviewsOf(
+  toolset: Pick<Toolset, 'tools'>,
+  among: Pick<Selecting, 'index' | 'servers'>,
+): readonly Review[] {
+  return toolset.tools.flatMap(({ namespacedName, held }): readonly Review[] => {
+    if (held === undefined) return [];
+    const named = among.index.named(namespacedName);
+    if (named.length > 0) {
+      const isContested = named.length > 1 && named.every((entry) => refIdIn(entry) !== held.refId);
+      return named.map((entry) => reviewOf(entry, { namespacedName, held }, isContested));
+    }
+    const reason = unservedReason(namespacedName, among) ?? 'tool_gone';
+    return [{ state: reason === 'disabled' ? 'disabled' : 'absent', reason, namespacedName, held }];
+  });
+}
+
+function reviewOf(entry: Entry, reviewed: Reviewed, isContested: boolean): Review {
+  if (digestOf(entry.definition) !== reviewed.held.digest) {
+    const now = holdingOf(entry);
+    const changes = jsonChanges(reviewed.held.text, now.text);
+    const reason = isContested ? 'name_collision' : 'definition_changed';
+    return { ...reviewed, state: 'changed', reason, now, changes };
+  }
+  return isWithheld(entry.definition)
+    ? { ...reviewed, state: 'withheld', reason: 'withheld' }
+    : { ...reviewed, state: 'as it was' };
+}

@@ -1,0 +1,92 @@
+import { nearest } from '../../../core/nearest.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { namespacedNameOf, refIdOf, refText, type ToolRef } from '../../../core/tool-ref.ts';
+import { digestOf } from '../../catalog/definition-facts.ts';
+import type { Entry, Listing } from '../../catalog/listing.ts';
+
+/** All tools of a list by the ways in which people and models name them. */
+export class ToolIndex {
+  readonly entries: readonly Entry[];
+  readonly #byName = new Map<string, Entry[]>();
+  readonly #disabled: readonly Entry[];
+  readonly #disabledNames: ReadonlySet<string>;
+  #byRefId: ReadonlyMap<string, Entry> | undefined;
+
+  constructor(listing: Listing) {
+    this.entries = listing.entries;
+    this.#disabled = listing.disabled;
+    this.#disabledNames = new Set(listing.disabled.map(nameIn));
+    for (const entry of listing.entries) {
+      const name = nameIn(entry);
+      const same = this.#byName.get(name);
+      if (same === undefined) this.#byName.set(name, [entry]);
+      else same.push(entry);
+    }
+  }
+
+  /** More than one where a server's name ends within what another one calls its tool. */
+  named(namespacedName: string): readonly Entry[] {
+    return this.#byName.get(namespacedName) ?? [];
+  }
+
+  /** Whether a server has it, and an operator keeps it from clients. */
+  isDisabled(namespacedName: string): boolean {
+    return this.#disabledNames.has(namespacedName);
+  }
+
+  /**
+   * REF_UNKNOWN, REF_AMBIGUOUS, TOOL_DISABLED, or REF_DISAGREES where both ids are given and belong to different tools.
+   */
+  resolve(ref: ToolRef): Result<Entry, Refusal> {
+    const { namespacedName, refId } = ref;
+    const found = refId === undefined ? undefined : this.#withRefId(refId);
+    if (namespacedName === undefined) return found === undefined ? err(this.#unknown(ref)) : ok(found);
+    const named = this.named(namespacedName);
+    if (refId !== undefined) {
+      if (found !== undefined && named.includes(found)) return ok(found);
+      return err(named.length === 0 ? this.#unknown(ref) : { code: 'REF_DISAGREES', namespacedName, refId });
+    }
+    const [only, other] = named;
+    if (only === undefined) return err(this.#unknown(ref));
+    if (other === undefined) return ok(only);
+    return err({
+      code: 'REF_AMBIGUOUS',
+      ref: namespacedName,
+      servers: named.map(({ server }) => server.spec.name),
+    });
+  }
+
+  #withRefId(refId: string): Entry | undefined {
+    this.#byRefId ??= new Map(this.entries.map((entry) => [refIdIn(entry), entry]));
+    return this.#byRefId.get(refId);
+  }
+
+  #unknown(ref: ToolRef): Refusal {
+    const { namespacedName, refId } = ref;
+    const disabled = this.#disabled.find((entry) =>
+      namespacedName === undefined ? refIdIn(entry) === refId : nameIn(entry) === namespacedName,
+    );
+    if (disabled !== undefined) return { code: 'TOOL_DISABLED', tool: nameIn(disabled) };
+    const meant = ref.namespacedName && nearest(ref.namespacedName, [...this.#byName.keys()]);
+    return { code: 'REF_UNKNOWN', ref: refText(ref), ...(meant && { nearest: meant }) };
+  }
+}
+
+export function nameIn({ server, name }: Entry): string {
+  return namespacedNameOf(server.spec.name, name);
+}
+
+export function refIdIn({ server, definition }: Entry): string {
+  return refIdOf(server.spec.name, digestOf(definition));
+}
+
+const INDEXES = new WeakMap<Listing, ToolIndex>();
+
+export function indexOf(listing: Listing): ToolIndex {
+  const known = INDEXES.get(listing);
+  if (known !== undefined) return known;
+  const index = new ToolIndex(listing);
+  INDEXES.set(listing, index);
+  return index;
+}

@@ -1,0 +1,73 @@
+import type { Toolset } from '../../../core/toolset.ts';
+import { isWithheld } from '../../catalog/definition-facts.ts';
+import { select, serverOf, type Selecting } from './selection.ts';
+import { nameIn } from './tool-index.ts';
+
+/** Why a tool of a toolset is not served. */
+export type UnservedReason =
+  | 'disabled'
+  | 'withheld'
+  | 'definition_changed'
+  | 'name_collision'
+  | 'server_starting'
+  | 'server_down'
+  | 'server_unknown'
+  | 'tool_gone';
+
+export interface Unserved {
+  /** Its namespaced name. */
+  readonly tool: string;
+  readonly reason: UnservedReason;
+}
+
+/** For several tools at once. */
+export const UNSERVED_TEXTS: Readonly<Record<UnservedReason, string>> = {
+  disabled: 'Disabled by an operator',
+  withheld: 'Withheld, as clients cannot read the definition',
+  definition_changed: 'Changed since they were put in',
+  name_collision: 'Not shown, as several servers have tools of these names',
+  server_starting: 'Not listed yet, as the server is starting',
+  server_down: 'Absent, as the server is down',
+  server_unknown: 'Absent, as there is no such server',
+  tool_gone: 'Absent, as the server does not have them now',
+};
+
+/** For one tool. */
+export const UNSERVED_CAUSES: Readonly<Record<UnservedReason, string>> = {
+  disabled: 'an operator has disabled it',
+  withheld: 'clients cannot read its definition',
+  definition_changed: 'its definition has changed',
+  name_collision: 'several servers have a tool of this name',
+  server_starting: 'its server is starting',
+  server_down: 'its server is down',
+  server_unknown: 'there is no such server',
+  tool_gone: 'its server does not have it now',
+};
+
+/** The tools of a toolset that are not served, in its order. */
+export function unservedIn(toolset: Toolset, selecting: Selecting): readonly Unserved[] {
+  const { contested, changed } = select(toolset, selecting);
+  const collided = new Set(contested);
+  const held = new Set(selecting.showsChanged ? [] : changed.map(nameIn));
+  return toolset.tools.flatMap(({ namespacedName: tool }): readonly Unserved[] => {
+    if (collided.has(tool)) return [{ tool, reason: 'name_collision' }];
+    if (held.has(tool)) return [{ tool, reason: 'definition_changed' }];
+    const reason = unservedReason(tool, selecting);
+    return reason === undefined ? [] : [{ tool, reason }];
+  });
+}
+
+/** Why no tool of this name is listed, or why the listed one is not served; undefined: it is served. */
+export function unservedReason(
+  namespacedName: string,
+  { index, servers }: Pick<Selecting, 'index' | 'servers'>,
+): UnservedReason | undefined {
+  const named = index.named(namespacedName);
+  if (named.length > 0)
+    return named.every(({ definition }) => isWithheld(definition)) ? 'withheld' : undefined;
+  if (index.isDisabled(namespacedName)) return 'disabled';
+  const state = serverOf(namespacedName, servers)?.life.state;
+  if (state === undefined) return 'server_unknown';
+  if (state === 'up') return 'tool_gone';
+  return state === 'starting' ? 'server_starting' : 'server_down';
+}
