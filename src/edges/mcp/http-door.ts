@@ -1,9 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server as HttpServer,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import { isAboutTokens } from '../../core/challenge.ts';
 import { protectionOf, type ProtectedResource } from '../../core/protected-resource.ts';
 import { Cancellation } from '../../core/cancellation.ts';
@@ -71,6 +66,8 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<Result<Htt
     return err({ code: 'ADDRESS_NEEDS_TOKEN', host });
   const connections = new Connections({ limits: settings, log });
   const door = new Door(options, connections, () => server);
+  // An import of node:http loads all of Node's own undici, for the exports that are its classes.
+  const { createServer } = process.getBuiltinModule('node:http');
   const server: HttpServer = createServer({ ...timeLimits(settings), noDelay: true }, (request, response) => {
     door.answer(request, response).catch((error: unknown) => {
       log.error('a request failed inside Assay', {
