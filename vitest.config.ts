@@ -7,6 +7,7 @@ const config: ViteUserConfig = defineConfig({
   test: {
     environment: 'node',
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/postgres-of-run.ts'],
     pool: 'forks',
     // Most tests wait for processes that they started, so more of them than there are cores run at a time.
     maxWorkers: 4,

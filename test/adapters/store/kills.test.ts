@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { sleep, until } from '../../support/endings.ts';
-import { GIVEN_URL, postgres } from '../../support/postgres.ts';
+import { GIVEN_URL, ownPostgres } from '../../support/postgres.ts';
 import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
 import { saveSetting, type StorePlace, valueOf } from '../../support/store-values.ts';
 import type { State } from '../../fixtures/store-process.ts';
@@ -38,7 +38,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
 
 describe.skipIf(GIVEN_URL !== undefined)('a store in a PostgreSQL server that is killed', () => {
   it('refuses while it is away, goes on by itself when it is back, and has all that it acknowledged', async () => {
-    const server = await postgres();
+    const server = await ownPostgres();
     const place = { home: '', databaseUrl: await server.newDatabase() };
     const store = await openAt(place);
     let told = 0;
