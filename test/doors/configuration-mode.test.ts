@@ -4,7 +4,17 @@ import { runAssay } from '../support/assay.ts';
 import { sleep, until } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
 import { fixture, tempDir } from '../support/place.ts';
-import { equip, meet, MENU, overHttp, overStdio, WAYS, type Model } from '../support/toolsets.ts';
+import {
+  equip,
+  meet,
+  MENU,
+  overHttp,
+  overStdio,
+  shared,
+  WAYS,
+  type Model,
+  type Start,
+} from '../support/toolsets.ts';
 
 const SERVERS = { plain: fixture('plain'), other: fixture('named', ['same', '--label=other']) };
 const LEGACY = [...MENU].slice(0, -1);
@@ -26,20 +36,21 @@ async function refusedFor(model: Pick<Model, 'call'>, name: string, args = {}): 
 }
 
 describe.each(WAYS)('over %s', (_, open) => {
+  const opened = shared(() => open({ servers: SERVERS }));
+
   it('1: without an equipped toolset it starts in configuration mode, with one in normal mode, and the mode is forgotten', async () => {
-    const home = tempDir();
-    const first = await open({ servers: SERVERS, home });
+    const first = await opened();
     expect(await first.tools()).toEqual(MENU);
     await equip(first, 'triage', ['plain.echo']);
     await first.call('enter-configuration-mode');
     expect(await first.tools()).toEqual(MENU);
-    await first.client.close();
-    const second = await open({ servers: SERVERS, home });
+    const second = await open({ servers: SERVERS, home: first.home });
     expect(await second.tools()).toEqual(['enter-configuration-mode', 'plain_echo']);
+    await second.client.close();
   });
 
   it('2: configuration mode shows the nine tools and nothing of servers; no tool of theirs can be called', async () => {
-    const model = await open({ servers: SERVERS });
+    const model = await opened();
     expect(await model.tools()).toEqual(MENU);
     expect((await model.client.listResources()).resources).toEqual([]);
     expect((await model.client.listPrompts()).prompts).toEqual([]);
@@ -50,7 +61,7 @@ describe.each(WAYS)('over %s', (_, open) => {
   });
 
   it('2: normal mode shows the tools of the toolset and the way to configuration mode, nothing else', async () => {
-    const model = await open({ servers: SERVERS });
+    const model = await opened();
     await equip(model, 'triage', ['plain.echo', 'other.same']);
     expect(await model.tools()).toEqual(['enter-configuration-mode', 'plain_echo', 'other_same']);
     expect((await model.call('plain_echo', { a: 1 })).text).toBe('{"a":1}');
@@ -66,7 +77,7 @@ describe.each(WAYS)('over %s', (_, open) => {
   });
 
   it('2: normal mode without a toolset shows the way to configuration mode alone', async () => {
-    const model = await open({ servers: SERVERS });
+    const model = await opened();
     const left = await model.call('exit-configuration-mode');
     expect(left).toMatchObject({ isError: false, data: { mode: 'normal', equipped: null } });
     expect(await model.tools()).toEqual(['enter-configuration-mode']);
@@ -75,7 +86,7 @@ describe.each(WAYS)('over %s', (_, open) => {
   });
 
   it('3, notifications: entering lists the configuration tools and unequips nothing; leaving tells of the toolset; each tells once', async () => {
-    const model = await open({ servers: SERVERS });
+    const model = await opened();
     expect(await model.tools()).toEqual(MENU);
     await equip(model, 'triage', ['plain.echo']);
     await changed(model, 1);
@@ -92,7 +103,7 @@ describe.each(WAYS)('over %s', (_, open) => {
   });
 
   it('3: no switch toggles: leaving twice is an error and changes nothing, and so is entering twice', async () => {
-    const model = await open({ servers: SERVERS });
+    const model = await opened();
     expect(await model.tools()).toEqual(MENU);
     expect((await model.call('enter-configuration-mode')).isError).toBe(true);
     expect(await model.tools()).toEqual(MENU);
@@ -104,7 +115,7 @@ describe.each(WAYS)('over %s', (_, open) => {
   });
 
   it('3: equip-toolset returns to normal mode when it succeeds, and stays when it fails', async () => {
-    const model = await open({ servers: SERVERS });
+    const model = await opened();
     const refs = [{ namespacedName: 'plain.echo' }];
     await model.call('build-toolset', { name: 'triage', tools: refs });
     expect(await model.tools()).toEqual(MENU);
@@ -122,28 +133,13 @@ describe.each(WAYS)('over %s', (_, open) => {
   });
 
   it('3: deleting the equipped toolset needs confirm, unequips it, and leads to configuration mode', async () => {
-    const home = tempDir();
-    const model = await open({ servers: SERVERS, home });
+    const model = await opened();
     await equip(model, 'triage', ['plain.echo']);
     await model.call('enter-configuration-mode');
     expect((await model.call('delete-toolset', { name: 'triage' })).text).toContain('confirm');
     expect((await model.call('delete-toolset', { name: 'triage', confirm: true })).isError).toBe(false);
     expect(await model.tools()).toEqual(MENU);
     expect((await model.call('get-active-toolset')).data).toEqual({ equipped: null });
-  });
-
-  it('flag: switched off, there are no modes: the menu stands beside all tools, then beside those of the toolset', async () => {
-    const home = tempDir();
-    const off = { ASSAY_ENABLE_CONFIG_TOOLS_MENU: 'false' };
-    const model = await open({ servers: { plain: fixture('plain') }, env: off, home });
-    const tools = await model.tools();
-    expect(tools.slice(0, LEGACY.length)).toEqual(LEGACY);
-    expect(tools).toContain('plain_add');
-    expect(tools.filter((name) => name.includes('configuration-mode'))).toEqual([]);
-    await equip(model, 'triage', ['plain.echo']);
-    expect(await model.tools()).toEqual([...LEGACY, 'plain_echo']);
-    expect(await refusedFor(model, 'plain_add')).toContain('not in the toolset');
-    expect(await refusedFor(model, 'enter-configuration-mode')).toContain('No tool is called');
   });
 });
 
@@ -184,6 +180,25 @@ describe('the flag enableConfigToolsMenu', () => {
     const both = { ASSAY_ENABLE_CONFIG_TOOLS_MENU: 'true', HYPERTOOL_ENABLE_CONFIG_TOOLS_MENU: 'false' };
     expect(await tools(both, false)).toEqual(MENU);
   });
+
+  it.each([
+    ['HTTP', (start: Start) => overHttp(start, 'legacy')],
+    ['stdio', (start: Start) => overStdio(start, 'modern')],
+  ] as const)(
+    'switched off over %s, there are no modes: the menu stands beside all tools, then beside those of the toolset',
+    async (_, open) => {
+      const off = { ASSAY_ENABLE_CONFIG_TOOLS_MENU: 'false' };
+      const model = await open({ servers: { plain: fixture('plain') }, env: off });
+      const tools = await model.tools();
+      expect(tools.slice(0, LEGACY.length)).toEqual(LEGACY);
+      expect(tools).toContain('plain_add');
+      expect(tools.filter((name) => name.includes('configuration-mode'))).toEqual([]);
+      await equip(model, 'triage', ['plain.echo']);
+      expect(await model.tools()).toEqual([...LEGACY, 'plain_echo']);
+      expect(await refusedFor(model, 'plain_add')).toContain('not in the toolset');
+      expect(await refusedFor(model, 'enter-configuration-mode')).toContain('No tool is called');
+    },
+  );
 });
 
 describe('what is fixed', () => {

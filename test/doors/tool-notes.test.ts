@@ -4,7 +4,7 @@ import { runAssay, startAssay } from '../support/assay.ts';
 import { at, parseJson } from '../support/json.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir, writeConfig, writeText } from '../support/place.ts';
-import { equip, meet, overStdio, WAYS, type Model } from '../support/toolsets.ts';
+import { equip, meet, overStdio, shared, WAYS, type Model } from '../support/toolsets.ts';
 
 const SERVERS = { linear: fixture('named', ['create_issue', 'search', '--label=linear']) };
 const REF = { namespacedName: 'linear.create_issue' };
@@ -18,16 +18,18 @@ async function described(model: Model): Promise<string> {
 }
 
 /** A model that has a toolset of one tool, in configuration mode. */
-async function equipped(open: (typeof WAYS)[number][1], home = tempDir()): Promise<Model> {
-  const model = await open({ servers: SERVERS, home });
+async function equipped(opened: () => Promise<Model>): Promise<Model> {
+  const model = await opened();
   await equip(model, 'triage', ['linear.create_issue']);
   await model.call('enter-configuration-mode');
   return model;
 }
 
 describe.each(WAYS)('over %s', (_, open) => {
+  const opened = shared(() => open({ servers: SERVERS }));
+
   it('2.2.3, 2.2.4, 2.2.6, acceptance 1 and 4: adds several notes to a tool of the equipped toolset in one call, and says which', async () => {
-    const model = await equipped(open);
+    const model = await equipped(opened);
     const added = await model.call('add-tool-annotation', {
       toolRef: REF,
       notes: [...ONE, { name: 'priority-handling', note: 'Urgent is 1.' }],
@@ -46,7 +48,7 @@ describe.each(WAYS)('over %s', (_, open) => {
   });
 
   it('2.2.4, 2.3, acceptance 5: a name that is there is skipped with a warning, its note stays, and the others are added', async () => {
-    const model = await equipped(open);
+    const model = await equipped(opened);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     const again = await model.call('add-tool-annotation', {
       toolRef: REF,
@@ -62,7 +64,7 @@ describe.each(WAYS)('over %s', (_, open) => {
   });
 
   it('2.2.1 to 2.2.3, 2.3, acceptance 6: refuses, in words and data, what cannot be done', async () => {
-    const model = await open({ servers: SERVERS });
+    const model = await opened();
     const refused = async (toolRef: object, notes: object[]): Promise<string> => {
       const told = await model.call('add-tool-annotation', {
         toolRef: toolRef as never,
@@ -95,7 +97,7 @@ describe.each(WAYS)('over %s', (_, open) => {
   });
 
   it('3.1, 3.2, 5.2, acceptance 3: notes stand behind the description, in exactly that form', async () => {
-    const model = await equipped(open);
+    const model = await equipped(opened);
     const plain = await described(model);
     await model.call('add-tool-annotation', {
       toolRef: REF,
@@ -112,21 +114,20 @@ describe.each(WAYS)('over %s', (_, open) => {
   });
 
   it('1.2, 2.2.5, 4.2, acceptance 2: notes outlive unequipping, equipping and a restart, and are there for another client', async () => {
-    const home = tempDir();
-    const model = await equipped(open, home);
+    const model = await equipped(opened);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     const before = await described(model);
     await model.call('unequip-toolset');
     await model.call('equip-toolset', { name: 'triage' });
     await model.call('enter-configuration-mode');
     expect(await described(model)).toBe(before);
-    await model.client.close();
-    const other = await open({ servers: SERVERS, home });
+    const other = await open({ servers: SERVERS, home: model.home });
     expect(await other.describe('linear_create_issue')).toBe(before);
+    await other.client.close();
   });
 
   it('a list never changes what it lists: a hundred are the same to the byte', async () => {
-    const model = await equipped(open);
+    const model = await equipped(opened);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     await model.call('exit-configuration-mode');
     const lists = new Set<string>();
@@ -138,8 +139,10 @@ describe.each(WAYS)('over %s', (_, open) => {
 });
 
 describe('notes', () => {
+  const opened = shared(() => overStdio({ servers: SERVERS }, 'modern'));
+
   it('2.1: are added by a tool that is defined as the document has it', async () => {
-    const model = await overStdio({ servers: {} }, 'legacy');
+    const model = await opened();
     const tool = (await model.client.listTools()).tools.find(({ name }) => name === 'add-tool-annotation');
     const reference = (description: string): object => ({ type: 'string', description });
     expect([tool?.description, tool?.inputSchema]).toEqual([
@@ -178,8 +181,8 @@ describe('notes', () => {
   });
 
   it('1.1, 1.2, acceptance 7: stand in the JSON of their toolset as the document types them, and older ones load without', async () => {
-    const home = tempDir();
-    const model = await equipped((start) => overStdio(start, 'modern'), home);
+    const model = await equipped(opened);
+    const { home } = model;
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     const exported = await runAssay(['toolset', 'export', '--home', home]);
     expect(parseJson(exported.stdout)).toMatchObject({
@@ -193,7 +196,7 @@ describe('notes', () => {
   });
 
   it('5.1, 5.3: are found by the refId, too, and a note needs a toolset that has its tool', async () => {
-    const model = await overStdio({ servers: SERVERS }, 'modern');
+    const model = await opened();
     const listed = (await model.call('list-available-tools', { query: 'create_issue' })).data;
     const refId = String(at(listed, 'toolsByServer', 0, 'tools', 0, 'refId'));
     await model.call('build-toolset', { name: 'held', tools: [{ refId }], autoEquip: true });
@@ -203,7 +206,7 @@ describe('notes', () => {
   });
 
   it('1.2, 4.2: belong to one toolset alone, and a new toolset has none', async () => {
-    const model = await equipped(WAYS[0]?.[1] ?? fail());
+    const model = await equipped(opened);
     await model.call('add-tool-annotation', { toolRef: REF, notes: ONE });
     await equip(model, 'bare', ['linear.create_issue']);
     expect(await model.describe('linear_create_issue')).not.toContain('usage-with-project');
@@ -245,7 +248,3 @@ describe('notes', () => {
     await expect.poll(() => described(model), { timeout: patient(5_000) }).toContain('usage-with-project');
   });
 });
-
-function fail(): never {
-  throw new Error('there is no way');
-}

@@ -7,7 +7,7 @@ import { openSession } from '../support/legacy.ts';
 import { modernCall } from '../support/modern.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
-import { equip, MENU, overHttp, overStdio, WAYS, type Model } from '../support/toolsets.ts';
+import { equip, MENU, overHttp, overStdio, shared, WAYS, type Model } from '../support/toolsets.ts';
 
 const TWO = {
   a: fixture('named', ['b_c', 'secret', '--label=a']),
@@ -33,8 +33,10 @@ async function codeOf(model: Model, name: string): Promise<unknown> {
 }
 
 describe.each(WAYS)('a toolset over %s', (_, open) => {
+  const opened = shared(() => open({ servers: { ...TWO, s: fixture('turncoat') } }));
+
   it('is a boundary: what is not in it cannot be called, by any name', async () => {
-    const model = await open({ servers: TWO });
+    const model = await opened();
     await equip(model, 'one', ['a_b.c']);
     const tools = (await model.tools()).slice(1);
     expect(tools).toHaveLength(1);
@@ -44,7 +46,7 @@ describe.each(WAYS)('a toolset over %s', (_, open) => {
   });
 
   it('withholds a tool whose definition is no longer the one that its refId means', async () => {
-    const model = await open({ servers: { s: fixture('turncoat') } });
+    const model = await opened();
     const listed = (await model.call('list-available-tools', { query: 'act' })).data;
     const refId = String(at(listed, 'toolsByServer', 0, 'tools', 0, 'refId'));
     const tools = [{ refId }, { namespacedName: 's.turn' }];

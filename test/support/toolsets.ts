@@ -1,7 +1,8 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { startAssay } from './assay.ts';
 import { connectClient } from './clients.ts';
-import { at, type Json, type JsonObject } from './json.ts';
+import { sleep, until } from './endings.ts';
+import { at, listAt, type Json, type JsonObject } from './json.ts';
 import { MAIN, tempDir, writeConfig } from './place.ts';
 import { postgres } from './postgres.ts';
 
@@ -95,6 +96,30 @@ export async function overStdio(start: Start, era: Era): Promise<Model> {
     ...args,
   ];
   return { ...(await meet({ command, env }, era)), home };
+}
+
+/**
+ * One model for all tests of a group. Each time it is asked for there is no toolset and configuration mode is on, as after
+ * a first start, and no change has been counted.
+ */
+export function shared(start: () => Promise<Model>): () => Promise<Model> {
+  let opened: Promise<Model> | undefined;
+  return async () => {
+    const model = await (opened ??= start());
+    await model.call('enter-configuration-mode');
+    const saved = listAt((await model.call('list-saved-toolsets')).data, 'toolsets');
+    for (const toolset of saved)
+      await model.call('delete-toolset', { name: at(toolset, 'name') ?? '', confirm: true });
+    let before = model.changes();
+    // What was told of these calls may be on its way still.
+    await until('no change is told any more', async () => {
+      const last = before;
+      await sleep(100);
+      before = model.changes();
+      return before === last ? true : undefined;
+    });
+    return { ...model, changes: () => model.changes() - before };
+  };
 }
 
 export async function meet(
