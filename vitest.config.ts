@@ -1,14 +1,27 @@
-import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { join } from 'node:path';
+import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config';
 
 /** What a test says that waited in vain: our own waits, and vitest's. */
 const LATE = /[Nn]ot .*within \d+ ms|timed out in \d+ms/s;
 
-const config: ViteUserConfig = defineConfig({
+// The processes of the tests, and those that they start, compile a file once.
+process.env['NODE_COMPILE_CACHE'] ??= join(
+  import.meta.dirname,
+  'node_modules',
+  '.cache',
+  'assay-test',
+  'compiled',
+);
+
+/** `--mode long` is `npm run test:long`: the campaigns alone, at their full length. */
+const config: ViteUserConfigFnObject = defineConfig(({ mode }) => ({
   test: {
     environment: 'node',
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/postgres-of-run.ts'],
+    include: [mode === 'long' ? 'test/**/*.campaign.test.ts' : 'test/**/*.test.ts'],
+    env: { ASSAY_TEST_LONG: String(mode === 'long') },
+    globalSetup: ['test/support/run.ts'],
     pool: 'forks',
+    execArgv: ['--import', join(import.meta.dirname, 'test', 'support', 'kysely-in-one-file.ts')],
     // Most tests wait for processes that they started, so more of them than there are cores run at a time.
     maxWorkers: 4,
     // Named, because vitest otherwise chooses by who is watching: the last lines are to be its summary everywhere.
@@ -19,6 +32,6 @@ const config: ViteUserConfig = defineConfig({
     // A machine that others use too may be late. What is wrong otherwise fails at once, and on a desk so does what is late.
     retry: process.env['CI'] === 'true' ? { count: 1, condition: LATE } : 0,
   },
-});
+}));
 
 export default config;

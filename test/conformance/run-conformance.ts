@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { BASELINE } from './baseline.ts';
 import type { Check } from './checks.ts';
 import { failuresIn, judge, lostBetween, type Judgement, type Shortfall } from './judge.ts';
-import { SETS, type RequirementSet, type SetName, type Way } from './plan.ts';
+import type { RequirementSet, SetName, Way } from './plan.ts';
 import type { Programs } from './programs.ts';
 import { testClient, testServer, type SuiteRun } from './suite.ts';
 import { openWay, SERVER_WAYS, type ServerWay } from './ways.ts';
@@ -21,6 +21,7 @@ export interface ConformanceRun {
   /** For what the suite and Assay write. */
   readonly folder: string;
   readonly ways: readonly Way[];
+  readonly sets: readonly RequirementSet[];
   /** Told of each outcome when it is there. */
   readonly onOutcome?: (outcome: Outcome) => void;
 }
@@ -48,7 +49,7 @@ async function testWay(way: ServerWay, run: ConformanceRun, demand: Demand): Pro
   const peers = await openWay(way, run.programs, folderOf(run, [way, 'peers']));
   try {
     return await Promise.all(
-      SETS.map((set) => testSet({ run, way, set, demand, test: (one) => testServer(peers.url, one) })),
+      run.sets.map((set) => testSet({ run, way, set, demand, test: (one) => testServer(peers.url, one) })),
     );
   } finally {
     await peers.close();
@@ -57,7 +58,7 @@ async function testWay(way: ServerWay, run: ConformanceRun, demand: Demand): Pro
 
 async function testAsClient(run: ConformanceRun): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const set of SETS.filter(({ name }) => name !== '2025-06-18'))
+  for (const set of run.sets.filter(({ name }) => name !== '2025-06-18'))
     outcomes.push(await testSet({ run, way: 'as client', set, demand: failuresIn, test: testClient }));
   return outcomes;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findingsOf } from './findings.ts';
-import { WAYS, type Way } from './plan.ts';
+import { SETS, WAYS, type Way } from './plan.ts';
 import { Programs } from './programs.ts';
 import { runConformance } from './run-conformance.ts';
 import { tableOf } from './table.ts';
@@ -46,6 +46,7 @@ async function main(): Promise<number> {
       programs,
       folder,
       ways: options.ways,
+      sets: SETS,
       onOutcome: ({ way, set }) => {
         console.error(`done: ${way}, ${set}`);
       },

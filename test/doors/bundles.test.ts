@@ -15,7 +15,7 @@ import {
 } from '../support/bundles.ts';
 import { startHttp } from '../fixtures/http.ts';
 import { at, isObject, listAt, textAt, type JsonObject } from '../support/json.ts';
-import { postgres } from '../support/postgres.ts';
+import { newDatabase } from '../support/postgres.ts';
 import { toolsOf } from '../support/hints.ts';
 
 const NOTHING = { create: 0, update: 0, unchanged: 0, kept: 0, 'left out': 0 };
@@ -102,7 +102,7 @@ describe('an import', () => {
   });
 
   it('goes from SQLite to PostgreSQL and back without a difference', async () => {
-    const elsewhere = await openInstance(await (await postgres()).newDatabase());
+    const elsewhere = await openInstance(await newDatabase());
     const back = await openInstance();
     const wish = { passphrase: PASSPHRASE, apply: true };
     expect(verdictOf(await elsewhere.admin.post('/import', { ...wish, bundle }))).toBe('200');

@@ -6,7 +6,7 @@ import type { Answer, Headers } from '../support/http.ts';
 import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
-import { postgres } from '../support/postgres.ts';
+import { newDatabase } from '../support/postgres.ts';
 import { keepToken } from '../support/tokens.ts';
 
 /** What a replica may take to hear of what another one wrote. */
@@ -20,9 +20,7 @@ interface Replica {
 /** Two replicas on one store: in PostgreSQL with homes of their own, else with one home. */
 async function twoReplicas(kind: 'SQLite' | 'PostgreSQL'): Promise<readonly [Replica, Replica]> {
   const isShared = kind === 'PostgreSQL';
-  const env: Record<string, string> = isShared
-    ? { ASSAY_DATABASE_URL: await (await postgres()).newDatabase() }
-    : {};
+  const env: Record<string, string> = isShared ? { ASSAY_DATABASE_URL: await newDatabase() } : {};
   const home = tempDir();
   const token = await keepToken(home, 'boss', { scopes: ['admin'], databaseUrl: env['ASSAY_DATABASE_URL'] });
   const start = async (own: string): Promise<Replica> => {

@@ -4,7 +4,7 @@ import { connectClient } from '../support/clients.ts';
 import { textAt, at, type Json } from '../support/json.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
-import { postgres } from '../support/postgres.ts';
+import { newDatabase } from '../support/postgres.ts';
 import { callText, listedTool, openRestWorld, serveApi, type RestWorld } from '../support/rest-tools.ts';
 
 /** What a replica may take to hear of what another one wrote. */
@@ -16,7 +16,7 @@ const KEY = Buffer.alloc(32, 5).toString('base64');
 async function twoReplicas(kind: 'SQLite' | 'PostgreSQL'): Promise<readonly [RestWorld, RestWorld]> {
   const isShared = kind === 'PostgreSQL';
   const env: Record<string, string> = isShared
-    ? { ASSAY_DATABASE_URL: await (await postgres()).newDatabase(), ASSAY_ENCRYPTION_KEY: KEY }
+    ? { ASSAY_DATABASE_URL: await newDatabase(), ASSAY_ENCRYPTION_KEY: KEY }
     : {};
   const home = tempDir();
   const servers = { plain: fixture('plain') };

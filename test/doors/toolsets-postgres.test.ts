@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 import { runAssay } from '../support/assay.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
-import { postgres } from '../support/postgres.ts';
+import { newDatabase } from '../support/postgres.ts';
 import { equip, MENU, overHttp, overStdio } from '../support/toolsets.ts';
 
 const SERVERS = { plain: fixture('plain') };
 
 it('processes with homes of their own share toolsets, notes and what is equipped through PostgreSQL', async () => {
-  const env = { ASSAY_DATABASE_URL: await (await postgres()).newDatabase() };
+  const env = { ASSAY_DATABASE_URL: await newDatabase() };
   const one = await overHttp({ servers: SERVERS, env }, 'modern');
   const two = await overStdio({ servers: SERVERS, env }, 'legacy');
   expect(await two.tools()).toEqual(MENU);

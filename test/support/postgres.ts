@@ -1,80 +1,69 @@
 import pg from 'pg';
+import { inject } from 'vitest';
 import { endLater, isAlive, kill, killLater, until } from './endings.ts';
-import { launchPostgres, type LaunchedPostgres } from './launch-postgres.ts';
+import { startPostgresServer } from './postgres-server.ts';
 
 /** A server to use instead of one of our own. Databases are made in it, and dropped. */
 export const GIVEN_URL: string | undefined = process.env['TEST_DATABASE_URL'];
 
-/** The one server of the whole run, started by the first file that asks. */
-export function postgres(): Promise<Postgres> {
-  return (shared ??= urlOfRun().then((url) => new Postgres(url)));
+/** URL of a new, empty database in the server that all test files share; dropped when the file is done. */
+export async function newDatabase(): Promise<string> {
+  const server = await (shared ??= sharedUrl());
+  const url = await newDatabaseIn(server);
+  const name = new URL(url).pathname.slice(1);
+  endLater(() => runSql(server, `drop database ${name} with (force)`));
+  return url;
 }
 
-/** A server that a test may kill. */
-export async function ownPostgres(): Promise<KillablePostgres> {
-  const launched = await launchPostgres();
-  killLater(launched.pid());
-  endLater(() => launched.stop());
-  return new KillablePostgres(launched);
-}
-
-let shared: Promise<Postgres> | undefined;
+let shared: Promise<string> | undefined;
 let databases = 0;
 
-async function urlOfRun(): Promise<string> {
+async function sharedUrl(): Promise<string> {
   if (GIVEN_URL !== undefined) return GIVEN_URL;
-  const answer = await fetch(process.env['TEST_POSTGRES_AT'] ?? '');
-  if (!answer.ok) throw new Error(await answer.text());
-  return answer.text();
+  const answer = await fetch(inject('postgresAt'));
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`PostgreSQL did not start: ${text}`);
+  return text;
 }
 
-export class Postgres {
-  readonly #url: string;
-
-  constructor(url: string) {
-    this.#url = url;
-  }
-
-  /** URL of a new, empty database. */
-  async newDatabase(): Promise<string> {
-    const name = `assay_test_${process.pid}_${++databases}`;
-    await runSql(this.#url, `create database ${name}`);
-    // Ours goes with its server.
-    if (GIVEN_URL !== undefined) endLater(() => runSql(this.#url, `drop database ${name} with (force)`));
-    const url = new URL(this.#url);
-    url.pathname = `/${name}`;
-    return url.href;
-  }
+async function newDatabaseIn(server: string): Promise<string> {
+  const name = `assay_test_${process.pid}_${++databases}`;
+  await runSql(server, `create database ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
 }
 
-export class KillablePostgres extends Postgres {
-  readonly #launched: LaunchedPostgres;
-
-  constructor(launched: LaunchedPostgres) {
-    super(launched.url);
-    this.#launched = launched;
-  }
-
+/** A server of one test alone, which may be killed. */
+export interface MortalPostgres {
+  newDatabase(): Promise<string>;
   /** kill -9 of the whole server, which is gone until it is started again. */
-  async crash(): Promise<void> {
-    const pid = this.#launched.pid();
-    kill(pid, 'SIGKILL');
-    await until('the server is gone', () => (isAlive(pid) ? undefined : true));
-  }
+  crash(): Promise<void>;
+  restart(): Promise<void>;
+}
 
-  /** The processes of a killed server take a moment to see that it is gone; before that it does not start. */
-  async restart(): Promise<void> {
-    await until(
-      'the server starts again',
-      () =>
-        this.#launched.start().then(
+export async function mortalPostgres(): Promise<MortalPostgres> {
+  const server = await startPostgresServer();
+  endLater(() => server.stop());
+  killLater(server.pid());
+  return {
+    newDatabase: () => newDatabaseIn(server.url),
+    async crash() {
+      const pid = server.pid();
+      kill(pid, 'SIGKILL');
+      await until('the server is gone', () => (isAlive(pid) ? undefined : true));
+    },
+    /** The processes of a killed server take a moment to see that it is gone; before that it does not start. */
+    async restart() {
+      const start = (): Promise<true | undefined> =>
+        server.start().then(
           () => true,
           () => undefined,
-        ),
-      20_000,
-    );
-    killLater(this.#launched.pid());
-  }
+        );
+      await until('the server starts again', start, 20_000);
+      killLater(server.pid());
+    },
+  };
 }
 
 /** All rows that one statement gives, by a connection of its own. */

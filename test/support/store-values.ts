@@ -1,4 +1,5 @@
 import { openStore } from '../../src/adapters/store/open-store.ts';
+import type { RestTimes } from '../../src/adapters/store/sqlite-thread.ts';
 import type { Deed } from '../../src/core/deed.ts';
 import { sha256 } from '../../src/core/digest.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
@@ -24,8 +25,15 @@ export interface StorePlace {
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-export function tryStore(place: StorePlace, log: Log = SILENT): Promise<Result<Store, Refusal>> {
-  return openStore({ ...place, log });
+/** In the tests of rest a store rests soon. */
+export const RESTS_SOON: RestTimes = { idleMs: 300, freshMs: 100, retryMs: 100 };
+
+export function tryStore(
+  place: StorePlace,
+  log: Log = SILENT,
+  rest?: RestTimes,
+): Promise<Result<Store, Refusal>> {
+  return openStore({ ...place, log, rest });
 }
 
 export function valueOf<T>(result: Result<T, Refusal>): T {

@@ -4,20 +4,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import type { Log } from '../../src/gateway/ports/link.ts';
+import type { RestTimes } from '../../src/adapters/store/sqlite-thread.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { endLater, killLater, until } from './endings.ts';
 import { ROOT, tempDir } from './place.ts';
-import { postgres, rowsOf } from './postgres.ts';
+import { newDatabase, rowsOf } from './postgres.ts';
 import { tryStore, valueOf, type StorePlace } from './store-values.ts';
 
 /** The databases over which the store has to be the same, each with a maker of empty places. */
 export const DATABASES: readonly (readonly [name: string, newPlace: () => Promise<StorePlace>])[] = [
   ['SQLite', () => Promise.resolve({ home: tempDir(), databaseUrl: undefined })],
-  ['PostgreSQL', async () => ({ home: tempDir(), databaseUrl: await (await postgres()).newDatabase() })],
+  ['PostgreSQL', async () => ({ home: tempDir(), databaseUrl: await newDatabase() })],
 ];
 
-export async function openAt(place: StorePlace, log?: Log): Promise<Store> {
-  const store = valueOf(await tryStore(place, log));
+export async function openAt(place: StorePlace, log?: Log, rest?: RestTimes): Promise<Store> {
+  const store = valueOf(await tryStore(place, log, rest));
   endLater(() => store.close());
   return store;
 }
@@ -86,7 +87,7 @@ export interface StoreProcess {
 
 export function startProcess(place: StorePlace, ...task: readonly string[]): StoreProcess {
   const script = join(ROOT, 'test', 'fixtures', 'store-process.ts');
-  const args = [script, place.home, place.databaseUrl ?? '', ...task];
+  const args = [...process.execArgv, script, place.home, place.databaseUrl ?? '', ...task];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   killLater(child.pid);
   let text = '';

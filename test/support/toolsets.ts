@@ -4,7 +4,7 @@ import { connectClient } from './clients.ts';
 import { sleep, until } from './endings.ts';
 import { at, listAt, type Json, type JsonObject } from './json.ts';
 import { MAIN, tempDir, writeConfig } from './place.ts';
-import { postgres } from './postgres.ts';
+import { newDatabase } from './postgres.ts';
 
 /** The nine tools of configuration mode, in the order of the document that asks for them. */
 export const MENU: readonly string[] = [
@@ -67,7 +67,7 @@ const databases = new Map<string, string>();
 
 async function onPostgres(start: Start): Promise<Model> {
   const { home = tempDir(), env } = start;
-  const url = databases.get(home) ?? (await (await postgres()).newDatabase());
+  const url = databases.get(home) ?? (await newDatabase());
   databases.set(home, url);
   return overHttp({ ...start, home, env: { ...env, ASSAY_DATABASE_URL: url } }, 'modern');
 }

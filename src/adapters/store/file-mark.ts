@@ -8,12 +8,11 @@ export interface FileMark {
   readonly isFresh: boolean;
 }
 
-/** The clocks of file systems are as coarse as this. */
-const FRESH_MS = 2_000;
 const LOOK_MS = 250;
 const NS_PER_MS = 1_000_000n;
 
-export async function markFiles(home: string): Promise<FileMark> {
+/** `freshMs`: how coarse the clock of the file system may be. */
+export async function markFiles(home: string, freshMs: number): Promise<FileMark> {
   const path = join(home, 'assay.db');
   const [file, log] = await Promise.all([fileFacts(path), fileFacts(`${path}-wal`)]);
   // Whoever comes first makes a log, and whoever goes last takes it away: an empty one says nothing.
@@ -21,7 +20,7 @@ export async function markFiles(home: string): Promise<FileMark> {
   const writtenMs = found.map((facts) => Number((facts?.writtenNs ?? 0n) / NS_PER_MS));
   return {
     text: found.map(fileMarkOf).join(),
-    isFresh: Math.max(...writtenMs) > Date.now() - FRESH_MS,
+    isFresh: Math.max(...writtenMs) > Date.now() - freshMs,
   };
 }
 
@@ -31,7 +30,7 @@ export function watchFiles(home: string, mark: string, onChange: () => void): ()
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    const now = await markFiles(home);
+    const now = await markFiles(home, 0);
     isLooking = false;
     if (now.text === mark || !isWatching) return;
     end();

@@ -18,8 +18,14 @@ import type {
 import type { ToolsetNews } from '../../gateway/ports/toolsets.ts';
 import type { AcceptedDefinition, DeedQuery, StoredDeed, WordNews } from '../../gateway/ports/words.ts';
 import { Listeners } from './listeners.ts';
-import { SqliteThread, type Given } from './sqlite-thread.ts';
+import { SqliteThread, type Given, type RestTimes } from './sqlite-thread.ts';
 import type { SqliteCalls } from './sqlite-worker.ts';
+
+export interface SqliteStoreOptions {
+  readonly home: string;
+  readonly log: Log;
+  readonly rest?: RestTimes | undefined;
+}
 
 /**
  * The store in `assay.db` of a home. SQLite waits for disks and locks where it stands, so all of it stands in a thread.
@@ -29,10 +35,11 @@ export class SqliteStore implements Store {
   readonly #listeners: Listeners;
   #isClosed = false;
 
-  constructor(home: string, log: Log) {
+  constructor({ home, log, rest }: SqliteStoreOptions) {
     this.#thread = new SqliteThread({
       home,
       log,
+      rest,
       tell: (parts) => this.#listeners.tell(parts),
       tellAll: () => this.#listeners.tellAll(),
     });

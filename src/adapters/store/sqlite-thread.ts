@@ -13,10 +13,17 @@ import type { SqliteCalls, SqliteGiven } from './sqlite-worker.ts';
 const YOUNG_MIB = 4;
 /** Wait in ms before a thread is started again for those who listen. */
 const RESTART_MS = 1_000;
-/** A thread that was asked nothing for so many ms rests. */
-const IDLE_MS = 5_000;
-/** Wait in ms after a thread found that it cannot rest yet. */
-const RETRY_REST_MS = 2_500;
+/** When the thread of a store rests. */
+export interface RestTimes {
+  /** Time in ms without a call. */
+  readonly idleMs: number;
+  /** Time in ms without a write, by anyone: as coarse as the clock of a file system may be. */
+  readonly freshMs: number;
+  /** Wait in ms after it could not rest. */
+  readonly retryMs: number;
+}
+
+const REST: RestTimes = { idleMs: 5_000, freshMs: 2_000, retryMs: 2_500 };
 
 const SCRIPT = new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta.url);
 
@@ -25,6 +32,7 @@ export type Given<M extends keyof SqliteCalls> = Awaited<ReturnType<SqliteCalls[
 export interface SqliteThreadOptions {
   readonly home: string;
   readonly log: Log;
+  readonly rest: RestTimes | undefined;
   /** What changed, told while somebody listens. */
   readonly tell: (parts: readonly StorePart[]) => void;
   /** Nobody looked for a while, so anything may have changed. */
@@ -40,6 +48,7 @@ export interface SqliteThreadOptions {
  */
 export class SqliteThread {
   readonly #options: SqliteThreadOptions;
+  readonly #restTimes: RestTimes;
   #thread: Thread | undefined;
   /** Calls that are not answered yet. */
   #owed = 0;
@@ -67,6 +76,7 @@ export class SqliteThread {
 
   constructor(options: SqliteThreadOptions) {
     this.#options = options;
+    this.#restTimes = options.rest ?? REST;
   }
 
   async call<M extends keyof SqliteCalls>(method: M, ...args: Parameters<SqliteCalls[M]>): Promise<Given<M>> {
@@ -117,7 +127,7 @@ export class SqliteThread {
       return done;
     } finally {
       this.#owed--;
-      if (this.#owed === 0) this.#restIn(IDLE_MS);
+      if (this.#owed === 0) this.#restIn(this.#restTimes.idleMs);
     }
   }
 
@@ -152,7 +162,11 @@ export class SqliteThread {
     this.#stopWatching();
     const thread = new Thread({
       script: SCRIPT,
-      given: { home: this.#options.home, file: this.#file } satisfies SqliteGiven,
+      given: {
+        home: this.#options.home,
+        file: this.#file,
+        freshMs: this.#restTimes.freshMs,
+      } satisfies SqliteGiven,
       youngMiB: YOUNG_MIB,
       onWord: (word) => this.#hear(word as Look), // `SqliteChanges` says nothing else
       onLost: (cause, error) => this.#lose(thread, cause, error),
@@ -231,7 +245,7 @@ export class SqliteThread {
       const mark = rested?.ok === true ? rested.value : undefined;
       if (rested !== undefined) this.#takeRested(thread, rested);
       if (this.#thread !== thread) return; // its log was lost, and it ends
-      if (mark === undefined) this.#restIn(RETRY_REST_MS);
+      if (mark === undefined) this.#restIn(this.#restTimes.retryMs);
       else {
         this.#thread = undefined;
         this.#ending = thread.end();

@@ -23,6 +23,7 @@ export interface SqliteGiven {
   readonly home: string;
   /** The id of the file that the process opened before; no other one is opened, and none is made. */
   readonly file: string | undefined;
+  readonly freshMs: number;
 }
 
 answerCalls((given, side) => {
@@ -44,7 +45,7 @@ function isCall(calls: SqliteCalls, method: string): method is keyof SqliteCalls
 }
 
 async function openCalls(
-  { home, file: known }: SqliteGiven,
+  { home, file: known, freshMs }: SqliteGiven,
   side: ThreadSide,
 ): Promise<Result<SqliteCalls, Refusal>> {
   const opened = await openSqliteFile(home, known);
@@ -76,7 +77,7 @@ async function openCalls(
       // What is open can still be read, and is the one place where all of it is.
       if (moved !== undefined) return err(moved);
       emptyLog(opened.value);
-      const mark = await markFiles(home);
+      const mark = await markFiles(home, freshMs);
       if (mark.isFresh || !(await changes.catchUp())) return ok(undefined);
       close();
       return ok(mark.text);

@@ -2,12 +2,13 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, u
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Log } from '../../../src/gateway/ports/link.ts';
+import type { RestTimes } from '../../../src/adapters/store/sqlite-thread.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
 import { patient } from '../../support/patience.ts';
 import { tempDir } from '../../support/place.ts';
 import { openAt, rawRows } from '../../support/stores.ts';
-import { saveSetting, token, valueOf } from '../../support/store-values.ts';
+import { RESTS_SOON, saveSetting, token, valueOf } from '../../support/store-values.ts';
 
 interface Opened {
   readonly home: string;
@@ -16,13 +17,13 @@ interface Opened {
   readonly lines: string[];
 }
 
-async function opened(): Promise<Opened> {
+async function opened(rest?: RestTimes): Promise<Opened> {
   const home = join(tempDir(), 'home');
   const lines: string[] = [];
   const take = (message: string, fields: unknown): number =>
     lines.push(`${message} ${JSON.stringify(fields)}`);
   const log: Log = { debug() {}, info: take, warn: take, error: take };
-  const store = await openAt({ home, databaseUrl: undefined }, log);
+  const store = await openAt({ home, databaseUrl: undefined }, log, rest);
   valueOf(await saveSetting(store, 'first', 1));
   valueOf(await store.addToken(token('t')));
   return { home, path: join(home, 'assay.db'), store, lines };
@@ -77,7 +78,7 @@ describe('the file of a store that is open', () => {
   );
 
   it('is opened no more by a thread that rested when it is gone, until the same file comes back', async () => {
-    const { home, path, store, lines } = await opened();
+    const { home, path, store, lines } = await opened(RESTS_SOON);
     store.onChange(() => undefined);
     await until('it rests', () => (existsSync(`${path}-wal`) ? undefined : true), patient(30_000));
     renameSync(path, `${path}.moved`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sentenceOf } from '../../../src/core/sentences.ts';
 import { until } from '../../support/endings.ts';
-import { postgres, rowsOf } from '../../support/postgres.ts';
+import { newDatabase, rowsOf } from '../../support/postgres.ts';
 import { openAt, rawRows } from '../../support/stores.ts';
 import { definition, saveSetting, server, tryStore, valueOf } from '../../support/store-values.ts';
 
@@ -13,7 +13,7 @@ const SECRET = 'a-secret-of-the-operator';
 
 describe('a store in PostgreSQL', () => {
   it('keeps its tables in the first schema of the search path, under names of its own', async () => {
-    const url = new URL(await (await postgres()).newDatabase());
+    const url = new URL(await newDatabase());
     await rowsOf(url.href, 'create schema own');
     url.searchParams.set('options', '-c search_path=own,public');
     const place = { home: '', databaseUrl: url.href };
@@ -50,7 +50,7 @@ describe('a store in PostgreSQL', () => {
   });
 
   it('is refused for a wrong password and for a database that is not there', async () => {
-    const url = new URL(await (await postgres()).newDatabase());
+    const url = new URL(await newDatabase());
     const nameless = new URL(url);
     nameless.pathname = '/assay_no_such_database';
     url.password = SECRET;
@@ -68,7 +68,7 @@ describe('a store in PostgreSQL', () => {
   });
 
   it('writes only the definitions that differ', async () => {
-    const place = { home: '', databaseUrl: await (await postgres()).newDatabase() };
+    const place = { home: '', databaseUrl: await newDatabase() };
     const store = await openAt(place);
     const definitions = ['a', 'b', 'c'].map((key) => definition(key));
     const versions = (): Promise<readonly unknown[]> =>
@@ -85,7 +85,7 @@ describe('a store in PostgreSQL', () => {
   });
 
   it('goes on when its connections are cut', async () => {
-    const databaseUrl = await (await postgres()).newDatabase();
+    const databaseUrl = await newDatabase();
     const store = await openAt({ home: '', databaseUrl });
     for (let cut = 0; cut < 3; cut++) {
       valueOf(await saveSetting(store, 'a', cut));

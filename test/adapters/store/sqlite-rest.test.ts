@@ -9,10 +9,11 @@ import type { Store, StorePart } from '../../../src/gateway/ports/store.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/place.ts';
 import { contentOf, openAt, rawRows, startProcess, type StoreProcess } from '../../support/stores.ts';
-import { saveSetting, type StorePlace, token, valueOf } from '../../support/store-values.ts';
+import { RESTS_SOON, saveSetting, type StorePlace, token, valueOf } from '../../support/store-values.ts';
 
 /** Long enough to go to rest, also after a write, on a machine that is busy. */
 const REST_MS = 30_000;
+const { idleMs: IDLE_MS } = RESTS_SOON;
 
 /** The worker threads of this process, from now on. */
 class Threads {
@@ -43,7 +44,7 @@ interface Listening {
 async function listen(log?: Log): Promise<Listening> {
   const threads = new Threads();
   const place = { home: tempDir(), databaseUrl: undefined };
-  const store = await openAt(place, log);
+  const store = await openAt(place, log, RESTS_SOON);
   const heard: StorePart[] = [];
   store.onChange((parts) => heard.push(...parts));
   return { place, store, threads, heard };
@@ -57,7 +58,7 @@ describe('the thread of a store that nobody asks anything', () => {
   it('ends, with its file closed in order, and starts again with the next call', async () => {
     const threads = new Threads();
     const place = { home: tempDir(), databaseUrl: undefined };
-    const store = await openAt(place);
+    const store = await openAt(place, undefined, RESTS_SOON);
     valueOf(await saveSetting(store, 'a', 1));
     await threads.rest();
     expect(readdirSync(place.home)).toEqual(['assay.db']);
@@ -101,7 +102,8 @@ describe('the thread of a store that nobody asks anything', () => {
     await until('it is told', () => (heard.length > 0 ? true : undefined));
     heard.length = 0;
     await threads.rest();
-    await sleep(2_000);
+    // Several looks at the files.
+    await sleep(1_000);
     expect(threads.started).toBe(1);
     valueOf(await store.settings());
     await threads.rest();
@@ -110,11 +112,11 @@ describe('the thread of a store that nobody asks anything', () => {
 
   it('can be closed at any moment of its going to rest', async () => {
     const moments = Array.from({ length: 12 }, async (_, at) => {
-      const store = await openAt({ home: tempDir(), databaseUrl: undefined });
+      const place = { home: tempDir(), databaseUrl: undefined };
+      const store = await openAt(place, undefined, RESTS_SOON);
       store.onChange(() => undefined);
       valueOf(await saveSetting(store, 'b', at));
-      // What was written lately makes it wait a while longer.
-      await sleep(7_400 + at * 20);
+      await sleep(IDLE_MS - 100 + at * 20);
       const written = saveSetting(store, 'a', at);
       const read = store.settings();
       await store.close();
@@ -208,7 +210,7 @@ describe('two processes that listen on one home and do nothing', () => {
     const place = { home: tempDir(), databaseUrl: undefined };
     const idle = [startProcess(place, 'idle'), startProcess(place, 'idle')];
     for (const one of idle) await until('it is ready', () => (one.lines().length > 1 ? true : undefined));
-    await sleep(20_000);
+    await sleep(10 * IDLE_MS);
     const before = idle.map(startsOf);
     for (const starts of before) expect(starts).toBeLessThanOrEqual(2);
     await set(place, 'x');
@@ -216,7 +218,7 @@ describe('two processes that listen on one home and do nothing', () => {
       await until('it hears', () =>
         one.lines().includes('{"what":"heard","value":["settings"]}') ? true : undefined,
       );
-    await sleep(10_000);
+    await sleep(10 * IDLE_MS);
     for (const [at, one] of idle.entries()) expect(startsOf(one)).toBeLessThanOrEqual(before[at]! + 2);
     for (const { child } of idle) child.stdin?.end();
     expect(await Promise.all(idle.map(({ ended }) => ended))).toEqual([0, 0]);

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { rounds } from '../../support/campaign.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { seeded } from '../../support/seeded.ts';
 import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
@@ -6,7 +7,7 @@ import { saveToolset, type StorePlace, toolset, valueOf } from '../../support/st
 
 vi.setConfig({ testTimeout: 300_000 });
 
-const KILLS = 40;
+const KILLS = rounds({ short: 5, long: 40 });
 
 /** What the store says of its toolsets, but for what is in them. */
 interface Equipment {
@@ -33,7 +34,7 @@ describe.each(DATABASES)('toolsets in %s', (_, newPlace) => {
     const { names, equipped, equippings } = valueOf(await again.toolsets(new Map()));
     stepOf({ names, ...(equipped !== undefined && { equipped }), equippings }, done);
     // Otherwise nothing was tried here.
-    expect(done).toBeGreaterThan(KILLS / 2);
+    expect(done).toBeGreaterThan(0);
   });
 });
 

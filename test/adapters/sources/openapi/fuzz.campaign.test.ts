@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../src/core/result.ts';
 import type { HttpCall, HttpPort } from '../../../../src/adapters/sources/http/open-http.ts';
 import type { MadeTool } from '../../../../src/adapters/sources/made-tool.ts';
+import { rounds } from '../../../support/campaign.ts';
 import { parseJson, type Json } from '../../../support/json.ts';
 import { documentOf } from '../../../support/openapi-document.ts';
 import { callTool, openSource } from '../../../support/openapi-source.ts';
@@ -138,7 +139,7 @@ describe('any document', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: rounds({ short: 40, long: 1_000 }) },
     );
   });
 
@@ -161,7 +162,7 @@ describe('any document', () => {
           await readText(broken, openNotes());
         },
       ),
-      { numRuns: 60 },
+      { numRuns: rounds({ short: 15, long: 200 }) },
     );
   });
 });
@@ -207,7 +208,7 @@ describe('any arguments', () => {
           for (const [, one] of headers) expect(one).toMatch(/^[\t\x20-\x7e\x80-\xff]*$/);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds({ short: 300, long: 5_000 }) },
     );
   });
 });

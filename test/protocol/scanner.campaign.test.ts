@@ -6,8 +6,9 @@ import { ObjectScan, scanObject, type Scan } from '../../src/protocol/scan.ts';
 import { rawOf } from '../../src/protocol/spans.ts';
 import { isObject, parseJson, type Json } from '../support/json.ts';
 import { harmedObject, objectText } from '../support/json-texts.ts';
+import { rounds } from '../support/campaign.ts';
 
-const RUNS = { numRuns: 2000 };
+const RUNS = { numRuns: rounds({ short: 300, long: 10_000 }) };
 const PLAN = planOf({ a: { a: { a: {} }, id: {} }, b: {}, id: {} });
 
 function scanned(bytes: Buffer, strict: boolean): Scan {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay } from '../support/assay.ts';
+import { IS_LONG } from '../support/campaign.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
 import { Faults, MOST_WRITES } from '../support/nth-write.ts';
 import { patient } from '../support/patience.ts';
@@ -197,7 +198,13 @@ async function actionsIn(admin: AdminClient): Promise<readonly string[]> {
     .filter((action) => action !== 'tool.review');
 }
 
-describe.each(DATABASES)('a request that changes something, in %s', (_, newPlace) => {
+describe.each(DATABASES)('a request that changes something, in %s', (database, newPlace) => {
+  // The steps of a change are the same in both: the short form tries each write of SQLite, and the first of PostgreSQL.
+  const faultAt: readonly (number | undefined)[] =
+    IS_LONG || database === 'SQLite'
+      ? Array.from({ length: MOST_WRITES }, (_, at) => at + 1)
+      : [1, undefined];
+
   it(
     'changes nothing where any one of its writes fails, and else is told of in the same transaction',
     async () => {
@@ -224,7 +231,8 @@ describe.each(DATABASES)('a request that changes something, in %s', (_, newPlace
         const before = [await faults.content(), await shown(admin)];
         const toldBefore = await actionsIn(admin);
         let isDone = false;
-        for (let nth = 1; !isDone && nth <= MOST_WRITES; nth += 1) {
+        for (const nth of faultAt) {
+          if (isDone) break;
           await faults.fail(nth);
           const answer = await admin.ask(method, path, { ...(body !== undefined && { body }) });
           await faults.fail(undefined);

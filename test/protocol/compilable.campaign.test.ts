@@ -2,10 +2,11 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { compileFault } from '../../src/protocol/compilable.ts';
+import { rounds } from '../support/campaign.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const RUNS = 5000;
+const RUNS = rounds({ short: 800, long: 20_000 });
 
 // Ajv writes about formats that it does not know.
 beforeAll(() => {

@@ -5,13 +5,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { ListedKind } from '../../src/protocol/definition-rules.ts';
 import type { Era } from '../../src/protocol/eras.ts';
 import { listable, type Listable } from '../../src/protocol/listable.ts';
+import { rounds } from '../support/campaign.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = Readonly<Record<string, Json>>;
 
 const KINDS: readonly ListedKind[] = ['tool', 'prompt', 'resource', 'resourceTemplate'];
 const ERAS: readonly Era[] = ['legacy', 'modern'];
-const RUNS = 1000;
+const RUNS = rounds({ short: 150, long: 5_000 });
 
 const ICON: JsonObject = { src: 'data:,', mimeType: 'image/png', sizes: ['48x48'], theme: 'dark', vendor: 1 };
 const NAMED: JsonObject = {

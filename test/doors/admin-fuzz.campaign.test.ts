@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SETTINGS } from '../../src/core/settings.ts';
+import { rounds } from '../support/campaign.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { fixture, tempDir } from '../support/place.ts';
@@ -102,7 +103,7 @@ describe('whatever a body holds', () => {
           );
           expect(now).toBe(before);
         }),
-        { numRuns: 200 },
+        { numRuns: rounds({ short: 25, long: 400 }) },
       );
       expect(assay.stderr()).not.toContain('failed inside Assay');
     },
@@ -149,7 +150,7 @@ describe('whatever a path and a query hold', () => {
           else expect(verdictOf(answer)).toMatch(/^(2\d\d|(400|404|405|409|415|422) [A-Z_]+)$/);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: rounds({ short: 60, long: 1_000 }) },
     );
     expect(assay.stderr()).not.toContain('failed inside Assay');
   });

@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/*
+ * Preloaded in the processes of the tests. Each thread of a SQLite store would load the 300 modules of Kysely, which is
+ * two thirds of what its opening costs; the program has them in one file too (docs/adr/0051).
+ */
+const MODULES = join(import.meta.dirname, '..', '..', 'node_modules');
+export const KYSELY: string = join(MODULES, 'kysely', 'dist', 'index.js');
+/** Made by `run.ts` before the first test. */
+export const KYSELY_IN_ONE_FILE: string = join(MODULES, '.cache', 'assay-test', 'kysely.js');
+
+if (existsSync(KYSELY_IN_ONE_FILE)) {
+  const many = pathToFileURL(KYSELY).href;
+  const one = pathToFileURL(KYSELY_IN_ONE_FILE).href;
+  registerHooks({
+    resolve(specifier, context, next) {
+      const found = next(specifier, context);
+      return found.url === many ? { ...found, url: one } : found;
+    },
+  });
+}
