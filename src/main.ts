@@ -16,9 +16,9 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   boundYoungGeneration();
   if (RELAYS.has(process.argv[2])) (await import('./platform/young-objects.ts')).makeNoGuess();
   await keepCompiled();
-  const { startEarly } = await import('./early-start.ts');
+  const { startEarly } = await import('./app/early-start.ts');
   const early = await startEarly(process.argv);
-  const { runProgram } = await import('./compose.ts');
+  const { runProgram } = await import('./app/program.ts');
   process.exitCode = await runProgram(process.argv, early);
 }
 

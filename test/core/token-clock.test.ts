@@ -4,7 +4,7 @@ import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
 import { steadyClock } from '../../src/core/token.ts';
 import { ok } from '../../src/core/result.ts';
-import { openGate } from '../../src/open-gate.ts';
+import { openGate } from '../../src/app/gate.ts';
 import { bearer } from '../support/tokens.ts';
 import { token } from '../support/store-values.ts';
 

@@ -9,8 +9,8 @@ import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import type { OpenDesks, OpenToolsets } from '../../src/edges/cli/runtime.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
-import { openStoreForCommand, openToolsetsForCommand } from '../../src/for-commands.ts';
-import { openDesksForCommand } from '../../src/open-desks.ts';
+import { openStoreForCommand, openToolsetsForCommand } from '../../src/app/commands.ts';
+import { openDesksForCommand } from '../../src/app/services.ts';
 import { startAssay } from '../support/assay.ts';
 import { documentedApi, PETS } from '../support/documented-api.ts';
 import { endLater } from '../support/endings.ts';
@@ -112,13 +112,13 @@ describe('a change', () => {
     async () => {
       const home = tempDir();
       const options = { home, config: writeConfig({}) };
-      const store = valueOf(await openStoreForCommand(options));
+      const { store, close: closeStore } = valueOf(await openStoreForCommand(options));
       const desks = valueOf(await openDesksForCommand(options));
       const { toolsets, close } = valueOf(await openToolsetsForCommand(options));
       endLater(async () => {
         await close();
         await desks.close();
-        await store.close();
+        await closeStore();
       });
       const module = join(tempDir(), 'm.mjs');
       writeFileSync(module, 'export default [];\n');

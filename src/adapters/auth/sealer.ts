@@ -10,8 +10,8 @@ import { seal, unseal } from './seal.ts';
 type Keys = Pick<Store, 'keys' | 'ensureKey' | 'addKey'>;
 
 export interface KeySealerOptions {
-  /** Lends the store; where it cannot be opened, keys of this process alone must do. */
-  readonly withStore: <T>(use: (store: Keys) => Promise<Result<T, Refusal>>) => Promise<Result<T, Refusal>>;
+  /** Where it cannot be opened, keys of this process alone must do. */
+  readonly openStore: () => Promise<Result<Keys, Refusal>>;
   readonly log: Log;
 }
 
@@ -59,7 +59,8 @@ export class KeySealer implements Sealer {
     if (newest !== undefined && nowMs - newest.createdMs < ROTATE_MS) return newest;
     const fresh = freshKey(nowMs);
     this.#keys = [fresh, ...this.#keys];
-    const added = await this.#options.withStore((store) => store.addKey(fresh));
+    const store = await this.#options.openStore();
+    const added = store.ok ? await store.value.addKey(fresh) : store;
     if (!added.ok) this.#alone(added.error);
     return fresh;
   }
@@ -80,10 +81,7 @@ export class KeySealer implements Sealer {
   }
 
   async #read(nowMs: number): Promise<void> {
-    const read = await this.#options.withStore(async (store) => {
-      const ensured = await store.ensureKey(freshKey(nowMs));
-      return ensured.ok ? store.keys(PURPOSE) : ensured;
-    });
+    const read = await this.#stored(freshKey(nowMs));
     if (!read.ok) {
       this.#alone(read.error);
       return;
@@ -91,6 +89,13 @@ export class KeySealer implements Sealer {
     // What was sealed while the store was away is opened by this process all the same.
     const ids = new Set(read.value.map(({ id }) => id));
     this.#keys = [...read.value, ...this.#keys.filter(({ id }) => !ids.has(id))];
+  }
+
+  async #stored(first: StoredKey): Promise<Result<readonly StoredKey[], Refusal>> {
+    const store = await this.#options.openStore();
+    if (!store.ok) return store;
+    const ensured = await store.value.ensureKey(first);
+    return ensured.ok ? store.value.keys(PURPOSE) : ensured;
   }
 
   #alone(error: Refusal): void {

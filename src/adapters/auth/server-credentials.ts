@@ -12,10 +12,8 @@ import { readEncryptionKey } from './encryption-key.ts';
 import { HeldCredential } from './held-credential.ts';
 
 export interface ServerCredentialsOptions extends Omit<ShelfOptions, 'store'> {
-  /** One that stands, and is somebody else's to close. */
-  readonly store: Store | undefined;
-  /** Opens one where there is none and somebody has signed in, or would have to. */
-  readonly open: () => Promise<Result<Store, Refusal>>;
+  /** Opened where it is not open yet and somebody has signed in, or would have to. */
+  readonly store: { readonly isOpen: boolean; readonly open: () => Promise<Result<Store, Refusal>> };
   /** Whether each subject signs in for itself where the config does not say. */
   readonly isPersonal: boolean;
   readonly log: Log;
@@ -39,7 +37,6 @@ export class ServerCredentials implements Credentials {
   readonly #listeners = new Set<(server: string) => void>();
   #all: readonly Shelved[] = [];
   #shelf: Promise<Result<CredentialShelf, Refusal>> | undefined;
-  #opened: Store | undefined;
   #unsubscribe: (() => void) | undefined;
   #reading: Promise<void> = Promise.resolve();
   #isRead = false;
@@ -47,7 +44,7 @@ export class ServerCredentials implements Credentials {
 
   constructor(options: ServerCredentialsOptions) {
     this.#options = options;
-    if (options.store !== undefined) void this.#openShelf();
+    if (options.store.isOpen) void this.#openShelf();
   }
 
   async authorizer(spec: ServerSpec, subject: string): Promise<Authorizer | undefined> {
@@ -81,7 +78,6 @@ export class ServerCredentials implements Credentials {
     await this.#shelf;
     this.#unsubscribe?.();
     await this.#reading;
-    await this.#opened?.close();
   }
 
   #isOwn({ transport }: ServerSpec): boolean {
@@ -91,7 +87,7 @@ export class ServerCredentials implements Credentials {
 
   async #mayHaveSome(): Promise<boolean> {
     const { store, place } = this.#options;
-    if (store !== undefined || this.#shelf !== undefined) return true;
+    if (store.isOpen || this.#shelf !== undefined) return true;
     const key = await readEncryptionKey(place);
     return !key.ok || key.value !== undefined;
   }
@@ -124,12 +120,11 @@ export class ServerCredentials implements Credentials {
   }
 
   async #open(): Promise<Result<CredentialShelf, Refusal>> {
-    const { store: standing, open, place, learn } = this.#options;
+    const { place, learn } = this.#options;
     if (this.#isClosed) return err({ code: 'SHUTTING_DOWN' });
-    const opened = standing === undefined ? await open() : ok(standing);
+    const opened = await this.#options.store.open();
     if (!opened.ok) return opened;
     const store = opened.value;
-    if (standing === undefined) this.#opened = store;
     this.#unsubscribe = store.onChange((parts) => {
       if (parts.includes('credentials')) void this.#read();
     });

@@ -1,7 +1,7 @@
 import { digestOfJson } from '../../core/digest.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { ok, type Result } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
 import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ListKind, Log, Snapshot } from '../../gateway/ports/link.ts';
@@ -19,15 +19,13 @@ export interface Sighting {
 /** Tells the store how servers were seen. */
 export interface Recorder {
   record(seen: Sighting): void;
-  /** Writes what is not yet written, and closes the store if it was opened for that. */
+  /** Writes what is not yet written. */
   close(): Promise<void>;
 }
 
 export interface RecorderOptions {
-  /** One that is open, and may know nothing yet of servers that are no news. */
-  readonly store: Store | undefined;
-  /** Asked for one, where none is open, when there is something to write. */
-  readonly open: () => Promise<Result<Store, Refusal>>;
+  /** Opened when there is something to write. One that is open already may not know servers that have not changed. */
+  readonly store: { readonly isOpen: boolean; readonly open: () => Promise<Result<Store, Refusal>> };
   readonly log: Log;
 }
 
@@ -38,12 +36,12 @@ const RETRY_MS = 10_000;
 /** After so many ms of digests other work gets its turn. */
 const LONGEST_TURN_MS = 10;
 
-export function recorder({ store, open, log }: RecorderOptions): Recorder {
+export function recorder({ store, log }: RecorderOptions): Recorder {
   const waiting = new Map<string, Sighting>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   const tellBug = (error: unknown): undefined => logBug(log, error);
-  const known = store === undefined ? undefined : knownIn(store).catch(tellBug);
+  const known = store.isOpen ? knownIn(store).catch(tellBug) : undefined;
   const failing = new Set<string>();
   let isClosing = false;
   const flushAfter = (ms: number): void => {
@@ -73,11 +71,10 @@ export function recorder({ store, open, log }: RecorderOptions): Recorder {
     for (const seen of sightings)
       if (seen.isNews || (await known)?.has(keyOf(seen.spec)) === false) wanted.push(seen);
     if (wanted.length === 0) return;
-    await useStore({ store, open }, async (opened) => {
-      for (const seen of wanted)
-        if (opened.ok) await save(seen, opened.value);
-        else fail(seen, opened.error);
-    });
+    const opened = await store.open();
+    for (const seen of wanted)
+      if (opened.ok) await save(seen, opened.value);
+      else fail(seen, opened.error);
   };
   const flush = (): Promise<void> => {
     clearTimeout(timer);
@@ -104,22 +101,10 @@ function logBug(log: Log, error: unknown): undefined {
   log.error('how servers were seen could not be saved: something failed inside Assay', { error: shown });
 }
 
-async function useStore(
-  { store, open }: Pick<RecorderOptions, 'store' | 'open'>,
-  use: (opened: Result<Store, Refusal>) => Promise<void>,
-): Promise<void> {
-  if (store !== undefined) return use(ok(store));
-  const opened = await open();
-  try {
-    await use(opened);
-  } finally {
-    if (opened.ok) await opened.value.close();
-  }
-}
-
 /** What the store knows; undefined where it cannot be asked. */
-async function knownIn(store: Store): Promise<Set<string> | undefined> {
-  const servers = await store.servers();
+async function knownIn(store: RecorderOptions['store']): Promise<Set<string> | undefined> {
+  const opened = await store.open();
+  const servers = opened.ok ? await opened.value.servers() : opened;
   return servers.ok ? new Set(servers.value.map(({ name, identity }) => `${identity} ${name}`)) : undefined;
 }
 

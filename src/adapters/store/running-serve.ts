@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { ensureFolder, readText, removeFile, writeAtomically } from '../../platform/files.ts';
-import { isAlive } from '../../platform/npm-parents.ts';
+import { isAlive } from '../../platform/stop-signals.ts';
 import { atMost } from '../../platform/turns.ts';
 
 /** The file in its home in which a running `serve` leaves word. */

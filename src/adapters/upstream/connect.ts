@@ -1,13 +1,13 @@
 import { LOCAL } from '../../core/subject.ts';
 import type { Connect } from '../../gateway/ports/link.ts';
-import type { DownstreamDeps, Opening } from './opening.ts';
+import type { UpstreamDeps, Opening } from './opening.ts';
 
 /**
  * Makes the port through which the gateway reaches servers of every kind. What one kind needs is loaded with the first
  * server of that kind: the HTTP client alone takes as long as all the rest of a start.
  */
-export function downstream(given: Omit<DownstreamDeps, 'suspects'>): Connect {
-  const deps: DownstreamDeps = { ...given, suspects: new Map() };
+export function upstream(given: Omit<UpstreamDeps, 'suspects'>): Connect {
+  const deps: UpstreamDeps = { ...given, suspects: new Map() };
   return async (spec, asked) => {
     const { offer } = asked;
     // A link that all share is that of whoever runs Assay.

@@ -7,7 +7,7 @@ import type { Child } from '../../platform/child.ts';
 import type { HttpReach } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
 
-export interface DownstreamDeps {
+export interface UpstreamDeps {
   readonly log: Log;
   /** The era that a server spoke when it last stood. */
   readonly recallEra: (spec: ServerSpec) => Era | undefined;
@@ -28,7 +28,7 @@ export interface DownstreamDeps {
 /** One attempt to open a link. */
 export interface Opening extends Asked {
   readonly spec: ServerSpec;
-  readonly deps: DownstreamDeps;
+  readonly deps: UpstreamDeps;
   /** In whose name requests are made, where the server has somebody sign in. */
   readonly subject: string;
 }

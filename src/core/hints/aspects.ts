@@ -1,6 +1,6 @@
 import { canonicalJson, exactJson, hasTwins, isMembers } from '../canonical-json.ts';
 import { shortHash } from '../digest.ts';
-import { FUNCTION_FACTS, HTTP_FACTS } from '../sources/made-facts.ts';
+import { FUNCTION_FACTS, HTTP_FACTS } from './made-facts.ts';
 import { type Claim, hintMeant, HINTS, type Hints } from './hint.ts';
 import { declaredIn } from './declared.ts';
 import { inferFromMethod } from './infer.ts';

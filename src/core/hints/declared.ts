@@ -1,5 +1,5 @@
 import { hiddenTexts, type HiddenText } from './hidden-text.ts';
-import { FUNCTION_FACTS, HTTP_FACTS } from '../sources/made-facts.ts';
+import { FUNCTION_FACTS, HTTP_FACTS } from './made-facts.ts';
 import { exactJson, isMembers } from '../canonical-json.ts';
 import { type Hint, HINTS, saidHints, type SaidHints } from './hint.ts';
 

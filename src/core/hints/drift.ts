@@ -1,6 +1,6 @@
 import { hasTwins } from '../canonical-json.ts';
 import { jsonChanges, type JsonChange } from '../json-changes.ts';
-import { HTTP_FACTS } from '../sources/made-facts.ts';
+import { HTTP_FACTS } from './made-facts.ts';
 import { partsOf, type DefinitionSource, type Parts } from './aspects.ts';
 import { type Hint, HINTS, isCautious } from './hint.ts';
 

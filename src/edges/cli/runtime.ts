@@ -84,6 +84,12 @@ export interface OpenServe extends OpenCatalog {
   readonly hasModes: boolean;
 }
 
+/** The store of the home, for a command that uses it and ends. */
+export interface OpenStore {
+  readonly store: Store;
+  readonly close: () => Promise<void>;
+}
+
 /** The toolsets of the home's store, for a command that uses them and ends. */
 export interface OpenToolsets {
   readonly toolsets: Toolsets;
@@ -138,7 +144,7 @@ export interface Runtime extends NeighbourPorts {
   openCatalog(options: CommonOptions): Promise<Result<OpenTools, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
   /** The store of the home, for a command that uses it and closes it. */
-  openStore(options: CommonOptions): Promise<Result<Store, Refusal>>;
+  openStore(options: CommonOptions): Promise<Result<OpenStore, Refusal>>;
   openToolsets(options: CommonOptions): Promise<Result<OpenToolsets, Refusal>>;
   openDesks(options: CommonOptions): Promise<Result<OpenDesks, Refusal>>;
   /** The text of a file. FILE_UNREADABLE */

@@ -81,7 +81,7 @@ function withStore(
   options: TokenOptions,
   work: (store: Store) => Promise<Result<unknown, Refusal>>,
 ): Promise<number> {
-  return withOpened(runtime.openStore(options), work);
+  return withOpened(runtime.openStore(options), ({ store }) => work(store));
 }
 
 interface ShownToken {

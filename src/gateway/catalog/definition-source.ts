@@ -2,7 +2,7 @@ import { aspectsOf, type Aspects, type DefinitionSource } from '../../core/hints
 import { type ClaimSource, functionModuleIdOf, restToolIdOf } from '../../core/hints/hint.ts';
 import { isMade, LOCAL_SOURCE, type MadeTransport, type ServerSpec } from '../../core/server-spec.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
-import { markOf } from '../../core/sources/made-facts.ts';
+import { markOf } from '../../core/hints/made-facts.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import { declaredOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';

@@ -31,10 +31,10 @@ class Keys {
 function sealerOn(keys: Keys): KeySealer {
   return new KeySealer({
     log: SILENT,
-    withStore: (use) =>
-      keys.isThere
-        ? use(keys)
-        : Promise.resolve(err({ code: 'STORE_UNAVAILABLE', reason: 'the test says so' })),
+    openStore: () =>
+      Promise.resolve(
+        keys.isThere ? ok(keys) : err({ code: 'STORE_UNAVAILABLE', reason: 'the test says so' }),
+      ),
   });
 }
 

@@ -1,13 +1,16 @@
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { connectAll } from '../../../src/connecting.ts';
+import { connectAll } from '../../../src/app/sources.ts';
 import { reachRules } from '../../../src/core/reach.ts';
-import { openGround } from '../../../src/ground.ts';
+import type { Refusal } from '../../../src/core/refusal.ts';
+import { ok, type Result } from '../../../src/core/result.ts';
+import { withEnvironment } from '../../../src/app/environment.ts';
 import { loadConfig } from '../../../src/adapters/config/load-config.ts';
 import { faultOf, isPrivateGroup, unsafePath, type Rights } from '../../../src/platform/path-safety.ts';
 import { tempDir } from '../../support/place.ts';
 
+const done = (): Promise<Result<undefined, Refusal>> => Promise.resolve(ok(undefined));
 const ME = 1000;
 const at = (path: string, mode: number, uid = ME, gid = ME): Rights => ({ path, mode, uid, gid });
 const HOME = [
@@ -92,9 +95,12 @@ it('no command starts with a home that all may write', async () => {
   mkdirSync(home);
   chmodSync(home, 0o777);
   const options = { home, isQuiet: true, transport: 'pipe' } as const;
-  expect(await openGround(options)).toMatchObject({ ok: false, error: { code: 'PATH_UNSAFE', at: home } });
+  expect(await withEnvironment(options, done)).toMatchObject({
+    ok: false,
+    error: { code: 'PATH_UNSAFE', at: home },
+  });
   chmodSync(home, 0o700);
-  expect(await openGround(options)).toMatchObject({ ok: true });
+  expect(await withEnvironment(options, done)).toMatchObject({ ok: true });
   expect(await unsafePath(join(home, 'absent'), around('/'))).toBeUndefined();
 });
 
@@ -107,9 +113,9 @@ it.each(['encryption.key', 'admin-token', 'assay.db', 'assay.db-wal'])(
     const options = { home, isQuiet: true, transport: 'pipe' } as const;
     chmodSync(path, 0o666);
     const error = { code: 'PATH_UNSAFE', at: path, command: `chmod go-w ${path}` };
-    expect(await openGround(options)).toMatchObject({ ok: false, error });
+    expect(await withEnvironment(options, done)).toMatchObject({ ok: false, error });
     chmodSync(path, 0o644);
-    expect(await openGround(options)).toMatchObject({ ok: true });
+    expect(await withEnvironment(options, done)).toMatchObject({ ok: true });
     expect(statSync(path).mode & 0o777).toBe(0o600);
   },
 );
@@ -141,7 +147,7 @@ it('a function module and a document that all may write are not used, nor one th
     const loaded = await loadConfig(config, here);
     if (!loaded.ok) throw new Error(loaded.error.code);
     const sources = connectAll({
-      downstream: () => Promise.reject(new Error('no server of MCP is here')),
+      upstream: () => Promise.reject(new Error('no server of MCP is here')),
       ...{ log: NO_LOG, mask: (text: string) => text, home: join(folder, 'home'), around: here },
       rules: reachRules({ isOnNetwork: false, allowLoopback: false, allowPrivate: false }),
     });

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
-import { FUNCTION_FACTS, markOf } from '../../../core/sources/made-facts.ts';
+import { FUNCTION_FACTS, markOf } from '../../../core/hints/made-facts.ts';
 import type { Log } from '../../../gateway/ports/link.ts';
 import type { MadeArguments, MadeCall, MadeResult, MadeSource, MadeTool, MadeTools } from '../made-tool.ts';
 import { errorResult } from './calls-under-way.ts';

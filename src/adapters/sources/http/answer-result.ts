@@ -1,5 +1,5 @@
 import { exactJson, isMembers } from '../../../core/canonical-json.ts';
-import { HTTP_FACTS } from '../../../core/sources/made-facts.ts';
+import { HTTP_FACTS } from '../../../core/hints/made-facts.ts';
 import { type MadeResult, refused, said } from '../made-tool.ts';
 import type { FilterRunner } from './filter-processes.ts';
 import { type FilterFault, MOST_LEVELS, nestsTooDeeply } from './filter.ts';

@@ -2,7 +2,7 @@ import { isSafeMethod } from '../../../core/hints/infer.ts';
 import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
-import { HTTP_FACTS, type HttpFacts, markOf } from '../../../core/sources/made-facts.ts';
+import { HTTP_FACTS, type HttpFacts, markOf } from '../../../core/hints/made-facts.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import { callResult, secretsInHeader, withoutSecrets } from '../http/call-result.ts';

@@ -1,6 +1,6 @@
 import { chooserOf } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { HTTP_FACTS, markOf } from '../../../core/sources/made-facts.ts';
+import { HTTP_FACTS, markOf } from '../../../core/hints/made-facts.ts';
 import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
 import { callResult, shownRequest, withoutSecrets } from '../http/call-result.ts';

@@ -5,7 +5,7 @@ import { LOCAL_SOURCE } from '../../../core/server-spec.ts';
 import { functionModuleIdOf, gatewayIdOf } from '../../../core/hints/hint.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import { localSpec } from '../../../core/sources/local-spec.ts';
-import { FUNCTION_FACTS, markOf } from '../../../core/sources/made-facts.ts';
+import { FUNCTION_FACTS, markOf } from '../../../core/hints/made-facts.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { sealNameOf, type RegisteredGateways } from '../../catalog/registered.ts';
 import { toolIdIn } from '../../catalog/tool-claims.ts';

@@ -1,42 +1,43 @@
-import { openWordsFile } from './adapters/store/words-file.ts';
+import { openWordsFile } from '../adapters/store/words-file.ts';
 import { join } from 'node:path';
 import process from 'node:process';
-import { inspectConfig } from './adapters/config/inspect-config.ts';
-import type { Config } from './adapters/config/load-config.ts';
-import { locateConfig, locateHome } from './adapters/config/locate-config.ts';
-import { downstream } from './adapters/upstream/connect.ts';
-import { STDERR_LINE } from './adapters/upstream/stdio-link.ts';
-import { inspectStore } from './adapters/store/inspect-store.ts';
-import { isCredentialName } from './adapters/telemetry/credential-names.ts';
-import { LOG_LEVELS } from './adapters/telemetry/log.ts';
-import { isOfKnownShape } from './adapters/telemetry/secret-shapes.ts';
-import { secretsOfEnvironment, secretsOfServer } from './adapters/telemetry/secret-values.ts';
-import { Secrets } from './adapters/telemetry/secrets.ts';
-import { sentenceOf } from './core/sentences.ts';
-import { ordered, type Diagnosis, type Finding } from './core/finding.ts';
-import { LEAST_NODE, OWN_INFO, VERSION } from './core/identity.ts';
-import { judgeCommands, type CommandFacts } from './core/judge-commands.ts';
-import { judgeConfig } from './core/judge-config.ts';
-import { judgeHome, judgeNode, judgeOpenFiles, judgeStore, type HomeFacts } from './core/judge-machine.ts';
-import { judgeServers } from './core/judge-servers.ts';
-import { toolWordIn, type ToolWord } from './core/hints/tool-word.ts';
-import { judgeDrift, judgeHints, judgeIsolation } from './core/judge-tools.ts';
-import { judgeNames } from './core/list-report.ts';
-import type { ReachRules } from './core/reach.ts';
-import type { ServerSpec } from './core/server-spec.ts';
-import { err } from './core/result.ts';
-import { defaultSettings, resolveSettings } from './core/resolve-settings.ts';
-import type { ExamineOptions } from './edges/cli/runtime.ts';
-import { Catalog } from './gateway/catalog/catalog.ts';
-import { examineServers, type Heard } from './gateway/services/examine-servers.ts';
-import { openAsking } from './gateway/catalog/asking.ts';
-import type { Log, Memory } from './gateway/ports/link.ts';
-import type { Sealer } from './gateway/ports/sealer.ts';
-import type { Credentials } from './gateway/ports/credentials.ts';
-import { secretFiles, setting } from './ground.ts';
-import { connectAll } from './connecting.ts';
-import { openCredentials } from './open-credentials.ts';
-import { readText } from './platform/files.ts';
+import { inspectConfig } from '../adapters/config/inspect-config.ts';
+import type { Config } from '../adapters/config/load-config.ts';
+import { locateConfig, locateHome } from '../adapters/config/locate-config.ts';
+import { upstream } from '../adapters/upstream/connect.ts';
+import { STDERR_LINE } from '../adapters/upstream/stdio-link.ts';
+import { inspectStore } from '../adapters/store/inspect-store.ts';
+import { isCredentialName } from '../adapters/telemetry/credential-names.ts';
+import { LOG_LEVELS } from '../adapters/telemetry/log.ts';
+import { isOfKnownShape } from '../adapters/telemetry/secret-shapes.ts';
+import { secretsOfEnvironment, secretsOfServer } from '../adapters/telemetry/secret-values.ts';
+import { Secrets } from '../adapters/telemetry/secrets.ts';
+import { sentenceOf } from '../core/sentences.ts';
+import { ordered, type Diagnosis, type Finding } from '../core/finding.ts';
+import { LEAST_NODE, OWN_INFO, VERSION } from '../core/identity.ts';
+import { judgeCommands, type CommandFacts } from '../core/judge-commands.ts';
+import { judgeConfig } from '../core/judge-config.ts';
+import { judgeHome, judgeNode, judgeOpenFiles, judgeStore, type HomeFacts } from '../core/judge-machine.ts';
+import { judgeServers } from '../core/judge-servers.ts';
+import { toolWordIn, type ToolWord } from '../core/hints/tool-word.ts';
+import { judgeDrift, judgeHints, judgeIsolation } from '../core/judge-tools.ts';
+import { judgeNames } from '../core/list-report.ts';
+import type { ReachRules } from '../core/reach.ts';
+import type { ServerSpec } from '../core/server-spec.ts';
+import { err } from '../core/result.ts';
+import { defaultSettings, resolveSettings } from '../core/resolve-settings.ts';
+import { Catalog } from '../gateway/catalog/catalog.ts';
+import { examineServers, type Heard } from '../gateway/services/examine-servers.ts';
+import { openAsking } from '../gateway/catalog/asking.ts';
+import type { Log, Memory } from '../gateway/ports/link.ts';
+import type { Sealer } from '../gateway/ports/sealer.ts';
+import type { Credentials } from '../gateway/ports/credentials.ts';
+import { homeStore, secretFiles, setting } from './environment.ts';
+import { type DiagnosticsOptions, surroundings } from './options.ts';
+import { connectAll, reachIn } from './sources.ts';
+import { openCredentials } from './keys.ts';
+import { Cleanup } from '../platform/cleanup.ts';
+import { readText } from '../platform/files.ts';
 import {
   findCommand,
   freeBytes,
@@ -44,13 +45,11 @@ import {
   nearestExisting,
   openFilesLimit,
   pathFacts,
-} from './platform/machine.ts';
-import { exposedFiles, unsafePath } from './platform/path-safety.ts';
-import { reachIn } from './reach-in.ts';
-import { surroundings } from './surroundings.ts';
+} from '../platform/machine.ts';
+import { exposedFiles, unsafePath } from '../platform/path-safety.ts';
 
 /** Looks at all that a start needs, and changes nothing. Servers that it starts are ended before it resolves. */
-export async function examine(options: ExamineOptions, signal: AbortSignal): Promise<Diagnosis> {
+export async function examine(options: DiagnosticsOptions, signal: AbortSignal): Promise<Diagnosis> {
   const around = surroundings(options);
   const location = locateConfig({ flag: options.config, ...around });
   const inspected = await inspectConfig(location, around, looksSecret);
@@ -66,7 +65,9 @@ export async function examine(options: ExamineOptions, signal: AbortSignal): Pro
     stored: new Map(),
   });
   const rules = reachIn(resolved.ok ? resolved.value.settings : defaultSettings());
-  const credentials = openCredentials({ home, log: DEAF, secrets }, { rules });
+  const cleanup = new Cleanup();
+  const store = homeStore({ home, log: DEAF, cleanup });
+  const credentials = openCredentials({ home, log: DEAF, secrets, store }, { rules });
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
     ...judgeConfig({ ...inspected.facts, settingFaults: settingFaults() }),
@@ -93,6 +94,7 @@ export async function examine(options: ExamineOptions, signal: AbortSignal): Pro
         })),
   ];
   await credentials.close();
+  await cleanup.close();
   // Names of tools, and whatever else a server chose, may repeat what it was given.
   const masked = findings.map((finding) => ({ ...finding, says: mask(finding.says) }));
   return { findings: ordered(masked), hasUsableConfig: servers.length > 0 };
@@ -154,7 +156,7 @@ async function homeFacts(path: string): Promise<HomeFacts> {
 
 interface Looking {
   readonly home: string;
-  readonly options: ExamineOptions;
+  readonly options: DiagnosticsOptions;
   readonly signal: AbortSignal;
   readonly mask: (text: string) => string;
   readonly credentials: Credentials;
@@ -174,9 +176,9 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     credentials,
     rules,
   };
-  const heard = downstream({ ...connecting, log: hearing, recallEra: () => undefined });
+  const heard = upstream({ ...connecting, log: hearing, recallEra: () => undefined });
   const sources = connectAll({
-    downstream: heard,
+    upstream: heard,
     log: hearing,
     mask,
     home,
@@ -184,7 +186,7 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     rules,
   });
   // What it says when it is started once more was heard already.
-  const connectAgain = downstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
+  const connectAgain = upstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
   // Nobody calls anything here, so that nothing is asked or sealed.
   const asking = openAsking({ sealer: NO_SEALER, replica: '', limits });
   const watching = { memory: NO_MEMORY, log: hearing, limits, asking };

@@ -1,6 +1,34 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
+/** Exit code of a program that a signal ended, by the custom of shells. */
+export const INTERRUPTED: number = 130;
+const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** Ctrl+C below npm comes twice: from the terminal, and a moment later from npm. */
+const NPM_ECHO_MS = 300;
+
+/**
+ * The first signal asks for an orderly end, a second one does not wait for it. The end of the npm that started this process
+ * counts as a first signal.
+ */
+export function untilStopped(): Promise<void> {
+  const isNpm = isStartedByNpm(process.env);
+  return new Promise((resolve) => {
+    let askedMs: number | undefined;
+    const ask = (): void => {
+      askedMs ??= performance.now();
+      resolve();
+    };
+    for (const signal of SIGNALS)
+      process.on(signal, () => {
+        const isEcho = isNpm && askedMs !== undefined && performance.now() - askedMs < NPM_ECHO_MS;
+        if (askedMs !== undefined && !isEcho) process.exit(INTERRUPTED);
+        ask();
+      });
+    if (isNpm) onNpmEnd(ask);
+  });
+}
+
 const LOOK_EVERY_MS = 250;
 /** Names that npm gives to scripts which run in the foreground: `npm start`, and `npx assay-mcp serve`. */
 const FOREGROUND: ReadonlySet<string | undefined> = new Set(['start', 'npx']);
@@ -11,7 +39,7 @@ interface ProcessFacts {
 }
 
 /** Whether npm started this process to run in the foreground, so that it has no purpose without npm. */
-export function isStartedByNpm(env: Readonly<Record<string, string | undefined>>): boolean {
+function isStartedByNpm(env: Readonly<Record<string, string | undefined>>): boolean {
   return process.platform !== 'win32' && FOREGROUND.has(env['npm_lifecycle_event']);
 }
 
@@ -19,7 +47,7 @@ export function isStartedByNpm(env: Readonly<Record<string, string | undefined>>
  * Calls back once when the npm that started this process has ended. npm passes SIGTERM and SIGINT to the shell that it
  * started and SIGHUP to nobody; the shell ends and tells its child nothing. To be called where `isStartedByNpm`.
  */
-export function onNpmEnd(call: () => void): void {
+function onNpmEnd(call: () => void): void {
   const parent = process.ppid;
   const npm = npmAbove(parent);
   const look = setInterval(() => {

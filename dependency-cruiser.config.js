@@ -1,0 +1,161 @@
+// The layers of docs/ARCHITECTURE.md: what each package of src/ may import of the others, of Node and of npm.
+// A new dependency gets its place here, in the commit that argues for it.
+
+const ADAPTER = ['core', 'protocol', 'platform', 'gateway/ports'];
+const PATHS = ['buffer', 'os', 'path', 'url'];
+
+/** `imports`: folders of src/, or single modules; `uses`: modules of Node and packages of npm. */
+const PACKAGES = {
+  core: { imports: [], uses: [] },
+  protocol: { imports: ['core/result', 'core/collected-bytes', 'core/json-object'], uses: ['buffer'] },
+  platform: {
+    imports: ['core/collected-bytes'],
+    uses: [
+      'async_hooks',
+      'buffer',
+      'child_process',
+      'crypto',
+      'dns',
+      'events',
+      'fs',
+      'http',
+      'net',
+      'os',
+      'path',
+      'perf_hooks',
+      'process',
+      'stream',
+      'string_decoder',
+      'timers',
+      'tls',
+      'url',
+      'util',
+      'v8',
+      'worker_threads',
+      'zlib',
+      'open',
+      'undici',
+    ],
+  },
+  'gateway/ports': { imports: ['core', 'protocol'], uses: ['buffer'] },
+  'gateway/catalog': { imports: ['core', 'protocol', 'gateway/ports'], uses: ['buffer', 'timers'] },
+  'gateway/relay': {
+    imports: ['core', 'protocol', 'gateway/ports', 'gateway/catalog'],
+    uses: ['buffer', 'timers'],
+  },
+  'gateway/services': {
+    imports: ['core', 'protocol', 'gateway/ports', 'gateway/catalog', 'gateway/relay'],
+    uses: ['buffer', 'timers'],
+  },
+  'adapters/upstream': { imports: ADAPTER, uses: PATHS },
+  'adapters/sources': {
+    imports: ADAPTER,
+    uses: [
+      ...PATHS,
+      'module',
+      'ajv',
+      'ajv-formats',
+      '@apidevtools/json-schema-ref-parser',
+      '@jmespath-community/jmespath',
+      're2js',
+    ],
+  },
+  'adapters/store': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'kysely', 'better-sqlite3', 'pg'] },
+  'adapters/config': { imports: ADAPTER, uses: [...PATHS, 'jsonc-parser', 'chokidar'] },
+  'adapters/auth': { imports: ADAPTER, uses: [...PATHS, 'crypto', 'jose', '@modelcontextprotocol/client'] },
+  'adapters/telemetry': {
+    imports: ADAPTER,
+    uses: [...PATHS, 'module', 'pino', 'pino-pretty', 'prom-client', '@opentelemetry/api', 'gpt-tokenizer'],
+  },
+  'edges/mcp': {
+    imports: ['core', 'protocol', 'platform', 'gateway'],
+    uses: ['buffer', 'crypto', 'http', 'net', 'process', 'stream'],
+  },
+  'edges/rest': {
+    imports: ['core', 'gateway'],
+    uses: ['buffer', 'http', 'hono', '@hono/[^/]+', 'zod'],
+  },
+  'edges/cli': {
+    imports: ['core', 'gateway'],
+    uses: [...PATHS, 'console', 'process', 'readline', 'tty', 'util', 'commander', '@clack/prompts', 'ansis'],
+  },
+  // A process of its own, which speaks to Assay by messages.
+  functions: {
+    imports: ['core/result', 'core/sources/function-messages', 'platform/lines'],
+    uses: [...PATHS, 'async_hooks', 'fs', 'module', 'process', 'stream', 'trace_events', 'v8'],
+  },
+};
+
+function packageRule([name, { imports, uses }]) {
+  const own = [name, ...imports].map((path) => `src/${path}(?:/|[.]ts$)`);
+  const npm = uses.map((used) => `(?:node_modules/)?${used}(?:/|$)`);
+  const list = (names) => (names.length === 0 ? 'nothing' : names.join(', '));
+  return {
+    name,
+    severity: 'error',
+    comment: `src/${name} may import of src/: ${list(imports)}; of Node and npm: ${list(uses)}. Reach the rest through an argument or an interface in gateway/ports.`,
+    from: { path: `^src/${name}/`, pathNot: EXCEPTIONS },
+    to: { pathNot: `^(?:${[...own, ...npm].join('|')})` },
+  };
+}
+
+/** A hash is a pure function. */
+const EXCEPTIONS = '^src/core/digest[.]ts$';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    ...Object.entries(PACKAGES).map(packageRule),
+    {
+      name: 'in-a-package',
+      severity: 'error',
+      comment: 'Every module is in one of the packages, or in src/app.',
+      from: { path: '^src/', pathNot: `^src/(?:main[.]ts$|app/|${Object.keys(PACKAGES).join('/|')}/)` },
+      to: {},
+    },
+    {
+      name: 'only-src',
+      severity: 'error',
+      comment: 'What ships imports from src/ and from npm alone.',
+      from: { path: '^src/' },
+      to: { path: '^(?:test|bench|scripts|examples)/' },
+    },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      comment: 'Move what they share below them.',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-cycles-of-folders',
+      severity: 'error',
+      comment: 'Move what they share into the lower folder, or join them.',
+      scope: 'folder',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'kebab-case',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/.*[A-Z_][^/]*[.]tsx?$' },
+    },
+    {
+      name: 'found',
+      severity: 'error',
+      comment: 'The module is not there, or its package not in package.json.',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+};

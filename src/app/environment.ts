@@ -1,0 +1,158 @@
+import { basename, join } from 'node:path';
+import type { ConfigSurroundings } from '../adapters/config/load-config.ts';
+import { locateHome } from '../adapters/config/locate-config.ts';
+import { isStoreThere } from '../adapters/store/is-store-there.ts';
+import { LOG_LEVELS, openLog } from '../adapters/telemetry/log.ts';
+import { traceStarter } from '../adapters/telemetry/new-trace.ts';
+import { secretsOfEnvironment } from '../adapters/telemetry/secret-values.ts';
+import { Secrets } from '../adapters/telemetry/secrets.ts';
+import { openTracer, type TracerOptions } from '../adapters/telemetry/tracer.ts';
+import { VERSION } from '../core/identity.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import type { Log } from '../gateway/ports/link.ts';
+import type { Store } from '../gateway/ports/store.ts';
+import type { Meter, Telemetry } from '../gateway/ports/telemetry.ts';
+import { Cleanup } from '../platform/cleanup.ts';
+import { type ExposedFile, exposedFiles, makePrivate, unsafePath } from '../platform/path-safety.ts';
+import { type AppOptions, surroundings } from './options.ts';
+
+export interface EnvironmentOptions extends AppOptions {
+  /** A command that ends by itself: only what went wrong is logged. */
+  readonly isQuiet: boolean;
+  /** How clients come in. */
+  readonly transport: TracerOptions['transport'];
+  readonly meter?: Meter;
+}
+
+/** What every command needs. Closing it closes all that was opened in it, last opened first. */
+export interface Environment {
+  readonly options: EnvironmentOptions;
+  readonly around: ConfigSurroundings;
+  /** The folder of what it keeps. */
+  readonly home: string;
+  readonly log: Log;
+  /** What is never told, as it becomes known. */
+  readonly secrets: Secrets;
+  readonly telemetry: Telemetry;
+  readonly store: HomeStore;
+  readonly cleanup: Cleanup;
+}
+
+/** The store of the home, one for the whole process. */
+export interface HomeStore {
+  /** Whether it is open already. */
+  readonly isOpen: boolean;
+  /** Opens it when it is first needed; one that could not be opened is tried again. */
+  open(): Promise<Result<Store, Refusal>>;
+}
+
+/** Opens an environment, and closes it again unless the work succeeds. */
+export async function inEnvironment<T>(
+  options: EnvironmentOptions,
+  work: (environment: Environment) => Promise<Result<T, Refusal>>,
+): Promise<Result<T, Refusal>> {
+  const environment = await openEnvironment(options);
+  if (!environment.ok) return environment;
+  let done: Result<T, Refusal> | undefined;
+  try {
+    done = await work(environment.value);
+    return done;
+  } finally {
+    if (done?.ok !== true) await environment.value.cleanup.close();
+  }
+}
+
+/** The same for a command that is done when the work is. */
+export async function withEnvironment<T>(
+  options: EnvironmentOptions,
+  work: (environment: Environment) => Promise<Result<T, Refusal>>,
+): Promise<Result<T, Refusal>> {
+  const environment = await openEnvironment(options);
+  if (!environment.ok) return environment;
+  try {
+    return await work(environment.value);
+  } finally {
+    await environment.value.cleanup.close();
+  }
+}
+
+async function openEnvironment(options: EnvironmentOptions): Promise<Result<Environment, Refusal>> {
+  const around = surroundings(options);
+  const home = locateHome(around);
+  const unsafe = await unsafePath(home, around);
+  if (unsafe !== undefined) return err(unsafe);
+  const exposed = await exposedFiles(secretFiles(home), around);
+  for (const file of exposed) if (file.unsafe !== undefined) return err(file.unsafe);
+  const level = setting('ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
+  if (!LOG_LEVELS.includes(level))
+    return err({
+      code: 'SETTING_INVALID',
+      name: 'ASSAY_LOG_LEVEL',
+      reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
+    });
+  const secrets = new Secrets();
+  secrets.add(secretsOfEnvironment(around.env));
+  const mask = (text: string): string => secrets.mask(text);
+  const log = await openLog({ level, isPretty: process.stderr.isTTY, mask });
+  await hide(exposed, log);
+  const { transport, meter } = options;
+  const tracer = await openTracer({ version: VERSION, transport });
+  const telemetry = { meter, tracer, newTrace: traceStarter(), mask };
+  const cleanup = new Cleanup();
+  const store = homeStore({ home, log, cleanup });
+  return ok({ options, around, home, log, secrets, telemetry, store, cleanup });
+}
+
+/** Files of a home whose content nobody else may see; the store holds hashes, and what people said. */
+export function secretFiles(home: string): readonly string[] {
+  return ['encryption.key', 'admin-token', 'assay.db', 'assay.db-wal', 'assay.db-shm'].map((name) =>
+    join(home, name),
+  );
+}
+
+async function hide(exposed: readonly ExposedFile[], log: Log): Promise<void> {
+  if (exposed.length === 0) return;
+  const hidden = await Promise.all(exposed.map(({ path }) => makePrivate(path)));
+  const told = exposed.map(({ path, mode }) => `${basename(path)} (mode ${mode.toString(8)})`);
+  log.warn(
+    hidden.every(Boolean)
+      ? 'others could read files with secrets in the home; now they cannot. Replace what they may have read'
+      : 'others can read files with secrets in the home, and their rights cannot be taken away',
+    { files: told },
+  );
+}
+
+/** What the store needs is loaded only where it is opened. */
+export function homeStore({ home, log, cleanup }: Pick<Environment, 'home' | 'log' | 'cleanup'>): HomeStore {
+  let opening: Promise<Result<Store, Refusal>> | undefined;
+  let isOpen = false;
+  const open = async (): Promise<Result<Store, Refusal>> => {
+    const { openStore } = await import('../adapters/store/open-store.ts');
+    const opened = await openStore({ home, databaseUrl: setting('ASSAY_DATABASE_URL'), log });
+    isOpen = opened.ok;
+    if (!opened.ok) opening = undefined;
+    return opened;
+  };
+  cleanup.defer(async () => {
+    const opened = await opening;
+    if (opened?.ok === true) await opened.value.close();
+  });
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    open: () => (opening ??= open()),
+  };
+}
+
+/** Whether anything can have been kept in it. */
+export function hasHomeStore({ home }: Pick<Environment, 'home'>): Promise<boolean> {
+  return isStoreThere(home, setting('ASSAY_DATABASE_URL'));
+}
+
+/** A variable of the environment; an empty one counts as unset. */
+export function setting(name: string): string | undefined {
+  const value = process.env[name];
+  return value === '' ? undefined : value;
+}

@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import { mintToken, secretDigest } from '../adapters/auth/mint-token.ts';
+import { TokenGate, type TokenGateOptions } from '../adapters/auth/token-gate.ts';
+import { basesOf, type ProtectedResource } from '../core/protected-resource.ts';
+import type { ReachRules } from '../core/reach.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import { sentenceOf } from '../core/sentences.ts';
+import type { Settings } from '../core/settings.ts';
+import { LOCAL } from '../core/subject.ts';
+import { parseToken, steadyClock, tokenState } from '../core/token.ts';
+import type { Gate, Log } from '../gateway/ports/link.ts';
+import type { Store, StoredToken } from '../gateway/ports/store.ts';
+import { createToken, revokeToken } from '../gateway/services/tokens.ts';
+import { readText, writeAtomically } from '../platform/files.ts';
+
+/** Assay as a resource whose own URLs may be known only when it listens. */
+interface Place {
+  readonly resource: ProtectedResource;
+  listensAt(url: string): void;
+}
+
+interface OpenGate extends Gate {
+  close(): void;
+}
+
+/** Undefined where no issuer is set. SETTING_INVALID: clients could not be told where they are. */
+export function placeOf(settings: Settings, host: string): Result<Place | undefined, Refusal> {
+  const issuer = settings['auth.issuer'];
+  const publicUrl = settings['auth.publicUrl'];
+  if (issuer === '') return ok(undefined);
+  if (publicUrl === '' && ANY_ADDRESS.test(host)) return err({ code: 'SETTING_INVALID', ...NEEDED });
+  let bases = publicUrl === '' ? [] : basesOf(publicUrl, publicUrl);
+  const resource: ProtectedResource = {
+    issuer,
+    audience: settings['auth.audience'],
+    get bases() {
+      return bases;
+    },
+  };
+  return ok({ resource, listensAt: (url) => (bases = basesOf(publicUrl, url)) });
+}
+
+/** Addresses that are nobody's name. */
+const ANY_ADDRESS = /^(?:0\.0\.0\.0|\[?::\]?)$/;
+
+const NEEDED = {
+  name: 'auth.publicUrl',
+  reason:
+    'it must say by which URL clients reach Assay, as it listens on all addresses, and tokens of auth.issuer are meant for one',
+};
+
+/** The gate of our own tokens, and of those of an issuer where one is set. Whoever opens it closes it, before the store. */
+export async function openGate({
+  settings,
+  resource,
+  clock = steadyClock(),
+  rules,
+  ...options
+}: Omit<TokenGateOptions, 'mostFailures'> & {
+  readonly settings: Settings;
+  readonly resource: ProtectedResource | undefined;
+  readonly clock?: () => number;
+  readonly rules: ReachRules;
+}): Promise<OpenGate> {
+  const mostFailures = settings['limits.tokenFailures'];
+  const own = await TokenGate.open({ ...options, mostFailures });
+  if (resource === undefined) return steady(own, clock);
+  const { openIssuerKeys } = await import('../adapters/auth/issuer-keys.ts');
+  const { openJwtCheck } = await import('../adapters/auth/jwt-check.ts');
+  const { IssuerGate } = await import('../adapters/auth/issuer-gate.ts');
+  const { issuer } = resource;
+  const keys = await openIssuerKeys({ issuer, jwksUri: settings['auth.jwksUri'], rules });
+  const check = await openJwtCheck(keys, resource);
+  const gate = new IssuerGate({ ...options, issuer, check, own, mostFailures });
+  return steady(
+    {
+      admit: (authorization, address, nowMs) => gate.admit(authorization, address, nowMs),
+      isHolder: (holder, scope, nowMs) => gate.isHolder(holder, scope, nowMs),
+      onTokens: (listener) => gate.onTokens(listener),
+      refresh: () => gate.refresh(),
+      revoke: (id, nowMs) => gate.revoke(id, nowMs),
+      isFitForNetwork: (nowMs) => gate.isFitForNetwork(nowMs),
+      close: () => own.close(),
+    },
+    clock,
+  );
+}
+
+/** Whatever the machine's clock says, no time is earlier than one that the gate has seen. */
+function steady(gate: OpenGate, clock: () => number): OpenGate {
+  return {
+    admit: (authorization, address) => gate.admit(authorization, address, clock()),
+    isHolder: (holder, scope) => gate.isHolder(holder, scope, clock()),
+    onTokens: (listener) => gate.onTokens(listener),
+    refresh: () => gate.refresh(),
+    revoke: (id) => gate.revoke(id, clock()),
+    isFitForNetwork: () => gate.isFitForNetwork(clock()),
+    close: () => gate.close(),
+  };
+}
+
+const NAME = 'admin';
+/** How many names are tried; one may have been given to a token that may less, or has expired. */
+const MOST_NAMES = 9;
+
+/**
+ * The path of the file in the home that holds a token for the REST API. It is made where no token of the store may
+ * administer. Undefined: there is none, as whoever made the others knows them, or it cannot be made, which the log says.
+ */
+export async function ensureAdminToken(
+  store: Store,
+  { home, log }: { readonly home: string; readonly log: Log },
+): Promise<string | undefined> {
+  const path = join(home, 'admin-token');
+  const made = await ensure(store, path);
+  if (made.ok) return made.value ? path : undefined;
+  log.warn('no token for the REST API could be made', { path, cause: sentenceOf(made.error) });
+  return undefined;
+}
+
+/** Whether the file holds a token that may administer. */
+async function ensure(store: Store, path: string): Promise<Result<boolean, Refusal>> {
+  for (let count = 1; count <= MOST_NAMES; count += 1) {
+    const tokens = await store.tokens();
+    if (!tokens.ok) return tokens;
+    const valid = tokens.value.filter(isAdmin);
+    if (valid.length > 0) return ok(await holdsOne(path, valid));
+    const name = count === 1 ? NAME : `${NAME}-${count}`;
+    const made = await make(store, { path, name });
+    // Another start may have come first: then there is one, and its file.
+    if (made.ok || made.error.code !== 'TOKEN_NAME_TAKEN') return made;
+  }
+  return err({ code: 'TOKEN_NAME_TAKEN', name: NAME });
+}
+
+async function make(
+  store: Store,
+  { path, name }: { readonly path: string; readonly name: string },
+): Promise<Result<boolean, Refusal>> {
+  const nowMs = Date.now();
+  const wish = { name, scopes: ['admin'], lifetimeMs: undefined } as const;
+  const created = await createToken(wish, { store, mint: mintToken, nowMs, by: LOCAL.subject });
+  if (!created.ok) return created;
+  const { text, kept } = created.value;
+  const written = await writeAtomically(path, `${text}\n`, 0o600);
+  if (written.ok) return ok(true);
+  // One that nobody can read would keep the next start from making one.
+  await revokeToken(kept.id, { store, nowMs, by: LOCAL.subject });
+  return err({ code: 'FILE_UNWRITABLE', path, reason: written.error.reason });
+}
+
+function isAdmin(token: StoredToken): boolean {
+  return token.scopes.includes('admin') && tokenState(token, Date.now()) === 'valid';
+}
+
+async function holdsOne(path: string, tokens: readonly StoredToken[]): Promise<boolean> {
+  const text = await readText(path);
+  const parts = text.ok ? parseToken(text.value.trim()) : undefined;
+  if (parts === undefined) return false;
+  const hash = secretDigest(parts.secret).toString('hex');
+  return tokens.some((token) => token.id === parts.id && token.hash === hash);
+}

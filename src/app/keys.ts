@@ -1,0 +1,99 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { KeyPlace } from '../adapters/auth/encryption-key.ts';
+import { ServerCredentials } from '../adapters/auth/server-credentials.ts';
+import { signedTaskIds } from '../adapters/auth/task-ids.ts';
+import type { ReachRules } from '../core/reach.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { ok, type Result } from '../core/result.ts';
+import { sentenceOf } from '../core/sentences.ts';
+import type { Settings } from '../core/settings.ts';
+import { type Asking, openAsking } from '../gateway/catalog/asking.ts';
+import type { Credentials } from '../gateway/ports/credentials.ts';
+import type { Sealer } from '../gateway/ports/sealer.ts';
+import type { TaskAccess, TaskIds } from '../gateway/ports/task-ids.ts';
+import { type Environment, type HomeStore, setting } from './environment.ts';
+
+interface CredentialsOptions {
+  readonly isPersonal?: boolean | undefined;
+  readonly rules: ReachRules;
+}
+
+/** What is known of sign-ins in this home. Whoever opens it closes it. */
+export function openCredentials(
+  { home, log, secrets, store }: Pick<Environment, 'home' | 'log' | 'secrets' | 'store'>,
+  { isPersonal = false, rules }: CredentialsOptions,
+): Credentials {
+  return new ServerCredentials({
+    store,
+    place: keyPlace({ home }),
+    learn: (found) => secrets.add(found),
+    isPersonal,
+    log,
+    rules,
+  });
+}
+
+/** Where the key is with which sign-ins are encrypted. */
+export function keyPlace({ home }: Pick<Environment, 'home'>): KeyPlace {
+  return { home, given: setting('ASSAY_ENCRYPTION_KEY') };
+}
+
+/** What is needed where servers ask. Its ciphers are loaded when the first of them does. */
+export function askingWith({ log, store }: Pick<Environment, 'log' | 'store'>, settings: Settings): Asking {
+  let sealer: Promise<Sealer> | undefined;
+  const load = async (): Promise<Sealer> => {
+    const { KeySealer } = await import('../adapters/auth/sealer.ts');
+    return new KeySealer({ log, openStore: () => store.open() });
+  };
+  const loaded = (): Promise<Sealer> => (sealer ??= load());
+  const replica = `${process.pid} ${Date.now()} ${Math.random()}`;
+  return openAsking({
+    replica,
+    limits: settings,
+    sealer: {
+      seal: async (text, sealing) => (await loaded()).seal(text, sealing),
+      open: async (sealed, opening) => (await loaded()).open(sealed, opening),
+    },
+  });
+}
+
+const PURPOSE = 'task-ids';
+const KEY_BYTES = 32;
+/** A store that could not be asked is left alone for so many ms, in which tasks do not wait for it. */
+const RETRY_MS = 10_000;
+
+/**
+ * Task ids under a key of the store, so that they outlast the process and hold on each replica. The
+ * store is opened when the process meets its first task. While there is no store, a key of the process does.
+ */
+export function openTaskIds({ log, store }: Pick<Environment, 'log' | 'store'>): TaskAccess['ids'] {
+  const passing = randomBytes(KEY_BYTES);
+  const alone = signedTaskIds([passing]);
+  let asking: Promise<TaskIds | undefined> | undefined;
+  let failedMs: number | undefined;
+  const ask = async (): Promise<TaskIds | undefined> => {
+    const key = await keyOf(store);
+    // What was given out meanwhile stays known when the store is back.
+    if (key.ok) return signedTaskIds([key.value, passing]);
+    const cause = sentenceOf(key.error);
+    if (failedMs === undefined) log.warn('ids of tasks will not outlast this process', { cause });
+    failedMs = performance.now();
+    asking = undefined;
+    return undefined;
+  };
+  return async () => {
+    if (asking === undefined && failedMs !== undefined && performance.now() - failedMs < RETRY_MS)
+      return alone;
+    asking ??= ask();
+    return (await asking) ?? alone;
+  };
+}
+
+async function keyOf(store: HomeStore): Promise<Result<Buffer, Refusal>> {
+  const opened = await store.open();
+  if (!opened.ok) return opened;
+  const bytes = randomBytes(KEY_BYTES);
+  const wanted = { id: randomUUID(), purpose: PURPOSE, bytes, createdMs: Date.now() };
+  const kept = await opened.value.ensureKey(wanted);
+  return kept.ok ? ok(kept.value.bytes) : kept;
+}

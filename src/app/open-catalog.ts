@@ -1,0 +1,236 @@
+import { join } from 'node:path';
+import type { Watching } from '../adapters/config/watch-file.ts';
+import { openCatalogFile } from '../adapters/store/catalog-file.ts';
+import { recorder } from '../adapters/store/recorder.ts';
+import { SERVE_FILE } from '../adapters/store/running-serve.ts';
+import { limitedLog } from '../adapters/telemetry/limited-log.ts';
+import { maskedConnect } from '../adapters/telemetry/masked-connect.ts';
+import { upstream } from '../adapters/upstream/connect.ts';
+import { OWN_INFO } from '../core/identity.ts';
+import type { ReachRules } from '../core/reach.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { resolveSettings } from '../core/resolve-settings.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import { sentenceOf } from '../core/sentences.ts';
+import type { ServerSpec } from '../core/server-spec.ts';
+import type { Settings } from '../core/settings.ts';
+import { Catalog, type Plan } from '../gateway/catalog/catalog.ts';
+import type { SoleClient } from '../gateway/catalog/client-session.ts';
+import type { View } from '../gateway/catalog/view.ts';
+import type { Log } from '../gateway/ports/link.ts';
+import type { Era } from '../protocol/eras.ts';
+import type { EarlyStart } from './early-start.ts';
+import { type Environment, hasHomeStore } from './environment.ts';
+import { askingWith, openCredentials, openTaskIds } from './keys.ts';
+import type { ViewOptions } from './options.ts';
+import { attachedView, followConfig, followServe, planOfServe, readConfig } from './plan.ts';
+import { openRecords, type Records, reviewing } from './records.ts';
+import { connectAll, reachIn } from './sources.ts';
+
+export interface OpenCatalog {
+  readonly environment: Environment;
+  readonly catalog: Catalog;
+  readonly settings: Settings;
+  /** `settings` of the config file, as it was read. */
+  readonly fileSettings: ReadonlyMap<string, unknown>;
+  /** The config file that was read. */
+  readonly configPath: string;
+  /** Where this process may reach. */
+  readonly rules: ReachRules;
+  /** What a running `serve` shows, where it is all that there is. */
+  readonly attached?: View;
+  /** Starts the servers, and lets them follow the config where the command lasts. */
+  readonly start: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** The same with what operators wrote. */
+export interface ConfiguredCatalog extends OpenCatalog {
+  readonly records: Records;
+}
+
+export interface CatalogOptions {
+  /** Whether clients come with tokens, so that each subject signs in at servers for itself. */
+  readonly isPersonal?: ((settings: Settings) => boolean) | undefined;
+  readonly early?: EarlyStart | undefined;
+  /** The only client that there will be, if there will be but one. */
+  readonly sole?: SoleClient | undefined;
+  /** Whether other machines reach Assay: what clients do not come to listens nowhere. */
+  readonly isOnNetwork?: boolean;
+  /** Sources are about to be added, so that there need be none yet. */
+  readonly mayBeEmpty?: boolean;
+}
+
+/** Reads the config and what is remembered of its servers. Nothing is started yet. */
+export async function openCatalog(
+  environment: Environment,
+  given: CatalogOptions = {},
+): Promise<Result<ConfiguredCatalog, Refusal>> {
+  const { options, around, log, store } = environment;
+  const configured = await readConfig(environment, given.early);
+  if (!configured.ok) return configured;
+  const { config, absence, settings, learn } = configured.value;
+  const records = await openRecords(environment, settings['drift.prose']);
+  // Who serves others knows the records before it answers; a command does, where there can be any.
+  const isAwaited = store.isOpen || (options.isQuiet && (await hasHomeStore(environment)));
+  const known = isAwaited ? await records.words.ready() : ok(undefined);
+  if (!known.ok && options.isQuiet)
+    log.error('what operators say is as it was last known', { cause: sentenceOf(known.error) });
+  const isEmpty = config.servers.length === 0 && !hasSources(records) && given.mayBeEmpty !== true;
+  const none = options.isQuiet ? ({ code: 'SERVERS_ABSENT', path: config.path } as const) : undefined;
+  const unknown = known.ok || options.isQuiet ? undefined : known.error;
+  const refusal = isEmpty ? (absence ?? none) : unknown;
+  if (refusal !== undefined) return err(refusal);
+  const rules = reachIn(settings, given.isOnNetwork);
+  const follow = options.isQuiet
+    ? undefined
+    : (catalog: Catalog) =>
+        followConfig(config.path, { around, catalog, log, learn, isAbsent: absence !== undefined });
+  const opened = await openPlan(config, environment, {
+    ...given,
+    settings,
+    rules,
+    records,
+    follow,
+    isRecorded: !options.isQuiet,
+    tasks: options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' },
+  });
+  return ok({ ...opened, records, fileSettings: config.settings, configPath: config.path });
+}
+
+function hasSources({ words }: Records): boolean {
+  return (['gateway', 'rest-tool', 'function-module'] as const).some((kind) => words.all(kind).length > 0);
+}
+
+/** The servers of a running `serve` through it; where none runs, those of the config. */
+export async function openAttached(
+  environment: Environment,
+  view: ViewOptions,
+  given: CatalogOptions = {},
+): Promise<Result<OpenCatalog, Refusal>> {
+  const { around, home, log } = environment;
+  const path = join(home, SERVE_FILE);
+  const plan = await planOfServe(path, view);
+  if (plan === undefined) {
+    log.warn('no `assay serve` of this home is running, so the servers are started here', { home });
+    return openCatalog(environment, given);
+  }
+  const resolved = resolveSettings({ env: around.env, file: new Map(), stored: new Map() });
+  if (!resolved.ok) return resolved;
+  const { settings } = resolved.value;
+  const opened = await openPlan(plan, environment, {
+    settings,
+    rules: reachIn(settings),
+    follow: (catalog) => followServe(path, catalog, view),
+    sole: given.sole,
+    isRecorded: false,
+    tasks: { isAlone: true },
+  });
+  return ok({
+    ...opened,
+    fileSettings: new Map(),
+    attached: attachedView(opened.catalog),
+    configPath: path,
+  });
+}
+
+/** The watching of files begins so many ms after the start, which others need more. */
+const FOLLOW_AFTER_MS = 500;
+
+interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersonal'> {
+  readonly settings: Settings;
+  readonly rules: ReachRules;
+  readonly follow: ((catalog: Catalog) => Promise<Watching>) | undefined;
+  /** Whether the store is told how servers were seen. */
+  readonly isRecorded: boolean;
+  /** Undefined: no tasks are offered. `isAlone`: the process has one client. */
+  readonly tasks: { readonly isAlone: boolean } | undefined;
+  readonly records?: Records;
+}
+
+type OpenPlan = Pick<OpenCatalog, 'environment' | 'catalog' | 'settings' | 'rules' | 'start' | 'close'>;
+
+async function openPlan(plan: Plan, environment: Environment, given: PlanOptions): Promise<OpenPlan> {
+  const { home, log, telemetry, store, cleanup } = environment;
+  const { settings, rules, isRecorded, records } = given;
+  const record = isRecorded ? recorder({ store, log }) : undefined;
+  const memory = await openCatalogFile({
+    path: join(home, 'catalog.json'),
+    log,
+    onSeen: (seen) => record?.record(seen),
+  });
+  const isPersonal = given.isPersonal?.(settings);
+  const credentials = openCredentials(environment, { isPersonal, rules });
+  const servers = upstream({
+    log: ofServers(log, settings),
+    recallEra: (spec: ServerSpec): Era | undefined => memory.recall(spec)?.era,
+    credentials,
+    ownInfo: JSON.stringify(OWN_INFO),
+    backlogBytes: settings['limits.backlogBytes'],
+    rules,
+    takeStarted: given.early?.take,
+  });
+  const sources = connectAll({ ...environment, upstream: servers, mask: telemetry.mask, rules });
+  const catalog = new Catalog(plan, {
+    connect: maskedConnect(sources.connect, telemetry),
+    memory,
+    log,
+    ...reviewing(records, isRecorded),
+    limits: settings,
+    chance: Math.random,
+    telemetry,
+    asking: askingWith(environment, settings),
+    sole: given.sole,
+    tasks: given.tasks && { ...given.tasks, ids: openTaskIds(environment) },
+    credentials,
+  });
+  await records?.registered.follow(catalog);
+  // Somebody has signed in: whoever waited for that stands up now.
+  credentials.onNews((name) => void catalog.servers.find(({ spec }) => spec.name === name)?.tryNow());
+  const following = followLater(catalog, given);
+  cleanup.defer(async () => {
+    await following.stop();
+    await catalog.stop();
+    await Promise.all([memory.flush(), record?.close(), credentials.close(), sources.close()]);
+  });
+  const start = (): void => {
+    catalog.start();
+    following.start();
+  };
+  return { environment, catalog, settings, rules, start, close: () => cleanup.close() };
+}
+
+/** What lasts follows its plan, learns what operators write, and reads the lists of its servers again. */
+function followLater(
+  catalog: Catalog,
+  { follow, isRecorded, records, settings }: PlanOptions,
+): { readonly start: () => void; readonly stop: () => Promise<void> } {
+  let watching: Promise<Watching> | undefined;
+  let [timer, refreshing]: (NodeJS.Timeout | undefined)[] = [];
+  const everyMs = settings['servers.refreshMs'];
+  return {
+    start: () => {
+      // A command that ends reads no store for that.
+      if (isRecorded) void records?.words.ready();
+      if (isRecorded && everyMs > 0) refreshing = setInterval(() => catalog.refresh(), everyMs).unref();
+      if (follow !== undefined)
+        timer = setTimeout(() => {
+          watching = follow(catalog);
+        }, FOLLOW_AFTER_MS).unref();
+    },
+    stop: async () => {
+      clearTimeout(timer);
+      clearInterval(refreshing);
+      await (await watching)?.close();
+    },
+  };
+}
+
+/** What servers cause to be logged has a limit, for each of them. */
+function ofServers(log: Log, settings: Settings): Log {
+  return limitedLog(log, {
+    linesPerSecond: settings['limits.serverLogLines'],
+    nowMs: () => performance.now(),
+    later: (work, afterMs) => setTimeout(work, afterMs).unref(),
+  });
+}

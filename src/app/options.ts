@@ -1,0 +1,41 @@
+import { homedir } from 'node:os';
+import type { ConfigSurroundings } from '../adapters/config/load-config.ts';
+
+/** Where a command works. */
+export interface AppOptions {
+  /** Path of the config file. */
+  readonly config?: string;
+  /** The folder of what Assay keeps. */
+  readonly home?: string;
+}
+
+export interface ServeOptions extends AppOptions {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What a client sees whatever is equipped. */
+export interface ViewOptions {
+  /** All tools of all servers. */
+  readonly all?: boolean;
+  /** The tools of this toolset. */
+  readonly toolset?: string;
+}
+
+export interface StdioOptions extends AppOptions, ViewOptions {
+  /** Relay to a running `serve` of the same home instead of starting the servers. */
+  readonly attach?: boolean;
+}
+
+export interface DiagnosticsOptions extends AppOptions {
+  /** Servers are not started. */
+  readonly offline: boolean;
+  /** Called for each server as soon as it is known whether it came up. */
+  readonly onNews: (server: string, isUp: boolean) => void;
+}
+
+/** `--home` comes before the variable wherever that is asked for. */
+export function surroundings({ home }: Pick<AppOptions, 'home'>): ConfigSurroundings {
+  const env = home === undefined ? process.env : { ...process.env, ASSAY_HOME: home };
+  return { env, cwd: process.cwd(), home: homedir() };
+}

@@ -1,0 +1,166 @@
+import {
+  type Config,
+  type ConfigSurroundings,
+  emptyConfig,
+  loadConfig,
+} from '../adapters/config/load-config.ts';
+import { locateConfig } from '../adapters/config/locate-config.ts';
+import { watchFile, type Watching } from '../adapters/config/watch-file.ts';
+import { findServe, isAnswering, type RunningServe } from '../adapters/store/running-serve.ts';
+import { secretsOfServer } from '../adapters/telemetry/secret-values.ts';
+import type { Refusal } from '../core/refusal.ts';
+import {
+  ignoredSentence,
+  ignoredSettings,
+  isStorable,
+  type Resolved,
+  resolveSettings,
+} from '../core/resolve-settings.ts';
+import { ok, type Result } from '../core/result.ts';
+import { sentenceOf } from '../core/sentences.ts';
+import type { ServerSpec } from '../core/server-spec.ts';
+import type { Catalog, Plan } from '../gateway/catalog/catalog.ts';
+import type { SettingKey } from '../core/settings.ts';
+import type { Log } from '../gateway/ports/link.ts';
+import { isThere } from '../platform/files.ts';
+import type { EarlyStart } from './early-start.ts';
+import type { Environment } from './environment.ts';
+import type { ViewOptions } from './options.ts';
+
+export interface Configured extends Resolved {
+  readonly config: Config;
+  /** Why there is no config file; an empty one stands in its place, as sources may be registered. */
+  readonly absence: Refusal | undefined;
+  /** Stored settings that have no effect, as they come from environment and config file only. */
+  readonly ignored: readonly SettingKey[];
+  /** Told of each good config before anything is made of it: what of it is secret is masked from then on. */
+  readonly learn: (plan: Plan) => void;
+}
+
+/** The config file, and the settings that hold; stored ones only where the store is open. */
+export async function readConfig(
+  { options, around, log, secrets, store }: Environment,
+  early?: EarlyStart,
+): Promise<Result<Configured, Refusal>> {
+  const { path } = locateConfig({ flag: options.config, ...around });
+  const loaded = early?.config ?? (await loadConfig(path, around));
+  const absence = loaded.ok || (await isThere(path)) ? undefined : loaded.error;
+  const config = absence === undefined ? loaded : ok(emptyConfig(path));
+  if (!config.ok) return config;
+  const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
+  learn(config.value);
+  report(config.value, log);
+  const opened = store.isOpen ? await store.open() : undefined;
+  if (opened?.ok === false) return opened;
+  const stored = opened === undefined ? ok(new Map<string, unknown>()) : await opened.value.settings();
+  if (!stored.ok) return stored;
+  const ignored = ignoredSettings(stored.value);
+  for (const key of ignored) log.warn(ignoredSentence(key), { setting: key });
+  const resolved = resolveSettings({
+    env: around.env,
+    file: config.value.settings,
+    // One that an older or newer Assay stored must not keep this one from starting.
+    stored: new Map([...stored.value].filter(([key, value]) => isStorable(key, value))),
+  });
+  return resolved.ok ? ok({ ...resolved.value, config: config.value, absence, ignored, learn }) : resolved;
+}
+
+interface Following {
+  readonly around: ConfigSurroundings;
+  readonly catalog: Catalog;
+  readonly log: Log;
+  /** Told of each good config before anything is made of it. */
+  readonly learn: (config: Config) => void;
+  /** Whether there is no such file yet. */
+  readonly isAbsent: boolean;
+}
+
+/** Lets the catalog follow the config file as it is edited. A file that cannot be used leaves all as it was. */
+export async function followConfig(
+  path: string,
+  { around, catalog, log, learn, isAbsent }: Following,
+): Promise<Watching> {
+  let reading: Promise<void> = Promise.resolve();
+  let isAwaited = isAbsent;
+  const read = async (): Promise<void> => {
+    const config = await loadConfig(path, around);
+    if (isAwaited && !config.ok && config.error.code === 'CONFIG_UNREADABLE') return;
+    isAwaited = false;
+    const fault = config.ok ? undefined : sentenceOf(config.error);
+    if (fault !== undefined && fault !== catalog.configFault)
+      log.error(`config: ${fault} What it said before stays in force.`);
+    catalog.configFault = fault;
+    if (!config.ok) return;
+    learn(config.value);
+    const before = JSON.stringify(catalog.rejected);
+    const { added, changed, removed } = catalog.follow(config.value);
+    const isNews = added.length + changed.length + removed.length > 0;
+    if (!isNews && JSON.stringify(catalog.rejected) === before) return;
+    report(config.value, log);
+    log.info('config: the file has changed', { added, changed, removed });
+  };
+  const readSoon = (): void => {
+    reading = reading.then(read).catch((error: unknown) => {
+      log.error('the config could not be followed', {
+        error: error instanceof Error ? error.stack : String(error),
+      });
+    });
+  };
+  const watching = await watchFile(path, readSoon);
+  // It may have changed before it was watched.
+  readSoon();
+  return watching;
+}
+
+/** Tells the log what is wrong in a config. */
+export function report({ problems, warnings }: Config, log: Log): void {
+  for (const { file, line, column, key, reason, remedy } of problems)
+    log.error(`config: ${key}: ${reason}. ${remedy}`, { file, line, column });
+  for (const { file, line, key, reason } of warnings) log.info(`config: ${key}: ${reason}`, { file, line });
+}
+
+/** The name under which a running `serve` stands where Assay is its client. */
+const NAME = 'serve';
+/** Each server behind it has its own limit; none of ours comes before it. */
+const NO_LIMIT_MS = 2 ** 31 - 1;
+
+/** A plan whose only server is the running `serve` itself; undefined where none runs. */
+export async function planOfServe(path: string, shown: ViewOptions): Promise<Plan | undefined> {
+  const serve = await findServe(path);
+  const isThere = serve !== undefined && (await isAnswering(serve));
+  return isThere ? { servers: [specOf(serve, shown)], rejected: [] } : undefined;
+}
+
+/** Lets the catalog follow where `serve` is, as it ends and is started again. While none runs the last one counts. */
+export async function followServe(path: string, catalog: Catalog, shown: ViewOptions): Promise<Watching> {
+  const look = (): void => {
+    void planOfServe(path, shown).then((plan) => plan && catalog.follow(plan));
+  };
+  const watching = await watchFile(path, look);
+  // It may have been started anew before it was watched.
+  look();
+  return watching;
+}
+
+/** What it serves comes from one gateway already: names stay as they are. */
+export function attachedView(catalog: Catalog): Catalog['all'] {
+  return catalog.of(NAME) ?? catalog.all;
+}
+
+function specOf({ url, token }: RunningServe, { all, toolset }: ViewOptions): ServerSpec {
+  const part =
+    all === true ? '/all' : toolset === undefined ? '' : `/toolsets/${encodeURIComponent(toolset)}`;
+  return {
+    name: NAME,
+    transport: {
+      kind: 'http',
+      flavour: 'streamable',
+      url: new URL(`/mcp${part}`, url),
+      headers: { authorization: `Bearer ${token}` },
+    },
+    timeoutMs: NO_LIMIT_MS,
+    prefix: false,
+    isolation: 'shared',
+    isFromConfig: true,
+  };
+}

@@ -1,0 +1,88 @@
+import { tmpdir } from 'node:os';
+import { mintToken } from '../adapters/auth/mint-token.ts';
+import { locateConfig, locateHome } from '../adapters/config/locate-config.ts';
+import { CLIENTS } from '../adapters/config/neighbours/clients.ts';
+import type { ConnectSurroundings } from '../adapters/config/neighbours/connect-client.ts';
+import { VERSION } from '../core/identity.ts';
+import { runCommandLine } from '../edges/cli/program.ts';
+import type { NeighbourPorts, Runtime } from '../edges/cli/runtime.ts';
+import { hasBrowser } from '../platform/browser.ts';
+import { untilStopped } from '../platform/stop-signals.ts';
+import type { EarlyStart } from './early-start.ts';
+import { type AppOptions, surroundings } from './options.ts';
+
+/** Runs the program with the implementations of all ports; resolves with the exit code. */
+export async function runProgram(argv: readonly string[], early?: EarlyStart): Promise<number> {
+  try {
+    return await runCommandLine(argv, runtime(early));
+  } finally {
+    await early?.end();
+  }
+}
+
+const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1] ?? ''];
+
+/** What a command needs is loaded when it is run: a client waits for `assay stdio` to start. */
+const runtime = (early: EarlyStart | undefined): Runtime => ({
+  ...neighbourPorts(OWN_COMMAND),
+  version: VERSION,
+  ownCommand: OWN_COMMAND,
+  openCatalog: async (options) => (await import('./commands.ts')).openForCommand(options),
+  openServe: async (options) => (await import('./serve.ts')).openServe(options),
+  openStore: async (options) => (await import('./commands.ts')).openStoreForCommand(options),
+  openToolsets: async (options) => (await import('./commands.ts')).openToolsetsForCommand(options),
+  openDesks: async (options) => (await import('./services.ts')).openDesksForCommand(options),
+  readFile: async (path) => (await import('./commands.ts')).readFileForCommand(path),
+  writeFile: async (path, text) => (await import('./commands.ts')).writeFileForCommand(path, text),
+  mintToken,
+  readSettings: async (options) => (await import('./commands.ts')).readSettings(options),
+  runStdio: async (options) => (await import('./stdio.ts')).runStdio(options, early),
+  examine: async (options) => (await import('./commands.ts')).examineForCommand(options),
+  signIn: async (request, options) => (await import('./commands.ts')).signInAt(request, options),
+  signIns: async (options) => (await import('./commands.ts')).listSignIns(options),
+  signOut: async (who, options) => (await import('./commands.ts')).signOutAt(who, options),
+  hasBrowser,
+  untilStopped,
+});
+
+/** What the commands around other clients need: `import` and `connect`. */
+function neighbourPorts(ownCommand: readonly string[]): NeighbourPorts {
+  return {
+    clientIds: CLIENTS.map(({ id }) => id),
+    importServers: async (request, options) => {
+      const { importServers } = await import('../adapters/config/neighbours/import-servers.ts');
+      const configPath = located(options).path;
+      return importServers(request, { ...neighbourhood(options, ownCommand), configPath });
+    },
+    connectClient: async (request, options) => {
+      const { connectClient } = await import('../adapters/config/neighbours/connect-client.ts');
+      return connectClient(request, neighbourhood(options, ownCommand));
+    },
+    undoConnect: async (request, options) => {
+      const { undoConnect } = await import('../adapters/config/neighbours/undo-connect.ts');
+      return undoConnect(request, neighbourhood(options, ownCommand));
+    },
+  };
+}
+
+function neighbourhood(options: AppOptions, ownCommand: readonly string[]): ConnectSurroundings {
+  const around = surroundings(options);
+  const assayHome = locateHome(around);
+  const { path, origin } = located(options);
+  // A client starts the entry without the variables of this shell, so what they say is written down.
+  const isConfigNamed = origin === '--config' || origin === 'ASSAY_CONFIG';
+  const isHomeNamed = (around.env['ASSAY_HOME'] ?? '') !== '';
+  return {
+    ...around,
+    platform: process.platform,
+    ownCommand,
+    assayHome,
+    options: [...(isHomeNamed ? ['--home', assayHome] : []), ...(isConfigNamed ? ['--config', path] : [])],
+    tempFolder: tmpdir(),
+    nowMs: Date.now(),
+  };
+}
+
+function located(options: AppOptions): ReturnType<typeof locateConfig> {
+  return locateConfig({ flag: options.config, ...surroundings(options) });
+}

@@ -1,0 +1,108 @@
+import { entrySeal } from '../adapters/auth/seal.ts';
+import { entryReader, localReader } from '../adapters/config/registered-entry.ts';
+import { compileSchema } from '../adapters/sources/schema-check.ts';
+import { openEquippedFile } from '../adapters/store/equipped-file.ts';
+import { openWordsFile } from '../adapters/store/words-file.ts';
+import { secretsOfServer } from '../adapters/telemetry/secret-values.ts';
+import { countTokens } from '../adapters/telemetry/token-counter.ts';
+import type { ProsePolicy } from '../core/hints/drift.ts';
+import type { Settings } from '../core/settings.ts';
+import type { Catalog, Plan } from '../gateway/catalog/catalog.ts';
+import { DriftWatch } from '../gateway/catalog/drift-watch.ts';
+import { InstructionsReview } from '../gateway/catalog/instructions-review.ts';
+import { RegisteredGateways } from '../gateway/catalog/registered.ts';
+import type { ServerDeps } from '../gateway/catalog/server-deps.ts';
+import { ToolClaims } from '../gateway/catalog/tool-claims.ts';
+import { Words } from '../gateway/catalog/words.ts';
+import type { EntrySeal, ReadEntry } from '../gateway/ports/gateways.ts';
+import type { ReadLocal } from '../gateway/ports/local-tools.ts';
+import { ToolsetViews } from '../gateway/services/configuration-tools/toolset-views.ts';
+import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
+import { type Environment, setting } from './environment.ts';
+import { keyPlace } from './keys.ts';
+
+/** What operators wrote of tools and servers. */
+export interface Records {
+  readonly words: Words;
+  readonly claims: ToolClaims;
+  readonly drift: DriftWatch;
+  readonly instructions: InstructionsReview;
+  readonly registered: RegisteredGateways;
+  readonly readEntry: ReadEntry;
+  readonly readLocal: ReadLocal;
+  readonly seal: EntrySeal;
+}
+
+/** As last known to a process of this home; the store is read when somebody asks for it. */
+export async function openRecords(environment: Environment, prose: ProsePolicy): Promise<Records> {
+  const { home, around, log, secrets, store, cleanup } = environment;
+  const nowMs = (): number => Date.now();
+  const memory = await openWordsFile(home, setting('ASSAY_DATABASE_URL'));
+  const words = new Words({ open: () => store.open(), memory });
+  cleanup.defer(() => words.close());
+  const drift = new DriftWatch({ words, log, prose, nowMs });
+  cleanup.defer(() => drift.close());
+  const readEntry = entryReader({ cwd: home, home: around.home });
+  const readLocal = localReader({ cwd: home, home: around.home });
+  const seal = entrySeal(keyPlace(environment));
+  const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
+  return {
+    words,
+    claims: new ToolClaims(words, prose),
+    drift,
+    instructions: new InstructionsReview({ words, log, nowMs }),
+    registered: new RegisteredGateways({ words, readEntry, readLocal, seal, learn, log }),
+    readEntry,
+    readLocal,
+    seal,
+  };
+}
+
+/** What is accepted of servers; a process that lasts also compares what they say now. */
+export function reviewing(
+  records: Records | undefined,
+  isRecorded: boolean,
+): Pick<ServerDeps, 'claims' | 'instructions' | 'onInstructions' | 'onTools'> {
+  const { claims, instructions, drift } = records ?? {};
+  return {
+    claims,
+    instructions,
+    onInstructions: isRecorded ? (spec, now) => void instructions?.saw(spec, now) : undefined,
+    onTools: isRecorded ? (...read) => drift?.saw(...read) : undefined,
+  };
+}
+
+export interface OpenToolsets {
+  readonly toolsets: Toolsets;
+  readonly views: ToolsetViews;
+}
+
+/** The toolsets of the home, and the views of a catalog that they make. `isPersonal`: clients come with tokens. */
+export async function openToolsets(
+  environment: Environment,
+  { catalog, settings, isPersonal }: { catalog: Catalog; settings: Settings; isPersonal: boolean },
+): Promise<OpenToolsets> {
+  const { cleanup } = environment;
+  const toolsets = await readToolsets(environment);
+  const review = settings['notes.review'];
+  const reviewsNotes = review === 'always' || (review === 'auto' && isPersonal);
+  const views = new ToolsetViews({
+    catalog,
+    toolsets,
+    settings,
+    reviewsNotes,
+    countTokens,
+    compile: compileSchema,
+    nowMs: () => Date.now(),
+  });
+  cleanup.defer(() => views.close());
+  return { toolsets, views };
+}
+
+/** The toolsets of the home, as last known to a process of it until they are read. */
+export async function readToolsets({ home, store, cleanup }: Environment): Promise<Toolsets> {
+  const memory = await openEquippedFile(home, setting('ASSAY_DATABASE_URL'));
+  const toolsets = new Toolsets({ open: () => store.open(), memory, nowMs: () => Date.now() });
+  cleanup.defer(() => toolsets.close());
+  return toolsets;
+}

@@ -1,0 +1,216 @@
+import { join } from 'node:path';
+import { mintToken } from '../adapters/auth/mint-token.ts';
+import { announceServe, findServe, SERVE_FILE, withdrawServe } from '../adapters/store/running-serve.ts';
+import { openMeter } from '../adapters/telemetry/metrics.ts';
+import { VERSION } from '../core/identity.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { ok, type Result } from '../core/result.ts';
+import { sentenceOf } from '../core/sentences.ts';
+import type { Settings } from '../core/settings.ts';
+import { type MintedToken, steadyClock } from '../core/token.ts';
+import type { OpenServe } from '../edges/cli/runtime.ts';
+import { isLoopback } from '../edges/mcp/guard.ts';
+import { type HttpDoor, openHttpDoor } from '../edges/mcp/http-door.ts';
+import type { OtherPaths } from '../edges/mcp/request-path.ts';
+import type { AdminDeps } from '../edges/rest/admin-deps.ts';
+import type { Admin } from '../edges/rest/open-admin.ts';
+import type { Store } from '../gateway/ports/store.ts';
+import type { Meter } from '../gateway/ports/telemetry.ts';
+import { readText } from '../platform/files.ts';
+import { type Environment, inEnvironment, setting } from './environment.ts';
+import { ensureAdminToken, openGate, placeOf } from './gate.ts';
+import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
+import type { ServeOptions } from './options.ts';
+import { openToolsets, type OpenToolsets } from './records.ts';
+import { desksOf, openBundles } from './services.ts';
+
+/** Opens the HTTP server of a catalog, with store, tokens and metrics. */
+export function openServe(given: ServeOptions): Promise<Result<OpenServe, Refusal>> {
+  const meter = openMeter(VERSION);
+  const options = { ...given, isQuiet: false, transport: 'tcp', meter } as const;
+  return inEnvironment(options, async (environment) => {
+    const store = await environment.store.open();
+    return store.ok ? serveFrom(environment, store.value, { ...given, meter }) : store;
+  });
+}
+
+type Options = ServeOptions & { readonly meter: Meter };
+
+async function serveFrom(
+  environment: Environment,
+  store: Store,
+  options: Options,
+): Promise<Result<OpenServe, Refusal>> {
+  const { host } = options;
+  const operatorToken = setting('ASSAY_TOKEN');
+  // Whoever sets ASSAY_TOKEN or names an issuer wants tokens to be asked for, also on loopback.
+  const isOpenWith = (given: Settings): boolean =>
+    given['mcp.access'] === 'open' && operatorToken === undefined && given['auth.issuer'] === '';
+  const needsTokenWith = (given: Settings): boolean => !isOpenWith(given) || !isLoopback(host);
+  const isOnNetwork = !isLoopback(host);
+  const opened = await openCatalog(environment, { isPersonal: needsTokenWith, isOnNetwork });
+  if (!opened.ok) return opened;
+  const { catalog, configPath, settings, start, close } = opened.value;
+  const isPersonal = needsTokenWith(settings);
+  const shown = await openToolsets(environment, { catalog, settings, isPersonal });
+  const known = await shown.toolsets.ready();
+  if (!known.ok) return known;
+  const isOpen = isOpenWith(settings);
+  const server = await openServer(
+    { ...options, operatorToken, isOpen },
+    { store, opened: opened.value, shown },
+  );
+  if (!server.ok) return server;
+  start();
+  const { url, ownToken, adminTokenPath } = server.value;
+  await announce(environment, url, ownToken);
+  return ok({
+    catalog,
+    configPath,
+    url,
+    needsToken: isPersonal,
+    adminTokenPath,
+    equipped: () => shown.toolsets.equipped,
+    hasModes: settings.enableConfigToolsMenu,
+    close,
+  });
+}
+
+interface ServerOptions extends Options {
+  readonly operatorToken: string | undefined;
+  /** Whether MCP needs no token. */
+  readonly isOpen: boolean;
+}
+
+interface Opened {
+  readonly store: Store;
+  readonly opened: ConfiguredCatalog;
+  readonly shown: OpenToolsets;
+}
+
+interface OpenServer extends Pick<HttpDoor, 'url'>, Pick<OpenServe, 'adminTokenPath'> {
+  readonly ownToken: MintedToken;
+}
+
+/** The HTTP server, with the gate of tokens and the REST API. Closed first: what is in flight is answered by the servers. */
+async function openServer(
+  { host, port, meter, operatorToken, isOpen }: ServerOptions,
+  { store, opened, shown }: Opened,
+): Promise<Result<OpenServer, Refusal>> {
+  const { settings, catalog, rules, environment } = opened;
+  const { log, cleanup } = environment;
+  const { views, toolsets } = shown;
+  const place = placeOf(settings, host);
+  if (!place.ok) return place;
+  const { resource } = place.value ?? {};
+  const makesToken = isLoopback(host) && operatorToken === undefined;
+  const adminTokenPath = makesToken ? await ensureAdminToken(store, environment) : undefined;
+  const ownToken = mintToken();
+  const nowMs = steadyClock();
+  const gate = await openGate({
+    store,
+    operatorToken,
+    ownToken,
+    settings,
+    resource,
+    rules,
+    log,
+    clock: nowMs,
+  });
+  cleanup.defer(() => gate.close());
+  const others = openRest({
+    ...{ opened, store, toolsets, gate, resource, nowMs },
+    mayExecute: isLoopback(host),
+  });
+  const server = await openHttpDoor({
+    host,
+    port,
+    gate,
+    resource,
+    isOpen,
+    settings,
+    catalog,
+    log,
+    meter,
+    views,
+    others,
+    storeFault: () => store.fault && sentenceOf(store.fault),
+  });
+  if (!server.ok) return server;
+  cleanup.defer(() => server.value.close());
+  place.value?.listensAt(server.value.url);
+  return ok({ url: server.value.url, ownToken, adminTokenPath });
+}
+
+const ANNOUNCE_EVERY_MS = 5_000;
+
+/** Writes down where this is reached, for `assay stdio --attach`, for as long as it is. */
+async function announce(
+  { home, log, cleanup }: Environment,
+  url: string,
+  { text: token }: MintedToken,
+): Promise<void> {
+  const { pid } = process;
+  const path = join(home, SERVE_FILE);
+  const announced = { url, pid, token };
+  const cause = await announceServe(path, announced);
+  if (cause !== undefined) log.warn('`assay stdio --attach` will not find this', { path, cause });
+  // Another `serve` of this home removes its own entry when it ends, and the file is free.
+  const again = setInterval(() => {
+    void findServe(path).then((found) => (found === undefined ? announceServe(path, announced) : undefined));
+  }, ANNOUNCE_EVERY_MS).unref();
+  cleanup.defer(() => {
+    clearInterval(again);
+    return withdrawServe(path, pid);
+  });
+}
+
+interface RestSurroundings extends Pick<
+  AdminDeps,
+  'store' | 'toolsets' | 'gate' | 'mayExecute' | 'resource' | 'nowMs'
+> {
+  readonly opened: ConfiguredCatalog;
+}
+
+/** The REST API. It is loaded when somebody first asks for it: clients of MCP neither wait for it nor keep it in memory. */
+function openRest(around: RestSurroundings): OtherPaths {
+  let opening: Promise<Admin> | undefined;
+  const ending = new AbortController();
+  const open = async (): Promise<Admin> => {
+    const { openAdmin } = await import('../edges/rest/open-admin.ts');
+    return openAdmin({ ...depsOf(around), ending: ending.signal });
+  };
+  return {
+    answer: async (request, response, admitted) => {
+      opening ??= open();
+      await (await opening).answer(request, response, admitted);
+    },
+    close: () => ending.abort(),
+  };
+}
+
+function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending'> {
+  const { catalog, settings, fileSettings, environment, records } = opened;
+  const { log, around } = environment;
+  const desks = desksOf(opened);
+  return {
+    ...given,
+    version: VERSION,
+    log,
+    mint: mintToken,
+    catalog,
+    ...desks,
+    instructions: records.instructions,
+    bundles: openBundles(opened, { gateways: desks.gateways, toolsets: given.toolsets }),
+    preferences: { env: around.env, file: fileSettings, running: settings },
+    asset,
+  };
+}
+
+/** The build puts them beside the program. */
+const ASSETS = join(import.meta.dirname, 'swagger-ui');
+
+async function asset(name: string): Promise<string | undefined> {
+  const text = await readText(join(ASSETS, name));
+  return text.ok ? text.value : undefined;
+}

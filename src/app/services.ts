@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { passphraseSeal } from '../adapters/auth/passphrase-seal.ts';
+import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
+import { secretMembers } from '../adapters/telemetry/secret-members.ts';
+import { lintLevelsOf } from '../core/hints/lint-levels.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { fixOf } from '../core/resolve-settings.ts';
+import { ok, type Result } from '../core/result.ts';
+import { isSettingKey } from '../core/settings.ts';
+import type { EntryFault } from '../core/sources/entry-fault.ts';
+import type { RestToolSpec } from '../core/sources/rest-tool.ts';
+import type { OpenDesks } from '../edges/cli/runtime.ts';
+import { isLoopback } from '../edges/mcp/guard.ts';
+import { BundleDesk } from '../gateway/services/bundles/bundle-desk.ts';
+import { GatewayDesk } from '../gateway/services/servers/gateway-desk.ts';
+import { importDocument } from '../gateway/services/servers/import-document.ts';
+import { LocalDesk } from '../gateway/services/sources/local-desk.ts';
+import { ModuleDesk } from '../gateway/services/sources/module-desk.ts';
+import { ToolDesk } from '../gateway/services/tools/tool-desk.ts';
+import type { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
+import { inEnvironment } from './environment.ts';
+import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
+import type { AppOptions } from './options.ts';
+import { reachFaultsBy } from './sources.ts';
+
+type Desks = Pick<OpenDesks, 'tools' | 'gateways' | 'local' | 'modules'>;
+
+/** What operators see and change of sources and tools. */
+export function desksOf({ catalog, settings, records, environment, rules }: ConfiguredCatalog): Desks {
+  const { mask } = environment.telemetry;
+  const reaches = { reachFaults: reachFaultsBy(rules) };
+  const nowMs = (): number => Date.now();
+  const tools = new ToolDesk({ catalog, ...records, levels: lintLevelsOf(settings), mask, nowMs });
+  return {
+    tools,
+    gateways: new GatewayDesk({ catalog, ...records, ...reaches, mask, nowMs }),
+    local: new LocalDesk({ catalog, ...records, ...reaches, tools, faultsOf, definitionOf, mask, nowMs }),
+    modules: new ModuleDesk({ catalog, ...records, nowMs }),
+  };
+}
+
+/** What reads filters and schemas is loaded when there is something to read. */
+async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {
+  const { faultsOfRest } = await import('../adapters/sources/made-faults.ts');
+  return faultsOfRest(spec);
+}
+
+async function definitionOf(spec: RestToolSpec): Promise<string> {
+  const { restDefinitionText } = await import('../adapters/sources/rest/rest-tool.ts');
+  return restDefinitionText(spec);
+}
+
+/** The same for a command: no source is started but those that it asks about. */
+export function openDesksForCommand(given: AppOptions): Promise<Result<OpenDesks, Refusal>> {
+  return inEnvironment({ ...given, isQuiet: true, transport: 'pipe' }, async (environment) => {
+    const store = await environment.store.open();
+    if (!store.ok) return store;
+    const isOnNetwork = await isServedToOthers(environment.home);
+    const opened = await openCatalog(environment, { mayBeEmpty: true, isOnNetwork });
+    if (!opened.ok) return opened;
+    const { catalog, close, records } = opened.value;
+    const desks = desksOf(opened.value);
+    return ok({
+      ...desks,
+      bundles: openBundles(opened.value, { gateways: desks.gateways }),
+      importDocument: (wish, subject) =>
+        importDocument(
+          { connect: catalog.connect, gateways: desks.gateways, nowMs: Date.now },
+          wish,
+          subject,
+        ),
+      start: async (name) => {
+        const server = catalog.servers.find(({ spec }) => spec.name === name);
+        server?.start();
+        await server?.settled();
+      },
+      instructions: records.instructions,
+      servers: () => catalog.servers.map(({ spec }) => spec),
+      startAll: () => startAll(opened.value),
+      close,
+    });
+  });
+}
+
+/** Starts all servers, and compares what they say with what was accepted. */
+async function startAll({ catalog, records }: ConfiguredCatalog): Promise<void> {
+  const { drift, instructions } = records;
+  catalog.start();
+  await Promise.race([Promise.all(catalog.servers.map((server) => server.settled())), catalog.settled()]);
+  for (const server of catalog.servers)
+    if (server.lists.isKnown('tools')) drift.saw(server.spec, server.inventory.tools, server);
+  // Of a server that is not up only what it said some time ago is known.
+  const up = catalog.servers.filter(({ link }) => link !== undefined);
+  await Promise.all([
+    ...up.map(({ spec, instructions: now }) => instructions.saw(spec, now.said)),
+    ...catalog.servers.map(({ spec }) => drift.settled(spec)),
+  ]);
+}
+
+/** Whether a `serve` of this home, which takes up what a command registers, listens beyond loopback. */
+async function isServedToOthers(home: string): Promise<boolean> {
+  const serve = await findServe(join(home, SERVE_FILE));
+  return serve !== undefined && !isLoopback(new URL(serve.url).hostname);
+}
+
+interface Beside {
+  readonly gateways: GatewayDesk;
+  readonly toolsets?: Toolsets;
+}
+
+/** Export and import of all that operators made. */
+export function openBundles(
+  { records, catalog, environment, settings, fileSettings, rules }: ConfiguredCatalog,
+  { gateways, toolsets }: Beside,
+): BundleDesk {
+  const sources = { env: environment.around.env, file: fileSettings };
+  return new BundleDesk({
+    ...records,
+    catalog,
+    open: () => environment.store.open(),
+    toolsets,
+    passphraseSeal,
+    reachFaults: reachFaultsBy(rules),
+    secretMembers,
+    configNames: () => gateways.all().flatMap(({ name, origin }) => (origin === 'config file' ? [name] : [])),
+    settingFix: (key) => (isSettingKey(key) ? fixOf(key, sources) : undefined),
+    runningSetting: (key) => settings[key],
+    nowMs: () => Date.now(),
+  });
+}

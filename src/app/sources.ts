@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { watchFile } from '../adapters/config/watch-file.ts';
+import { connectMade } from '../adapters/sources/connect-made.ts';
+import type { FilterRunner } from '../adapters/sources/http/filter-processes.ts';
+import type { HttpPort } from '../adapters/sources/http/open-http.ts';
+import { namedUrls, reachRemedy, type ReachRules, reachRules } from '../core/reach.ts';
+import { pathFaultPhrase } from '../core/sentences.ts';
+import { isMade } from '../core/server-spec.ts';
+import type { Settings } from '../core/settings.ts';
+import type { EntryFault } from '../core/sources/entry-fault.ts';
+import type { ReachFaults } from '../gateway/ports/gateways.ts';
+import type { Connect, Log } from '../gateway/ports/link.ts';
+import { type Reach, reachesOf } from '../platform/addresses.ts';
+import { type PathChecks, unsafePath } from '../platform/path-safety.ts';
+
+interface Connecting {
+  /** Reaches MCP servers. */
+  readonly upstream: Connect;
+  readonly log: Log;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
+  /** Absolute path of the folder with Assay's own secrets. */
+  readonly home: string;
+  readonly around: PathChecks;
+  readonly rules: ReachRules;
+}
+
+interface Connected {
+  readonly connect: Connect;
+  readonly close: () => Promise<void>;
+}
+
+/** The build puts it beside the program. */
+const RUNNER = join(import.meta.dirname, 'function-runner.js');
+
+/** Reaches sources of every kind: servers, and what Assay makes tools of itself. */
+export function connectAll({ upstream, log, mask, home, around, rules }: Connecting): Connected {
+  let opening: Promise<HttpPort> | undefined;
+  const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(rules));
+  let filtering: Promise<FilterRunner> | undefined;
+  const openFilters = (): Promise<FilterRunner> => (filtering ??= newFilters());
+  const made = connectMade({
+    ...{ log, mask, home, openHttp, openFilters, runner: RUNNER, watch: watchFile },
+    fileFault: async (path) => {
+      const fault = await unsafePath(path, around);
+      return fault && `could be changed by others: ${pathFaultPhrase(fault)}`;
+    },
+  });
+  return {
+    connect: (spec, asked) => (isMade(spec.transport) ? made(spec, asked) : upstream(spec, asked)),
+    close: async () => {
+      await Promise.all([opening, filtering].map(async (opened) => (await opened)?.close()));
+    },
+  };
+}
+
+async function newFilters(): Promise<FilterRunner> {
+  const { FilterProcesses } = await import('../adapters/sources/http/filter-processes.ts');
+  return new FilterProcesses();
+}
+
+async function openHttpWithin(rules: ReachRules): Promise<HttpPort> {
+  const { openHttp } = await import('../adapters/sources/http/open-http.ts');
+  return openHttp({ rules });
+}
+
+/** Where this process may reach. `isOnNetwork`: whether other machines reach it. */
+export function reachIn(
+  settings: Pick<Settings, 'http.allowLoopback' | 'http.allowPrivate'>,
+  isOnNetwork = false,
+): ReachRules {
+  return reachRules({
+    isOnNetwork,
+    allowLoopback: settings['http.allowLoopback'],
+    allowPrivate: settings['http.allowPrivate'],
+  });
+}
+
+/** A name that is not known may become known, and is looked at again with each connection. */
+export function reachFaultsBy(
+  rules: ReachRules,
+  resolve: (hostname: string) => Promise<readonly Reach[]> = reachesOf,
+): ReachFaults {
+  return async (spec, entry, former = {}) => {
+    const faults: EntryFault[] = [];
+    for (const { field, url } of namedUrls(spec)) {
+      if (entry[field] === undefined || entry[field] === former[field]) continue;
+      const reaches = await resolve(url.hostname);
+      if (reaches.length === 0 || reaches.some((reach) => rules.operator.has(reach))) continue;
+      const reason = `It leads to a ${reaches.join(' and ')} address: ${reachRemedy(reaches, 'operator')}.`;
+      faults.push({ field, reason });
+    }
+    return faults;
+  };
+}

@@ -1,0 +1,82 @@
+import { EXIT } from '../core/errors.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import type { EarlyStart } from './early-start.ts';
+import { SoleClient } from '../gateway/catalog/client-session.ts';
+import type { View } from '../gateway/catalog/view.ts';
+import type { OpenCatalog } from './open-catalog.ts';
+import type { StdioOptions } from './options.ts';
+import { untilStopped } from '../platform/stop-signals.ts';
+
+/** How long in ms the client has the processor for itself. */
+const START_AFTER_MS = 50;
+
+/** Speaks MCP on stdin and stdout until the client closes its side or a signal comes, and all is answered. */
+export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise<Result<undefined, Refusal>> {
+  const stopping = new AbortController();
+  void untilStopped().then(() => stopping.abort());
+  const [{ withEnvironment }, { openAttached, openCatalog }, { runStdioDoor }] = await Promise.all([
+    import('./environment.ts'),
+    import('./open-catalog.ts'),
+    import('../edges/mcp/stdio-door.ts'),
+  ]);
+  const options = { ...given, isQuiet: false, transport: 'pipe' } as const;
+  const sole = new SoleClient();
+  const done = await withEnvironment(options, async (environment) => {
+    const before = { early, sole };
+    const opened = await (given.attach === true
+      ? openAttached(environment, given, before)
+      : openCatalog(environment, before));
+    if (!opened.ok) return opened;
+    const { catalog, settings, start } = opened.value;
+    const shown = await shownOf(given, opened.value);
+    if (!shown.ok) return shown;
+    const { view, read } = shown.value;
+    // Where all is known the client is answered first: to start a process takes longer than that.
+    const isKnown = catalog.servers.every(({ capabilities }) => capabilities !== undefined);
+    const startAll = (): void => {
+      start();
+      read?.();
+    };
+    const starting = isKnown ? setTimeout(startAll, START_AFTER_MS) : undefined;
+    if (starting === undefined) startAll();
+    const { stdin: input, stdout: output } = process;
+    const { log } = environment;
+    await runStdioDoor({ input, output, view, settings, log, sole, stopping: stopping.signal });
+    clearTimeout(starting);
+    // Servers wait to be told of their client; one that said nothing can do nothing for them.
+    sole.introduce(undefined);
+    return ok(undefined);
+  });
+  if (!done.ok) return done;
+  process.stdin.destroy();
+  // What a client does not read would keep the process alive for ever.
+  if (process.stdout.writableLength > 0) process.exit(EXIT.done);
+  return ok(undefined);
+}
+
+interface ShownView {
+  readonly view: View;
+  /** Reads what may have changed since it was last known. */
+  readonly read?: () => void;
+}
+
+/** What the client is to see. Where that is everything, nobody needs the store for it. */
+async function shownOf(
+  given: StdioOptions,
+  { attached, catalog, environment, settings }: OpenCatalog,
+): Promise<Result<ShownView, Refusal>> {
+  if (attached !== undefined) return ok({ view: attached });
+  if (given.all === true) return ok({ view: catalog.all });
+  const { openToolsets } = await import('./records.ts');
+  const { toolsets, views } = await openToolsets(environment, { catalog, settings, isPersonal: false });
+  const read = (): void => void toolsets.ready();
+  if (given.toolset === undefined) {
+    if (!toolsets.isRecalled) read();
+    return ok({ view: views.current, read });
+  }
+  const ready = await toolsets.ready();
+  const view = views.of(given.toolset);
+  if (ready.ok && view !== undefined) return ok({ view });
+  return err(ready.ok ? toolsets.unknown(given.toolset) : ready.error);
+}
