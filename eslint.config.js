@@ -21,6 +21,20 @@ const noDefaultExport = {
   message: 'Export it by its name, so that it is called the same wherever it is imported.',
 };
 
+const MATCHES = '/^(?:includes|startsWith|endsWith|match|matchAll|search|indexOf|replace|replaceAll|split)$/';
+const TEXTS = '/^(?:causeText|sentenceOf|remedyOf)$/';
+const OF_CAUSES = '/^(?:cause|firstCause|says|remedy)$/';
+const noMatchedSentence = [
+  `CallExpression[callee.property.name=${MATCHES}][callee.object.callee.name=${TEXTS}]`,
+  `CallExpression[callee.property.name=${MATCHES}][callee.object.property.name=${OF_CAUSES}]`,
+  `CallExpression[callee.property.name=${MATCHES}][callee.object.name=${OF_CAUSES}]`,
+  `CallExpression[callee.property.name=/^(?:test|exec)$/] > :matches(Identifier[name=${OF_CAUSES}], MemberExpression[property.name=${OF_CAUSES}], CallExpression[callee.name=${TEXTS}])`,
+  `BinaryExpression[operator=/^[!=]==$/] > CallExpression[callee.name=${TEXTS}]`,
+].map((selector) => ({
+  selector,
+  message: 'Read its code: sentences are for people, and may change.',
+}));
+
 export default defineConfig(
   globalIgnores(['**/dist/', '**/node_modules/', 'examples/scratch/', 'examples/home/', 'bench/results/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
@@ -46,6 +60,7 @@ export default defineConfig(
   {
     files: ['src/**/*.{ts,tsx}'],
     rules: {
+      'no-restricted-syntax': ['error', noDefaultExport, ...noMatchedSentence],
       'max-lines': ['error', { max: 300 }],
       'max-lines-per-function': ['error', { max: 60 }],
       '@typescript-eslint/max-params': ['error', { max: 3 }],

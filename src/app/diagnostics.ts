@@ -5,7 +5,6 @@ import { inspectConfig } from '../adapters/config/inspect-config.ts';
 import type { Config } from '../adapters/config/load-config.ts';
 import { locateConfig, locateHome } from '../adapters/config/locate-config.ts';
 import { upstream } from '../adapters/upstream/connect.ts';
-import { STDERR_LINE } from '../adapters/upstream/stdio-link.ts';
 import { inspectStore } from '../adapters/store/inspect-store.ts';
 import { isCredentialName } from '../adapters/telemetry/credential-names.ts';
 import { LOG_LEVELS } from '../adapters/telemetry/log.ts';
@@ -18,7 +17,7 @@ import { LEAST_NODE, OWN_INFO, VERSION } from '../core/identity.ts';
 import { judgeCommands, type CommandFacts } from '../core/judge-commands.ts';
 import { judgeConfig } from '../core/judge-config.ts';
 import { judgeHome, judgeNode, judgeOpenFiles, judgeStore, type HomeFacts } from '../core/judge-machine.ts';
-import { judgeServers } from '../core/judge-servers.ts';
+import { judgeServers, type ServerWarning } from '../core/judge-servers.ts';
 import { toolWordIn, type ToolWord } from '../core/hints/tool-word.ts';
 import { judgeDrift, judgeHints, judgeIsolation } from '../core/judge-tools.ts';
 import { judgeNames } from '../core/list-report.ts';
@@ -228,9 +227,9 @@ const MOST_HEARD = 50;
 
 /** A log that keeps what it hears of each server. */
 class Hearing implements Log {
-  readonly #heard = new Map<string, { readonly stderr: string[]; readonly warnings: string[] }>();
+  readonly #heard = new Map<string, { readonly stderr: string[]; readonly warnings: ServerWarning[] }>();
 
-  of(server: string): { readonly stderr: string[]; readonly warnings: string[] } {
+  of(server: string): { readonly stderr: string[]; readonly warnings: ServerWarning[] } {
     const heard = this.#heard.get(server) ?? { stderr: [], warnings: [] };
     this.#heard.set(server, heard);
     return heard;
@@ -240,20 +239,21 @@ class Hearing implements Log {
     // Nothing that a person would miss.
   }
 
-  info(message: string, { server, text }: Readonly<Record<string, unknown>> = {}): void {
-    if (message !== STDERR_LINE || typeof server !== 'string' || typeof text !== 'string') return;
+  info(_: string, { server, stream, text }: Readonly<Record<string, unknown>> = {}): void {
+    if (stream !== 'stderr' || typeof server !== 'string' || typeof text !== 'string') return;
     const { stderr } = this.of(server);
     stderr.push(text);
     if (stderr.length > MOST_HEARD) stderr.shift();
   }
 
   warn(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
-    const { server, cause, list, firstCause } = fields;
+    const { server, cause, causeCode, code } = fields;
     // That it is down or could not list something, and why, is seen at the server itself.
-    if (typeof server !== 'string' || firstCause !== undefined || list !== undefined) return;
+    if (typeof server !== 'string' || causeCode !== undefined) return;
     const { warnings } = this.of(server);
-    const phrase = typeof cause === 'string' ? `${message} (${cause})` : message;
-    if (!warnings.includes(phrase) && warnings.length < MOST_HEARD) warnings.push(phrase);
+    const text = typeof cause === 'string' ? `${message} (${cause})` : message;
+    if (warnings.length >= MOST_HEARD || warnings.some((warning) => warning.text === text)) return;
+    warnings.push({ code: typeof code === 'string' ? code : undefined, text });
   }
 
   error(message: string, fields?: Readonly<Record<string, unknown>>): void {

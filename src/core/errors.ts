@@ -1,3 +1,4 @@
+import { causeJson } from './cause-text.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 import { bounded, sentenceOf } from './sentences.ts';
 
@@ -169,9 +170,15 @@ export function facesOf(refusal: Refusal): Faces {
 export function rpcErrorOf(
   refusal: Refusal,
   isLegacy: boolean,
-): { readonly code: number; readonly message: string; readonly data: Refusal } {
+): { readonly code: number; readonly message: string; readonly data: Readonly<Record<string, unknown>> } {
   const { rpc, legacyRpc = rpc } = facesOf(refusal);
-  return { code: isLegacy ? legacyRpc : rpc, message: sentenceOf(refusal), data: bounded(refusal) };
+  return { code: isLegacy ? legacyRpc : rpc, message: sentenceOf(refusal), data: dataOf(bounded(refusal)) };
+}
+
+function dataOf(refusal: Refusal): Readonly<Record<string, unknown>> {
+  return 'cause' in refusal && refusal.cause !== undefined
+    ? { ...refusal, ...causeJson(refusal.cause) }
+    : refusal;
 }
 
 /** Why something could not be stored, as a phrase; undefined for a refusal that has nothing to do with the store. */

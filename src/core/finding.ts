@@ -17,6 +17,8 @@ interface Said {
   readonly check: Check;
   /** The server, file or folder that it is about. */
   readonly about: string;
+  /** Of the cause, the report or the warning in it, where it is about one. */
+  readonly code?: string;
   /** One sentence: what is, and why that matters. Never a secret. */
   readonly says: string;
 }

@@ -1,3 +1,6 @@
+import type { Cause } from './cause.ts';
+import { remedyOf } from './cause-remedy.ts';
+import { causeText } from './cause-text.ts';
 import type { ServerSpec } from './server-spec.ts';
 import type { Finding } from './finding.ts';
 
@@ -16,10 +19,17 @@ export interface OfferFacts {
   readonly moreTools: readonly string[];
 }
 
+/** Something that the log said of a server while it started. */
+export interface ServerWarning {
+  /** As the log has it; undefined where it has none. */
+  readonly code: string | undefined;
+  /** A phrase. */
+  readonly text: string;
+}
+
 /** How a server did when it was really started. What it said itself is without secrets. */
 export interface ServerFacts {
   readonly name: string;
-  readonly way: 'stdio' | 'http' | 'openapi' | 'local';
   /** Whether each client has a process or session of it for itself, so that it can be asked. */
   readonly isolation: ServerSpec['isolation'];
   readonly condition:
@@ -29,20 +39,19 @@ export interface ServerFacts {
         readonly revision: string;
         readonly stoodAfterMs: number;
         readonly tools: readonly DeclaredHints[];
-        /** Phrases: why lists of it could not be read. */
-        readonly listFaults: readonly string[];
+        /** Why lists of it could not be read. */
+        readonly listFaults: readonly Cause[];
         /** Undefined where that was not tried: a modern server is offered nothing at a handshake. */
         readonly offered: OfferFacts | undefined;
       }
     | {
         readonly kind: 'down';
-        /** A phrase. */
-        readonly cause: string;
+        readonly cause: Cause;
         /** The last lines of its stderr. */
         readonly lastWords: readonly string[];
       };
-  /** Phrases on what Assay had to pass over while it started. */
-  readonly warnings: readonly string[];
+  /** What Assay had to pass over while it started. */
+  readonly warnings: readonly ServerWarning[];
 }
 
 /**
@@ -57,16 +66,18 @@ export function judgeServers(all: readonly ServerFacts[], known: ReadonlySet<str
   });
 }
 
-function judgeCondition({ name, way, condition }: ServerFacts): Finding {
+function judgeCondition({ name, condition }: ServerFacts): Finding {
   if (condition.kind === 'up') {
     const { era, revision, stoodAfterMs, tools, listFaults } = condition;
-    if (listFaults.length > 0)
+    const [first] = listFaults;
+    if (first !== undefined)
       return {
         check: 'servers',
         level: 'problem',
         about: name,
-        says: `It stands and speaks ${revision} (${era}), but not everything that it has could be listed: ${listFaults.join('; ')}.`,
-        remedy: 'The server answered so itself: look at its log and at whatever it gets these lists from.',
+        code: first.code,
+        says: `It stands and speaks ${revision} (${era}), but not everything that it has could be listed: ${listFaults.map(causeText).join('; ')}.`,
+        remedy: remedyOf(first.code),
       };
     const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`;
     return {
@@ -82,63 +93,22 @@ function judgeCondition({ name, way, condition }: ServerFacts): Finding {
     check: 'servers',
     level: 'problem',
     about: name,
-    says: `It does not stand, so its tools are missing: ${cause}.${said}`,
-    remedy: remedyOf(cause, way),
+    code: cause.code,
+    says: `It does not stand, so its tools are missing: ${causeText(cause)}.${said}`,
+    remedy: remedyOf(cause.code),
   };
 }
 
-/** By the phrases in which causes are told; the first that fits counts. */
-const REMEDIES: readonly (readonly [cause: RegExp, remedy: string])[] = [
-  [/there is no command/, 'Install the command, or correct "command" or "cwd" in its config entry.'],
-  [/its cwd is no folder/, 'Correct "cwd" in its config entry.'],
-  [/may not be executed/, 'Give the file the right to be executed (`chmod +x`).'],
-  [/too long/, 'Shorten "args" or "env" in its config entry.'],
-  [
-    /waits for authorization/,
-    'Run that command and sign in; a running `assay serve` then takes it up by itself.',
-  ],
-  [
-    /HTTP 40[13]\b/,
-    'Set valid credentials in "headers" of its config entry, such as "Authorization": "Bearer ${TOKEN}".',
-  ],
-  [/HTTP 3\d\d\b/, 'Set the address that it points to as "url" in its config entry.'],
-  [/HTTP 40[45]\b/, 'Look at the path of "url" in its config entry: MCP is not served there.'],
-  [/HTTP 429\b/, 'It has too many requests: try again later.'],
-  [/HTTP 5\d\d\b/, 'The server itself is in trouble: look at its log, or try again later.'],
-  [/ECONNREFUSED/, 'Start the server, or correct host and port of "url" in its config entry.'],
-  [
-    /host name is not known/,
-    'Correct the host of "url" in its config entry, or look at your network and DNS.',
-  ],
-  [/connect time-out|EHOSTUNREACH|ENETUNREACH/, 'Look at your network, proxy and firewall, and at "url".'],
-  [
-    /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|SSL/i,
-    'Look at its certificate; one of your own goes into a file that NODE_EXTRA_CA_CERTS names.',
-  ],
-  [/which Assay does not speak/, 'Use a version of the server that speaks a released revision of MCP.'],
-];
-
-const IN_TIME = /in time|did not stand within/;
-const BY_HAND = 'Start its command by hand in a terminal and look at what it says.';
-
-function remedyOf(cause: string, way: ServerFacts['way']): string {
-  const found = REMEDIES.find(([phrase]) => phrase.test(cause))?.[1];
-  if (found !== undefined) return found;
-  if (way === 'http') return 'Look at "url" and "headers" in its config entry, and at the log of the server.';
-  if (IN_TIME.test(cause))
-    return `${BY_HAND} A first start by npx, uvx or docker downloads the server; that by hand once is enough.`;
-  return `${BY_HAND} It sees no other variables than a harmless few and those in "env" of its config entry.`;
-}
-
-function warned(name: string, warning: string): Finding {
-  const isNoise = warning.includes('no JSON-RPC message');
+function warned(about: string, { code, text }: ServerWarning): Finding {
   return {
     check: 'servers',
     level: 'warning',
-    about: name,
-    says: `At its start: ${warning}.`,
-    remedy: isNoise
-      ? 'Have it write its log to stderr: stdout of a server belongs to messages alone.'
-      : 'Tell the author of the server.',
+    about,
+    ...(code !== undefined && { code }),
+    says: `At its start: ${text}.`,
+    remedy:
+      code === 'MESSAGE_INVALID'
+        ? 'Have it write its log to stderr: stdout of a server belongs to messages alone.'
+        : 'Tell the author of the server.',
   };
 }

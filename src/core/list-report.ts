@@ -74,6 +74,7 @@ export function judgeNames(reports: readonly ListReport[], tools: number): reado
     return [...codes].map(([text, code]) => ({
       check: 'names',
       about: 'all servers',
+      code,
       says: `${text}.`,
       ...ADVICE[code],
     }));

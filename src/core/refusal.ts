@@ -1,3 +1,5 @@
+import type { Cause } from './cause.ts';
+
 /**
  * Everything that Assay itself refuses, by code. Codes are permanent: clients and scripts may rely on them.
  * What a downstream server answers is not in here; it is relayed as it came.
@@ -53,13 +55,13 @@ export type Refusal =
   | {
       readonly code: 'SERVER_UNAVAILABLE';
       readonly server: string;
-      readonly cause: string;
+      readonly cause: Cause;
       /** What an HTTP server answered in place of MCP. */
       readonly httpStatus?: number;
     }
-  | { readonly code: 'SERVER_ENDED'; readonly server: string; readonly cause: string }
+  | { readonly code: 'SERVER_ENDED'; readonly server: string; readonly cause: Cause }
   | { readonly code: 'SERVER_MESSAGE_INVALID'; readonly server: string; readonly reason: string }
-  | { readonly code: 'SERVER_UNREACHED'; readonly server: string; readonly cause: string }
+  | { readonly code: 'SERVER_UNREACHED'; readonly server: string; readonly cause: Cause }
   | { readonly code: 'SERVER_TIMEOUT'; readonly server: string; readonly limitMs: number }
   | { readonly code: 'SERVER_ASKS'; readonly server: string; readonly reason: string }
   | {
@@ -116,7 +118,7 @@ export type Refusal =
   | { readonly code: 'SCOPE_MISSING'; readonly scope: string }
   | { readonly code: 'TOO_MANY_FAILURES'; readonly waitSeconds: number }
   | { readonly code: 'CLIENT_BUSY'; readonly limit: number }
-  | { readonly code: 'SERVER_BUSY'; readonly server: string; readonly cause: string }
+  | { readonly code: 'SERVER_BUSY'; readonly server: string; readonly cause: Cause }
   | { readonly code: 'CLIENT_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
   | { readonly code: 'CLIENT_ABSENT'; readonly client: string; readonly folder: string }
   | { readonly code: 'CLIENT_NEEDS_COMMAND'; readonly client: string }
@@ -136,7 +138,7 @@ export type Refusal =
       readonly server: string;
       readonly subject: string;
       /** A phrase: why what was there before is of no use; undefined: nothing was there. */
-      readonly cause?: string;
+      readonly cause?: Cause | undefined;
     }
   | { readonly code: 'AUTHORIZATION_FAILED'; readonly server: string; readonly reason: string }
   | { readonly code: 'AUTHORIZATION_UNKNOWN'; readonly server: string; readonly subject: string }

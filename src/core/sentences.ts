@@ -1,8 +1,9 @@
+import { type Cause, mapTexts } from './cause.ts';
+import { causeText } from './cause-text.ts';
 import { counted } from './counted.ts';
 import { printable } from './printable.ts';
 import type { Misfit, Refusal, RefusalCode } from './refusal.ts';
 import { LOCAL_SOURCE } from './server-spec.ts';
-import { LOCAL } from './subject.ts';
 
 /** One sentence or two: what happened, why, what to do. Never a secret, never text of a peer unescaped. */
 export function sentenceOf(refusal: Refusal): string {
@@ -14,12 +15,13 @@ const MOST_TEXTS = 50;
 
 /** A peer chose these texts, and pays with nothing for their length. */
 export function bounded(refusal: Refusal): Refusal {
-  const entries = Object.entries(refusal).map(([key, value]) => [key, boundedValue(value)] as const);
+  const entries = Object.entries(refusal).map(([key, value]) => [key, boundedValue(key, value)] as const);
   return Object.fromEntries(entries) as unknown as Refusal; // the same members, of the same types
 }
 
-function boundedValue(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, MOST_TEXTS).map(boundedValue);
+function boundedValue(key: string, value: unknown): unknown {
+  if (key === 'cause') return value === undefined ? undefined : mapTexts(value as Cause, boundedText); // in every refusal
+  if (Array.isArray(value)) return value.slice(0, MOST_TEXTS).map((one) => boundedValue('', one));
   return typeof value === 'string' ? boundedText(value) : value;
 }
 
@@ -86,13 +88,13 @@ const SENTENCES: Sentences = {
   SUBSCRIPTION_LIMIT: (r) =>
     `This client would have more than ${r.limit} subscriptions to resources, which is the most that it may. End some, or raise limits.subscriptionsPerClient.`,
   CURSOR_INVALID: () => 'The cursor is not valid any more. List again from the start, without a cursor.',
-  SERVER_UNAVAILABLE: (r) => `Server ${quote(r.server)} is not available: ${r.cause}.`,
+  SERVER_UNAVAILABLE: (r) => `Server ${quote(r.server)} is not available: ${causeText(r.cause)}.`,
   SERVER_MESSAGE_INVALID: (r) =>
     `Server ${quote(r.server)} sent an ambiguous response, which was not relayed: ${r.reason}. JSON readers would disagree on its content. The call may have had its effect; report this to the author of the server.`,
   SERVER_ENDED: (r) =>
-    `Server ${quote(r.server)} ended before it answered: ${r.cause}. The call may have had its effect; it was not repeated.`,
+    `Server ${quote(r.server)} ended before it answered: ${causeText(r.cause)}. The call may have had its effect; it was not repeated.`,
   SERVER_UNREACHED: (r) =>
-    `Server ${quote(r.server)} could not be reached: ${r.cause}. The request was not carried out.`,
+    `Server ${quote(r.server)} could not be reached: ${causeText(r.cause)}. The request was not carried out.`,
   SERVER_TIMEOUT: (r) =>
     `Server ${quote(r.server)} sent neither a result nor progress for ${r.limitMs} ms, so the call was cancelled. A longer limit can be set as "timeoutMs".`,
   SERVER_ASKS: (r) => `Server ${quote(r.server)} asks for input in the middle of the call, ${r.reason}.`,
@@ -138,7 +140,7 @@ const SENTENCES: Sentences = {
   CLIENT_BUSY: (r) =>
     `This client has ${r.limit} requests under way, which is the most that it may. Wait for answers, or raise limits.requestsPerClient.`,
   SERVER_BUSY: (r) =>
-    `Server ${quote(r.server)} is busy: ${r.cause}. The request was not carried out; try again later.`,
+    `Server ${quote(r.server)} is busy: ${causeText(r.cause)}. The request was not carried out; try again later.`,
   CLIENT_UNKNOWN: (r) =>
     `No client called ${quote(r.name)} is known. Known: ${r.known.join(', ')}. To import, a file will do too.`,
   CLIENT_ABSENT: (r) =>
@@ -156,7 +158,8 @@ const SENTENCES: Sentences = {
   SERVER_UNKNOWN: (r) =>
     `No server of the config is called ${quote(r.name)}.` +
     (r.known.length === 0 ? '' : ` There are: ${r.known.map(quote).join(', ')}.`),
-  AUTHORIZATION_NEEDED: (r) => `Server ${quote(r.server)} cannot be used: ${authorizationPhrase(r)}.`,
+  AUTHORIZATION_NEEDED: (r) =>
+    `Server ${quote(r.server)} cannot be used: ${causeText({ ...r, code: 'SIGN_IN_NEEDED' })}.`,
   AUTHORIZATION_FAILED: (r) => `Server ${quote(r.server)} was not authorized: ${r.reason}.`,
   AUTHORIZATION_UNKNOWN: (r) =>
     `Nobody is signed in at server ${quote(r.server)} as ${quote(r.subject)}. \`assay auth --list\` shows all.`,
@@ -238,21 +241,6 @@ function misfitsIn(misfits: readonly Misfit[]): string {
   const place = first.at === '' ? '' : `${quote(first.at)}: `;
   const others = misfits.length - 1;
   return `${place}${first.reason}${others === 0 ? '' : `; and ${counted(others, 'more fault')}`}`;
-}
-
-/** Why a server cannot be used before somebody signs in, and by which command; to stand behind its name. */
-export function authorizationPhrase({
-  server,
-  subject,
-  cause,
-}: Omit<Extract<Refusal, { code: 'AUTHORIZATION_NEEDED' }>, 'code'>): string {
-  const who = subject === LOCAL.subject ? '' : ` --subject ${argument(subject)}`;
-  const why = cause === undefined ? '' : ` (${cause})`;
-  return `it waits for authorization${why}; run \`assay auth ${argument(server)}${who}\``;
-}
-
-function argument(text: string): string {
-  return /^[\w.@+-]+$/.test(text) ? text : quote(text);
 }
 
 /** A peer's text inside our sentence: one line, escaped; it is bounded already. */

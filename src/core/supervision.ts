@@ -1,3 +1,5 @@
+import { recoveryOf, type Cause } from './cause.ts';
+
 /** First wait before a server is started again, in ms; it doubles with each failure in a row. */
 const FIRST_DELAY_MS = 250;
 /** So many ends in a row, none after a stable life, are a crash loop: the server rests. */
@@ -23,14 +25,14 @@ export type Life =
       readonly state: 'up';
       readonly sinceMs: number;
       readonly failures: number;
-      readonly cause: string | undefined;
+      readonly cause: Cause | undefined;
     }
   | Down
-  | { readonly state: 'stopped'; readonly cause: string };
+  | { readonly state: 'stopped'; readonly cause: Cause };
 
 export interface Down {
   readonly state: 'restarting' | 'resting' | 'refused' | 'unauthorized';
-  readonly cause: string;
+  readonly cause: Cause;
   readonly hasStood: boolean;
   /** Ends in a row. */
   readonly failures: number;
@@ -38,30 +40,11 @@ export interface Down {
   readonly nextMs: number;
 }
 
-/** Why a server ended, or could not be started: a phrase to stand behind its name. */
-export interface Ending {
-  readonly cause: string;
-  /** Trying again brings nothing until something outside changes. */
-  readonly isHopeless: boolean;
-  /** It is hopeless because nobody has signed in. */
-  readonly isUnauthorized?: boolean;
-}
-
-/** It may go by itself. */
-export function passing(cause: string): Ending {
-  return { cause, isHopeless: false };
-}
-
-/** It stays until somebody mends it. */
-export function lasting(cause: string): Ending {
-  return { cause, isHopeless: true };
-}
-
 export type LifeEvent =
   | { readonly kind: 'stood'; readonly nowMs: number }
   /** `chance`: 0 to 1, spreads servers that ended together by ±20 %. */
-  | { readonly kind: 'ended'; readonly ending: Ending; readonly nowMs: number; readonly chance: number }
-  | { readonly kind: 'stopped'; readonly cause: string };
+  | { readonly kind: 'ended'; readonly cause: Cause; readonly nowMs: number; readonly chance: number }
+  | { readonly kind: 'stopped'; readonly cause: Cause };
 
 /** How long to wait before a list that could not be read is asked for again, in ms. `failures`: in a row, 1 or more. */
 export function listRetryMs(failures: number): number {
@@ -85,23 +68,23 @@ export function lifeAfter(life: Life, event: LifeEvent): Life {
   }
 }
 
-const FRESH: { readonly failures: number; readonly cause: string | undefined } = {
+const FRESH: { readonly failures: number; readonly cause: Cause | undefined } = {
   failures: 0,
   cause: undefined,
 };
 
 function down(life: Exclude<Life, { state: 'stopped' }>, event: Extract<LifeEvent, { kind: 'ended' }>): Down {
-  const { ending, nowMs, chance } = event;
+  const { cause, nowMs, chance } = event;
   const hasRecovered = life.state === 'up' && nowMs - life.sinceMs > STABLE_AFTER_MS;
   const before = life.state === 'starting' || hasRecovered ? FRESH : life;
   const failures = before.failures + 1;
   const hasStood = life.state === 'up' || (life.state !== 'starting' && life.hasStood);
-  const state = stateAfter(ending, failures);
+  const state = stateAfter(cause, failures);
   const delayMs = state === 'restarting' ? FIRST_DELAY_MS * 2 ** (failures - 1) : REST_MS;
   return {
     state,
     // What keeps it from starting now says more than why it ended once.
-    cause: ending.isHopeless ? ending.cause : (before.cause ?? ending.cause),
+    cause: recoveryOf(cause) === 'time' ? (before.cause ?? cause) : cause,
     hasStood,
     failures,
     endedMs: nowMs,
@@ -109,9 +92,15 @@ function down(life: Exclude<Life, { state: 'stopped' }>, event: Extract<LifeEven
   };
 }
 
-function stateAfter({ isHopeless, isUnauthorized = false }: Ending, failures: number): Down['state'] {
-  if (isHopeless) return isUnauthorized ? 'unauthorized' : 'refused';
-  return failures >= MOST_FAILURES ? 'resting' : 'restarting';
+function stateAfter(cause: Cause, failures: number): Down['state'] {
+  switch (recoveryOf(cause)) {
+    case 'sign_in':
+      return 'unauthorized';
+    case 'change':
+      return 'refused';
+    case 'time':
+      return failures >= MOST_FAILURES ? 'resting' : 'restarting';
+  }
 }
 
 /** Whether a call may wait for a server that is down, because it is about to be tried. */

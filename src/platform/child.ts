@@ -12,6 +12,20 @@ export interface ChildOptions {
   readonly inherits?: 'surroundings' | 'language';
 }
 
+/** Why there is no such process, or not any more. */
+export type ProcessEnd =
+  | {
+      readonly code: 'COMMAND_NOT_FOUND' | 'COMMAND_NOT_EXECUTABLE' | 'CWD_INVALID';
+      readonly command: string;
+    }
+  | { readonly code: 'COMMAND_LINE_TOO_LONG' | 'OPEN_FILES_EXHAUSTED' }
+  /** `error`: the system's name of it. */
+  | { readonly code: 'PROCESS_NOT_STARTED'; readonly error: string }
+  | { readonly code: 'PROCESS_EXITED'; readonly exitCode: number | null }
+  | { readonly code: 'PROCESS_KILLED'; readonly signal: string }
+  /** It goes on, but nobody can talk with it. */
+  | { readonly code: 'STDOUT_CLOSED' | 'STDIN_CLOSED' };
+
 /**
  * What a child inherits: where things are, who the user is, language, proxies, and where Node keeps what it compiled.
  * Nothing else, so that a secret of one server, or ours, is not given to all.
@@ -39,17 +53,15 @@ export class Child {
   /** Without streams, or undefined, where it could not be started. */
   readonly #process: ChildProcess | undefined;
   #isEnding = false;
-  #isUnstartable = false;
   /**
-   * Resolves with the first cause, a phrase, once the process and its whole group are gone. A process with which
-   * nobody can talk any more, as it closed its stdin or stdout, is ended.
+   * Resolves with the first cause once the process and its whole group are gone. A process with which nobody can talk any
+   * more, as it closed its stdin or stdout, is ended.
    */
-  readonly ended: Promise<string>;
+  readonly ended: Promise<ProcessEnd>;
 
   constructor(options: ChildOptions) {
     const started = start(options);
     if (started instanceof Error) {
-      this.#isUnstartable = isLasting(started);
       this.ended = Promise.resolve(startFailure(options.command, started));
       return;
     }
@@ -63,11 +75,6 @@ export class Child {
 
   get pid(): number | undefined {
     return this.#process?.pid;
-  }
-
-  /** There is no such command, or it may not be executed: known once `ended` has resolved. */
-  get isUnstartable(): boolean {
-    return this.#isUnstartable;
   }
 
   /** Writes one message in pieces, in one system call where it can. */
@@ -128,33 +135,30 @@ export class Child {
     if (this.pid !== undefined) signalGroup(this.pid, name);
   }
 
-  async #watch(child: ChildProcess, command: string): Promise<string> {
-    const exited = new Promise<string>((resolve) => {
-      child.once('error', (error) => {
-        this.#isUnstartable = isLasting(error);
-        resolve(startFailure(command, error));
-      });
-      child.once('exit', (code, signal) =>
-        resolve(signal === null ? `exited with code ${String(code)}` : `was ended by ${signal}`),
+  async #watch(child: ChildProcess, command: string): Promise<ProcessEnd> {
+    const exited = new Promise<ProcessEnd>((resolve) => {
+      child.once('error', (error) => resolve(startFailure(command, error)));
+      child.once('exit', (exitCode, signal) =>
+        resolve(signal === null ? { code: 'PROCESS_EXITED', exitCode } : { code: 'PROCESS_KILLED', signal }),
       );
     });
-    const cause = await Promise.race([exited, this.#fallenSilent(child, exited)]);
-    if (child.pid === undefined) return cause;
+    const end = await Promise.race([exited, this.#fallenSilent(child, exited)]);
+    if (child.pid === undefined) return end;
     child.stdin?.end();
     await sweep(child.pid);
     await exited;
-    return cause;
+    return end;
   }
 
-  /** Resolves with the cause when the process lives on without its stdin or stdout. */
-  async #fallenSilent(child: ChildProcess, exited: Promise<string>): Promise<string> {
-    const cause = await new Promise<string>((resolve) => {
+  /** Resolves when the process lives on without its stdin or stdout. */
+  async #fallenSilent(child: ChildProcess, exited: Promise<ProcessEnd>): Promise<ProcessEnd> {
+    const end = await new Promise<ProcessEnd>((resolve) => {
       for (const event of ['end', 'error'])
-        child.stdout?.once(event, () => resolve('closed its stdout without ending'));
-      child.stdin?.on('error', () => resolve('closed its stdin without ending'));
+        child.stdout?.once(event, () => resolve({ code: 'STDOUT_CLOSED' }));
+      child.stdin?.on('error', () => resolve({ code: 'STDIN_CLOSED' }));
     });
     await atMost(exited, MOMENT_MS);
-    return this.#isEnding ? exited : cause;
+    return this.#isEnding ? exited : end;
   }
 }
 
@@ -172,28 +176,22 @@ function start({ command, args, cwd, env, inherits }: ChildOptions): ChildProces
   }
 }
 
-/** Not so where the system is only short of something. */
-function isLasting({ code }: NodeJS.ErrnoException): boolean {
-  return code === 'ENOENT' || code === 'EACCES' || code === 'ENOTDIR' || code === 'E2BIG';
-}
-
-/** A phrase; what Node says beside the code may hold arguments, and these may be secret. */
-function startFailure(command: string, error: NodeJS.ErrnoException): string {
-  const shown = JSON.stringify(command);
+/** What Node says beside the code may hold arguments, and these may be secret. */
+function startFailure(command: string, error: NodeJS.ErrnoException): ProcessEnd {
   switch (error.code) {
     case 'ENOENT':
-      return `cannot be started: there is no command ${shown}, or its cwd does not exist`;
+      return { code: 'COMMAND_NOT_FOUND', command };
     case 'EACCES':
-      return `cannot be started: ${shown} may not be executed`;
+      return { code: 'COMMAND_NOT_EXECUTABLE', command };
     case 'ENOTDIR':
-      return `cannot be started: its cwd is no folder, or ${shown} lies in something that is none`;
+      return { code: 'CWD_INVALID', command };
     case 'E2BIG':
-      return 'cannot be started: its arguments or its environment are too long';
+      return { code: 'COMMAND_LINE_TOO_LONG' };
     case 'EMFILE':
     case 'ENFILE':
-      return 'cannot be started: too many files are open';
+      return { code: 'OPEN_FILES_EXHAUSTED' };
     default:
-      return `cannot be started: ${error.code ?? error.message}`;
+      return { code: 'PROCESS_NOT_STARTED', error: error.code ?? error.message };
   }
 }
 

@@ -15,6 +15,20 @@ export interface HttpRequest {
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
+/** Why there is no connection, or not any more. `error`: the name that Node, undici or OpenSSL gives to it. */
+export type ConnectionFault =
+  | { readonly code: 'CONNECTION_REFUSED' | 'CONNECTION_TIMEOUT' | 'CONNECTION_CLOSED' }
+  | {
+      readonly code:
+        'CONNECTION_FAILED' | 'HOST_UNKNOWN' | 'NETWORK_UNREACHABLE' | 'CERTIFICATE_INVALID' | 'TLS_FAILED';
+      readonly error: string;
+    }
+  | {
+      readonly code: 'ADDRESS_NOT_ALLOWED';
+      readonly reaches: readonly Reach[];
+      readonly chosenBy: HttpReach['chosenBy'];
+    };
+
 /** Called in this order: start, data…, then end or error, once. After an abort only error may follow. */
 export interface ResponseHandler {
   /** `hold` stops the bytes that come, or lets them come again. */
@@ -22,7 +36,7 @@ export interface ResponseHandler {
   data(chunk: Buffer): void;
   end(): void;
   /** `isUnreached`: there was no connection, so nothing of the request was sent. */
-  error(cause: string, isUnreached: boolean): void;
+  error(fault: ConnectionFault, isUnreached: boolean): void;
 }
 
 const CONNECT_LIMIT_MS = 10_000;
@@ -31,8 +45,8 @@ const MOST_CONNECTIONS = 256;
 /** Where the connections of a client may lead. */
 export interface HttpReach {
   readonly reaches: ReadonlySet<Reach>;
-  /** A phrase: what to do where its origin leads to such addresses. */
-  readonly remedy: (reaches: readonly Reach[]) => string;
+  /** Who chose the URL: told where its origin leads to other addresses. */
+  readonly chosenBy: 'config' | 'operator' | 'public_source' | 'private_source';
   readonly resolve?: ResolveName | undefined;
 }
 
@@ -77,19 +91,19 @@ interface Way {
   readonly pool: Pool;
   readonly reach: HttpReach | undefined;
   /** Why no connection is made, whatever listens there. */
-  readonly forbidden: string | undefined;
+  readonly forbidden: ConnectionFault | undefined;
 }
 
 /** A literal address is connected to without a look-up. */
-function literalFault(origin: string, reach: HttpReach): string | undefined {
+function literalFault(origin: string, reach: HttpReach): ConnectionFault | undefined {
   const host = new URL(origin).hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) === 0) return undefined;
   const literal = reachOf(host);
-  return reach.reaches.has(literal) ? undefined : forbiddenCause([literal], reach);
+  return reach.reaches.has(literal) ? undefined : notAllowed([literal], reach);
 }
 
-function forbiddenCause(reaches: readonly Reach[], { remedy }: HttpReach): string {
-  return `it leads to a ${reaches.join(' and ')} address, so nothing was sent there: ${remedy(reaches)}`;
+function notAllowed(reaches: readonly Reach[], { chosenBy }: HttpReach): ConnectionFault {
+  return { code: 'ADDRESS_NOT_ALLOWED', reaches, chosenBy };
 }
 
 function dispatch(
@@ -134,8 +148,8 @@ function dispatch(
       onResponseError(_, error) {
         handler.error(
           reach !== undefined && error instanceof ForbiddenAddress
-            ? forbiddenCause(error.reaches, reach)
-            : causeOf(error),
+            ? notAllowed(error.reaches, reach)
+            : faultOf(error),
           UNREACHED.has((error as NodeJS.ErrnoException).code ?? ''),
         );
       },
@@ -161,20 +175,29 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'FORBIDDEN_ADDRESS',
 ]);
 
-/** A phrase that tells people what to look at. */
-function causeOf(error: Error & { readonly code?: string }): string {
-  switch (error.code) {
+function faultOf(thrown: Error & { readonly code?: string }): ConnectionFault {
+  const error = thrown.code ?? thrown.message;
+  switch (error) {
     case 'ECONNREFUSED':
-      return 'nothing listens at its address (ECONNREFUSED)';
+      return { code: 'CONNECTION_REFUSED' };
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `its host name is not known (${error.code})`;
+      return { code: 'HOST_UNKNOWN', error };
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return { code: 'NETWORK_UNREACHABLE', error };
     case 'UND_ERR_CONNECT_TIMEOUT':
-      return 'its host did not answer in time (connect time-out)';
+      return { code: 'CONNECTION_TIMEOUT' };
     case 'ECONNRESET':
     case 'UND_ERR_SOCKET':
-      return 'it closed the connection';
+      return { code: 'CONNECTION_CLOSED' };
     default:
-      return error.code ?? error.message;
+      return { code: tlsCode(thrown.code ?? ''), error };
   }
+}
+
+/** Which of the names of OpenSSL's errors is about the certificate, and which about the rest of the handshake. */
+function tlsCode(name: string): 'CERTIFICATE_INVALID' | 'TLS_FAILED' | 'CONNECTION_FAILED' {
+  if (/CERT|^UNABLE_TO|^HOSTNAME_MISMATCH$/.test(name)) return 'CERTIFICATE_INVALID';
+  return /^ERR_(?:SSL|TLS)_|^EPROTO$/.test(name) ? 'TLS_FAILED' : 'CONNECTION_FAILED';
 }

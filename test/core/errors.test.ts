@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { causeJson } from '../../src/core/cause-text.ts';
 import { EXIT, facesOf, restStatusOf, rpcErrorOf } from '../../src/core/errors.ts';
 import { sentenceOf } from '../../src/core/sentences.ts';
 import type { Refusal, RefusalCode } from '../../src/core/refusal.ts';
@@ -46,10 +47,10 @@ const REFUSALS: Examples = {
   TASK_UNSUPPORTED: ['-32601 200 2', { name: HOSTILE }],
   TASK_REQUIRED: ['-32602 200 2', { name: HOSTILE }],
   CAPABILITY_MISSING: ['-32021 400 2', { requiredCapabilities: { extensions: { 'x/y': {} } } }],
-  SERVER_UNAVAILABLE: ['-32603 200 4', { server: HOSTILE, cause: 'exited with code 7' }],
+  SERVER_UNAVAILABLE: ['-32603 200 4', { server: HOSTILE, cause: { code: 'PROCESS_EXITED', exitCode: 7 } }],
   SERVER_MESSAGE_INVALID: ['-32603 200 4', { server: HOSTILE, reason: 'the member "id" stands there twice' }],
-  SERVER_ENDED: ['-32603 200 4', { server: HOSTILE, cause: 'exited with code 7' }],
-  SERVER_UNREACHED: ['-32603 200 4', { server: HOSTILE, cause: 'it forgot the session' }],
+  SERVER_ENDED: ['-32603 200 4', { server: HOSTILE, cause: { code: 'PROCESS_EXITED', exitCode: 7 } }],
+  SERVER_UNREACHED: ['-32603 200 4', { server: HOSTILE, cause: { code: 'SESSION_EXPIRED' } }],
   SERVER_TIMEOUT: ['-32603 200 4', { server: HOSTILE, limitMs: 1 }],
   SERVER_ASKS: ['-32603 200 1', { server: HOSTILE, reason: 'in a form that is none' }],
   QUESTION_UNANSWERED: ['-32603 200 1', { server: HOSTILE, method: HOSTILE, reason: HOSTILE }],
@@ -81,7 +82,7 @@ const REFUSALS: Examples = {
   SCOPE_MISSING: ['-32600 403 2', { scope: 'mcp' }],
   TOO_MANY_FAILURES: ['-32600 429 4', { waitSeconds: 60 }],
   CLIENT_BUSY: ['-32603 429 4', { limit: 256 }],
-  SERVER_BUSY: ['-32603 200 4', { server: HOSTILE, cause: HOSTILE }],
+  SERVER_BUSY: ['-32603 200 4', { server: HOSTILE, cause: { code: 'PROCESS_NOT_STARTED', error: HOSTILE } }],
   CLIENT_UNKNOWN: ['-32602 400 2', { name: HOSTILE, known: ['cursor', 'vscode'] }],
   CLIENT_ABSENT: ['-32603 500 3', { client: 'Cursor', folder: HOSTILE }],
   CLIENT_NEEDS_COMMAND: ['-32602 400 2', { client: 'Claude Desktop' }],
@@ -170,8 +171,10 @@ describe('a refusal', () => {
       const { rpc } = facesOf(refusal);
       const message = sentenceOf(refusal);
       const legacy = refusal.code === 'RESOURCE_UNKNOWN' ? -32002 : rpc; // it has moved in 2026-07-28
-      expect(rpcErrorOf(refusal, false)).toEqual({ code: rpc, message, data: refusal });
-      expect(rpcErrorOf(refusal, true)).toEqual({ code: legacy, message, data: refusal });
+      const cause = 'cause' in refusal ? refusal.cause : undefined;
+      const data = { ...refusal, ...(cause !== undefined && causeJson(cause)) };
+      expect(rpcErrorOf(refusal, false)).toEqual({ code: rpc, message, data });
+      expect(rpcErrorOf(refusal, true)).toEqual({ code: legacy, message, data });
     }
   });
 
@@ -191,7 +194,9 @@ describe('a refusal', () => {
     expect(sentenceOf({ code: 'NAME_AMBIGUOUS', name: 'a', candidates: ['b', 'c'] })).toBe(
       'The name "a" fits more than one. Use one of: b, c.',
     );
-    expect(sentenceOf({ code: 'SERVER_ENDED', server: 's', cause: 'exited with code 7' })).toBe(
+    expect(
+      sentenceOf({ code: 'SERVER_ENDED', server: 's', cause: { code: 'PROCESS_EXITED', exitCode: 7 } }),
+    ).toBe(
       'Server "s" ended before it answered: exited with code 7. The call may have had its effect; it was not repeated.',
     );
   });
@@ -219,7 +224,13 @@ describe('a refusal', () => {
     // 8-bit CSI, DEL, a line separator, and an override of the direction
     for (const control of ['\u009b', '\u007f', '\u2028', '\u202e']) {
       expect(sentenceOf({ code: 'PROMPT_UNKNOWN', name: control })).not.toContain(control);
-      expect(sentenceOf({ code: 'SERVER_ENDED', server: 's', cause: `a${control}b` })).not.toContain(control);
+      expect(
+        sentenceOf({
+          code: 'SERVER_ENDED',
+          server: 's',
+          cause: { code: 'PROCESS_NOT_STARTED', error: `a${control}b` },
+        }),
+      ).not.toContain(control);
     }
   });
 });

@@ -15,7 +15,6 @@ function up(tools: readonly DeclaredHints[], offered?: OfferFacts): ServerFacts 
   const condition = { kind: 'up', era: 'legacy', revision: '2025-11-25', stoodAfterMs: 1 } as const;
   return {
     name: 'a',
-    way: 'stdio',
     isolation: 'shared',
     condition: { ...condition, tools, listFaults: [], offered },
     warnings: [],

@@ -1,26 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Cause } from '../../src/core/cause.ts';
 import {
   BORN,
   isWorthWaiting,
-  lasting,
   lifeAfter,
-  passing,
   type Down,
-  type Ending,
   type Life,
   type LifeEvent,
 } from '../../src/core/supervision.ts';
 
-const ended = (ending: Ending, nowMs = 0, chance = 0.5): LifeEvent => ({
+const ended = (cause: Cause, nowMs = 0, chance = 0.5): LifeEvent => ({
   kind: 'ended',
-  ending,
+  cause,
   nowMs,
   chance,
 });
 const stood = (nowMs: number): LifeEvent => ({ kind: 'stood', nowMs });
-const STOPPED: LifeEvent = { kind: 'stopped', cause: 'the end' };
-const BROKEN = passing('exited with code 1');
+const exited = (exitCode: number): Cause => ({ code: 'PROCESS_EXITED', exitCode });
+const SHUTDOWN: Cause = { code: 'SHUTTING_DOWN' };
+const STOPPED: LifeEvent = { kind: 'stopped', cause: SHUTDOWN };
+const BROKEN = exited(1);
+const NO_COMMAND: Cause = { code: 'COMMAND_NOT_FOUND', command: 'x' };
 
 function lifeOf(...events: readonly LifeEvent[]): Life {
   return events.reduce(lifeAfter, BORN);
@@ -54,23 +55,19 @@ describe('a server that ends', () => {
   });
 
   it('keeps the first cause of its trouble, however it fails afterwards', () => {
-    const trouble = [
-      stood(0),
-      ended(passing('was ended by SIGSEGV'), 1),
-      ended(passing('exited with code 2'), 2),
-    ];
-    expect(downOf(...trouble).cause).toBe('was ended by SIGSEGV');
-    expect(downOf(...trouble, stood(3), ended(passing('exited with code 3'), 4))).toMatchObject({
-      cause: 'was ended by SIGSEGV',
+    const trouble = [stood(0), ended({ code: 'PROCESS_KILLED', signal: 'SIGSEGV' }, 1), ended(exited(2), 2)];
+    expect(downOf(...trouble).cause).toEqual({ code: 'PROCESS_KILLED', signal: 'SIGSEGV' });
+    expect(downOf(...trouble, stood(3), ended(exited(3), 4))).toMatchObject({
+      cause: { code: 'PROCESS_KILLED', signal: 'SIGSEGV' },
       failures: 3,
     });
   });
 
   it('after it stood for more than ten seconds is in a new trouble', () => {
-    const late = [ended(BROKEN, 0), stood(1_000), ended(passing('exited with code 9'), 11_001)];
+    const late = [ended(BROKEN, 0), stood(1_000), ended(exited(9), 11_001)];
     expect(downOf(...late)).toEqual({
       state: 'restarting',
-      cause: 'exited with code 9',
+      cause: exited(9),
       hasStood: true,
       failures: 1,
       endedMs: 11_001,
@@ -78,19 +75,19 @@ describe('a server that ends', () => {
     });
   });
 
-  it('for want of a sign-in waits for that, with the command, and is tried once a minute', () => {
-    const ending = { cause: 'it waits for authorization', isHopeless: true, isUnauthorized: true };
-    expect(downOf(ended(ending, 100))).toMatchObject({
+  it('for want of a sign-in waits for that, and is tried once a minute', () => {
+    const cause: Cause = { code: 'SIGN_IN_NEEDED', server: 's', subject: 'local' };
+    expect(downOf(ended(cause, 100))).toMatchObject({
       state: 'unauthorized',
-      cause: 'it waits for authorization',
+      cause,
       nextMs: 60_100,
     });
   });
 
   it('for a lasting reason is refused, with that reason, and tried once a minute', () => {
-    expect(downOf(stood(0), ended(BROKEN, 1), ended(lasting('there is no such command'), 2))).toEqual({
+    expect(downOf(stood(0), ended(BROKEN, 1), ended(NO_COMMAND, 2))).toEqual({
       state: 'refused',
-      cause: 'there is no such command',
+      cause: NO_COMMAND,
       hasStood: true,
       failures: 2,
       endedMs: 2,
@@ -107,7 +104,7 @@ describe('a call', () => {
 
   it('wakes a server that rests or was refused, but not within five seconds of its last try', () => {
     const resting = downOf(stood(0), ...Array.from({ length: 6 }, () => ended(BROKEN, 100)));
-    const refused = downOf(ended(lasting('no such command'), 100));
+    const refused = downOf(ended(NO_COMMAND, 100));
     for (const life of [resting, refused])
       expect([isWorthWaiting(life, 5_099), isWorthWaiting(life, 5_100)]).toEqual([false, true]);
   });
@@ -120,13 +117,13 @@ it('a life that was stopped stays so, and a server that stands is up whatever it
       .record({
         nowMs: fc.nat(),
         chance: fc.double({ min: 0, max: 1, noNaN: true }),
-        isHopeless: fc.boolean(),
+        cause: fc.constantFrom(BROKEN, NO_COMMAND),
       })
-      .map(({ nowMs, chance, isHopeless }) => ended({ cause: 'x', isHopeless }, nowMs, chance)),
+      .map(({ nowMs, chance, cause }) => ended(cause, nowMs, chance)),
   );
   fc.assert(
     fc.property(fc.array(event), fc.array(event), (before, after) => {
-      expect(lifeOf(...before, STOPPED, ...after)).toEqual({ state: 'stopped', cause: 'the end' });
+      expect(lifeOf(...before, STOPPED, ...after)).toEqual({ state: 'stopped', cause: SHUTDOWN });
       expect(lifeOf(...before, stood(7)).state).toBe('up');
     }),
   );

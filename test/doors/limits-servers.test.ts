@@ -43,6 +43,7 @@ describe('a server that takes two requests at a time, with two that wait', () =>
         code: 'SERVER_BUSY',
         server: 'c',
         cause: '2 requests wait for it, and no more may (limits.queuePerServer)',
+        causeCode: 'QUEUE_FULL',
       },
     });
     expect(await pipe.call('plain_label')).toBe('plain');

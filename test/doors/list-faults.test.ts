@@ -72,7 +72,7 @@ describe('a server', () => {
       state: 'up',
       era: 'legacy',
       revision: '2025-11-25',
-      listFaults: [{ list: 'tools', cause }],
+      listFaults: [{ list: 'tools', cause, causeCode: 'LIST_REFUSED' }],
     });
     expect(at(health, 'status')).toBe('degraded');
     expect(assay.stderr()).toContain(cause);

@@ -44,6 +44,7 @@ describe('a server that has people sign in', () => {
     expect(before).toMatchObject({
       state: 'unauthorized',
       cause: 'it waits for authorization; run `assay auth remote`',
+      causeCode: 'SIGN_IN_NEEDED',
     });
     const done = await signIn('remote', { config, home });
     expect(done).toMatchObject({

@@ -56,6 +56,7 @@ describe('the state of a server', () => {
     kill(pid, 'SIGKILL');
     expect(await reaches('crasher', 'restarting')).toMatchObject({
       cause: 'was ended by SIGKILL',
+      causeCode: 'PROCESS_KILLED',
       failures: 1,
     });
     await reaches('crasher', 'up');

@@ -139,6 +139,7 @@ describe('any body', () => {
         ...(one as object),
         state: '',
         cause: '',
+        causeCode: '',
         reachable: '',
         toolCount: 0,
       }));

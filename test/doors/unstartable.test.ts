@@ -39,6 +39,7 @@ describe('a server that hangs up and lives on', () => {
       code: 'SERVER_ENDED',
       server: 'deaf',
       cause: 'closed its stdout without ending',
+      causeCode: 'STDOUT_CLOSED',
     });
     expect(await pipe.call('deaf_hear')).toBe('yes');
   });
@@ -52,6 +53,7 @@ describe('a server that hangs up and lives on', () => {
       code: 'SERVER_ENDED',
       server: 'deaf',
       cause: 'closed its stdin without ending',
+      causeCode: 'STDIN_CLOSED',
     });
     expect(await pipe.call('deaf_hear')).toBe('yes');
   });

@@ -76,7 +76,7 @@ describe('a list with twins', () => {
     );
     expect(read).toEqual({
       ok: false,
-      error: 'tools/list was answered by a result that is no list: it has no "tools" array',
+      error: { code: 'LIST_INVALID', method: 'tools/list', reason: 'it has no "tools" array' },
     });
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { judgeServers } from '../../src/core/judge-servers.ts';
-import { passing } from '../../src/core/supervision.ts';
 import { conditionsOf, lackOf } from '../../src/gateway/catalog/condition.ts';
 import { LIST_KINDS, LISTS, readList } from '../../src/gateway/catalog/inventory.ts';
 import { Catalog } from '../../src/gateway/catalog/catalog.ts';
@@ -47,21 +46,24 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
     readList(link({ [kind]: error }), kind, reading);
 
   it('is a fault with the method, the code and the message', async () => {
-    expect(await read(FETCH_FAILED)).toEqual({ ok: false, error: `${method} failed: -32603 fetch failed` });
+    expect(await read(FETCH_FAILED)).toEqual({
+      ok: false,
+      error: { code: 'LIST_REFUSED', method, error: '-32603', message: 'fetch failed' },
+    });
   });
 
   it('is bounded and obeyed by no terminal', async () => {
     const hostile = JSON.stringify(`\u001b[2J${'x'.repeat(10_000)}`);
     expect(await read(`"error":{"code":-1,"message":${hostile}}`)).toEqual({
       ok: false,
-      error: `${method} failed: -1 \\u001b[2J${'x'.repeat(196)}…`,
+      error: { code: 'LIST_REFUSED', method, error: '-1', message: `\\u001b[2J${'x'.repeat(196)}…` },
     });
   });
 
   it('has words for an error without any', async () => {
     expect(await read('"error":{}')).toEqual({
       ok: false,
-      error: `${method} failed: (no code) (no message)`,
+      error: { code: 'LIST_REFUSED', method, error: '(no code)', message: '(no message)' },
     });
   });
 
@@ -77,7 +79,7 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
       era: 'legacy',
       revision: '2025-11-25',
       ...(kind !== 'tools' && { tools: 0 }),
-      listFaults: [{ list: kind, cause }],
+      listFaults: [{ list: kind, cause, causeCode: 'LIST_REFUSED' }],
     });
     expect(healthOf(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('degraded');
     expect(condition && lackOf(condition)).toBe(`server a is up, but ${cause}`);
@@ -87,14 +89,14 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
   it('is a problem for the doctor', async () => {
     const examined = await examineServers({
       catalog: openCatalog({ [kind]: FETCH_FAILED }),
-      connectAgain: () => Promise.resolve(err(passing('not again'))),
+      connectAgain: () => Promise.resolve(err({ code: 'START_FAILED' })),
       heardOf: () => ({ stderr: [], warnings: [] }),
       mask: (text) => text,
       onNews: () => undefined,
       signal: new AbortController().signal,
     });
     const [finding] = judgeServers(examined, new Set());
-    expect(finding?.level).toBe('problem');
+    expect([finding?.level, finding?.code]).toEqual(['problem', 'LIST_REFUSED']);
     expect(finding?.says).toContain(`${method} failed: -32603 fetch failed`);
   });
 });

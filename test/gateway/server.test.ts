@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
+import type { Cause } from '../../src/core/cause.ts';
 import { err } from '../../src/core/result.ts';
-import { lasting } from '../../src/core/supervision.ts';
 import { listed, standing } from './listed-server.ts';
 
 it('the link of a server that stands is there at once; of one that was stopped it never will be', async () => {
@@ -17,10 +17,11 @@ it('the link of a server that stands is there at once; of one that was stopped i
   expect(await server.whenUp(new Cancellation())).toEqual({ ok: false, error: { code: 'SHUTTING_DOWN' } });
 });
 it('a server that could not be started says why to all that wait for it', async () => {
-  const server = listed('a', {}, { connect: () => Promise.resolve(err(lasting('no such command'))) });
+  const cause: Cause = { code: 'COMMAND_NOT_FOUND', command: 'x' };
+  const server = listed('a', {}, { connect: () => Promise.resolve(err(cause)) });
   server.start();
   const waits = [server.whenUp(new Cancellation()), server.whenUp(new Cancellation())];
-  const refusal = { ok: false, error: { code: 'SERVER_UNAVAILABLE', server: 'a', cause: 'no such command' } };
+  const refusal = { ok: false, error: { code: 'SERVER_UNAVAILABLE', server: 'a', cause } };
   expect(await Promise.all(waits)).toEqual([refusal, refusal]);
   await server.stop();
 });

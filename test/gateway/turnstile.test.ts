@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Cause } from '../../src/core/cause.ts';
 import { Cancellation } from '../../src/core/cancellation.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import { Turnstile } from '../../src/gateway/catalog/turnstile.ts';
@@ -43,7 +44,7 @@ function ask(gate: Turnstile, bytes = 1, timeoutMs = 60_000, subject = 'a'): Ask
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-const busy = (cause: string): Refusal => ({ code: 'SERVER_BUSY', server: 's', cause });
+const busy = (cause: Cause): Refusal => ({ code: 'SERVER_BUSY', server: 's', cause });
 
 describe('subjects that share a server', () => {
   const by = (gate: Turnstile, subject: string): Asked => ask(gate, 1, 60_000, subject);
@@ -66,7 +67,7 @@ describe('subjects that share a server', () => {
     const modest = [by(gate, 'modest'), by(gate, 'modest')];
     const [greedyAgain, modestAgain] = [by(gate, 'greedy'), by(gate, 'modest')];
     await turn();
-    const refused = busy('4 requests wait for it, and no more may (limits.queuePerServer)');
+    const refused = busy({ code: 'QUEUE_FULL', waiting: 4 });
     expect(greedy.map(({ outcome }) => outcome)).toEqual([refused, refused, undefined, undefined]);
     expect(modest.map(({ outcome }) => outcome)).toEqual([undefined, undefined]);
     expect([greedyAgain.outcome, modestAgain.outcome]).toEqual([refused, refused]);
@@ -159,7 +160,7 @@ describe('a turnstile', () => {
       'in',
       'in',
       undefined,
-      busy('1 requests wait for it, and no more may (limits.queuePerServer)'),
+      busy({ code: 'QUEUE_FULL', waiting: 1 }),
     ]);
     expect([gate.inFlight, gate.waiting]).toEqual([2, 1]);
     gate.leave('a');
@@ -184,7 +185,7 @@ describe('a turnstile', () => {
     expect(asked.map(({ outcome }) => outcome)).toEqual([
       undefined,
       undefined,
-      busy('the requests that wait for it may not hold more bytes (limits.backlogBytes)'),
+      busy({ code: 'QUEUE_TOO_LARGE' }),
     ]);
     const other = turnstile({ most: 1, mostBytes: 100 });
     ask(other);
@@ -218,7 +219,7 @@ describe('a turnstile', () => {
     await turn();
     expect(asked.map(({ outcome }) => outcome)).toEqual([
       undefined,
-      busy('the requests that wait for it may not hold more bytes (limits.backlogBytes)'),
+      busy({ code: 'QUEUE_TOO_LARGE' }),
       undefined,
     ]);
   });
@@ -230,8 +231,8 @@ describe('a turnstile', () => {
     const asked = [ask(full, 1, 20), ask(deaf, 1, 20)];
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(asked.map(({ outcome }) => outcome)).toEqual([
-      busy('1 requests are under way, and this one waited for 20 ms (limits.requestsPerServer)'),
-      busy('it has not read what it was sent, and this request waited for 20 ms'),
+      busy({ code: 'REQUESTS_IN_FLIGHT', inFlight: 1, waitedMs: 20 }),
+      busy({ code: 'INPUT_NOT_READ', waitedMs: 20 }),
     ]);
     expect([full.waiting, deaf.waiting]).toEqual([0, 0]);
   });

@@ -4,7 +4,6 @@ import { err } from '../../src/core/result.ts';
 import { sentenceOf } from '../../src/core/sentences.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
-import { passing } from '../../src/core/supervision.ts';
 import type { ListKind } from '../../src/gateway/ports/link.ts';
 import type { Server } from '../../src/gateway/catalog/server.ts';
 import { View } from '../../src/gateway/catalog/view.ts';
@@ -103,7 +102,8 @@ describe('a template is had by', () => {
 });
 
 describe('a tool', () => {
-  const failing = (cause: string) => () => Promise.resolve(err(passing(cause)));
+  const failing = (exitCode: number) => () =>
+    Promise.resolve(err({ code: 'PROCESS_EXITED', exitCode } as const));
 
   it('is found by its public name, or by its own at the endpoint of its server', async () => {
     const a = listed('a', { tools: [tool('x')] });
@@ -140,13 +140,15 @@ describe('a tool', () => {
   });
 
   it('that may be on a server that is away is not called unknown', async () => {
-    const a = await stand(listed('a', {}, { connect: failing('it is broken') }));
+    const a = await stand(listed('a', {}, { connect: failing(7) }));
     const starting = listed('b');
     const view = viewOf([a, starting, listed('bare', {}, { prefix: false })]);
-    expect(told(await view.tool('a_x'))).toBe('Server "a" is not available: it is broken.');
+    expect(told(await view.tool('a_x'))).toBe('Server "a" is not available: exited with code 7.');
     expect(told(await view.tool('b_x'))).toBe('Server "b" is not available: it has not started yet.');
     expect(told(await view.tool('c_x'))).toContain('No tool is called "c_x"');
-    expect(told(await viewOf([a], false).prompt('x'))).toBe('Server "a" is not available: it is broken.');
+    expect(told(await viewOf([a], false).prompt('x'))).toBe(
+      'Server "a" is not available: exited with code 7.',
+    );
     await a.stop();
   });
 
@@ -169,11 +171,11 @@ describe('a tool', () => {
 
 describe('the page of a server alone', () => {
   it('is refused with the cause where the server never stood', async () => {
-    const a = await stand(listed('a', {}, { connect: () => Promise.resolve(err(passing('it is broken'))) }));
+    const a = await stand(listed('a', {}, { connect: () => Promise.resolve(err({ code: 'START_FAILED' })) }));
     const page = await viewOf([a], false).page('tools', 'legacy', undefined);
     expect(page).toEqual({
       ok: false,
-      error: { code: 'SERVER_UNAVAILABLE', server: 'a', cause: 'it is broken' },
+      error: { code: 'SERVER_UNAVAILABLE', server: 'a', cause: { code: 'START_FAILED' } },
     });
     expect((await viewOf([a]).page('tools', 'legacy', undefined)).ok).toBe(true);
     await a.stop();

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Child } from '../../src/platform/child.ts';
+import { Child, type ProcessEnd } from '../../src/platform/child.ts';
 import { isAlive, killLater } from '../support/endings.ts';
 import { ROOT, tempDir, writeText } from '../support/place.ts';
 
@@ -13,7 +13,7 @@ function scripted(script: string): Child {
 }
 
 /** The cause of the end of one that cannot be started, after everything was tried with it. */
-async function causeOf(options: Partial<ConstructorParameters<typeof Child>[0]>): Promise<string> {
+async function causeOf(options: Partial<ConstructorParameters<typeof Child>[0]>): Promise<ProcessEnd> {
   const child = new Child({ command: process.execPath, args: [], cwd: '/', env: {}, ...options });
   child.onOutput(() => undefined);
   child.onErrorOutput(() => undefined);
@@ -27,34 +27,36 @@ async function causeOf(options: Partial<ConstructorParameters<typeof Child>[0]>)
 }
 
 describe('a child that cannot be started', () => {
-  it('ends with a phrase that says why, and nothing is thrown', async () => {
+  it('ends with a code that says why, and nothing is thrown', async () => {
     const file = writeText('x');
-    expect(await causeOf({ command: 'no-such-command' })).toBe(
-      'cannot be started: there is no command "no-such-command", or its cwd does not exist',
-    );
-    expect(await causeOf({ cwd: file })).toBe(
-      `cannot be started: its cwd is no folder, or ${JSON.stringify(process.execPath)} lies in something that is none`,
-    );
-    expect(await causeOf({ command: join(file, 'x') })).toBe(
-      `cannot be started: its cwd is no folder, or ${JSON.stringify(join(file, 'x'))} lies in something that is none`,
-    );
-    expect(await causeOf({ args: ['x'.repeat(200_000)] })).toBe(
-      'cannot be started: its arguments or its environment are too long',
-    );
-    expect(await causeOf({ command: file })).toMatch(/^cannot be started: /);
-    expect(await causeOf({ command: '' })).toMatch(/^cannot be started: /);
+    expect(await causeOf({ command: 'no-such-command' })).toEqual({
+      code: 'COMMAND_NOT_FOUND',
+      command: 'no-such-command',
+    });
+    expect(await causeOf({ cwd: file })).toEqual({ code: 'CWD_INVALID', command: process.execPath });
+    expect(await causeOf({ command: join(file, 'x') })).toEqual({
+      code: 'CWD_INVALID',
+      command: join(file, 'x'),
+    });
+    expect(await causeOf({ args: ['x'.repeat(200_000)] })).toEqual({ code: 'COMMAND_LINE_TOO_LONG' });
+    expect(await causeOf({ command: file })).toEqual({ code: 'COMMAND_NOT_EXECUTABLE', command: file });
+    expect(await causeOf({ command: '' })).toEqual({
+      code: 'PROCESS_NOT_STARTED',
+      error: 'ERR_INVALID_ARG_VALUE',
+    });
   });
 
   it('does not tell an argument or a variable, as these may be secret', async () => {
-    expect(await causeOf({ args: ['secret\0'] })).toBe('cannot be started: ERR_INVALID_ARG_VALUE');
-    expect(await causeOf({ env: { KEY: 'secret\0' } })).toBe('cannot be started: ERR_INVALID_ARG_VALUE');
+    const invalid = { code: 'PROCESS_NOT_STARTED', error: 'ERR_INVALID_ARG_VALUE' };
+    expect(await causeOf({ args: ['secret\0'] })).toEqual(invalid);
+    expect(await causeOf({ env: { KEY: 'secret\0' } })).toEqual(invalid);
   });
 
-  it('because too many files are open has no streams, and ends with a phrase', () => {
+  it('because too many files are open has no streams, and ends with a code', () => {
     const fixture = join(ROOT, 'test', 'fixtures', 'few-files.ts');
     const script = `ulimit -n 64; exec "${process.execPath}" "${fixture}"`;
     const done = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
-    expect([done.stdout, done.stderr]).toEqual(['cannot be started: too many files are open\n', '']);
+    expect([done.stdout, done.stderr]).toEqual(['OPEN_FILES_EXHAUSTED\n', '']);
   });
 });
 
@@ -64,21 +66,21 @@ describe('a child that lives on', () => {
   it('after it closed its stdout is ended, with that cause', async () => {
     const child = scripted(`${LIVE} require('node:fs').closeSync(1)`);
     child.onOutput(() => undefined);
-    expect(await child.ended).toBe('closed its stdout without ending');
+    expect(await child.ended).toEqual({ code: 'STDOUT_CLOSED' });
     expect(isAlive(child.pid ?? 0)).toBe(false);
   });
 
   it('after it closed its stdin is ended when something is written', async () => {
     const child = scripted(`${LIVE} require('node:fs').closeSync(0); console.log('closed')`);
     child.onOutput(() => child.write([Buffer.from('x\n')]));
-    expect(await child.ended).toBe('closed its stdin without ending');
+    expect(await child.ended).toEqual({ code: 'STDIN_CLOSED' });
     expect(isAlive(child.pid ?? 0)).toBe(false);
   });
 
   it('and does not heed SIGTERM is ended all the same', async () => {
     const child = scripted(`process.on('SIGTERM', () => {}); ${LIVE} require('node:fs').closeSync(1)`);
     child.onOutput(() => undefined);
-    expect(await child.ended).toBe('closed its stdout without ending');
+    expect(await child.ended).toEqual({ code: 'STDOUT_CLOSED' });
     expect(isAlive(child.pid ?? 0)).toBe(false);
   });
 });
@@ -87,13 +89,13 @@ describe('a child that ends', () => {
   it('is told by its exit, although its streams close before', async () => {
     const child = scripted("require('node:fs').closeSync(1); process.exit(7)");
     child.onOutput(() => undefined);
-    expect(await child.ended).toBe('exited with code 7');
+    expect(await child.ended).toEqual({ code: 'PROCESS_EXITED', exitCode: 7 });
   });
 
   it('is told by its exit also where something is written to it at that moment', async () => {
     const child = scripted('console.log(1); process.exit(3)');
     child.onOutput(() => child.write([Buffer.from('x'.repeat(1e6))]));
-    expect(await child.ended).toBe('exited with code 3');
+    expect(await child.ended).toEqual({ code: 'PROCESS_EXITED', exitCode: 3 });
   });
 
   it('in good order may close its stdout first and take its time', async () => {
@@ -104,6 +106,6 @@ describe('a child that ends', () => {
       child.onOutput(() => resolve());
     });
     await child.end();
-    expect(await child.ended).toBe('exited with code 5');
+    expect(await child.ended).toEqual({ code: 'PROCESS_EXITED', exitCode: 5 });
   });
 });

@@ -26,7 +26,7 @@ function feeding(...answers: readonly (readonly string[])[]): ResolveName {
 function ask(origin: string, reaches: readonly Reach[], resolve?: ResolveName): () => Promise<string> {
   const client = new HttpClient(origin, {
     reaches: new Set(reaches),
-    remedy: () => 'see the settings',
+    chosenBy: 'operator',
     resolve,
   });
   endLater(() => client.close());
@@ -38,14 +38,14 @@ function ask(origin: string, reaches: readonly Reach[], resolve?: ResolveName): 
           start: (status) => done(String(status)),
           data: () => undefined,
           end: () => undefined,
-          error: (cause, isUnreached) => done(`${isUnreached ? 'unsent' : 'sent'}: ${cause}`),
+          error: (fault, isUnreached) => done(`${isUnreached ? 'unsent' : 'sent'}: ${JSON.stringify(fault)}`),
         },
       );
     });
 }
 
-const refused = (reach: Reach): string =>
-  `unsent: it leads to a ${reach} address, so nothing was sent there: see the settings`;
+const refused = (...reaches: readonly Reach[]): string =>
+  `unsent: ${JSON.stringify({ code: 'ADDRESS_NOT_ALLOWED', reaches, chosenBy: 'operator' })}`;
 
 it.each<readonly [string, Reach]>([
   ['127.0.0.1', 'loopback'],
@@ -81,9 +81,7 @@ it('a name is looked at with each connection, so that a later answer of the DNS 
   const once = ask(`http://rebinding.example:${port}`, ['loopback'], resolve);
   expect(await once()).toBe('200');
   expect(await once()).toBe(refused('metadata'));
-  expect(await once()).toBe(
-    'unsent: it leads to a private and metadata address, so nothing was sent there: see the settings',
-  );
+  expect(await once()).toBe(refused('private', 'metadata'));
   expect(visits).toBe(1);
 });
 
@@ -91,4 +89,16 @@ it('of several addresses of a name the allowed ones are used', async () => {
   const port = await serveWeb((_, response) => response.end('here'));
   const both = feeding(['169.254.169.254', '127.0.0.1']);
   expect(await ask(`http://both.example:${port}`, ['loopback'], both)()).toBe('200');
+});
+
+it('where nothing listens the connection is refused, and nothing was sent', async () => {
+  const origin = `http://127.0.0.1:${await freePort()}`;
+  expect(await ask(origin, ['loopback'])()).toBe('unsent: {"code":"CONNECTION_REFUSED"}');
+});
+
+it('a server that speaks no TLS is told from one whose certificate is not trusted', async () => {
+  const port = await serveWeb((_, response) => response.end('here'));
+  expect(await ask(`https://127.0.0.1:${port}`, ['loopback'])()).toMatch(
+    /^sent: {"code":"TLS_FAILED","error":"ERR_SSL_/,
+  );
 });

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { causeText } from '../../src/core/cause-text.ts';
 import { watchFile } from '../../src/adapters/config/watch-file.ts';
 import { openModule } from '../../src/adapters/sources/functions/open-module.ts';
 import type { MadeCall, MadeResult, MadeSource, MadeTools } from '../../src/adapters/sources/made-tool.ts';
@@ -49,7 +50,7 @@ export function openedModule(
   endLater(() => source.close());
   const read = async (): Promise<MadeTools> => {
     const found = await source.read(AbortSignal.timeout(15_000));
-    if (!found.ok) throw new Error(found.error);
+    if (!found.ok) throw new Error(causeText(found.error));
     return found.value;
   };
   const call = async (tool: string, args: object = {}, made: Partial<MadeCall> = {}): Promise<MadeResult> => {
@@ -67,7 +68,7 @@ export function openedModule(
     read,
     fault: async () => {
       const found = await source.read(AbortSignal.timeout(15_000));
-      return found.ok ? 'none' : found.error;
+      return found.ok ? 'none' : causeText(found.error);
     },
     call,
     say: async (...asked) => {

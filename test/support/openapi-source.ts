@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { causeText } from '../../src/core/cause-text.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { openHttp } from '../../src/adapters/sources/http/open-http.ts';
 import type { MadeResult, MadeSource, MadeTool, MadeTools } from '../../src/adapters/sources/made-tool.ts';
@@ -34,7 +35,7 @@ export function openSource(document: string, more: Partial<OpenapiOptions> = {})
 /** What a source has now; fails where it cannot tell. */
 export async function toolsOf(source: MadeSource): Promise<MadeTools> {
   const read = await source.read(AbortSignal.timeout(20_000));
-  if (!read.ok) throw new Error(read.error);
+  if (!read.ok) throw new Error(causeText(read.error));
   return read.value;
 }
 

@@ -1,4 +1,5 @@
 import type { OAuthError } from '@modelcontextprotocol/client';
+import type { Cause } from '../../core/cause.ts';
 import { chooserOfNamed, reachRemedy, type ReachRules, type UrlChooser } from '../../core/reach.ts';
 import { reachesOf } from '../../platform/addresses.ts';
 import { openCarefulFetch, Unfetched, type CarefulFetch } from '../../platform/careful-fetch.ts';
@@ -39,13 +40,19 @@ export async function openFetchFor(
   });
 }
 
-/** What became of a wish for a new access token. Causes are phrases, without anything secret. */
+/** Why the issuer could not be asked; without what somebody signs in for. */
+export type RenewalFault =
+  | { readonly code: 'AUTHORIZATION_SERVER_UNREACHABLE'; readonly reason: string }
+  | { readonly code: 'TOKEN_RESPONSE_INVALID' | 'RENEWAL_LOCKED' }
+  | { readonly code: 'RENEWAL_FAILED'; readonly error: string };
+
+/** What became of a wish for a new access token. Nothing in it is secret. */
 export type Renewal =
   | { readonly kind: 'renewed'; readonly tokens: HeldTokens }
   /** The issuer will not renew these any more. */
-  | { readonly kind: 'ended'; readonly cause: string }
+  | { readonly kind: 'ended'; readonly cause: Cause }
   /** It could not be asked, or was in trouble. */
-  | { readonly kind: 'failed'; readonly cause: string };
+  | { readonly kind: 'failed'; readonly fault: RenewalFault };
 
 /** Asks for a new access token by the refresh token, which may be of no use afterwards (RFC 6749, section 6). */
 export async function renew(
@@ -53,8 +60,7 @@ export async function renew(
   { asked, rules }: { readonly asked: Asked; readonly rules: ReachRules },
   nowMs: () => number,
 ): Promise<Renewal> {
-  if (tokens?.refresh === undefined)
-    return { kind: 'ended', cause: 'its access token has ended, and there is no refresh token' };
+  if (tokens?.refresh === undefined) return { kind: 'ended', cause: { code: 'TOKEN_EXPIRED' } };
   const { refreshAuthorization, OAuthError } = await import('@modelcontextprotocol/client');
   const fetching = await openFetchFor(asked, rules);
   try {
@@ -68,11 +74,14 @@ export async function renew(
     const held = heldTokens(renewed, nowMs());
     return isSendable(held.access)
       ? { kind: 'renewed', tokens: { ...held, scope: held.scope ?? tokens.scope } }
-      : { kind: 'ended', cause: 'its issuer gave an access token that no header can hold' };
+      : { kind: 'ended', cause: { code: 'TOKEN_INVALID' } };
   } catch (error) {
     if (error instanceof OAuthError) return refusedRenewal(error);
-    const cause = error instanceof Unfetched ? error.message : 'its answer was no token response';
-    return { kind: 'failed', cause: `its authorization server ${cause}` };
+    const fault: RenewalFault =
+      error instanceof Unfetched
+        ? { code: 'AUTHORIZATION_SERVER_UNREACHABLE', reason: error.message }
+        : { code: 'TOKEN_RESPONSE_INVALID' };
+    return { kind: 'failed', fault };
   } finally {
     await fetching.close();
   }
@@ -82,10 +91,10 @@ export async function renew(
 const FINAL: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client']);
 
 function refusedRenewal({ code }: OAuthError): Renewal {
-  const said = JSON.stringify(code.slice(0, 100));
+  const error = code.slice(0, 100);
   return FINAL.has(code)
-    ? { kind: 'ended', cause: `its issuer renews the sign-in no more: ${said}` }
-    : { kind: 'failed', cause: `its authorization server answered ${said}` };
+    ? { kind: 'ended', cause: { code: 'RENEWAL_REFUSED', error } }
+    : { kind: 'failed', fault: { code: 'RENEWAL_FAILED', error } };
 }
 
 /** RFC 7009. Whether the issuer took it; false where it offers no revocation or cannot be asked. */

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { Cause } from '../../core/cause.ts';
+import { causeJson } from '../../core/cause-text.ts';
 import type { ReachRules } from '../../core/reach.ts';
-import { authorizationPhrase } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/link.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
 import { pause } from '../../platform/turns.ts';
 import { scopesOf } from '../../protocol/challenge.ts';
-import type { Asked } from './authorization-server.ts';
+import type { Asked, RenewalFault } from './authorization-server.ts';
 import { isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';
 import type { CredentialShelf, Shelved } from './credential-shelf.ts';
 
@@ -34,6 +35,8 @@ const REST_MS = 10_000;
 /** Where tokens are refused again and again, so many are renewed for that within so many ms, and no more. */
 const MOST_RENEWALS = 10;
 const RENEWALS_MS = 60_000;
+/** Most scopes that a cause names. */
+const MOST_NAMED = 10;
 
 const AGAIN: Result<'again', never> = ok('again');
 
@@ -86,8 +89,7 @@ export class HeldCredential implements Authorizer {
     if (challenge.kind === 'too little') return this.#wantMore(challenge.scope);
     const nowMs = performance.now();
     this.#renewalsMs = this.#renewalsMs.filter((atMs) => atMs > nowMs - RENEWALS_MS);
-    if (this.#renewalsMs.length >= MOST_RENEWALS)
-      return err(this.#needed('it refuses every token, however new'));
+    if (this.#renewalsMs.length >= MOST_RENEWALS) return err(this.#needed({ code: 'TOKEN_REFUSED' }));
     if (this.#renewing === undefined) this.#renewalsMs = [...this.#renewalsMs, nowMs];
     return this.#renewOnce();
   }
@@ -97,27 +99,26 @@ export class HeldCredential implements Authorizer {
     await this.#renewing;
   }
 
-  #needed(cause: string | undefined = this.#causeOfNone()): Refusal {
+  #needed(cause: Cause | undefined = this.#causeOfNone()): Refusal {
     const { server, subject } = this.#options;
     return { code: 'AUTHORIZATION_NEEDED', server, subject, ...(cause !== undefined && { cause }) };
   }
 
-  #causeOfNone(): string | undefined {
+  #causeOfNone(): Cause | undefined {
     if (this.#shelved === undefined) return undefined;
-    return this.#shelved.content === undefined
-      ? 'the encryption key is not the one with which the last sign-in was stored'
-      : 'the last sign-in has ended';
+    return { code: this.#shelved.content === undefined ? 'SIGN_IN_UNREADABLE' : 'SIGN_IN_EXPIRED' };
   }
 
   /** More rights come by signing in alone (RFC 6749, section 6); what is wanted is kept for then. */
   async #wantMore(scope: string | undefined): Promise<Result<never, Refusal>> {
     const content = this.#shelved?.content;
-    const wanted = scopesOf(scope).map((one) => JSON.stringify(one.slice(0, 100)));
-    const cause = `it wants more rights than the sign-in has: ${wanted.join(', ') || 'it does not say which'}`;
+    const scopes = scopesOf(scope)
+      .slice(0, MOST_NAMED)
+      .map((one) => one.slice(0, 100));
     const union = scopesOf(content?.wantedScope, scope).slice(0, 50).join(' ');
     if (content !== undefined && union !== (content.wantedScope ?? ''))
       await this.#save({ ...content, wantedScope: union });
-    return err(this.#needed(cause));
+    return err(this.#needed({ code: 'SCOPE_INSUFFICIENT', scopes }));
   }
 
   #renewOnce(): Promise<Result<'again', Refusal>> {
@@ -151,7 +152,7 @@ export class HeldCredential implements Authorizer {
       if (leased.value.kind === 'held') await pause(LEASE_POLL_MS);
       await this.#options.read();
     }
-    return this.#unavailable('another process renews its sign-in and does not come to an end');
+    return this.#unavailable({ code: 'RENEWAL_LOCKED' });
   }
 
   async #renewAlone(
@@ -170,7 +171,7 @@ export class HeldCredential implements Authorizer {
     }
     if (renewal.kind === 'ended') {
       await this.#save({ ...content, tokens: undefined });
-      log.warn(`authorization: ${renewal.cause}`, { server });
+      log.warn('a sign-in has ended', { server, ...causeJson(renewal.cause) });
       return err(this.#needed(renewal.cause));
     }
     this.#restsUntilMs = performance.now() + REST_MS;
@@ -178,7 +179,7 @@ export class HeldCredential implements Authorizer {
     const nowMs = Date.now();
     if (stored !== undefined)
       await store.leaseCredential(stored, { holder, revision: stored.revision, nowMs, untilMs: nowMs });
-    return this.#unavailable(renewal.cause);
+    return this.#unavailable(renewal.fault);
   }
 
   /** Holds at once, and for others when the store has it. Somebody who signed in meanwhile goes before. */
@@ -197,10 +198,9 @@ export class HeldCredential implements Authorizer {
     else await read();
   }
 
-  #unavailable(cause: string): Result<never, Refusal> {
+  #unavailable(fault: RenewalFault): Result<never, Refusal> {
     const { server, subject } = this.#options;
-    const remedy = authorizationPhrase({ server, subject }).replace(/^.*; run/, 'if that lasts, run');
-    return err({ code: 'SERVER_UNAVAILABLE', server, cause: `${cause}; ${remedy}` });
+    return err({ code: 'SERVER_UNAVAILABLE', server, cause: { ...fault, server, subject } });
   }
 }
 

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Node } from 'jsonc-parser';
+import type { Cause } from '../../core/cause.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { settingFault } from '../../core/resolve-settings.ts';
@@ -22,7 +23,7 @@ export interface Config {
   readonly path: string;
   readonly servers: readonly ServerSpec[];
   /** The entries that are so bad that no server can be made of them, each with its first problem. */
-  readonly rejected: readonly { readonly name: string; readonly cause: string }[];
+  readonly rejected: readonly { readonly name: string; readonly cause: Cause }[];
   /** `settings`, by key; only what is known and fits. */
   readonly settings: ReadonlyMap<string, unknown>;
   /** Each cost its entry, or one key outside the entries. */
@@ -84,8 +85,8 @@ export function configIn(file: string, text: string, around: ConfigSurroundings)
   return ok({ path: file, servers, rejected, settings, problems, warnings });
 }
 
-function causeOf({ line, key, reason, remedy }: ConfigProblem): string {
-  return `its entry in the config cannot be used: line ${line}: ${key}: ${reason}. ${remedy}`;
+function causeOf({ line, key, reason, remedy }: ConfigProblem): Cause {
+  return { code: 'ENTRY_INVALID', line, key, reason, remedy };
 }
 
 /** `servers` is VS Code's word. */

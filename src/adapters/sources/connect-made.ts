@@ -1,6 +1,5 @@
 import { chooserOf } from '../../core/reach.ts';
 import { err, ok } from '../../core/result.ts';
-import { passing } from '../../core/supervision.ts';
 import type { Connect, Log, Opening } from '../../gateway/ports/link.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { readTextWithin } from '../../platform/bounded-file.ts';
@@ -76,7 +75,7 @@ async function open(
   const first = await opened.source.read(signal);
   if (first.ok) return ok(new MadeLink({ server, ...opened, first: first.value, events }));
   await opened.source.close();
-  return err(passing(first.error));
+  return first;
 }
 
 async function openLocal(transport: LocalTransport, deps: MadeDeps): Promise<LocalSource> {

@@ -1,3 +1,5 @@
+import type { Cause } from '../../core/cause.ts';
+import { causeText } from '../../core/cause-text.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
@@ -18,7 +20,7 @@ interface OpenModule {
   readonly source: MadeSource;
   readonly endListening: () => void;
   /** What came of a reading that no list waited for, until a list has it. */
-  late?: Result<MadeTools, string> | undefined;
+  late?: Result<MadeTools, Cause> | undefined;
   isAwaited?: boolean;
 }
 
@@ -50,7 +52,7 @@ export class LocalSource implements MadeSource {
     this.#changed();
   }
 
-  async read(signal: AbortSignal): Promise<Result<MadeTools, string>> {
+  async read(signal: AbortSignal): Promise<Result<MadeTools, Cause>> {
     const { tools, modules } = this.#transport;
     const found: Found[] = [];
     const skipped: Skipped[] = [];
@@ -64,7 +66,7 @@ export class LocalSource implements MadeSource {
       if (given.ok) {
         found.push(...given.value.tools.map((tool) => ({ tool, what: `${path}: ${tool.definition.name}` })));
         skipped.push(...given.value.skipped.map(({ what, why }) => ({ what: `${path}: ${what}`, why })));
-      } else skipped.push({ what: path, why: given.error });
+      } else skipped.push({ what: path, why: causeText(given.error) });
     }
     return ok(withoutTwins(found, skipped));
   }
@@ -91,7 +93,7 @@ export class LocalSource implements MadeSource {
   }
 
   /** One that takes long is left out, and tells by itself when it has been read. */
-  async #readModule(key: string, signal: AbortSignal): Promise<Result<MadeTools, string>> {
+  async #readModule(key: string, signal: AbortSignal): Promise<Result<MadeTools, Cause>> {
     const module = this.#modules.get(key);
     if (module === undefined) return ok({ tools: [], skipped: [] });
     const { late } = module;
@@ -101,7 +103,7 @@ export class LocalSource implements MadeSource {
     const given = await atMost(read, READ_WAIT_MS);
     if (given !== undefined) return given;
     if (module.isAwaited !== true) void this.#awaitLate(key, module);
-    return err(`it has not loaded within ${READ_WAIT_MS / 1000} s so far`);
+    return err({ code: 'MODULE_NOT_READY', waitedMs: READ_WAIT_MS });
   }
 
   async #awaitLate(key: string, module: OpenModule): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Cause } from '../../core/cause.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
@@ -41,7 +42,7 @@ export class MadeLink implements Link {
   #unread: MadeTools | undefined;
   #tools: ReadonlyMap<string, MadeTool>;
   #skipped: readonly Skipped[];
-  #ending: string | undefined;
+  #ending: Cause | undefined;
 
   constructor(options: MadeLinkOptions) {
     const { source, first, events } = options;
@@ -85,7 +86,7 @@ export class MadeLink implements Link {
     return;
   }
 
-  async close(cause: string): Promise<void> {
+  async close(cause: Cause): Promise<void> {
     this.#ending ??= cause;
     this.#endListening();
     for (const run of this.#runs) run.end({ code: 'SERVER_ENDED', server: this.#options.server, cause });
@@ -114,7 +115,10 @@ export class MadeLink implements Link {
     this.#skipped = skipped;
     for (const one of skipped)
       if (!told.has(JSON.stringify(one)))
-        log.warn(`${JSON.stringify(one.what)} cannot be used: ${mask(one.why)}`, { server });
+        log.warn(`${JSON.stringify(one.what)} cannot be used: ${mask(one.why)}`, {
+          server,
+          code: 'TOOL_UNUSABLE',
+        });
   }
 
   async #call(ask: Ask): Promise<Result<Reply, Refusal>> {
@@ -162,6 +166,10 @@ function replyOf(
   const [member, text] = 'result' in outcome ? ['result', outcome.result] : ['error', outcome.error];
   const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":0,"${member}":${text}}`));
   if (message.kind !== 'response')
-    return err({ code: 'SERVER_UNAVAILABLE', server, cause: 'what it answered is no result' });
+    return err({
+      code: 'SERVER_UNAVAILABLE',
+      server,
+      cause: { code: 'RESPONSE_INVALID', reason: 'its result is not JSON' },
+    });
   return ok({ message, era: 'legacy' });
 }

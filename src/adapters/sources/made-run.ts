@@ -64,8 +64,14 @@ export class MadeRun {
       const result = fault === undefined ? await tool.run(args.value, this.#call()) : misfit(tool, fault);
       this.#end(ok(resultText(result.isError === true ? masked(result, this.#options.mask) : result)));
     } catch (error) {
-      const cause = error instanceof Error ? error.message : 'it failed in a way that cannot be told';
-      this.#end(err({ code: 'SERVER_UNAVAILABLE', server: this.#options.server, cause }));
+      const reason = error instanceof Error ? error.message : 'it failed in a way that cannot be told';
+      this.#end(
+        err({
+          code: 'SERVER_UNAVAILABLE',
+          server: this.#options.server,
+          cause: { code: 'TOOL_FAILED', reason },
+        }),
+      );
     }
   }
 

@@ -1,3 +1,4 @@
+import type { Cause } from '../../core/cause.ts';
 import type { Result } from '../../core/result.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
 
@@ -60,8 +61,8 @@ export interface MadeTools {
 
 /** Where tools are made. */
 export interface MadeSource {
-  /** What tools there are now. The error is a phrase: why nobody can tell. */
-  read(signal: AbortSignal): Promise<Result<MadeTools, string>>;
+  /** What tools there are now. The error: why nobody can tell. */
+  read(signal: AbortSignal): Promise<Result<MadeTools, Cause>>;
   /** Told when another `read` would bring other tools. The returned function ends it. */
   onChange(listener: () => void): () => void;
   /** Bytes that were sent to what runs its tools, and that it has not taken. Absent: nothing is kept for it. */

@@ -1,3 +1,4 @@
+import { mapTexts } from '../../core/cause.ts';
 import { err } from '../../core/result.ts';
 import type { Connect, LinkEvents } from '../../gateway/ports/link.ts';
 import type { Telemetry } from '../../gateway/ports/telemetry.ts';
@@ -16,9 +17,9 @@ export function maskedConnect(connect: Connect, { meter, mask }: Telemetry): Con
       updated: (uri, note) => events.updated(uri, note),
       missed: () => events.missed(),
       drained: () => events.drained(),
-      ended: (cause) => events.ended(mask(cause)),
+      ended: (cause) => events.ended(mapTexts(cause, mask)),
     };
     const opened = await connect(spec, { ...opening, events: heard });
-    return opened.ok ? opened : err({ ...opened.error, cause: mask(opened.error.cause) });
+    return opened.ok ? opened : err(mapTexts(opened.error, mask));
   };
 }

@@ -22,7 +22,11 @@ export class Asides {
   mayGo(): boolean {
     const { server, log, isTaken } = this.#options;
     if (isTaken()) return true;
-    if (!this.#isTold) log.warn('notifications to a server that does not read are dropped', { server });
+    if (!this.#isTold)
+      log.warn('notifications to a server that does not read are dropped', {
+        server,
+        code: 'INPUT_NOT_READ',
+      });
     this.#isTold = true;
     return false;
   }

@@ -69,8 +69,7 @@ class Exchange {
     const { server } = this.#options;
     const { subject } = this.#authorizer;
     if (this.#retries === MOST_RETRIES) {
-      const cause = 'it refuses every token that it is given';
-      return { code: 'AUTHORIZATION_NEEDED', server, subject, cause };
+      return { code: 'AUTHORIZATION_NEEDED', server, subject, cause: { code: 'TOKEN_REFUSED' } };
     }
     this.#retries += 1;
     const decided = await this.#authorizer.refused(challenge, sent);

@@ -1,3 +1,4 @@
+import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
@@ -28,7 +29,7 @@ export class Conversation {
   readonly #options: ConversationOptions;
   readonly #pending = new Slots<Pending>();
   readonly #questions = new OpenQuestions();
-  #ending: string | undefined;
+  #ending: Cause | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -107,13 +108,13 @@ export class Conversation {
   }
 
   /** One request could not be sent. */
-  failed(id: number, cause: string): void {
+  failed(id: number, cause: Cause): void {
     const pending = this.#pending.get(id);
     if (pending !== undefined) this.#fail(pending, cause);
   }
 
   /** The other side is gone. All that waits is told why; the first cause counts. */
-  end(cause: string): void {
+  end(cause: Cause): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
     for (const pending of this.#pending.all()) this.#fail(pending, cause);
@@ -121,7 +122,7 @@ export class Conversation {
     this.#options.events.ended(cause);
   }
 
-  #fail(pending: Pending, cause: string): void {
+  #fail(pending: Pending, cause: Cause): void {
     pending.fail({ code: 'SERVER_ENDED', server: this.#options.server, cause });
   }
 

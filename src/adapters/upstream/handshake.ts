@@ -1,9 +1,8 @@
 import { Cancellation } from '../../core/cancellation.ts';
-import { facesOf } from '../../core/errors.ts';
-import { authorizationPhrase, sentenceOf } from '../../core/sentences.ts';
+import type { Cause } from '../../core/cause.ts';
+import { boundedText, sentenceOf } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { lasting, passing, type Ending } from '../../core/supervision.ts';
 import { ownAsk, type Ask, type Capabilities, type Opening, type Reply } from '../../gateway/ports/link.ts';
 import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
 import { isParsable, ownRequest, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
@@ -69,7 +68,8 @@ function names(versions: unknown): boolean {
 }
 
 /** Why a handshake failed; with the HTTP status where that was the answer. */
-export interface HandshakeFault extends Ending {
+export interface HandshakeFault {
+  readonly cause: Cause;
   readonly httpStatus: number | undefined;
 }
 
@@ -87,31 +87,25 @@ export async function initialize(
   });
   const reply = await probe(ownAsk(request, Infinity, following(signal)), 'legacy');
   if (!reply.ok)
-    return signal.aborted
-      ? fault(passing('it did not answer "initialize" in time'))
-      : fault(endingOf(reply.error), reply.error);
+    return signal.aborted ? fault({ code: 'HANDSHAKE_TIMEOUT' }) : fault(causeOf(reply.error), reply.error);
   const { result, error } = parsed(reply.value);
   if (!isParsable(reply.value.message))
-    return fault(lasting(`its answer to "initialize" is ${TOO_LARGE_TO_PARSE}`));
-  if (result === undefined)
-    return fault(passing(`it refused "initialize": ${quoted(error?.['message'] ?? 'no reason')}`));
+    return fault({ code: 'HANDSHAKE_TOO_LARGE', reason: TOO_LARGE_TO_PARSE });
+  if (result === undefined) return fault({ code: 'HANDSHAKE_REFUSED', message: quoted(error?.['message']) });
   const version = result['protocolVersion'];
   if (typeof version !== 'string' || eraOf(version) !== 'legacy')
-    return fault(lasting(`it wants protocol version ${quoted(version)}, which Assay does not speak`));
+    return fault({ code: 'PROTOCOL_VERSION_UNSUPPORTED', version: quoted(version) });
   return ok(factsOf(result, 'legacy', version));
 }
 
-function fault(ending: Ending, refusal?: Refusal): Result<never, HandshakeFault> {
+function fault(cause: Cause, refusal?: Refusal): Result<never, HandshakeFault> {
   const httpStatus = refusal?.code === 'SERVER_UNAVAILABLE' ? refusal.httpStatus : undefined;
-  return err({ ...ending, httpStatus });
+  return err({ cause, httpStatus });
 }
 
-const LONGEST_QUOTE = 200;
-
-/** What a server said, inside a phrase of ours. */
-function quoted(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
+/** What a server said; undefined where that is no text. */
+function quoted(value: unknown): string | undefined {
+  return typeof value === 'string' ? boundedText(value) : undefined;
 }
 
 /** A cancellation that follows a signal; for what happens once at a start, as the signal keeps hold of it. */
@@ -122,16 +116,15 @@ function following(signal: AbortSignal): Cancellation {
   return cancellation;
 }
 
-/** Credentials and addresses do not mend themselves. */
-const HOPELESS_ANSWERS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 401, 403]);
-
-/** Why nothing comes of a server that refused so. */
-export function endingOf(refusal: Refusal): Ending {
-  if (refusal.code === 'AUTHORIZATION_NEEDED')
-    return { cause: authorizationPhrase(refusal), isHopeless: true, isUnauthorized: true };
-  const cause = 'cause' in refusal ? refusal.cause : `${sentenceOf(refusal)} (${facesOf(refusal).rpc})`;
-  const status = refusal.code === 'SERVER_UNAVAILABLE' ? refusal.httpStatus : undefined;
-  return { cause, isHopeless: status !== undefined && HOPELESS_ANSWERS.has(status) };
+/** Why nothing comes of a server to which a request was refused so. */
+export function causeOf(refusal: Refusal): Cause {
+  if (refusal.code === 'AUTHORIZATION_NEEDED') return { ...refusal, code: 'SIGN_IN_NEEDED' };
+  if (refusal.code === 'SERVER_MESSAGE_INVALID')
+    return { code: 'RESPONSE_AMBIGUOUS', reason: refusal.reason };
+  // Nobody cancels a handshake but the one who limits its time.
+  if (refusal.code === 'CANCELLED') return { code: 'HANDSHAKE_TIMEOUT' };
+  if ('cause' in refusal) return refusal.cause;
+  return { code: 'REQUEST_REFUSED', error: refusal.code, reason: sentenceOf(refusal) };
 }
 
 function factsOf(result: Readonly<Record<string, unknown>>, era: Era, version: string): Facts {

@@ -1,11 +1,11 @@
+import { recoveryOf, type Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
-import type { Ending } from '../../core/supervision.ts';
 import type { Ask, Link, Reply } from '../../gateway/ports/link.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { Attempt, httpReachOf, type Opening } from './opening.ts';
-import { discover, endingOf, initialize, type Facts } from './handshake.ts';
+import { causeOf, discover, initialize, type Facts } from './handshake.ts';
 import { authorizerOf } from './http-posts.ts';
 import { HttpLink } from './http-link.ts';
 import { openSse } from './sse-link.ts';
@@ -13,7 +13,7 @@ import { openSse } from './sse-link.ts';
 type HttpTransport = Extract<Transport, { kind: 'http' }>;
 
 /** Opens a link over the transport that the config names, or the one that the server turns out to speak. */
-export function connectHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Ending>> {
+export function connectHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Cause>> {
   return transport.flavour === 'sse' ? openSse(opening, transport) : openHttp(opening, transport);
 }
 
@@ -21,7 +21,7 @@ export function connectHttp(opening: Opening, transport: HttpTransport): Promise
  * Streamable HTTP in the era that the server turns out to speak, else the older transport, in the order that
  * 2026-07-28, basic/transports/streamable-http#backward-compatibility, gives.
  */
-async function openHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Ending>> {
+async function openHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Cause>> {
   const { spec, deps, events, signal } = opening;
   const attempt = new Attempt(events);
   const link = new HttpLink({
@@ -40,16 +40,16 @@ async function openHttp(opening: Opening, transport: HttpTransport): Promise<Res
     link.begin(facts.value);
     return ok(link);
   }
-  await link.close('it never stood');
+  await link.close({ code: 'LINK_CLOSED' });
   if (transport.flavour === 'auto' && facts.error.mayBeOlder && !signal.aborted) {
     const older = await openSse(opening, transport);
     if (older.ok) return older;
   }
-  const { mayBeOlder: _, ...ending } = facts.error;
-  return err(ending);
+  return err(facts.error.cause);
 }
 
-interface Failure extends Ending {
+interface Failure {
+  readonly cause: Cause;
   /** The answer was one that a server of the older transport gives. */
   readonly mayBeOlder: boolean;
 }
@@ -62,16 +62,17 @@ async function shakeHands(link: HttpLink, opening: Opening): Promise<Result<Fact
   if (recalled === 'legacy') {
     const facts = await initialize(probe, identity, signal);
     if (facts.ok) return facts;
-    if (facts.error.isUnauthorized === true) return err({ ...facts.error, mayBeOlder: false });
+    const { cause } = facts.error;
+    if (recoveryOf(cause) === 'sign_in') return err({ cause, mayBeOlder: false });
   }
   const discovery = await discover(probe, signal);
   if (discovery.kind === 'modern') return ok(discovery.facts);
   if (discovery.kind === 'failed' && !isEraEvidence(discovery.refusal))
-    return err({ ...endingOf(discovery.refusal), mayBeOlder: false });
+    return err({ cause: causeOf(discovery.refusal), mayBeOlder: false });
   const facts = await initialize(probe, identity, signal);
   if (facts.ok) return facts;
-  const { httpStatus, ...ending } = facts.error;
-  return err({ ...ending, mayBeOlder: httpStatus !== undefined && OLDER_ANSWERS.has(httpStatus) });
+  const { httpStatus, cause } = facts.error;
+  return err({ cause, mayBeOlder: httpStatus !== undefined && OLDER_ANSWERS.has(httpStatus) });
 }
 
 /** What a server of 2024-11-05 answers to a POST where it expects none. */

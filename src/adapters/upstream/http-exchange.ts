@@ -1,4 +1,5 @@
 import { CollectedBytes } from '../../core/collected-bytes.ts';
+import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { HttpClient, HttpRequest, ResponseHeaders } from '../../platform/http-client.ts';
 import { InOrder } from '../../platform/in-order.ts';
@@ -21,9 +22,9 @@ export type HttpEnd =
       readonly refusal?: Refusal;
     }
   /** No connection, so that nothing was sent. */
-  | { readonly kind: 'unreached'; readonly cause: string }
+  | { readonly kind: 'unreached'; readonly cause: Cause }
   /** The connection broke. */
-  | { readonly kind: 'broken'; readonly cause: string };
+  | { readonly kind: 'broken'; readonly cause: Cause };
 
 export interface HttpExchangeOptions {
   readonly client: HttpClient;
@@ -53,7 +54,7 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
   let reader: Reader | undefined;
   let status = 0;
   let headers: ResponseHeaders = {};
-  let broken: string | undefined;
+  let broken: Cause | undefined;
   let isOver = false;
   let lingering: NodeJS.Timeout | undefined;
   const send = options.isStream ? client.stream.bind(client) : client.call.bind(client);
@@ -67,9 +68,9 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
         lingering ??= setTimeout(() => abort(), LINGER_MS);
     });
   const onBroken = (error: unknown): void => {
-    broken = 'it sent a message that is too large';
+    broken = { code: 'MESSAGE_TOO_LARGE', limitBytes: SERVER_MESSAGE_LIMIT };
     options.trail?.forget(); // it would come again
-    log.warn(broken, { server, limitBytes: SERVER_MESSAGE_LIMIT, error: String(error) });
+    log.warn('server sent a message that is too large', { server, ...broken, error: String(error) });
     abort();
   };
   /** All that came is heard before the end is. */

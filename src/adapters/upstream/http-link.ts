@@ -1,3 +1,4 @@
+import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
@@ -28,7 +29,7 @@ interface Open {
   readonly era: Era;
 }
 
-const SESSION_OVER = 'its session is over (HTTP 404)';
+const SESSION_OVER: Cause = { code: 'SESSION_EXPIRED' };
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
 const DELETE_LIMIT_MS = 1_000;
 
@@ -45,7 +46,7 @@ export class HttpLink implements Link {
   readonly #questions = new OpenQuestions();
   #facts: Facts = NO_FACTS;
   #session: string | undefined;
-  #ending: string | undefined;
+  #ending: Cause | undefined;
   #isClosing = false;
   readonly #posts: HttpPosts;
   #listening: Listening | undefined;
@@ -174,13 +175,13 @@ export class HttpLink implements Link {
       this.#session = session;
   }
 
-  async close(cause: string): Promise<void> {
+  async close(cause: Cause): Promise<void> {
     this.#closing.abort();
     this.#isClosing = true;
     if (this.#ending === undefined) {
       this.#end(cause);
       const { server } = this.#options;
-      for (const pending of this.#open.all()) pending.fail({ code: 'SERVER_ENDED', server, cause: cause });
+      for (const pending of this.#open.all()) pending.fail({ code: 'SERVER_ENDED', server, cause });
       // A server may refuse to end sessions, or be gone: nothing depends on the answer.
       if (this.#session !== undefined) await atMost(this.#posts.delete(), DELETE_LIMIT_MS);
     }
@@ -196,7 +197,11 @@ export class HttpLink implements Link {
       else this.#posts.post(refused);
     } else if (message.kind === 'response') {
       if (message.idText === undefined || ownIdOf(message.idText) === expected) pending.answer(message, era);
-      else log.warn('server answered another request than it was asked; that is ignored', { server });
+      else
+        log.warn('server answered another request than it was asked; that is ignored', {
+          server,
+          code: 'RESPONSE_UNMATCHED',
+        });
     } else if (message.kind === 'request') {
       // In the modern era a server requests nothing, and clients send no responses (2026-07-28, streamable-http).
       if (era === 'legacy') pending.asked(message, this.#questions, this.#posts.post);
@@ -274,7 +279,7 @@ export class HttpLink implements Link {
   }
 
   /** The link is of no use any more, whatever becomes of the requests that are open. */
-  #end(cause: string): void {
+  #end(cause: Cause): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
     this.#questions.end();

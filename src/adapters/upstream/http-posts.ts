@@ -1,3 +1,5 @@
+import type { Cause } from '../../core/cause.ts';
+import { causeJson } from '../../core/cause-text.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Ask, LinkEvents, Log } from '../../gateway/ports/link.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
@@ -7,7 +9,7 @@ import * as headers from '../../protocol/headers.ts';
 import { parameterHeaders } from '../../protocol/parameter-values.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import { Asides } from './asides.ts';
-import { endingOf } from './handshake.ts';
+import { causeOf } from './handshake.ts';
 import { type HttpEnd, type HttpExchangeOptions, isSuccess } from './http-exchange.ts';
 import type { Opening } from './opening.ts';
 
@@ -42,7 +44,8 @@ export class HttpPosts {
     this.#posts += 1;
     this.#send('POST', body, (end) => {
       this.#posts -= 1;
-      if (end.kind !== 'answered') log.debug('a notification did not arrive', { server, cause: end.cause });
+      if (end.kind !== 'answered')
+        log.debug('a notification did not arrive', { server, ...causeJson(end.cause) });
     });
   };
 
@@ -95,21 +98,28 @@ export function refusalOfEnd(end: HttpEnd, server: string): Refusal {
 }
 
 /** Why no other request would fare better; undefined: it may. A call that wants more rights than others costs only itself. */
-export function lastCause(end: HttpEnd): string | undefined {
+export function lastCause(end: HttpEnd): Cause | undefined {
   if (end.kind === 'unreached') return end.cause;
   const isWithoutCredentials = end.kind === 'answered' && end.status === 401 && end.refusal !== undefined;
-  return isWithoutCredentials ? endingOf(end.refusal).cause : undefined;
+  return isWithoutCredentials ? causeOf(end.refusal) : undefined;
 }
 
-/** What an answer without a response means, as a phrase. */
-export function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): string {
-  if (isSuccess(status)) return 'its answer ended before the result';
-  if (status === 401 || status === 403)
-    return `it answers HTTP ${status}: it wants other credentials; set "headers" in its config entry`;
-  if (status >= 300 && status < 400)
-    return `it answers HTTP ${status} and points to ${JSON.stringify(String(given['location']).slice(0, 200))}; set that as its "url"`;
-  return `it answers HTTP ${status}`;
+/** What an answer without a response means. */
+export function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): Cause {
+  if (isSuccess(status)) return INCOMPLETE;
+  if (status === 401 || status === 403) return { code: 'CREDENTIALS_REFUSED', status };
+  if (MOVED.has(status)) {
+    const { location } = given;
+    return { code: 'ADDRESS_MOVED', status, location: location && String(location).slice(0, 200) };
+  }
+  if (status === 404 || status === 405) return { code: 'ENDPOINT_NOT_FOUND', status };
+  if (status === 429) return { code: 'RATE_LIMITED', status };
+  return { code: status >= 500 ? 'HTTP_SERVER_ERROR' : 'HTTP_STATUS_UNEXPECTED', status };
 }
+
+const INCOMPLETE: Cause = { code: 'RESPONSE_INCOMPLETE' };
+/** No redirect is followed, so that no credential leaves the origin. */
+const MOVED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** What authorizes the requests of a link; undefined where the config says what to send. */
 export async function authorizerOf({ spec, deps, subject }: Opening): Promise<Authorizer | undefined> {

@@ -87,6 +87,7 @@ function complain(bytes: Buffer, message: NoMessage, { server, log, isQuoted = t
   const text = isQuoted ? bytes.toString('utf8', 0, LONGEST_QUOTED) : undefined;
   log.warn('server sent what is no JSON-RPC message; it is ignored', {
     server,
+    code: 'MESSAGE_INVALID',
     reason: message.reason,
     bytes: bytes.length,
     ...(text !== undefined && { text }),
@@ -98,7 +99,7 @@ function complain(bytes: Buffer, message: NoMessage, { server, log, isQuoted = t
 export function refusalFor({ fault, reason }: NoMessage, server: string): Refusal {
   return fault === 'ambiguous'
     ? { code: 'SERVER_MESSAGE_INVALID', server, reason }
-    : { code: 'SERVER_ENDED', server, cause: `it answered with what is no JSON-RPC response: ${reason}` };
+    : { code: 'SERVER_ENDED', server, cause: { code: 'RESPONSE_INVALID', reason } };
 }
 
 /** What a server is told whose request cannot be understood; undefined: it asked nothing that could be answered. */

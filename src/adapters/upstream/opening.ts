@@ -1,4 +1,5 @@
-import { chooserOf, reachRemedy, type ReachRules } from '../../core/reach.ts';
+import type { Cause } from '../../core/cause.ts';
+import { chooserOf, type ReachRules } from '../../core/reach.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Opening as Asked, LinkEvents, Log } from '../../gateway/ports/link.ts';
 import type { Credentials } from '../../gateway/ports/credentials.ts';
@@ -37,7 +38,7 @@ export interface Opening extends Asked {
 export function httpReachOf({ spec, deps }: Pick<Opening, 'spec' | 'deps'>): HttpReach {
   const chooser = chooserOf(spec);
   const { rules, resolve } = deps;
-  return { reaches: rules[chooser], remedy: (reaches) => reachRemedy(reaches, chooser), resolve };
+  return { reaches: rules[chooser], chosenBy: chooser, resolve };
 }
 
 /** The events of one attempt to open a link. Nothing is reported before the link stands, nor of one that never did. */
@@ -46,7 +47,7 @@ export class Attempt implements LinkEvents {
   readonly said: LinkEvents['said'];
   readonly #events: LinkEvents;
   #stands = false;
-  #cause: string | undefined;
+  #cause: Cause | undefined;
 
   constructor(events: LinkEvents) {
     this.#events = events;
@@ -70,7 +71,7 @@ export class Attempt implements LinkEvents {
     if (this.#stands) this.#events.drained();
   }
 
-  ended(cause: string): void {
+  ended(cause: Cause): void {
     this.#cause ??= cause;
     if (this.#stands) this.#events.ended(cause);
   }

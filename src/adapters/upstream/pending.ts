@@ -29,7 +29,7 @@ export interface PendingOptions {
 
 /** Refuses a request that cannot even be begun. */
 export function tooMany(server: string): Result<never, Refusal> {
-  return err({ code: 'SERVER_UNAVAILABLE', server, cause: 'too many requests wait for it already' });
+  return err({ code: 'SERVER_UNAVAILABLE', server, cause: { code: 'REQUEST_LIMIT' } });
 }
 
 /** One request that its server has not answered yet: its time limit, its progress, its end. Only the first end counts. */

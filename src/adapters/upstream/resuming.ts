@@ -1,3 +1,4 @@
+import type { Cause } from '../../core/cause.ts';
 import type { HttpRequest } from '../../platform/http-client.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 import { statusCause } from './http-posts.ts';
@@ -54,7 +55,10 @@ export function exchangeResumably(options: ResumableOptions, send: Send): Resuma
     else {
       onLost(end);
       // Whatever the server says to a stream, the request itself had reached it.
-      onEnd({ kind: 'broken', cause: `${causeOf(first)}, and then ${causeOf(end)}` });
+      onEnd({
+        kind: 'broken',
+        cause: { code: 'STREAM_NOT_RESUMED', first: causeOf(first), last: causeOf(end) },
+      });
     }
   };
   let abort = send({ ...exchange, trail, onEnd: ended });
@@ -74,6 +78,6 @@ function isWorthMore(end: HttpEnd): boolean {
   return end.kind === 'broken';
 }
 
-function causeOf(end: HttpEnd): string {
+function causeOf(end: HttpEnd): Cause {
   return end.kind === 'answered' ? statusCause(end) : end.cause;
 }

@@ -1,7 +1,7 @@
+import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
-import { passing, type Ending } from '../../core/supervision.ts';
 import type { Ask, Capabilities, Link, Reply } from '../../gateway/ports/link.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import { HttpClient } from '../../platform/http-client.ts';
@@ -11,8 +11,8 @@ import { Asides } from './asides.ts';
 import { Attempt, httpReachOf, type Opening } from './opening.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { Conversation } from './conversation.ts';
-import { endingOf, initialize, type Facts } from './handshake.ts';
-import { authorizerOf } from './http-posts.ts';
+import { causeOf, initialize, type Facts } from './handshake.ts';
+import { authorizerOf, statusCause } from './http-posts.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 
 /**
@@ -22,13 +22,13 @@ import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchan
 export async function openSse(
   opening: Opening,
   transport: Extract<Transport, { kind: 'http' }>,
-): Promise<Result<Link, Ending>> {
+): Promise<Result<Link, Cause>> {
   const attempt = new Attempt(opening.events);
   const authorizer = await authorizerOf(opening);
   const wire = new SseWire({ ...opening, events: attempt }, transport, authorizer);
   const address = await wire.address;
   if (!address.ok) {
-    await wire.close('it never stood');
+    await wire.close({ code: 'LINK_CLOSED' });
     return err(address.error);
   }
   const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => wire.conversation.ask(ask, to);
@@ -36,7 +36,7 @@ export async function openSse(
   const facts = await initialize(probe, identity, opening.signal);
   if (!facts.ok) {
     await wire.close(facts.error.cause);
-    return err(facts.error);
+    return err(facts.error.cause);
   }
   attempt.succeeded();
   wire.conversation.say(notificationMessage('notifications/initialized'));
@@ -47,7 +47,7 @@ export async function openSse(
 class SseWire {
   readonly conversation: Conversation;
   /** Resolves when the server has named the address for messages. */
-  readonly address: Promise<Result<string, Ending>>;
+  readonly address: Promise<Result<string, Cause>>;
   readonly #client: HttpClient;
   readonly #opening: Opening;
   readonly #headers: readonly string[];
@@ -77,7 +77,7 @@ class SseWire {
       log: deps.log,
       send: (pieces, id) => this.#send(pieces, id),
     });
-    const named = Promise.withResolvers<Result<string, Ending>>();
+    const named = Promise.withResolvers<Result<string, Cause>>();
     this.address = named.promise;
     const stream: HttpExchangeOptions = {
       client: this.#client,
@@ -95,31 +95,31 @@ class SseWire {
       onEvent: (event, data) => {
         if (event === 'endpoint') named.resolve(this.#take(data.toString(), url));
       },
-      onStart: (status) => {
-        if (!isSuccess(status)) named.resolve(err(passing(`it answers HTTP ${status}`)));
+      onStart: (status, headers) => {
+        if (!isSuccess(status)) named.resolve(err(statusCause({ kind: 'answered', status, headers })));
       },
       onEnd: (end) => {
-        const ending = endingOfStream(end);
-        named.resolve(err(ending));
-        this.conversation.end(ending.cause);
+        const cause = causeOfStream(end);
+        named.resolve(err(cause));
+        this.conversation.end(cause);
       },
     };
     this.#abort = exchangeAuthorized(stream, authorizer);
-    const late = err(passing('it did not name its address in time'));
+    const late = err<Cause>({ code: 'ENDPOINT_TIMEOUT' });
     signal.addEventListener('abort', () => named.resolve(late), { once: true });
   }
 
-  async close(cause: string): Promise<void> {
+  async close(cause: Cause): Promise<void> {
     this.conversation.end(cause);
     this.#abort();
     await this.#client.close();
   }
 
   /** The address must be of the same origin, so that no header of the config goes elsewhere. */
-  #take(given: string, base: URL): Result<string, Ending> {
-    if (!URL.canParse(given, base.href)) return err(passing('it named an address that is no URL'));
+  #take(given: string, base: URL): Result<string, Cause> {
+    if (!URL.canParse(given, base.href)) return err({ code: 'ENDPOINT_INVALID' });
     const address = new URL(given, base);
-    if (address.origin !== base.origin) return err(passing('it named an address of another origin'));
+    if (address.origin !== base.origin) return err({ code: 'ENDPOINT_NOT_ALLOWED' });
     this.#path = address.pathname + address.search;
     return ok(this.#path);
   }
@@ -153,14 +153,14 @@ class SseWire {
   }
 }
 
-function endingOfStream(end: HttpEnd): Ending {
-  if (end.kind !== 'answered') return passing(end.cause);
-  return end.refusal === undefined ? passing('it closed its event stream') : endingOf(end.refusal);
+function causeOfStream(end: HttpEnd): Cause {
+  if (end.kind !== 'answered') return end.cause;
+  return end.refusal === undefined ? { code: 'STREAM_CLOSED' } : causeOf(end.refusal);
 }
 
-function causeOfPost(end: HttpEnd): string {
+function causeOfPost(end: HttpEnd): Cause {
   if (end.kind !== 'answered') return end.cause;
-  return end.refusal === undefined ? `it answers HTTP ${end.status}` : endingOf(end.refusal).cause;
+  return end.refusal === undefined ? statusCause(end) : causeOf(end.refusal);
 }
 
 class SseLink implements Link {
@@ -190,7 +190,7 @@ class SseLink implements Link {
     this.#wire.conversation.say(note);
   }
 
-  close(cause: string): Promise<void> {
+  close(cause: Cause): Promise<void> {
     return this.#wire.close(cause);
   }
 }

@@ -1,7 +1,7 @@
+import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
-import type { Ending } from '../../core/supervision.ts';
 import type {
   Ask,
   Capabilities,
@@ -31,28 +31,29 @@ import { Listening } from './listening.ts';
  */
 const PROBE_PATIENCE_MS = 2_000;
 const LINE_FEED: Buffer = Buffer.from('\n');
-/** How the log calls a line that a server wrote to its stderr; the field `text` holds it. */
-export const STDERR_LINE = 'server stderr';
 const STDERR_LINE_LIMIT = 64 * 1024;
 
 /** Starts a server's process and shakes hands with it. The process is started once, whatever era it speaks. */
 export async function openStdio(
   opening: Opening,
   transport: Extract<Transport, { kind: 'stdio' }>,
-): Promise<Result<Link, Ending>> {
+): Promise<Result<Link, Cause>> {
   const { spec, deps } = opening;
   const recalled = deps.recallEra(spec) ?? deps.suspects.get(spec.name);
   const first = await attempt(opening, transport, recalled);
-  if (first.ok || recalled === 'legacy' || opening.signal.aborted || !first.error.diedOfProbe) return first;
+  if (first.ok) return first;
+  const { cause, diedOfProbe } = first.error;
+  if (recalled === 'legacy' || opening.signal.aborted || !diedOfProbe) return err(cause);
   // Some legacy servers end at a message that they do not expect before "initialize". Remembered, this happens once.
   const second = await attempt(opening, transport, 'legacy');
   if (second.ok) return second;
   // It ends whatever it is sent: from now on it is spawned once for each attempt.
   deps.suspects.set(spec.name, 'legacy');
-  return first;
+  return err(cause);
 }
 
-interface Failure extends Ending {
+interface Failure {
+  readonly cause: Cause;
   readonly diedOfProbe: boolean;
 }
 
@@ -84,10 +85,9 @@ async function attempt(
   if (!facts.ok) {
     const diedOfProbe = conversation.hasEnded && recalled === undefined;
     const { cause } = facts.error;
-    const isHopeless = facts.error.isHopeless || child.isUnstartable;
     conversation.end(cause);
     await child.end();
-    return err({ cause, isHopeless, diedOfProbe });
+    return err({ cause, diedOfProbe });
   }
   attempted.succeeded();
   conversation.era = facts.value.era;
@@ -107,11 +107,12 @@ function connectStreams(
   });
   const output = new LineSplitter(SERVER_MESSAGE_LIMIT, {
     line: (line) => messages.push(line),
-    tooLong: () => log.warn('server sent a line that is too long; it is ignored', { server }),
+    tooLong: () =>
+      log.warn('server sent a line that is too long; it is ignored', { server, code: 'LINE_TOO_LONG' }),
   });
   child.onOutput((chunk) => output.push(chunk));
   const errors = new LineSplitter(STDERR_LINE_LIMIT, {
-    line: (line) => log.info(STDERR_LINE, { server, text: line.toString() }),
+    line: (line) => log.info('server stderr', { server, stream: 'stderr', text: line.toString() }),
     tooLong: () => log.info('server stderr has a line that is too long', { server }),
   });
   child.onErrorOutput((chunk) => errors.push(chunk));
@@ -206,7 +207,7 @@ class StdioLink implements Link {
     if (this.era === 'legacy') this.#conversation.say(note);
   }
 
-  async close(cause: string): Promise<void> {
+  async close(cause: Cause): Promise<void> {
     this.#closing.abort();
     this.#conversation.end(cause);
     await this.#child.end();

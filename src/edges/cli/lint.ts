@@ -106,8 +106,8 @@ function hasNoTools({ state, listFaults = [] }: Condition): boolean {
   return state !== 'up' || listFaults.some(({ list }) => list === 'tools');
 }
 
-function downJson({ name, state, cause, listFaults }: Condition): unknown {
-  return { name, state, cause, listFaults };
+function downJson({ name, state, cause, causeCode, listFaults }: Condition): unknown {
+  return { name, state, cause, causeCode, listFaults };
 }
 
 interface Totals {

@@ -34,8 +34,8 @@ export async function listTools(
   const listFaults = conditions.flatMap(({ name, listFaults: faults = [] }) =>
     faults.map((fault) => ({ server: name, ...fault })),
   );
-  const down = conditions.flatMap(({ name, state, cause = UNANSWERED }) =>
-    state === 'up' ? [] : [{ name, state, cause }],
+  const down = conditions.flatMap(({ name, state, cause = UNANSWERED, causeCode }) =>
+    state === 'up' ? [] : [{ name, state, cause, causeCode }],
   );
   if (options.json === true) {
     printJson({ tools: entries.map((entry) => shown(entry, lintLevels)), down, listFaults, reports });

@@ -76,6 +76,10 @@ export const GATEWAY: z.ZodObject = z
       .string()
       .optional()
       .openapi({ description: 'Why it is down, or why its tools are those of an earlier reading.' }),
+    causeCode: z
+      .string()
+      .optional()
+      .openapi({ description: 'The code of that cause, such as PROCESS_EXITED; docs/CAUSES.md lists all.' }),
     era: z.string().optional(),
     revision: z.string().optional(),
     trust: z

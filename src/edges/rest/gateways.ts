@@ -202,7 +202,14 @@ function changerOf({ identity, unmet }: Call<unknown, unknown>): GatewayChanger 
   return { subject: identity.subject, objection: (view) => unmet(lasting(view)) };
 }
 
-function lasting({ reachable: _, state: __, cause: ___, toolCount: ____, ...view }: GatewayView): unknown {
+function lasting({
+  reachable: _,
+  state: __,
+  cause: ___,
+  causeCode: ____,
+  toolCount: _____,
+  ...view
+}: GatewayView): unknown {
   return view;
 }
 

@@ -1,3 +1,4 @@
+import type { Cause } from '../../core/cause.ts';
 import type { ListReport } from '../../core/list-report.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameServer, isSameTransport, LOCAL_SOURCE, type ServerSpec } from '../../core/server-spec.ts';
@@ -22,7 +23,7 @@ const ANNOUNCE_REST = 10;
 /** A server of the config that cannot even be tried, and why. */
 export interface Rejected {
   readonly name: string;
-  readonly cause: string;
+  readonly cause: Cause;
 }
 
 /** What a config asks for. */
@@ -47,9 +48,6 @@ export interface PlanChange {
   readonly changed: readonly string[];
   readonly removed: readonly string[];
 }
-
-const REPLACED = 'its entry in the config has changed; it is started anew';
-const REMOVED = 'it was taken out of the config';
 
 /** What a view chooses, of which servers, and when that may be shown. */
 export type OpenChoice = Choice & Pick<ViewOptions, 'servers' | 'settled'>;
@@ -155,7 +153,7 @@ export class Catalog {
     const removed = [...before.keys()].filter((name) => !planned.has(name));
     for (const name of removed) {
       this.#views.delete(name);
-      this.#end(before.get(name), REMOVED);
+      this.#end(before.get(name), { code: 'ENTRY_REMOVED' });
     }
     const added: string[] = [];
     const changed: string[] = [];
@@ -203,7 +201,7 @@ export class Catalog {
     const server = new Server(spec, { ...this.#deps, mask, onChange: () => this.#changed(), subscriptions });
     if (!this.#views.has(spec.name)) this.#views.set(spec.name, this.#viewOf(spec.name));
     if (old !== undefined) server.privateLinks.takeOver(old.privateLinks);
-    this.#end(old, REPLACED);
+    this.#end(old, { code: 'ENTRY_CHANGED' });
     if (this.#isRunning) void this.#gone(spec).then(() => server.start());
     return server;
   }
@@ -222,7 +220,7 @@ export class Catalog {
     });
   }
 
-  #end(server: Server | undefined, cause: string): void {
+  #end(server: Server | undefined, cause: Cause): void {
     if (server === undefined) return;
     const { spec } = server;
     const ending = server.stop(cause).then(() => {
@@ -283,7 +281,7 @@ function joined(plans: ReadonlyMap<PlanPart, Plan>): Plan {
     rejected: [
       ...config.rejected,
       ...registered.rejected,
-      ...shadowed.map((name) => ({ name, cause: 'the config file has another one of this name' })),
+      ...shadowed.map((name): Rejected => ({ name, cause: { code: 'ENTRY_SHADOWED' } })),
     ],
   };
 }

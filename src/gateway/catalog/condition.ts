@@ -1,3 +1,5 @@
+import type { CauseCode } from '../../core/cause.ts';
+import { causeJson } from '../../core/cause-text.ts';
 import type { Life } from '../../core/supervision.ts';
 import type { Catalog } from './catalog.ts';
 import type { ListFault } from './server-lists.ts';
@@ -9,6 +11,7 @@ export interface Condition {
   readonly state: Life['state'];
   /** The first cause of its being down. */
   readonly cause?: string;
+  readonly causeCode?: CauseCode;
   /** Ends in a row. */
   readonly failures?: number;
   /** When it is tried next, in ms from now; 0 while it is tried. */
@@ -18,13 +21,22 @@ export interface Condition {
   /** Absent where they were never read. */
   readonly tools?: number;
   /** The lists that could not be read, and why: what is shown of them is an earlier reading, or nothing. */
-  readonly listFaults?: readonly ListFault[];
+  readonly listFaults?: readonly ListFaultView[];
+}
+
+/** A list that could not be read, as people and machines are told of it. */
+export interface ListFaultView {
+  readonly list: ListFault['list'];
+  readonly cause: string;
+  readonly causeCode: CauseCode;
 }
 
 /** All servers of the config in its order, then the entries that cannot even be tried. */
 export function conditionsOf({ servers, rejected }: Catalog): readonly Condition[] {
   const nowMs = performance.now();
-  const refused = rejected.map(({ name, cause }) => ({ name, state: 'refused', cause }) as const);
+  const refused = rejected.map(
+    ({ name, cause }) => ({ name, state: 'refused', ...causeJson(cause) }) as const,
+  );
   return [...servers.map((server) => conditionOf(server, nowMs)), ...refused];
 }
 
@@ -43,18 +55,22 @@ function conditionOf({ spec, life, link, inventory, lists }: Server, nowMs: numb
         ...named,
         ...(link && { era: link.era, revision: link.version }),
         ...(lists.isKnown('tools') && { tools: inventory.tools.length }),
-        ...(lists.faults.length > 0 && { listFaults: lists.faults }),
+        ...(lists.faults.length > 0 && { listFaults: lists.faults.map(faultView) }),
       };
     case 'starting':
       return named;
     case 'stopped':
-      return { ...named, cause: life.cause };
+      return { ...named, ...causeJson(life.cause) };
     case 'restarting':
     case 'resting':
     case 'refused':
     case 'unauthorized': {
       const { cause, failures, nextMs } = life;
-      return { ...named, cause, failures, nextTryMs: Math.max(Math.round(nextMs - nowMs), 0) };
+      return { ...named, ...causeJson(cause), failures, nextTryMs: Math.max(Math.round(nextMs - nowMs), 0) };
     }
   }
+}
+
+function faultView({ list, cause }: ListFault): ListFaultView {
+  return { list, ...causeJson(cause) };
 }

@@ -1,3 +1,4 @@
+import type { Cause } from '../../core/cause.ts';
 import { printable } from '../../core/printable.ts';
 import { boundedText, sentenceOf } from '../../core/sentences.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -61,12 +62,12 @@ export interface ListRead {
 
 const EMPTY: ListRead = { definitions: [], cut: undefined };
 
-/** Reads one list of a server, page by page until it ends or a limit is reached. The error is a phrase. */
+/** Reads one list of a server, page by page until it ends or a limit is reached. */
 export async function readList(
   link: Link,
   kind: ListKind,
   reading: Reading,
-): Promise<Result<ListRead, string>> {
+): Promise<Result<ListRead, Cause>> {
   const { method, capability } = LISTS[kind];
   if (link.capabilities[capability] === undefined) return ok(EMPTY);
   const found = new Entries(kind, reading, link.hasHeaders === true);
@@ -76,17 +77,19 @@ export async function readList(
     const answer = await link.ask(
       ownAsk(ownRequest(method, cursor === undefined ? {} : { cursor }), reading.timeoutMs),
     );
-    if (!answer.ok) return err(`${method}: ${sentenceOf(answer.error)}`);
+    if (!answer.ok) return err({ code: 'LIST_FAILED', method, reason: sentenceOf(answer.error) });
     const { message } = answer.value;
     const result = memberOf(message.root, 'result');
     if (result === undefined) {
       const { code, text } = errorIn(message);
       const isAbsent = code === String(METHOD_NOT_FOUND);
-      return kind === 'resourceTemplates' && isAbsent ? ok(EMPTY) : err(`${method} failed: ${code} ${text}`);
+      return kind === 'resourceTemplates' && isAbsent
+        ? ok(EMPTY)
+        : err({ code: 'LIST_REFUSED', method, error: code, message: text });
     }
     reading.onWork?.({ bytes: message.bytes.length });
     const page = await found.take(message.bytes.subarray(result.start, result.end));
-    if (!page.ok) return err(`${method} was answered by a result that is no list: ${page.error}`);
+    if (!page.ok) return err({ code: 'LIST_INVALID', method, reason: page.error });
     cursors.add(cursor);
     cursor = page.value;
     // A cursor that is empty, or came before, leads nowhere: the list ends here.

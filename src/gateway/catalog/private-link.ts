@@ -1,13 +1,14 @@
+import type { Cause } from '../../core/cause.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { passing, type Ending } from '../../core/supervision.ts';
 import { type Asker, Askers, refuseQuestion } from './askers.ts';
 import { tell, type ClientSession } from './client-session.ts';
 import type { LinkChoice } from './link-choice.ts';
 import { LogWishes } from './log-wishes.ts';
 import type { Ask, Connect, Link, LinkEvents, Log, Reply } from '../ports/link.ts';
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
+import { startFailure } from './why-not-wait.ts';
 
 /** Time in ms that a server has from its start to the end of its handshake. */
 export const START_LIMIT_MS = 60_000;
@@ -30,7 +31,7 @@ export interface PrivateLinkOptions extends Wish {
 /** One link of one client. */
 export class PrivateLink {
   /** Resolves when it stands, with undefined, or with why it does not. */
-  readonly opened: Promise<Ending | undefined>;
+  readonly opened: Promise<Cause | undefined>;
   link: Link | undefined;
   lastUsedMs: number = performance.now();
   readonly #options: PrivateLinkOptions;
@@ -38,7 +39,7 @@ export class PrivateLink {
   readonly #closing = new AbortController();
   #users = 0;
   readonly #logs: LogWishes;
-  #ending: string | undefined;
+  #ending: Cause | undefined;
 
   constructor(options: PrivateLinkOptions) {
     this.#options = options;
@@ -82,7 +83,7 @@ export class PrivateLink {
   release(): void {
     this.#users -= 1;
     this.lastUsedMs = performance.now();
-    if (this.#options.choice.kind === 'once') void this.close('its call is over');
+    if (this.#options.choice.kind === 'once') void this.close({ code: 'LINK_CLOSED' });
   }
 
   /** A call of this client begins; where its link does not tie questions to it, they may come this way. */
@@ -94,14 +95,14 @@ export class PrivateLink {
     this.#askers.delete(begun);
   }
 
-  async close(cause: string): Promise<void> {
+  async close(cause: Cause): Promise<void> {
     this.#end(cause);
     this.#closing.abort();
     await this.opened;
     await this.link?.close(cause);
   }
 
-  async #open(): Promise<Ending | undefined> {
+  async #open(): Promise<Cause | undefined> {
     const { spec, connect, choice, session, log } = this.#options;
     const events: LinkEvents = {
       // The lists that clients see are those of the shared link.
@@ -114,17 +115,15 @@ export class PrivateLink {
       said: (note) => tell(session, note),
     };
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
-    const opened = await connect(spec, { events, signal, offer: choice.offer }).catch((error: unknown) => {
-      const shown = error instanceof Error ? error.stack : String(error);
-      log.error('a link for one client could not be opened', { server: spec.name, error: shown });
-      return err(passing('it could not be opened for this client; the log says why'));
-    });
+    const opened = await connect(spec, { events, signal, offer: choice.offer }).catch((error: unknown) =>
+      err(startFailure(spec.name, error, log)),
+    );
     if (!opened.ok) {
-      this.#end(opened.error.cause);
+      this.#end(opened.error);
       return opened.error;
     }
     this.link = opened.value;
-    if (this.#ending !== undefined) return passing(this.#ending);
+    if (this.#ending !== undefined) return this.#ending;
     void this.subscriptions.stood(opened.value, spec.timeoutMs);
     log.debug('a client has a link of its own', { server: spec.name, subject: choice.offer.subject });
     return undefined;
@@ -137,7 +136,7 @@ export class PrivateLink {
     else session.ask(question);
   }
 
-  #end(cause: string): void {
+  #end(cause: Cause): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
     this.subscriptions.gone();

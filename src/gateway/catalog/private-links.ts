@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { Ending } from '../../core/supervision.ts';
+import type { Cause } from '../../core/cause.ts';
 import type { LinkChoice } from './link-choice.ts';
 import type { Ask, Connect, Link, Log } from '../ports/link.ts';
 import { PrivateLink, START_LIMIT_MS, type Wish } from './private-link.ts';
@@ -44,7 +44,7 @@ export class PrivateLinks {
   readonly #kept = new Map<string, Kept>();
   readonly #all = new Set<PrivateLink>();
   #sweeping: NodeJS.Timeout | undefined;
-  #stopped: string | undefined;
+  #stopped: Cause | undefined;
 
   constructor(deps: PrivateLinksDeps) {
     this.#deps = deps;
@@ -69,8 +69,12 @@ export class PrivateLinks {
     const opened = await Promise.race([link.opened, outOf(patience, link.opened)]);
     if (opened === undefined) return ok(link);
     link.release();
-    if ('cause' in opened) return err(refusalOf(opened, server, choice.offer.subject));
-    return err(opened.isLate ? { code: 'SERVER_UNAVAILABLE', server, cause: SLOW } : { code: 'CANCELLED' });
+    if ('code' in opened) return err(refusalOf(opened, server));
+    return err(
+      opened.isLate
+        ? { code: 'SERVER_UNAVAILABLE', server, cause: { code: 'SERVER_NOT_READY' } }
+        : { code: 'CANCELLED' },
+    );
   }
 
   /** The link that a client has, if it has one. */
@@ -84,12 +88,12 @@ export class PrivateLinks {
   }
 
   /** The client is gone, and with it what was opened for it. */
-  end(key: string, cause: string): void {
+  end(key: string, cause: Cause): void {
     this.#kept.delete(key);
     void this.#byKey.get(key)?.close(cause);
   }
 
-  async stop(cause: string): Promise<void> {
+  async stop(cause: Cause): Promise<void> {
     this.#stopped = cause;
     await Promise.all([...this.#all].map((link) => link.close(cause)));
   }
@@ -175,7 +179,7 @@ export class PrivateLinks {
       (a, b) => (a === undefined || b.lastUsedMs < a.lastUsedMs ? b : a),
       undefined,
     );
-    void oldest?.close('another client needs its place');
+    void oldest?.close({ code: 'LINK_REPLACED' });
     return oldest !== undefined;
   }
 
@@ -185,7 +189,8 @@ export class PrivateLinks {
     this.#sweeping = setInterval(() => {
       const since = performance.now() - idleMs;
       for (const link of this.#all)
-        if (link.isIdle && !link.hasSession && link.lastUsedMs < since) void link.close('it was idle');
+        if (link.isIdle && !link.hasSession && link.lastUsedMs < since)
+          void link.close({ code: 'LINK_IDLE' });
     }, idleMs).unref();
   }
 
@@ -194,7 +199,7 @@ export class PrivateLinks {
     if (this.#stopped !== undefined) return { code: 'SERVER_UNAVAILABLE', server, cause: this.#stopped };
     const setting =
       this.#deps.spec().transport.kind === 'stdio' ? 'limits.processesPerServer' : 'limits.linksPerServer';
-    return { code: 'SERVER_BUSY', server, cause: `${this.#all.size} clients use it at a time (${setting})` };
+    return { code: 'SERVER_BUSY', server, cause: { code: 'LINK_LIMIT', clients: this.#all.size, setting } };
   }
 }
 
@@ -202,13 +207,11 @@ function isLasting(wish: Wish): wish is LastingWish {
   return wish.choice.kind === 'own';
 }
 
-function refusalOf({ isUnauthorized, cause }: Ending, server: string, subject: string): Refusal {
-  return isUnauthorized === true
-    ? { code: 'AUTHORIZATION_NEEDED', server, subject }
+function refusalOf(cause: Cause, server: string): Refusal {
+  return cause.code === 'SIGN_IN_NEEDED'
+    ? { ...cause, code: 'AUTHORIZATION_NEEDED' }
     : { code: 'SERVER_UNREACHED', server, cause };
 }
-
-const SLOW = 'it has not started yet for this client';
 
 /** Resolves when who waits for a link waits no longer, though it is not settled yet. */
 function outOf(

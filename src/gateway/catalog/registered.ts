@@ -1,4 +1,5 @@
 import { LOCAL_SOURCE, type ServerSpec } from '../../core/server-spec.ts';
+import type { Cause } from '../../core/cause.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import { localSpec } from '../../core/sources/local-spec.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
@@ -83,7 +84,7 @@ export class RegisteredGateways {
       const entry = await seal.open(name, sealed);
       const spec = entry.ok ? readEntry(name, entry.value) : undefined;
       if (spec?.ok === true) servers.push(spec.value);
-      else rejected.push({ name, cause: entry.ok ? 'its entry cannot be used' : entry.error });
+      else rejected.push({ name, cause: unreadable(entry) });
     }
     const local = await this.#local();
     const spec = localSpec(local);
@@ -121,11 +122,16 @@ export class RegisteredGateways {
       else
         rejected.push({
           name: `${LOCAL_SOURCE}.${name}`,
-          cause: entry.ok ? 'its entry cannot be used' : entry.error,
+          cause: unreadable(entry),
         });
     }
     return made;
   }
+}
+
+/** It was opened and does not fit, or could not be opened at all. */
+function unreadable(entry: Result<unknown, string>): Cause {
+  return { code: 'ENTRY_UNREADABLE', reason: entry.ok ? undefined : entry.error };
 }
 
 /** What an entry is sealed under, so that none opens in the place of another. */

@@ -145,7 +145,7 @@ export class ResourceSubscriptions {
   }
 
   #ended(): Refusal {
-    return { code: 'SERVER_ENDED', server: this.#server, cause: 'the connection to it is over' };
+    return { code: 'SERVER_ENDED', server: this.#server, cause: { code: 'LINK_CLOSED' } };
   }
 }
 

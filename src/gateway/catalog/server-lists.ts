@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mapTexts, type Cause } from '../../core/cause.ts';
 import { err } from '../../core/result.ts';
 import { listRetryMs } from '../../core/supervision.ts';
 import { declares } from '../../protocol/capabilities.ts';
@@ -20,8 +21,8 @@ export interface ServerListsOptions {
   readonly onRead: (link: Link, read: ReadNews) => void;
   /** Takes secrets out of what a server said. */
   readonly mask: (text: string) => string;
-  /** A list could not be read, with the cause as a phrase; it will be tried again after so many ms. */
-  readonly onFailed: (kind: ListKind, cause: string, retryMs: number) => void;
+  /** A list could not be read, with the cause; it will be tried again after so many ms. */
+  readonly onFailed: (kind: ListKind, cause: Cause, retryMs: number) => void;
 }
 
 export interface ReadNews {
@@ -33,14 +34,13 @@ export interface ReadNews {
 /** A list that could not be read. */
 export interface ListFault {
   readonly list: ListKind;
-  /** A phrase. */
-  readonly cause: string;
+  readonly cause: Cause;
 }
 
 /** Reads of one list that went wrong, one after the other. */
 interface Failure {
   readonly times: number;
-  readonly cause: string;
+  readonly cause: Cause;
 }
 
 /** Bursts of `list_changed` within this many ms are read once. */
@@ -96,8 +96,8 @@ export class ServerLists {
     return [...this.#failures].map(([list, { cause }]) => ({ list, cause }));
   }
 
-  /** A phrase: why one of the lists is still as it was read before; undefined where none is. */
-  get fault(): string | undefined {
+  /** Why one of the lists is still as it was read before; undefined where none is. */
+  get fault(): Cause | undefined {
     return this.faults[0]?.cause;
   }
 
@@ -215,7 +215,10 @@ export class ServerLists {
       workMs: this.#clock.workMs,
       onWork: (work) => cost.add(work),
     }).catch((error: unknown) =>
-      err(`it could not be handled: ${error instanceof Error ? (error.stack ?? '') : String(error)}`),
+      err<Cause>({
+        code: 'READING_FAILED',
+        error: error instanceof Error ? (error.stack ?? '') : String(error),
+      }),
     );
     if (link === this.#link) {
       clearTimeout(this.#retries.get(kind));
@@ -240,8 +243,8 @@ export class ServerLists {
     this.#options.onRead(link, { list: kind, isNews });
   }
 
-  #failed(kind: ListKind, said: string): void {
-    const cause = this.#options.mask(said);
+  #failed(kind: ListKind, said: Cause): void {
+    const cause = mapTexts(said, this.#options.mask);
     const times = (this.#failures.get(kind)?.times ?? 0) + 1;
     this.#failures.set(kind, { times, cause });
     const retryMs = listRetryMs(times);

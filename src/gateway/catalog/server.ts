@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cause } from '../../core/cause.ts';
+import { causeJson, causeText } from '../../core/cause-text.ts';
 import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -8,7 +10,6 @@ import {
   isWorthWaiting,
   lifeAfter,
   type Down,
-  type Ending,
   type Life,
   type LifeEvent,
 } from '../../core/supervision.ts';
@@ -25,7 +26,7 @@ import { ServerLists, type ReadNews } from './server-lists.ts';
 import { otherEnd } from './shared-link.ts';
 import { Turnstile } from './turnstile.ts';
 import { ServerInstructions } from './server-instructions.ts';
-import { SHUTDOWN, stopRefusal, whyNotWait } from './why-not-wait.ts';
+import { startFailure, stopRefusal, whyNotWait } from './why-not-wait.ts';
 
 /** Time in ms that a server has from its start to the end of its handshake. */
 const START_LIMIT_MS = 60_000;
@@ -58,7 +59,7 @@ export class Server {
   readonly #stopping = new AbortController();
   readonly #news = new News();
   #running: Promise<void> | undefined;
-  #endLife: (ending: Ending) => void = () => undefined;
+  #endLife: (cause: Cause) => void = () => undefined;
   #wake: () => void = () => undefined;
 
   constructor(spec: ServerSpec, deps: ServerDeps) {
@@ -76,7 +77,12 @@ export class Server {
       onRead: (link, read) => this.#listRead(link, read),
       mask: deps.mask ?? ((text) => text),
       onFailed: (list, cause, retryMs) =>
-        deps.log.warn('a list could not be read', { server: this.spec.name, list, cause, retryMs }),
+        deps.log.warn('a list could not be read', {
+          server: this.spec.name,
+          list,
+          ...causeJson(cause),
+          retryMs,
+        }),
     });
     this.instructions = new ServerInstructions(deps, known?.instructions);
     this.#capabilities = known?.capabilities;
@@ -124,9 +130,9 @@ export class Server {
     if (!this.#stopping.signal.aborted) this.#running ??= this.#run();
   }
 
-  async stop(cause: string = SHUTDOWN): Promise<void> {
+  async stop(cause: Cause = { code: 'SHUTTING_DOWN' }): Promise<void> {
     this.#stopping.abort();
-    this.#endLife({ cause, isHopeless: false });
+    this.#endLife(cause);
     // Whoever waits for the server is told now, not when its process is gone.
     this.turnstile.stop(stopRefusal(this.spec.name, cause));
     this.#become({ kind: 'stopped', cause });
@@ -182,17 +188,18 @@ export class Server {
 
   async #run(): Promise<void> {
     for (;;) {
-      const ending = await this.#oneLife();
-      const closed = this.#close(ending.cause);
+      const cause = await this.#oneLife();
+      const closed = this.#close(cause);
       if (this.#stopping.signal.aborted) return closed;
-      this.#become({ kind: 'ended', ending, nowMs: performance.now(), chance: this.#deps.chance() });
+      this.#become({ kind: 'ended', cause, nowMs: performance.now(), chance: this.#deps.chance() });
       const life = this.#life;
       if (!('nextMs' in life)) return closed;
       this.#deps.log.warn('server is down', {
         server: this.spec.name,
         state: life.state,
-        cause: ending.cause,
-        firstCause: life.cause,
+        ...causeJson(cause),
+        firstCause: causeText(life.cause),
+        firstCauseCode: life.cause.code,
         nextStartMs: life.nextMs - life.endedMs,
       });
       await Promise.all([closed, this.#restUntilDue(life)]);
@@ -200,7 +207,7 @@ export class Server {
     }
   }
 
-  async #close(cause: string): Promise<void> {
+  async #close(cause: Cause): Promise<void> {
     const link = this.#opened;
     this.#link = undefined;
     this.#opened = undefined;
@@ -218,9 +225,9 @@ export class Server {
   }
 
   /** From start to end; resolves with the cause of the end. */
-  async #oneLife(): Promise<Ending> {
+  async #oneLife(): Promise<Cause> {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
-    const end = Promise.withResolvers<Ending>();
+    const end = Promise.withResolvers<Cause>();
     this.#endLife = end.resolve;
     const other = otherEnd(this.spec, this.#deps.sole, this.sole);
     const events: LinkEvents = {
@@ -231,12 +238,12 @@ export class Server {
         this.subscriptions.missed();
       },
       drained: () => this.turnstile.advance(),
-      ended: (cause) => end.resolve({ cause, isHopeless: false }),
+      ended: end.resolve,
       ...other.events,
     };
     const opened = await this.#deps
       .connect(this.spec, { events, signal: limit, offer: other.offer })
-      .catch((error: unknown) => err(this.#mistake('it could not be started', error)));
+      .catch((error: unknown) => err(startFailure(this.spec.name, error, this.#deps.log)));
     if (!opened.ok) return opened.error;
     const link = opened.value;
     this.#opened = link;
@@ -276,13 +283,6 @@ export class Server {
     if (this.#link === link) this.#remember(link);
     this.#news.tell();
     if (isNews) this.#deps.onChange();
-  }
-
-  /** Something of ours failed over this server. It must not cost the others. */
-  #mistake(cause: string, error: unknown): Ending {
-    const shown = error instanceof Error ? error.stack : String(error);
-    this.#deps.log.error('a server could not be handled', { server: this.spec.name, cause, error: shown });
-    return { cause: `${cause}; the log says why`, isHopeless: false };
   }
 
   #become(event: LifeEvent): void {

@@ -1,3 +1,4 @@
+import type { Cause } from '../../core/cause.ts';
 import type { Cancellation } from '../../core/cancellation.ts';
 import { whoMakesRoom } from '../../core/fair-share.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -173,8 +174,8 @@ export class Turnstile {
   #tooMany(subject: string, bytes: number): Refusal | undefined {
     const { limits, untaken } = this.#options;
     const { 'limits.queuePerServer': mostWaiting, 'limits.backlogBytes': mostBytes } = limits;
-    const tooMany = `${this.#waiting} requests wait for it, and no more may (limits.queuePerServer)`;
-    const tooLarge = 'the requests that wait for it may not hold more bytes (limits.backlogBytes)';
+    const tooMany: Cause = { code: 'QUEUE_FULL', waiting: this.#waiting };
+    const tooLarge: Cause = { code: 'QUEUE_TOO_LARGE' };
     if (this.#waiting >= mostWaiting && !this.#makeRoomFor(subject, tooMany)) return this.#busy(tooMany);
     while (this.#waiting > 0 && untaken() + this.#waitingBytes + bytes > mostBytes)
       if (!this.#makeRoomFor(subject, tooLarge)) return this.#busy(tooLarge);
@@ -182,7 +183,7 @@ export class Turnstile {
   }
 
   /** The subject with far more requests that wait loses its oldest; false where there is none. */
-  #makeRoomFor(asking: string, cause: string): boolean {
+  #makeRoomFor(asking: string, cause: Cause): boolean {
     const counts = new Map([...this.#queues].map(([subject, { size }]) => [subject, size]));
     const { subject, mayBeInUse } = whoMakesRoom(counts, asking);
     const [oldest] = mayBeInUse ? (this.#queues.get(subject) ?? []) : [];
@@ -217,13 +218,13 @@ export class Turnstile {
     return undefined;
   }
 
-  #whyLate(timeoutMs: number): string {
+  #whyLate(waitedMs: number): Cause {
     return this.#options.untaken() >= this.#mostUntaken
-      ? `it has not read what it was sent, and this request waited for ${timeoutMs} ms`
-      : `${this.#inFlight} requests are under way, and this one waited for ${timeoutMs} ms (limits.requestsPerServer)`;
+      ? { code: 'INPUT_NOT_READ', waitedMs }
+      : { code: 'REQUESTS_IN_FLIGHT', inFlight: this.#inFlight, waitedMs };
   }
 
-  #busy(cause: string): Refusal {
+  #busy(cause: Cause): Refusal {
     return { code: 'SERVER_BUSY', server: this.#options.server, cause };
   }
 }

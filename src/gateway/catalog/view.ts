@@ -14,6 +14,7 @@ import type { Telemetry } from '../ports/telemetry.ts';
 import type { Server } from './server.ts';
 import { joinedInstructionsOf } from './server-instructions.ts';
 import { templateFits } from './uri-template.ts';
+import { causeOf } from './why-not-wait.ts';
 
 export interface ViewOptions {
   /** Under which it is reached, and by which a state that a client keeps knows it again. */
@@ -99,7 +100,7 @@ export class View {
     await this.#settled(kind);
     const only = this.isAggregated ? undefined : this.servers[0];
     if (only !== undefined && !isListable(only))
-      return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: causeOf(only) });
+      return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: causeOf(only.life) });
     const listing = this.listing(kind);
     // Who sees the first list need not be told that there is one.
     this.#announced[kind] ??= listing;
@@ -201,7 +202,7 @@ export class View {
 
   /** A client is gone, and with it what its servers opened for it. */
   forget(session: string): void {
-    for (const { privateLinks } of this.capable) privateLinks.end(session, 'its client is gone');
+    for (const { privateLinks } of this.capable) privateLinks.end(session, { code: 'CLIENT_GONE' });
   }
 
   /** Told which lists have changed for clients of this view. The returned function ends it. */
@@ -253,7 +254,7 @@ export class View {
     );
     if (server === undefined) return undefined;
     server.wake();
-    return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: causeOf(server) };
+    return { code: 'SERVER_UNAVAILABLE', server: server.spec.name, cause: causeOf(server.life) };
   }
 
   async #afterStart(kind: ListKind, key: string): Promise<Entry | undefined> {
@@ -272,10 +273,6 @@ function mayHave({ capabilities }: Server, capability: string, member?: string):
 /** A server that is down and never listed anything has no list; an empty one would be a lie. */
 function isListable({ life, capabilities }: Server): boolean {
   return capabilities !== undefined || !('nextMs' in life);
-}
-
-function causeOf({ life }: Server): string {
-  return ('cause' in life ? life.cause : undefined) ?? 'it has not started yet';
 }
 
 function schemeOf(uri: string): string {

@@ -1,8 +1,7 @@
+import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { isWorthWaiting, type Life } from '../../core/supervision.ts';
-
-/** Why all servers stop at the end. */
-export const SHUTDOWN = 'Assay is shutting down';
+import type { Log } from '../ports/link.ts';
 
 /** Why a request need not wait for a server, or no longer; undefined: it may. `isLate`: it has waited for as long as it may. */
 export function whyNotWait(
@@ -12,10 +11,25 @@ export function whyNotWait(
 ): Refusal | undefined {
   if (life.state === 'stopped') return stopRefusal(server, life.cause);
   if (!isLate && (!('nextMs' in life) || isWorthWaiting(life, nowMs))) return undefined;
-  const cause = ('cause' in life ? life.cause : undefined) ?? 'it has not started yet';
-  return { code: 'SERVER_UNAVAILABLE', server, cause };
+  return { code: 'SERVER_UNAVAILABLE', server, cause: causeOf(life) };
 }
 
-export function stopRefusal(server: string, cause: string): Refusal {
-  return cause === SHUTDOWN ? { code: 'SHUTTING_DOWN' } : { code: 'SERVER_UNAVAILABLE', server, cause };
+/** Why a server is not up. */
+export function causeOf(life: Life): Cause {
+  return ('cause' in life ? life.cause : undefined) ?? { code: 'SERVER_NOT_READY' };
+}
+
+/** Something of ours failed over a server. It must not cost the others. */
+export function startFailure(server: string, error: unknown, log: Log): Cause {
+  log.error('a server could not be started', {
+    server,
+    error: error instanceof Error ? error.stack : String(error),
+  });
+  return { code: 'START_FAILED' };
+}
+
+export function stopRefusal(server: string, cause: Cause): Refusal {
+  return cause.code === 'SHUTTING_DOWN'
+    ? { code: 'SHUTTING_DOWN' }
+    : { code: 'SERVER_UNAVAILABLE', server, cause };
 }

@@ -2,7 +2,7 @@ import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { Ending } from '../../core/supervision.ts';
+import type { Cause } from '../../core/cause.ts';
 import type { Holder, Identity, Scope } from '../../core/subject.ts';
 import type { MintedToken } from '../../core/token.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -132,7 +132,7 @@ export interface Link {
   /** Sends a notification of the client's. */
   say(note: Buffer): void;
   /** Ends the conversation in good order, and its process with all that it started. Requests under way are told the cause. */
-  close(cause: string): Promise<void>;
+  close(cause: Cause): Promise<void>;
 }
 
 /** Something of a source of which there is no tool. */
@@ -159,8 +159,8 @@ export interface LinkEvents {
   asked?: ((question: Question) => void) | undefined;
   /** The server says something else that it ties to no request. Whoever takes it says true; else it goes to our log. */
   said?: ((note: NotificationMessage) => boolean) | undefined;
-  /** The conversation is over; said once, with its first cause as a phrase ("exited with code 7"). */
-  ended(cause: string): void;
+  /** The conversation is over; said once, with its first cause. */
+  ended(cause: Cause): void;
 }
 
 /** How a link is to be opened. */
@@ -173,7 +173,7 @@ export interface Opening {
 }
 
 /** Opens a link: finds the server's era, shakes hands. */
-export type Connect = (spec: ServerSpec, opening: Opening) => Promise<Result<Link, Ending>>;
+export type Connect = (spec: ServerSpec, opening: Opening) => Promise<Result<Link, Cause>>;
 
 /** What official clients accept of a definition: all, all but some members, or nothing of it. */
 export type Fitness = ReturnType<typeof listable>;

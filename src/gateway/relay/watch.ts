@@ -1,3 +1,4 @@
+import { mapTexts } from '../../core/cause.ts';
 import { rpcErrorOf } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { RequestMessage, ResponseMessage } from '../../protocol/message.ts';
@@ -48,7 +49,9 @@ export function newTraceFor(
 
 /** A cause quotes what a peer wrote; the client that reads it need not know the secrets of the config. */
 export function maskedRefusal(refusal: Refusal, mask: Telemetry['mask']): Refusal {
-  return 'cause' in refusal ? { ...refusal, cause: mask(refusal.cause) } : refusal;
+  return 'cause' in refusal && refusal.cause !== undefined
+    ? { ...refusal, cause: mapTexts(refusal.cause, mask) }
+    : refusal;
 }
 
 function endingOf(ended: Ended): RelayEnding {

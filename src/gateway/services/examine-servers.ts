@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeclaredHints, OfferFacts, ServerFacts } from '../../core/judge-servers.ts';
+import { mapTexts, type Cause } from '../../core/cause.ts';
+import type { DeclaredHints, OfferFacts, ServerFacts, ServerWarning } from '../../core/judge-servers.ts';
 import { defaultSettings } from '../../core/resolve-settings.ts';
 import { isMade, type ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -11,8 +12,7 @@ import type { Server } from '../catalog/server.ts';
 /** What was heard of a server beside its messages, in the order in which it came. */
 export interface Heard {
   readonly stderr: readonly string[];
-  /** Phrases. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly ServerWarning[];
 }
 
 export interface Examining {
@@ -33,6 +33,7 @@ const STAND_LIMIT_MS = 30_000;
 /** A server that wants something of its client, or has other tools for it, says so within this many ms. */
 const WATCH_MS = 1_000;
 const LIST_LIMIT_MS = 5_000;
+const LATE: Cause = { code: 'START_TIMEOUT', limitMs: STAND_LIMIT_MS };
 
 /** Starts all servers at a time, looks at each, and ends it; a legacy one also as a client that offers it something. */
 export async function examineServers(examining: Examining): Promise<readonly ServerFacts[]> {
@@ -52,21 +53,20 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   await firstOf([server.settled(), signal], STAND_LIMIT_MS);
   const { life, link } = server;
   onNews(spec.name, life.state === 'up');
-  const facts = { name: spec.name, way: spec.transport.kind, isolation: spec.isolation };
+  const facts = { name: spec.name, isolation: spec.isolation };
   if (life.state !== 'up' || link === undefined) {
-    const cause =
-      ('cause' in life ? life.cause : undefined) ?? `it did not stand within ${STAND_LIMIT_MS} ms`;
+    const cause = ('cause' in life ? life.cause : undefined) ?? LATE;
     await server.stop();
     const { stderr, warnings } = heardOf(spec.name);
     // It may have been started more than once, and then said the same each time.
     const lastWords = [...new Set(stderr)].slice(-MOST_LAST_WORDS).map(mask).map(cut);
-    const condition = { kind: 'down', cause: mask(cause), lastWords } as const;
-    return { ...facts, condition, warnings: warnings.map(mask) };
+    const condition = { kind: 'down', cause: mapTexts(cause, mask), lastWords } as const;
+    return { ...facts, condition, warnings: warnings.map(masked(mask)) };
   }
   const { era, version: revision } = link;
   if (era === 'legacy') await pause(WATCH_MS, signal);
   const { tools } = server.inventory;
-  const listFaults = server.lists.faults.map(({ cause }) => mask(cause));
+  const listFaults = server.lists.faults.map(({ cause }) => mapTexts(cause, mask));
   // What a server holds alone, a port or a lock, is free for its second start.
   await server.stop();
   const isOurs = isMade(spec.transport);
@@ -74,7 +74,7 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   const stoodAfterMs = Math.round(life.sinceMs - startedMs);
   const hints = tools.map((tool) => (isOurs ? saidHintsOf(server, tool) : hintsOf(tool)));
   const condition = { kind: 'up', era, revision, stoodAfterMs, tools: hints, listFaults, offered } as const;
-  return { ...facts, condition, warnings: heardOf(spec.name).warnings.map(mask) };
+  return { ...facts, condition, warnings: heardOf(spec.name).warnings.map(masked(mask)) };
 }
 
 /** Undefined where the server does not stand a second time. */
@@ -110,12 +110,16 @@ async function examineOffer(
     );
     return { asked: [...asked], moreTools };
   } finally {
-    await opened.value.close('the examination is over');
+    await opened.value.close({ code: 'LINK_CLOSED' });
   }
 }
 
 const MOST_LAST_WORDS = 5;
 const LONGEST_LINE = 300;
+
+function masked(mask: Examining['mask']): (warning: ServerWarning) => ServerWarning {
+  return (warning) => ({ ...warning, text: mask(warning.text) });
+}
 
 function cut(line: string): string {
   return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;

@@ -469,8 +469,13 @@ describe('a problem', () => {
         rejected: [
           {
             name: 'git',
-            cause:
-              'its entry in the config cannot be used: line 4: mcpServers.git.command: the environment variable GIT_SERVER is not set. Set GIT_SERVER, or give it a default: ${GIT_SERVER:-…}.',
+            cause: {
+              code: 'ENTRY_INVALID',
+              line: 4,
+              key: 'mcpServers.git.command',
+              reason: 'the environment variable GIT_SERVER is not set',
+              remedy: 'Set GIT_SERVER, or give it a default: ${GIT_SERVER:-…}.',
+            },
           },
         ],
         settings: new Map(),

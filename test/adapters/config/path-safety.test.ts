@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { connectAll } from '../../../src/app/sources.ts';
+import { causeText } from '../../../src/core/cause-text.ts';
 import { reachRules } from '../../../src/core/reach.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import { ok, type Result } from '../../../src/core/result.ts';
@@ -156,8 +157,8 @@ it('a function module and a document that all may write are not used, nor one th
     for (const spec of loaded.value.servers) {
       const link = await sources.connect(spec, { events: events as never, signal: SIGNAL, offer: undefined });
       if (link.ok) said.push(...(link.value.skipped ?? []).map(({ why }) => why));
-      else said.push(JSON.stringify(link.error));
-      if (link.ok) await link.value.close('the test is over');
+      else said.push(JSON.stringify(causeText(link.error)));
+      if (link.ok) await link.value.close({ code: 'LINK_CLOSED' });
     }
     await sources.close();
     return said;

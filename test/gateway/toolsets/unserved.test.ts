@@ -5,7 +5,6 @@ import { reviewsOf } from '../../../src/gateway/services/toolsets/review.ts';
 import { refIdIn, ToolIndex } from '../../../src/gateway/services/toolsets/tool-index.ts';
 import { unservedIn } from '../../../src/gateway/services/toolsets/unserved.ts';
 import { err } from '../../../src/core/result.ts';
-import { passing } from '../../../src/core/supervision.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
 import type { Connect } from '../../../src/gateway/ports/link.ts';
 import type { Server } from '../../../src/gateway/catalog/server.ts';
@@ -36,7 +35,7 @@ const toolset = (names: readonly string[]): Toolset => ({
 
 it('a tool of a toolset that is not served has one reason of several', async () => {
   const up = await started('up', standing({}));
-  const down = await started('down', () => Promise.resolve(err(passing('it ended'))));
+  const down = await started('down', () => Promise.resolve(err({ code: 'STDOUT_CLOSED' })));
   const colliding = [
     entry('c', { server: listed('a.b'), key: 'a_b_c' }),
     entry('b.c', { server: listed('a'), key: 'a_b_c_2' }),

@@ -5,6 +5,7 @@ import {
   type Manifest,
   type ToRunner,
 } from '../../../core/sources/function-messages.ts';
+import { causeText } from '../../../core/cause-text.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Log } from '../../../gateway/ports/link.ts';
@@ -83,7 +84,7 @@ export class ModuleProcess {
       this.#ranOutOfHeap ||= chunk.includes('JavaScript heap out of memory');
       this.#output.push(chunk);
     });
-    this.ended = this.#child.ended.then((cause) => this.#end(cause));
+    this.ended = this.#child.ended.then((end) => this.#end(causeText(end)));
     this.#looking = setInterval(() => void this.#lookAtMemory(), LOOK_AT_MEMORY_MS).unref();
     this.#tell({ ...parts.command.load, mark: this.#mark });
     this.loaded = this.#withinLimit(told);

@@ -1,3 +1,4 @@
+import type { Cause } from '../../../core/cause.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
@@ -49,10 +50,10 @@ class ModuleSource implements MadeSource {
     this.#watch = new FileWatch(deps.watch, () => this.#changed());
   }
 
-  async read(signal: AbortSignal): Promise<Result<MadeTools, string>> {
+  async read(signal: AbortSignal): Promise<Result<MadeTools, Cause>> {
     if (this.#manifest === undefined) {
       const started = await orAborted(this.#ready(), signal);
-      if (!started.ok) return started;
+      if (!started.ok) return err({ code: 'MODULE_NOT_LOADED', reason: started.error });
     }
     const { tools = [], skipped = [] } = this.#manifest ?? {};
     const broken = this.#brokenBy === undefined ? [] : [{ what: nameOf(this.#spec), why: this.#brokenBy }];

@@ -1,5 +1,6 @@
 import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { causeText } from '../../../core/cause-text.ts';
 import { err } from '../../../core/result.ts';
 import { Child } from '../../../platform/child.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
@@ -166,7 +167,7 @@ class FilterProcess {
       this.#ranOutOfHeap ||= chunk.includes('JavaScript heap out of memory');
     });
     this.#startTimer(START_LIMIT_MS, { code: 'process_ended', cause: 'did not start in time' });
-    this.ended = this.#child.ended.then((cause) => this.#end(cause));
+    this.ended = this.#child.ended.then((end) => this.#end(causeText(end)));
   }
 
   /** It takes a task when the one before is done. */

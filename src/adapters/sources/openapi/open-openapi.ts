@@ -1,3 +1,4 @@
+import type { Cause } from '../../../core/cause.ts';
 import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { MadeSource, MadeTools } from '../made-tool.ts';
@@ -23,7 +24,7 @@ export function openOpenapi(options: OpenapiOptions): MadeSource {
   let kept: Kept | undefined;
   return {
     read: async (signal) => {
-      if (!texts.ok) return texts;
+      if (!texts.ok) return err({ code: 'DOCUMENT_UNREADABLE', reason: texts.error });
       const within = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]);
       try {
         const read = await readTools(texts.value, options, { kept, signal: within });
@@ -35,7 +36,7 @@ export function openOpenapi(options: OpenapiOptions): MadeSource {
       } catch (error) {
         // A document that somebody else wrote must not stop the program, whatever of it was not thought of.
         const reason = error instanceof Error ? error.message : '';
-        return err(`cannot be understood: ${reason.slice(0, 200)}`);
+        return err({ code: 'READING_FAILED', error: reason.slice(0, 200) });
       }
     },
     onChange: (listener) => watching.onChange(listener),
@@ -62,21 +63,25 @@ async function readTools(
   texts: DocumentTexts,
   options: OpenapiOptions,
   { kept, signal }: Reading,
-): Promise<Result<Kept, string>> {
+): Promise<Result<Kept, Cause>> {
   const limits = { maxBytes: MAX_DOCUMENT_BYTES, signal };
   const text = await texts.read(texts.root, limits);
-  if (!text.ok) return text;
+  if (!text.ok) return err({ code: 'DOCUMENT_UNREADABLE', reason: text.error });
   if (kept?.texts.get(texts.root) === text.value && (await areUnchanged(texts, kept.texts, limits)))
     return ok(kept);
   const loaded = await loadDocuments(texts, text.value, signal);
-  if (!loaded.ok) return loaded;
+  if (!loaded.ok) return invalid(loaded.error);
   const { documents, texts: seen } = loaded.value;
   const chooserOf = (server: ServerPlace): UrlChooser =>
     server.at === undefined ? options.chosenBy : texts.chooserOf(server.url, server.at);
   const tools = await makeTools({ ...options, documents, chooserOf }, signal);
-  return tools.ok ? ok({ texts: seen, tools: tools.value }) : tools;
+  return tools.ok ? ok({ texts: seen, tools: tools.value }) : invalid(tools.error);
 }
 
-function tooSlow({ timeoutMs }: OpenapiOptions): string {
-  return `was not read within ${timeoutMs} ms`;
+function invalid(reason: string): Result<never, Cause> {
+  return err({ code: 'DOCUMENT_INVALID', reason });
+}
+
+function tooSlow({ timeoutMs }: OpenapiOptions): Cause {
+  return { code: 'DOCUMENT_TIMEOUT', limitMs: timeoutMs };
 }

@@ -19,7 +19,7 @@ import type { Words } from '../../catalog/words.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
 import { distrusting, trusting, trustWordOf } from './gateway-trust.ts';
 import { gatewayViews, wayOf, type GatewayView } from './gateway-view.ts';
-import { changesOf, digestsOf, readLists, within, type Refreshed } from './refreshed.ts';
+import { changesOf, digestsOf, notTried, readLists, within, type Refreshed } from './refreshed.ts';
 import type { RegisteredGateways } from '../../catalog/registered.ts';
 
 export interface GatewayDeskOptions {
@@ -158,12 +158,7 @@ export class GatewayDesk {
     const { id, name } = found.value;
     const startMs = performance.now();
     const server = this.#server(name);
-    if (server === undefined)
-      return err({
-        code: 'SERVER_UNAVAILABLE',
-        server: name,
-        cause: found.value.cause ?? 'it cannot be tried',
-      });
+    if (server === undefined) return err(notTried(name, this.#options));
     const before = digestsOf(server);
     const isRead = await readLists(server, this.#options.mask);
     if (!isRead.ok) return isRead;

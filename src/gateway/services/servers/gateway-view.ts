@@ -1,3 +1,4 @@
+import type { CauseCode } from '../../../core/cause.ts';
 import { gatewayIdOf } from '../../../core/hints/hint.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
@@ -18,6 +19,7 @@ export interface GatewayView extends Way {
   readonly state: Condition['state'];
   /** Why it is down, or why its tools are those of an earlier reading. */
   readonly cause?: string | undefined;
+  readonly causeCode?: CauseCode | undefined;
   readonly era?: string | undefined;
   readonly revision?: string | undefined;
   readonly trust?: Trust | undefined;
@@ -74,7 +76,6 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
     if (seen.has(name)) return [];
     seen.add(name);
     const spec = servers.get(name)?.spec;
-    const cause = condition.cause ?? servers.get(name)?.lists.fault;
     const skipped = servers.get(name)?.link?.skipped ?? [];
     const isFixed = catalog.isFromConfig(name);
     const word = isFixed ? undefined : registered.get(name);
@@ -86,7 +87,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
         origin: isFixed ? 'config file' : 'registered',
         reachable: state === 'up',
         state,
-        ...(cause !== undefined && { cause: mask(cause) }),
+        ...shownCause(condition, mask),
         ...(era !== undefined && { era }),
         ...(revision !== undefined && { revision }),
         ...(spec && { trust: claims.trustOf(spec) }),
@@ -97,6 +98,14 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
       },
     ];
   });
+}
+
+function shownCause(
+  { cause, causeCode, listFaults }: Condition,
+  mask: Viewing['mask'],
+): Pick<GatewayView, 'cause' | 'causeCode'> {
+  const shown = cause === undefined ? listFaults?.[0] : { cause, causeCode };
+  return shown === undefined ? {} : { cause: mask(shown.cause), causeCode: shown.causeCode };
 }
 
 export function wayOf(

@@ -56,7 +56,7 @@ async function readable(
 ): Promise<Result<undefined, Refusal>> {
   const { signal } = new AbortController();
   const opened = await connect(spec, { events: EVENTS, signal, offer: undefined });
-  if (!opened.ok) return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: opened.error.cause });
-  await opened.value.close('the document was read');
+  if (!opened.ok) return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: opened.error });
+  await opened.value.close({ code: 'LINK_CLOSED' });
   return ok(undefined);
 }

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { mapTexts, type Cause } from '../../../core/cause.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Server } from '../../catalog/server.ts';
+import { causeOf } from '../../catalog/why-not-wait.ts';
 
 /** Which tools a refresh found otherwise, by the names that their server gives them. */
 export interface ToolChanges {
@@ -46,6 +49,17 @@ export async function within(stood: Promise<unknown>): Promise<void> {
   await Promise.race([stood, sleep(STAND_WAIT_MS, undefined, { ref: false })]);
 }
 
+/** Why there is an entry and no server of it. */
+export function notTried(
+  server: string,
+  { catalog, mask }: { readonly catalog: Catalog; readonly mask: (text: string) => string },
+): Refusal {
+  const { cause = UNUSABLE } = catalog.rejected.find(({ name }) => name === server) ?? {};
+  return { code: 'SERVER_UNAVAILABLE', server, cause: mapTexts(cause, mask) };
+}
+
+const UNUSABLE: Cause = { code: 'ENTRY_UNREADABLE', reason: undefined };
+
 /** One that is down is tried once more first. SERVER_UNAVAILABLE */
 export async function readLists(
   server: Server,
@@ -55,6 +69,6 @@ export async function readLists(
   else await server.lists.readAgain();
   if (server.link !== undefined && server.lists.isComplete) return ok(undefined);
   const { life, lists, spec } = server;
-  const cause = lists.fault ?? ('cause' in life ? life.cause : undefined) ?? 'it is starting';
-  return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: mask(cause) });
+  const cause = mapTexts(lists.fault ?? causeOf(life), mask);
+  return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause });
 }

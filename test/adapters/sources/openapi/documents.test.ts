@@ -2,6 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { causeText } from '../../../../src/core/cause-text.ts';
 import type { MadeSource } from '../../../../src/adapters/sources/made-tool.ts';
 import type { OpenapiOptions } from '../../../../src/adapters/sources/openapi/open-openapi.ts';
 import { until } from '../../../support/endings.ts';
@@ -13,7 +14,7 @@ import { serveWeb } from '../../../support/web-server.ts';
 
 async function failureOf(source: MadeSource): Promise<string> {
   const read = await source.read(AbortSignal.timeout(20_000));
-  return read.ok ? `${read.value.tools.length} tools` : read.error;
+  return read.ok ? `${read.value.tools.length} tools` : causeText(read.error);
 }
 
 const failureIn = (text: string): Promise<string> => failureOf(openSource(writeText(text, 'api.yaml')));

@@ -241,7 +241,10 @@ describe('a server', () => {
     ],
   ])('that is %j in a file makes the whole of no use without baseUrl', async (servers, why) => {
     const path = writeText(JSON.stringify({ ...operationOf({}), servers }), 'api.json');
-    expect(await openSource(path).read(AbortSignal.timeout(5_000))).toEqual({ ok: false, error: why });
+    expect(await openSource(path).read(AbortSignal.timeout(5_000))).toEqual({
+      ok: false,
+      error: { code: 'DOCUMENT_INVALID', reason: why },
+    });
     expect((await toolsOf(openSource(path, { baseUrl: web.url }))).tools).toHaveLength(1);
   });
 

@@ -1,0 +1,115 @@
+import type { CauseCode } from './cause.ts';
+
+/** What a person can do about a cause: a sentence or two. */
+export function remedyOf(code: CauseCode): string {
+  return REMEDIES[code];
+}
+
+const BY_HAND = 'Start its command by hand in a terminal and look at what it says.';
+const ENVIRONMENT = 'It sees no other variables than a harmless few and those in "env" of its config entry.';
+const DOWNLOAD = 'A first start by npx, uvx or docker downloads the server; that by hand once is enough.';
+const HTTP_LOG = 'Look at "url" and "headers" in its config entry, and at the log of the server.';
+const ITS_AUTHOR = 'Tell the author of the server: clients cannot use what it sends.';
+const NETWORK = 'Look at your network, proxy and firewall, and at "url".';
+const SIGN_IN = 'Run that command and sign in; a running `assay serve` then takes it up by itself.';
+const SIGN_IN_LATER = 'Try again later. If that does not help, run that command and sign in again.';
+const ITS_LISTS = 'The server answered so itself: look at its log and at whatever it gets these lists from.';
+const ITS_ENTRY = 'Correct its entry in the config, or take it out.';
+const OWN_LOG = 'Look at the log of Assay, and report what it says.';
+const NOTHING = 'Nothing has to be done: Assay connects again when it is needed.';
+const LATER = 'Try again later, or raise that limit: see docs/SETTINGS.md.';
+
+const REMEDIES: Readonly<Record<CauseCode, string>> = {
+  COMMAND_NOT_FOUND: 'Install the command, or correct "command" or "cwd" in its config entry.',
+  COMMAND_NOT_EXECUTABLE: 'Give the file the right to be executed (`chmod +x`).',
+  CWD_INVALID: 'Correct "cwd" in its config entry.',
+  COMMAND_LINE_TOO_LONG: 'Shorten "args" or "env" in its config entry.',
+  OPEN_FILES_EXHAUSTED: 'Raise the limit of open files (`ulimit -n`), or start fewer servers.',
+  PROCESS_NOT_STARTED: BY_HAND,
+  PROCESS_EXITED: `${BY_HAND} ${ENVIRONMENT}`,
+  PROCESS_KILLED: `${BY_HAND} ${ENVIRONMENT}`,
+  STDOUT_CLOSED: `${BY_HAND} ${ENVIRONMENT}`,
+  STDIN_CLOSED: `${BY_HAND} ${ENVIRONMENT}`,
+
+  CONNECTION_REFUSED: 'Start the server, or correct host and port of "url" in its config entry.',
+  CONNECTION_TIMEOUT: NETWORK,
+  CONNECTION_CLOSED: HTTP_LOG,
+  CONNECTION_FAILED: HTTP_LOG,
+  HOST_UNKNOWN: 'Correct the host of "url" in its config entry, or look at your network and DNS.',
+  NETWORK_UNREACHABLE: NETWORK,
+  CERTIFICATE_INVALID:
+    'Look at its certificate; one of your own goes into a file that NODE_EXTRA_CA_CERTS names.',
+  TLS_FAILED: 'Look at "url" in its config entry: does this port speak https?',
+  ADDRESS_NOT_ALLOWED: 'Allow such addresses with the setting that is named, or correct "url".',
+
+  CREDENTIALS_REFUSED:
+    'Set valid credentials in "headers" of its config entry, such as "Authorization": "Bearer ${TOKEN}".',
+  ADDRESS_MOVED: 'Set the address that it points to as "url" in its config entry.',
+  ENDPOINT_NOT_FOUND: 'Look at the path of "url" in its config entry: MCP is not served there.',
+  RATE_LIMITED: 'It has too many requests: try again later.',
+  HTTP_SERVER_ERROR: 'The server itself is in trouble: look at its log, or try again later.',
+  HTTP_STATUS_UNEXPECTED: HTTP_LOG,
+  SESSION_EXPIRED: NOTHING,
+  RESPONSE_INCOMPLETE: HTTP_LOG,
+  STREAM_CLOSED: HTTP_LOG,
+  STREAM_NOT_RESUMED: HTTP_LOG,
+  ENDPOINT_TIMEOUT: HTTP_LOG,
+  ENDPOINT_INVALID: ITS_AUTHOR,
+  ENDPOINT_NOT_ALLOWED: ITS_AUTHOR,
+
+  MESSAGE_TOO_LARGE: ITS_AUTHOR,
+  RESPONSE_INVALID: ITS_AUTHOR,
+  RESPONSE_AMBIGUOUS: ITS_AUTHOR,
+  HANDSHAKE_TIMEOUT: `Look at the log of the server. ${BY_HAND} ${DOWNLOAD}`,
+  HANDSHAKE_TOO_LARGE: ITS_AUTHOR,
+  HANDSHAKE_REFUSED: 'The server answered so itself: look at its log, and at "args", "env" or "headers".',
+  PROTOCOL_VERSION_UNSUPPORTED: 'Use a version of the server that speaks a released revision of MCP.',
+  LIST_REFUSED: ITS_LISTS,
+  LIST_INVALID: ITS_LISTS,
+  LIST_FAILED: ITS_LISTS,
+  REQUEST_REFUSED: OWN_LOG,
+
+  SIGN_IN_NEEDED: SIGN_IN,
+  SIGN_IN_EXPIRED: SIGN_IN,
+  SIGN_IN_UNREADABLE: SIGN_IN,
+  SCOPE_INSUFFICIENT: SIGN_IN,
+  TOKEN_REFUSED: SIGN_IN,
+  TOKEN_EXPIRED: SIGN_IN,
+  TOKEN_INVALID: SIGN_IN,
+  RENEWAL_REFUSED: SIGN_IN,
+  AUTHORIZATION_SERVER_UNREACHABLE: SIGN_IN_LATER,
+  TOKEN_RESPONSE_INVALID: SIGN_IN_LATER,
+  RENEWAL_FAILED: SIGN_IN_LATER,
+  RENEWAL_LOCKED: SIGN_IN_LATER,
+
+  DOCUMENT_UNREADABLE:
+    'Look at "openapi" and "headers" in its config entry: the document must be there to be read.',
+  DOCUMENT_INVALID: 'Correct the document, or tell its author.',
+  DOCUMENT_TIMEOUT: 'Raise "timeoutMs" in its config entry, or look at your network.',
+  MODULE_NOT_LOADED: 'Correct the module; it is loaded again as soon as its file changes.',
+  MODULE_NOT_READY: 'Wait a moment: it is listed as soon as it has loaded.',
+  TOOL_FAILED: OWN_LOG,
+
+  ENTRY_INVALID: ITS_ENTRY,
+  ENTRY_UNREADABLE: 'Register it again with all of its entry: PUT /gateways/{id}.',
+  ENTRY_SHADOWED: 'Rename one of the two, or take one out.',
+  ENTRY_CHANGED: NOTHING,
+  ENTRY_REMOVED: ITS_ENTRY,
+
+  SERVER_NOT_READY: `Wait a moment. ${BY_HAND}`,
+  START_TIMEOUT: `Look at the log of the server. ${BY_HAND} ${DOWNLOAD}`,
+  START_FAILED: OWN_LOG,
+  READING_FAILED: OWN_LOG,
+  LINK_CLOSED: NOTHING,
+  LINK_IDLE: NOTHING,
+  LINK_REPLACED: LATER,
+  CLIENT_GONE: NOTHING,
+  SHUTTING_DOWN: 'Start Assay again.',
+
+  QUEUE_FULL: LATER,
+  QUEUE_TOO_LARGE: LATER,
+  INPUT_NOT_READ: 'Look at the log of the server: it does not read its input.',
+  REQUESTS_IN_FLIGHT: LATER,
+  REQUEST_LIMIT: LATER,
+  LINK_LIMIT: LATER,
+};

@@ -1,0 +1,144 @@
+import type { Cause, CauseCode } from './cause.ts';
+import { reachRemedy } from './reach.ts';
+import { LOCAL } from './subject.ts';
+
+/** A cause as a phrase to stand behind the name of a server, without its full stop. It quotes what a peer wrote as it came. */
+export function causeText(cause: Cause): string {
+  return TEXTS[cause.code](cause as never);
+}
+
+/** A cause in public JSON: its phrase, and its code beside that. */
+export function causeJson(cause: Cause): { readonly cause: string; readonly causeCode: CauseCode } {
+  return { cause: causeText(cause), causeCode: cause.code };
+}
+
+type Texts = { readonly [C in CauseCode]: (cause: Extract<Cause, { readonly code: C }>) => string };
+
+const TEXTS: Texts = {
+  COMMAND_NOT_FOUND: ({ command }) =>
+    `cannot be started: there is no command ${quote(command)}, or its cwd does not exist`,
+  COMMAND_NOT_EXECUTABLE: ({ command }) => `cannot be started: ${quote(command)} may not be executed`,
+  CWD_INVALID: ({ command }) =>
+    `cannot be started: its cwd is not a folder, or ${quote(command)} is inside something that is not one`,
+  COMMAND_LINE_TOO_LONG: () => 'cannot be started: its arguments or its environment are too long',
+  OPEN_FILES_EXHAUSTED: () => 'cannot be started: too many files are open',
+  PROCESS_NOT_STARTED: ({ error }) => `cannot be started: ${error}`,
+  PROCESS_EXITED: ({ exitCode }) => `exited with code ${String(exitCode)}`,
+  PROCESS_KILLED: ({ signal }) => `was ended by ${signal}`,
+  STDOUT_CLOSED: () => 'closed its stdout without ending',
+  STDIN_CLOSED: () => 'closed its stdin without ending',
+
+  CONNECTION_REFUSED: () => 'nothing listens at its address (ECONNREFUSED)',
+  CONNECTION_TIMEOUT: () => 'its host did not answer in time (connect time-out)',
+  CONNECTION_CLOSED: () => 'it closed the connection',
+  CONNECTION_FAILED: ({ error }) => `the connection to it failed: ${error}`,
+  HOST_UNKNOWN: ({ error }) => `its host name is not known (${error})`,
+  NETWORK_UNREACHABLE: ({ error }) => `its network cannot be reached (${error})`,
+  CERTIFICATE_INVALID: ({ error }) => `its certificate is not trusted (${error})`,
+  TLS_FAILED: ({ error }) => `no encrypted connection to it could be made (${error})`,
+  ADDRESS_NOT_ALLOWED: ({ reaches, chosenBy }) =>
+    `it leads to a ${reaches.join(' and ')} address, so nothing was sent there: ${reachRemedy(reaches, chosenBy)}`,
+
+  CREDENTIALS_REFUSED: ({ status }) =>
+    `it answers HTTP ${status}: it wants other credentials; set "headers" in its config entry`,
+  ADDRESS_MOVED: ({ status, location }) =>
+    location === undefined
+      ? `it answers HTTP ${status}, but does not say where it has moved`
+      : `it answers HTTP ${status} and points to ${quote(location)}; set that as its "url"`,
+  ENDPOINT_NOT_FOUND: ({ status }) => `it answers HTTP ${status}`,
+  RATE_LIMITED: ({ status }) => `it answers HTTP ${status}`,
+  HTTP_SERVER_ERROR: ({ status }) => `it answers HTTP ${status}`,
+  HTTP_STATUS_UNEXPECTED: ({ status }) => `it answers HTTP ${status}`,
+  SESSION_EXPIRED: () => 'its session is over (HTTP 404)',
+  RESPONSE_INCOMPLETE: () => 'its answer ended before the result',
+  STREAM_CLOSED: () => 'it closed its event stream',
+  STREAM_NOT_RESUMED: ({ first, last }) => `${causeText(first)}, and then ${causeText(last)}`,
+  ENDPOINT_TIMEOUT: () => 'it did not name its address in time',
+  ENDPOINT_INVALID: () => 'it named an address that is not a URL',
+  ENDPOINT_NOT_ALLOWED: () => 'it named an address of another origin',
+
+  MESSAGE_TOO_LARGE: ({ limitBytes }) => `it sent a message of more than ${limitBytes} bytes`,
+  RESPONSE_INVALID: ({ reason }) => `its response is not valid JSON-RPC: ${reason}`,
+  RESPONSE_AMBIGUOUS: ({ reason }) => `its response is ambiguous: ${reason}`,
+  HANDSHAKE_TIMEOUT: () => 'it did not answer "initialize" in time',
+  HANDSHAKE_TOO_LARGE: ({ reason }) => `its answer to "initialize" is ${reason}`,
+  HANDSHAKE_REFUSED: ({ message }) =>
+    `it refused "initialize": ${message === undefined ? 'it gave no reason' : quote(message)}`,
+  PROTOCOL_VERSION_UNSUPPORTED: ({ version }) =>
+    version === undefined
+      ? 'it names no protocol version'
+      : `it wants protocol version ${quote(version)}, which Assay does not speak`,
+  LIST_REFUSED: ({ method, error, message }) => `${method} failed: ${error} ${message}`,
+  LIST_INVALID: ({ method, reason }) => `${method} was answered by a result that is not a list: ${reason}`,
+  LIST_FAILED: ({ method, reason }) => `${method}: ${reason}`,
+  REQUEST_REFUSED: ({ reason }) => reason,
+
+  SIGN_IN_NEEDED: ({ server, subject, cause }) =>
+    `it waits for authorization${cause === undefined ? '' : ` (${causeText(cause)})`}; run ${signInCommand(server, subject)}`,
+  SIGN_IN_EXPIRED: () => 'the last sign-in has ended',
+  SIGN_IN_UNREADABLE: () => 'the encryption key is not the one with which the last sign-in was stored',
+  SCOPE_INSUFFICIENT: ({ scopes }) =>
+    `it wants more rights than the sign-in has: ${scopes.map(quote).join(', ') || 'it does not say which'}`,
+  TOKEN_REFUSED: () => 'it refuses every token, however new',
+  TOKEN_EXPIRED: () => 'its access token has ended, and there is no refresh token',
+  TOKEN_INVALID: () => 'its issuer gave an access token that no header can hold',
+  RENEWAL_REFUSED: ({ error }) => `its issuer renews the sign-in no more: ${quote(error)}`,
+  AUTHORIZATION_SERVER_UNREACHABLE: (cause) =>
+    `its authorization server ${cause.reason}; ${untilSignIn(cause)}`,
+  TOKEN_RESPONSE_INVALID: (cause) =>
+    `its authorization server gave no valid token response; ${untilSignIn(cause)}`,
+  RENEWAL_FAILED: (cause) => `its authorization server answered ${quote(cause.error)}; ${untilSignIn(cause)}`,
+  RENEWAL_LOCKED: (cause) =>
+    `another process renews its sign-in and does not come to an end; ${untilSignIn(cause)}`,
+
+  DOCUMENT_UNREADABLE: ({ reason }) => reason,
+  DOCUMENT_INVALID: ({ reason }) => reason,
+  DOCUMENT_TIMEOUT: ({ limitMs }) => `was not read within ${limitMs} ms`,
+  MODULE_NOT_LOADED: ({ reason }) => reason,
+  MODULE_NOT_READY: ({ waitedMs }) => `it has not loaded within ${waitedMs / 1000} s so far`,
+  TOOL_FAILED: ({ reason }) => reason,
+
+  ENTRY_INVALID: ({ line, key, reason, remedy }) =>
+    `its entry in the config cannot be used: line ${line}: ${key}: ${reason}. ${remedy}`,
+  ENTRY_UNREADABLE: ({ reason }) => reason ?? 'its entry cannot be used',
+  ENTRY_SHADOWED: () => 'the config file has another one of this name',
+  ENTRY_CHANGED: () => 'its entry in the config has changed; it is started anew',
+  ENTRY_REMOVED: () => 'it was taken out of the config',
+
+  SERVER_NOT_READY: () => 'it has not started yet',
+  START_TIMEOUT: ({ limitMs }) => `it did not start within ${limitMs} ms`,
+  START_FAILED: () => 'it could not be started; the log says why',
+  READING_FAILED: ({ error }) => `it could not be handled: ${error}`,
+  LINK_CLOSED: () => 'the connection to it is over',
+  LINK_IDLE: () => 'the connection to it was idle',
+  LINK_REPLACED: () => 'another client needs its place',
+  CLIENT_GONE: () => 'its client is gone',
+  SHUTTING_DOWN: () => 'Assay is shutting down',
+
+  QUEUE_FULL: ({ waiting }) => `${waiting} requests wait for it, and no more may (limits.queuePerServer)`,
+  QUEUE_TOO_LARGE: () => 'the requests that wait for it may not hold more bytes (limits.backlogBytes)',
+  INPUT_NOT_READ: ({ waitedMs }) =>
+    `it has not read what it was sent, and this request waited for ${waitedMs} ms`,
+  REQUESTS_IN_FLIGHT: ({ inFlight, waitedMs }) =>
+    `${inFlight} requests are under way, and this one waited for ${waitedMs} ms (limits.requestsPerServer)`,
+  REQUEST_LIMIT: () => 'too many requests wait for it already',
+  LINK_LIMIT: ({ clients, setting }) => `${clients} clients use it at a time (${setting})`,
+};
+
+/** The command that signs a subject in at a server. */
+function signInCommand(server: string, subject: string): string {
+  const who = subject === LOCAL.subject ? '' : ` --subject ${argument(subject)}`;
+  return `\`assay auth ${argument(server)}${who}\``;
+}
+
+function untilSignIn({ server, subject }: { readonly server: string; readonly subject: string }): string {
+  return `if that lasts, run ${signInCommand(server, subject)}`;
+}
+
+function argument(text: string): string {
+  return /^[\w.@+-]+$/.test(text) ? text : quote(text);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}

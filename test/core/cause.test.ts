@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CAUSE_CODES, mapTexts, RECOVERY, type Cause, type CauseCode } from '../../src/core/cause.ts';
+import { remedyOf } from '../../src/core/cause-remedy.ts';
+import { causeJson, causeText } from '../../src/core/cause-text.ts';
+import { BORN, lifeAfter } from '../../src/core/supervision.ts';
+import { ROOT } from '../support/place.ts';
+
+/** One of each code; what it holds beside its code. */
+const SAMPLES: { readonly [C in CauseCode]: Omit<Extract<Cause, { readonly code: C }>, 'code'> } = {
+  COMMAND_NOT_FOUND: { command: 'npx' },
+  COMMAND_NOT_EXECUTABLE: { command: './server' },
+  CWD_INVALID: { command: 'node' },
+  COMMAND_LINE_TOO_LONG: {},
+  OPEN_FILES_EXHAUSTED: {},
+  PROCESS_NOT_STARTED: { error: 'EAGAIN' },
+  PROCESS_EXITED: { exitCode: 7 },
+  PROCESS_KILLED: { signal: 'SIGKILL' },
+  STDOUT_CLOSED: {},
+  STDIN_CLOSED: {},
+  CONNECTION_REFUSED: {},
+  CONNECTION_TIMEOUT: {},
+  CONNECTION_CLOSED: {},
+  CONNECTION_FAILED: { error: 'EPIPE' },
+  HOST_UNKNOWN: { error: 'ENOTFOUND' },
+  NETWORK_UNREACHABLE: { error: 'EHOSTUNREACH' },
+  CERTIFICATE_INVALID: { error: 'CERT_HAS_EXPIRED' },
+  TLS_FAILED: { error: 'ERR_SSL_WRONG_VERSION_NUMBER' },
+  ADDRESS_NOT_ALLOWED: { reaches: ['private'], chosenBy: 'operator' },
+  CREDENTIALS_REFUSED: { status: 401 },
+  ADDRESS_MOVED: { status: 308, location: 'https://example.com/mcp' },
+  ENDPOINT_NOT_FOUND: { status: 404 },
+  RATE_LIMITED: { status: 429 },
+  HTTP_SERVER_ERROR: { status: 503 },
+  HTTP_STATUS_UNEXPECTED: { status: 418 },
+  SESSION_EXPIRED: {},
+  RESPONSE_INCOMPLETE: {},
+  STREAM_CLOSED: {},
+  STREAM_NOT_RESUMED: { first: { code: 'CONNECTION_CLOSED' }, last: { code: 'CONNECTION_REFUSED' } },
+  ENDPOINT_TIMEOUT: {},
+  ENDPOINT_INVALID: {},
+  ENDPOINT_NOT_ALLOWED: {},
+  MESSAGE_TOO_LARGE: { limitBytes: 1024 },
+  RESPONSE_INVALID: { reason: 'it has no id' },
+  RESPONSE_AMBIGUOUS: { reason: 'it has two ids' },
+  HANDSHAKE_TIMEOUT: {},
+  HANDSHAKE_TOO_LARGE: { reason: 'too large: at most 32 MiB are read' },
+  HANDSHAKE_REFUSED: { message: 'not now' },
+  PROTOCOL_VERSION_UNSUPPORTED: { version: '1.0' },
+  LIST_REFUSED: { method: 'tools/list', error: '-32603', message: 'no' },
+  LIST_INVALID: { method: 'tools/list', reason: 'it has no "tools" array' },
+  LIST_FAILED: { method: 'tools/list', reason: 'Server "s" sent nothing.' },
+  REQUEST_REFUSED: { error: 'INTERNAL', reason: 'Assay made a mistake.' },
+  SIGN_IN_NEEDED: { server: 'issues', subject: 'local', cause: { code: 'SIGN_IN_EXPIRED' } },
+  SIGN_IN_EXPIRED: {},
+  SIGN_IN_UNREADABLE: {},
+  SCOPE_INSUFFICIENT: { scopes: ['write'] },
+  TOKEN_REFUSED: {},
+  TOKEN_EXPIRED: {},
+  TOKEN_INVALID: {},
+  RENEWAL_REFUSED: { error: 'invalid_grant' },
+  AUTHORIZATION_SERVER_UNREACHABLE: { server: 's', subject: 'local', reason: 'did not answer in time' },
+  TOKEN_RESPONSE_INVALID: { server: 's', subject: 'local' },
+  RENEWAL_FAILED: { server: 's', subject: 'local', error: 'server_error' },
+  RENEWAL_LOCKED: { server: 's', subject: 'local' },
+  DOCUMENT_UNREADABLE: { reason: 'cannot be fetched' },
+  DOCUMENT_INVALID: { reason: 'is neither JSON nor YAML' },
+  DOCUMENT_TIMEOUT: { limitMs: 5_000 },
+  MODULE_NOT_LOADED: { reason: 'it throws' },
+  MODULE_NOT_READY: { waitedMs: 3_000 },
+  TOOL_FAILED: { reason: 'it broke' },
+  ENTRY_INVALID: { line: 3, key: 'command', reason: 'it is empty', remedy: 'Give a command' },
+  ENTRY_UNREADABLE: { reason: undefined },
+  ENTRY_SHADOWED: {},
+  ENTRY_CHANGED: {},
+  ENTRY_REMOVED: {},
+  SERVER_NOT_READY: {},
+  START_TIMEOUT: { limitMs: 30_000 },
+  START_FAILED: {},
+  READING_FAILED: { error: 'TypeError' },
+  LINK_CLOSED: {},
+  LINK_IDLE: {},
+  LINK_REPLACED: {},
+  CLIENT_GONE: {},
+  SHUTTING_DOWN: {},
+  QUEUE_FULL: { waiting: 4 },
+  QUEUE_TOO_LARGE: {},
+  INPUT_NOT_READ: { waitedMs: 20 },
+  REQUESTS_IN_FLIGHT: { inFlight: 8, waitedMs: 20 },
+  REQUEST_LIMIT: {},
+  LINK_LIMIT: { clients: 8, setting: 'limits.processesPerServer' },
+};
+
+const causeOf = (code: CauseCode): Cause => ({ code, ...SAMPLES[code] }) as Cause; // the members of that code
+
+describe.each(CAUSE_CODES)('%s', (code) => {
+  it('has a phrase and a remedy', () => {
+    expect(causeText(causeOf(code))).toMatch(/^\S.*\S$/);
+    expect(causeText(causeOf(code))).not.toMatch(/undefined|\[object/);
+    expect(remedyOf(code)).toMatch(/^[A-Z].*[.?]$/);
+  });
+
+  it('decides by itself how its server is tried again', () => {
+    const state = { time: 'restarting', change: 'refused', sign_in: 'unauthorized' }[RECOVERY[code]];
+    const life = lifeAfter(BORN, { kind: 'ended', cause: causeOf(code), nowMs: 0, chance: 0.5 });
+    expect(life.state).toBe(state);
+  });
+});
+
+it('docs/CAUSES.md lists all of them, in this order', () => {
+  const recovery = { time: 'time', change: 'a change', sign_in: 'a sign-in' } as const;
+  const rows = CAUSE_CODES.map((code) => {
+    const cells = [`\`${code}\``, causeText(causeOf(code)), recovery[RECOVERY[code]], remedyOf(code)];
+    return `| ${cells.join(' | ')} |`;
+  });
+  const page = readFileSync(join(ROOT, 'docs', 'CAUSES.md'), 'utf8');
+  expect(page.split('\n').filter((line) => line.startsWith('| `'))).toEqual(rows);
+});
+
+it('a cause in public JSON has its phrase and its code, and nothing else', () => {
+  expect(causeJson(causeOf('PROCESS_EXITED'))).toEqual({
+    cause: 'exited with code 7',
+    causeCode: 'PROCESS_EXITED',
+  });
+});
+
+it('every text in a cause is masked or cut, also in one within it; its code is not', () => {
+  const cause: Cause = {
+    code: 'SIGN_IN_NEEDED',
+    server: 'SECRET',
+    subject: 'local',
+    cause: { code: 'SCOPE_INSUFFICIENT', scopes: ['a SECRET', 'b'] },
+  };
+  expect(mapTexts(cause, (text) => text.replaceAll('SECRET', '*').replaceAll('SIGN', '*'))).toEqual({
+    code: 'SIGN_IN_NEEDED',
+    server: '*',
+    subject: 'local',
+    cause: { code: 'SCOPE_INSUFFICIENT', scopes: ['a *', 'b'] },
+  });
+});
