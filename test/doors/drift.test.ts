@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
 import { kill, sleep, until } from '../support/endings.ts';
+import { startShared, type SharedAssay } from '../support/shared-assay.ts';
 import { filedServer, toolNamed, type Filed } from '../support/filed.ts';
 import { claimsIn, short, toolIn, toolsOf } from '../support/hints.ts';
 import { at, isObject, textAt, type Json, type JsonObject } from '../support/json.ts';
@@ -26,6 +27,8 @@ const QUIET = { quiet: true };
 const NEVER = { ASSAY_SERVERS_REFRESH_MS: '0' };
 
 interface World {
+  /** What its server is called. */
+  readonly name: string;
   readonly assay: Assay;
   readonly home: string;
   readonly admin: AdminClient;
@@ -42,18 +45,45 @@ interface World {
 interface Start {
   readonly quiet?: boolean;
   readonly tools?: readonly JsonObject[];
-  readonly env?: Readonly<Record<string, string>>;
 }
 
-/** One server, `filed`, with the tool `act`, as it is when its first definition has been accepted. */
-async function openWorld({ quiet = false, tools = [ACT], env = {} }: Start = {}): Promise<World> {
+let shared: Promise<SharedAssay & { readonly token: string }> | undefined;
+let worlds = 0;
+
+async function openShared(): Promise<SharedAssay & { readonly token: string }> {
+  const home = tempDir();
+  const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
+  return { ...(await startShared({ home, env: NEVER })), token };
+}
+
+/**
+ * A server of its own in the Assay of this file, with the tool `act`, as it is when its first definition has been accepted.
+ * Nothing is read again unless the server says so or somebody asks.
+ */
+async function openWorld({ quiet = false, tools = [ACT] }: Start = {}): Promise<World> {
+  const { assay, home, token, add } = await (shared ??= openShared());
+  const name = `filed${(worlds += 1)}`;
+  const diary = openDiary();
+  const server = filedServer(tools, { quiet, env: diary.env });
+  await add({ [name]: server.entry });
+  const world = worldOf({ name, assay, home, server, diary, token });
+  await world.refresh();
+  return world;
+}
+
+/** The same in an Assay of its own, which may be stopped, have another environment, or lose its store. */
+async function openOwn({
+  quiet = false,
+  tools = [ACT],
+  env = {},
+}: Start & { readonly env?: Readonly<Record<string, string>> } = {}): Promise<World> {
   const diary = openDiary();
   const home = tempDir();
   const server = filedServer(tools, { quiet, env: diary.env });
   const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
   const assay = await startAssay({ servers: { filed: server.entry }, home, env });
   await assay.settled();
-  const world = worldOf({ assay, home, server, diary, token });
+  const world = worldOf({ name: 'filed', assay, home, server, diary, token });
   await world.refresh();
   return world;
 }
@@ -66,22 +96,23 @@ async function reopened(
   await former.stop();
   const token = await keepToken(home, 'again', { scopes: ['admin'] });
   const assay = await startAssay({ servers: { filed: server.entry }, home, env });
-  return worldOf({ assay, home, server, diary, token });
+  return worldOf({ name: 'filed', assay, home, server, diary, token });
 }
 
 function worldOf({
   token,
   ...parts
-}: Pick<World, 'assay' | 'home' | 'server' | 'diary'> & { readonly token: string }): World {
+}: Pick<World, 'name' | 'assay' | 'home' | 'server' | 'diary'> & { readonly token: string }): World {
+  const { name } = parts;
   const admin = adminClient(parts.assay, token);
-  const act = (): Promise<JsonObject> => toolIn(admin, 'filed', 'act');
+  const act = (): Promise<JsonObject> => toolIn(admin, name, 'act');
   return {
     ...parts,
     admin,
     act,
     drifted: (kind) =>
       until(`the drift of "act" is ${kind}`, async () => {
-        const found = await toolsOf(admin, `server=filed&drift=${kind === 'none' ? 'none' : 'any'}`);
+        const found = await toolsOf(admin, `server=${name}&drift=${kind === 'none' ? 'none' : 'any'}`);
         const tool = found.get('act');
         const drift = at(tool, 'drift');
         return tool !== undefined && kindOf(drift) === kind ? (drift ?? null) : undefined;
@@ -91,7 +122,7 @@ function worldOf({
       if (answer.status !== 200) throw new Error(answer.text);
     },
     refresh: async () => {
-      const answer = await admin.post('/gateways/filed/refresh');
+      const answer = await admin.post(`/gateways/${name}/refresh`);
       if (answer.status !== 200) throw new Error(answer.text);
       return answer.json();
     },
@@ -105,9 +136,23 @@ function kindOf(drift: Json | undefined): 'dangerous' | 'harmless' | 'none' {
 }
 
 /** `act` as the official client has it. */
-async function listed(model: Pick<Model, 'client'>): Promise<JsonObject> {
-  const tool = (await model.client.listTools()).tools.find(({ name }) => name === 'filed_act');
+async function listed(world: World, model: Pick<Model, 'client'>): Promise<JsonObject> {
+  const own = `${world.name}_act`;
+  const tool = (await model.client.listTools()).tools.find(({ name }) => name === own);
   return { description: tool?.description ?? '', hints: short((hint) => tool?.annotations?.[hint]) };
+}
+
+/** Waits for a line of the log that is about its server and says this. */
+async function isLogged({ assay, name }: World, text: string): Promise<void> {
+  await until(
+    () => `the log says "${text}": ${assay.stderr()}`,
+    () => {
+      const lines = assay.stderr().split('\n');
+      return lines.some((line) => line.includes(`"server":"${name}"`) && line.includes(text))
+        ? true
+        : undefined;
+    },
+  );
 }
 
 async function deedsOf(world: World): Promise<readonly JsonObject[]> {
@@ -125,7 +170,7 @@ async function deedsOf(world: World): Promise<readonly JsonObject[]> {
 
 const READ_ONLY = { annotations: { readOnlyHint: true } };
 
-describe('a change is found', () => {
+describe.concurrent('a change is found', () => {
   it('when the server says so, and clients are told at once', async () => {
     const world = await openWorld();
     const model = await world.meet();
@@ -147,19 +192,19 @@ describe('a change is found', () => {
       suspends: [],
     });
     await until('the client is told', () => (model.changes() > before ? true : undefined));
-    expect(await listed(model)).toEqual({ description: 'Does what it wants.', hints: '--..' });
-    expect(world.assay.stderr()).toContain('the definition of \\"act\\" has changed in a dangerous way');
+    expect(await listed(world, model)).toEqual({ description: 'Does what it wants.', hints: '--..' });
+    await isLogged(world, 'the definition of \\"act\\" has changed in a dangerous way');
     expect(await deedsOf(world)).toMatchObject([
       {
         action: 'tool.drift',
-        subject: 'server:filed',
+        subject: `server:${world.name}`,
         after: { dangers: ['its input schema changed', 'its description was rewritten'] },
       },
     ]);
   });
 
   it('when the server ended and came again', async () => {
-    const world = await openWorld({ quiet: true, env: NEVER });
+    const world = await openWorld(QUIET);
     const { server, diary } = world;
     await world.act();
     server.have([REWRITTEN]);
@@ -171,14 +216,14 @@ describe('a change is found', () => {
   });
 
   it('at an interval, of a server that says nothing', async () => {
-    const world = await openWorld({ quiet: true, env: { ASSAY_SERVERS_REFRESH_MS: '200' } });
+    const world = await openOwn({ quiet: true, env: { ASSAY_SERVERS_REFRESH_MS: '200' } });
     await world.act();
     world.server.have([REWRITTEN]);
     await world.drifted('dangerous');
   });
 
   it('on demand, and what was found is answered', async () => {
-    const world = await openWorld({ quiet: true, env: NEVER });
+    const world = await openWorld(QUIET);
     const stay = toolNamed('stay');
     world.server.have([ACT, stay, toolNamed('go')]);
     await world.refresh();
@@ -281,33 +326,33 @@ describe('a change is found', () => {
   });
 });
 
-describe('an override that lowers caution', () => {
+describe.concurrent('an override that lowers caution', () => {
   it('is not shown in any list that has the new definition, from the first one on', async () => {
     const world = await openWorld();
     await world.put(READ_ONLY);
     const model = await world.meet();
-    expect(await listed(model)).toEqual({ description: 'Does act.', hints: '+-..' });
+    expect(await listed(world, model)).toEqual({ description: 'Does act.', hints: '+-..' });
     const seen = new Set<string>();
     const over = new AbortController();
     const listing = (async () => {
-      while (!over.signal.aborted) seen.add(Object.values(await listed(model)).join(' '));
+      while (!over.signal.aborted) seen.add(Object.values(await listed(world, model)).join(' '));
     })();
     world.server.have([REWRITTEN]);
     await world.drifted('dangerous');
     over.abort();
     await listing;
-    seen.add(Object.values(await listed(model)).join(' '));
+    seen.add(Object.values(await listed(world, model)).join(' '));
     expect([...seen].toSorted()).toEqual(['Does act. +-..', 'Does what it wants. --..']);
   });
 
   it('is not shown in the first list after a start, of a definition that changed meanwhile', async () => {
-    const world = await openWorld(QUIET);
+    const world = await openOwn(QUIET);
     await world.put(READ_ONLY);
     world.server.have([REWRITTEN]);
     const model = await (await reopened(world)).meet();
     const seen = new Set<string>();
     await until('the server has said what it is now', async () => {
-      const { description, hints } = await listed(model);
+      const { description, hints } = await listed(world, model);
       seen.add(`${String(description)} ${String(hints)}`);
       return description === REWRITTEN.description ? true : undefined;
     });
@@ -318,7 +363,7 @@ describe('an override that lowers caution', () => {
 
   it('is never shown of a tool that came to say more harm of itself, until somebody accepted that', async () => {
     const tame = { ...ACT, annotations: { readOnlyHint: true, destructiveHint: false } };
-    const world = await openWorld({ quiet: true, tools: [tame] });
+    const world = await openOwn({ quiet: true, tools: [tame] });
     await world.put({ annotations: { readOnlyHint: true, destructiveHint: false } });
     world.server.have([FRANKER]);
     await world.refresh();
@@ -327,7 +372,7 @@ describe('an override that lowers caution', () => {
       'dangerous',
       ['o+! d-', 'o-! d+', '', ''],
     ]);
-    expect(await listed(await world.meet())).toMatchObject({ hints: '-+..' });
+    expect(await listed(world, await world.meet())).toMatchObject({ hints: '-+..' });
     expect([...(await toolsOf(world.admin, 'drift=dangerous')).keys()]).toEqual(['act']);
     const health = (await world.admin.get('/health')).json();
     expect(at(health, 'review')).toEqual({ tools: 1, dangerous: 1, suspended: 1 });
@@ -336,7 +381,7 @@ describe('an override that lowers caution', () => {
   });
 
   it('goes on to count after a change of prose alone, which waits for a review', async () => {
-    const world = await openWorld(QUIET);
+    const world = await openOwn(QUIET);
     await world.put(READ_ONLY);
     world.server.have([REWORDED]);
     await world.refresh();
@@ -356,7 +401,7 @@ describe('an override that lowers caution', () => {
   });
 
   it('outlives prose that is another one at each start, which is said and not reported for ever', async () => {
-    const world = await openWorld({ quiet: true, env: NEVER });
+    const world = await openWorld(QUIET);
     await world.put(READ_ONLY);
     const kinds: unknown[] = [];
     for (const start of [1, 2, 3, 4, 5]) {
@@ -401,11 +446,11 @@ describe('an override that lowers caution', () => {
       ['o+ d-', 'd-', '', 'o-!'],
       ['openWorldHint'],
     ]);
-    expect(await listed(await world.meet())).toMatchObject({ hints: '+-..' });
+    expect(await listed(world, await world.meet())).toMatchObject({ hints: '+-..' });
   });
 
   it('counts again when somebody has reviewed the change, also after a start, until the next one', async () => {
-    const world = await openWorld(QUIET);
+    const world = await openOwn(QUIET);
     await world.put(READ_ONLY);
     world.server.have([REWRITTEN]);
     await world.refresh();
@@ -459,7 +504,7 @@ describe('an override that lowers caution', () => {
   });
 
   it('stays suspended while nothing can be kept of the change', async () => {
-    const world = await openWorld(QUIET);
+    const world = await openOwn(QUIET);
     await world.put({ annotations: { readOnlyHint: true, openWorldHint: true } });
     const release = lockStore(world.home);
     world.server.have([FRANKER]);
@@ -472,7 +517,7 @@ describe('an override that lowers caution', () => {
     // Nobody has judged it yet. What raises caution counts whatever comes.
     expect(claimsIn(at(held, 'hints'))).toEqual(['o+! d-', 'd+', '', 'o+']);
     expect(textAt(held, 'hints', 'readOnlyHint', 'claims', 0, 'suspended')).toContain('is being compared');
-    expect(await listed(await world.meet())).toMatchObject({ hints: '-+.+' });
+    expect(await listed(world, await world.meet())).toMatchObject({ hints: '-+.+' });
     release();
     await refreshed;
     await until(
@@ -484,7 +529,7 @@ describe('an override that lowers caution', () => {
   });
 });
 
-describe('a review', () => {
+describe.concurrent('a review', () => {
   it('is refused where the definition is not the one that was read', async () => {
     const world = await openWorld(QUIET);
     await world.put(READ_ONLY);
@@ -515,7 +560,7 @@ describe('a review', () => {
   });
 });
 
-describe('a tool that goes on changing', () => {
+describe.concurrent('a tool that goes on changing', () => {
   it('is told of a few times, however often it does', async () => {
     const world = await openWorld();
     await world.act();
@@ -549,6 +594,6 @@ describe('a tool that goes on changing', () => {
       ['its description was rewritten'],
       ['its input schema changed', 'its description was rewritten'],
     ]);
-    expect(world.assay.stderr()).toContain('changed in a dangerous way');
+    await isLogged(world, 'changed in a dangerous way');
   });
 });

@@ -1,0 +1,46 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { startAssay, type Assay, type AssayOptions } from './assay.ts';
+import { sleep, until } from './endings.ts';
+import { at, listAt, type JsonObject } from './json.ts';
+import { tempDir, writeConfig } from './place.ts';
+
+/** One `assay serve` for many tests, each of which adds servers under names that no other test has. */
+export interface SharedAssay {
+  readonly assay: Assay;
+  readonly home: string;
+  /** Writes them into its config file and waits until each had its chance to start. */
+  readonly add: (servers: JsonObject) => Promise<void>;
+}
+
+export async function startShared(
+  options: Pick<AssayOptions, 'env' | 'settings' | 'home'> = {},
+): Promise<SharedAssay> {
+  const { home = tempDir(), settings = {} } = options;
+  const config = writeConfig({}, settings);
+  const assay = await startAssay({ ...options, home, config });
+  const all: Record<string, JsonObject[string]> = {};
+  return {
+    assay,
+    home,
+    add: async (servers) => {
+      Object.assign(all, servers);
+      writeFileSync(`${config}.new`, JSON.stringify({ mcpServers: all, ...settings }));
+      renameSync(`${config}.new`, config);
+      await until('the added servers had their chance to start', async () => {
+        const there = listAt(await assay.health(), 'servers');
+        const stateOf = (name: string): unknown =>
+          at(
+            there.find((one) => at(one, 'name') === name),
+            'state',
+          );
+        return Object.keys(servers).every(
+          (name) => ![undefined, 'starting'].includes(stateOf(name) as string),
+        )
+          ? true
+          : undefined;
+      });
+      // As after a start: what came up is announced a moment later.
+      await sleep(150);
+    },
+  };
+}
