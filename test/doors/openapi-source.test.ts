@@ -13,14 +13,17 @@ import {
   type Operations,
 } from '../support/documented-api.ts';
 import { until } from '../support/endings.ts';
+import type { Answer } from '../support/http.ts';
 import { claimsIn, short, toolIn, toolsOf } from '../support/hints.ts';
 import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { tempDir, writeConfig } from '../support/place.ts';
+import { startShared, type SharedAssay } from '../support/shared-assay.ts';
 import { keepToken } from '../support/tokens.ts';
-import { equip, meet, overHttp, type Model } from '../support/toolsets.ts';
+import { equip, meet, type Model } from '../support/toolsets.ts';
 
 const SECRET = 'k3y-of-the-pets-0123456789abcdef';
-const NAMES = ['pets_list_pets', 'pets_add_pet', 'pets_drop_pet'];
+const OWN_NAMES = ['list_pets', 'add_pet', 'drop_pet'];
+const NAMES = OWN_NAMES.map((name) => `pets_${name}`);
 
 interface World {
   readonly assay: Assay;
@@ -28,32 +31,63 @@ interface World {
   readonly admin: AdminClient;
   /** May administer, and neither run a command nor read a file. */
   readonly limited: AdminClient;
-  meet(era?: 'legacy' | 'modern'): Promise<Omit<Model, 'home'>>;
+  /** What the source is called that the test calls so. */
+  readonly nameOf: (name: string) => string;
+  readonly meet: (era?: 'legacy' | 'modern') => Promise<Omit<Model, 'home'>>;
 }
 
-async function openWorld(
-  servers: JsonObject = {},
-  { home = tempDir(), env = LOOPBACK }: { home?: string; env?: Readonly<Record<string, string>> } = {},
-): Promise<World> {
+type Place = Partial<Record<'home', string>> & { readonly env?: Readonly<Record<string, string>> };
+
+async function openWorld(servers: JsonObject, place: Place = {}): Promise<World & SharedAssay> {
+  const { home = tempDir(), env = LOOPBACK } = place;
   const token = await keepToken(home, `boss-${Date.now()}`, { scopes: ['admin', 'execute'] });
   const less = await keepToken(home, `limited-${Date.now()}`, { scopes: ['admin'] });
-  const assay = await startAssay({ servers, home, env });
+  const shared = await startShared({ servers, home, env });
+  const { assay } = shared;
   await assay.settled();
   return {
-    assay,
-    home,
+    ...shared,
     admin: adminClient(assay, token),
     limited: adminClient(assay, less),
+    nameOf: (name) => name,
     meet: (era = 'modern') => meet({ url: assay.url }, era),
   };
 }
 
-const gatewayIn = async ({ admin }: Pick<World, 'admin'>, name = 'pets'): Promise<Json> =>
-  (await admin.get(`/gateways/${name}`)).json();
+let api: DocumentedApi;
+let common: World & SharedAssay;
+let worlds = 0;
+beforeAll(async () => {
+  api = await documentedApi(PETS, {
+    components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+    security: [{ key: [] }],
+  });
+  common = await openWorld({
+    pets: { openapi: api.path, credentials: { key: SECRET } },
+    far: { openapi: api.url, credentials: { key: SECRET } },
+    own: { openapi: api.url, trust: true },
+    bare: { openapi: api.path, prefix: false },
+  });
+});
+
+/** Sources under names of their own in the Assay of this file; its clients see the one that is called `pets`. */
+async function addSources(servers: JsonObject): Promise<World> {
+  const suffix = (worlds += 1);
+  const nameOf = (name: string): string => `${name}${suffix}`;
+  await common.add(Object.fromEntries(Object.entries(servers).map(([name, entry]) => [nameOf(name), entry])));
+  const url = common.assay.url.replace(/all$/, `servers/${nameOf('pets')}`);
+  return { ...common, nameOf, meet: (era = 'modern') => meet({ url }, era) };
+}
+
+const gatewayIn = async ({ admin, nameOf }: World, name = 'pets'): Promise<Json> =>
+  (await admin.get(`/gateways/${nameOf(name)}`)).json();
+
+const refresh = ({ admin, nameOf }: World): Promise<Answer> =>
+  admin.post(`/gateways/${nameOf('pets')}/refresh`);
 
 /** What counts for decisions, and what clients are shown, of each tool. */
-async function hintsIn({ admin }: Pick<World, 'admin'>, name = 'pets'): Promise<Record<string, string>> {
-  const tools = await toolsOf(admin, `server=${name}`);
+async function hintsIn({ admin, nameOf }: World, name = 'pets'): Promise<Record<string, string>> {
+  const tools = await toolsOf(admin, `server=${nameOf(name)}`);
   return Object.fromEntries(
     [...tools].map(([tool, view]) => [
       tool,
@@ -63,23 +97,8 @@ async function hintsIn({ admin }: Pick<World, 'admin'>, name = 'pets'): Promise<
 }
 
 describe('a document in the config file', () => {
-  let api: DocumentedApi;
-  let world: World;
-  beforeAll(async () => {
-    api = await documentedApi(PETS, {
-      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
-      security: [{ key: [] }],
-    });
-    world = await openWorld({
-      pets: { openapi: api.path, credentials: { key: SECRET } },
-      far: { openapi: api.url, credentials: { key: SECRET } },
-      own: { openapi: api.url, trust: true },
-      bare: { openapi: api.path, prefix: false },
-    });
-  });
-
   it.each(OFFICIAL)('gives each official client its operations as tools: $label', async ({ connect }) => {
-    const client = await connect({ url: world.assay.url });
+    const client = await connect({ url: common.assay.url });
     const names = await client.tools();
     expect(names.filter((name) => name.startsWith('pets_'))).toEqual(NAMES);
     expect(names).toContain('list_pets');
@@ -100,13 +119,13 @@ describe('a document in the config file', () => {
     const files = await documentedApi({
       'PUT /photo': { operationId: 'put_photo', requestBody: { required: true, content } },
     });
-    const { client } = await (await openWorld({ files: { openapi: files.path } })).meet();
-    const [tool] = (await client.listTools()).tools.filter(({ name }) => name === 'files_put_photo');
+    const { client } = await (await addSources({ pets: { openapi: files.path } })).meet();
+    const [tool] = (await client.listTools()).tools.filter(({ name }) => name === 'put_photo');
     expect(tool?.inputSchema.properties).toEqual({
       body: { type: 'string', contentEncoding: 'base64', description: 'The content in Base64.' },
     });
     const sendIt = (body: string): Promise<Json> =>
-      client.callTool({ name: 'files_put_photo', arguments: { body } }) as Promise<Json>;
+      client.callTool({ name: 'put_photo', arguments: { body } }) as Promise<Json>;
     expect(await sendIt('no!')).toMatchObject({
       isError: true,
       content: [{ text: 'The argument "body" is no Base64, which it must be.' }],
@@ -116,7 +135,7 @@ describe('a document in the config file', () => {
   });
 
   it('shows all four hints of each tool, and its title in both places', async () => {
-    const { client } = await world.meet();
+    const { client } = await common.meet();
     const tools = (await client.listTools()).tools.filter(({ name }) => NAMES.includes(name));
     expect(tools.map(({ title, annotations }) => ({ title, annotations }))).toEqual([
       {
@@ -153,21 +172,21 @@ describe('a document in the config file', () => {
   });
 
   it('lowers caution by all methods where it is a file, by safe ones alone where it is a URL, until that is trusted', async () => {
-    expect(await hintsIn(world, 'pets')).toEqual({
+    expect(await hintsIn(common, 'pets')).toEqual({
       list_pets: '+-++ +-++',
       add_pet: '---+ ---+',
       drop_pet: '-+++ -+++',
     });
-    expect(await hintsIn(world, 'far')).toEqual({
+    expect(await hintsIn(common, 'far')).toEqual({
       list_pets: '+-++ +-++',
       add_pet: '-+-+ ---+',
       drop_pet: '-+-+ -+++',
     });
-    expect(await hintsIn(world, 'own')).toEqual(await hintsIn(world, 'pets'));
+    expect(await hintsIn(common, 'own')).toEqual(await hintsIn(common, 'pets'));
   });
 
   it('is told of with what was skipped and why, and with no secret', async () => {
-    const told = await gatewayIn(world);
+    const told = await gatewayIn(common);
     expect(told).toMatchObject({
       origin: 'config file',
       transport: 'openapi',
@@ -177,12 +196,12 @@ describe('a document in the config file', () => {
       toolCount: 3,
       skipped: [{ what: 'TRACE /pets', why: 'TRACE sends back what came, secrets included' }],
     });
-    const texts = [JSON.stringify(told), (await world.admin.get('/tools')).text, world.assay.stderr()];
+    const texts = [JSON.stringify(told), (await common.admin.get('/tools')).text, common.assay.stderr()];
     expect(texts.filter((text) => text.includes(SECRET))).toEqual([]);
   });
 
   it('is a source like any other: its tools have a toolset and a note', async () => {
-    const model = await overHttp({ servers: { pets: { openapi: api.path } }, env: LOOPBACK }, 'modern');
+    const model = await meet({ url: common.assay.url.replace(/\/all$/, '') }, 'modern');
     await equip(model, 'care', ['pets.list_pets', 'pets.drop_pet']);
     await model.call('enter-configuration-mode');
     const noted = await model.call('add-tool-annotation', {
@@ -231,30 +250,30 @@ const STALE = 30_000;
 describe.each(['legacy', 'modern'] as const)('a document that is edited, before a %s client', (era) => {
   it('has its changes told, and the tools that are listed are those that it has now', async () => {
     const api = await documentedApi(PETS);
-    const world = await openWorld({ pets: { openapi: api.path } });
+    const world = await addSources({ pets: { openapi: api.path } });
     const model = await world.meet(era);
-    expect(await model.tools()).toEqual(NAMES);
+    expect(await model.tools()).toEqual(OWN_NAMES);
     const before = model.changes();
     api.have({ 'GET /pets': PETS['GET /pets']!, 'GET /pets/{id}': { operationId: 'show_pet' } });
     await until('the client is told', () => (model.changes() > before ? true : undefined), 3_500);
-    expect(await model.tools()).toEqual(['pets_list_pets', 'pets_show_pet']);
-    expect(await model.call('pets_show_pet', {})).toMatchObject({ isError: true });
+    expect(await model.tools()).toEqual(['list_pets', 'show_pet']);
+    expect(await model.call('show_pet', {})).toMatchObject({ isError: true });
   });
 });
 
 describe('a document that is read again', () => {
   it('at a URL has what changed counted by a refresh, and is not asked for by calls', async () => {
     const api = await documentedApi(PETS);
-    const world = await openWorld({ pets: { openapi: api.url } });
+    const world = await addSources({ pets: { openapi: api.url } });
     const { call } = await world.meet();
     const before = api.fetches();
-    await call('pets_list_pets');
+    await call('list_pets');
     expect(api.fetches()).toBe(before);
     api.have({
       'GET /pets': { ...PETS['GET /pets'], description: 'Lists them.' },
       'GET /toys': { operationId: 'list_toys' },
     });
-    expect((await world.admin.post('/gateways/pets/refresh')).json()).toMatchObject({
+    expect((await refresh(world)).json()).toMatchObject({
       success: true,
       toolsAdded: ['list_toys'],
       toolsUpdated: ['list_pets'],
@@ -267,14 +286,14 @@ describe('a document that is read again', () => {
     ['a POST that becomes a GET', 'POST', 'GET'],
   ])('suspends what lowers caution for %s, until that is reviewed', async (_, before, after) => {
     const api = await documentedApi(operationBy(before));
-    const world = await openWorld({ pets: { openapi: api.url } });
+    const world = await addSources({ pets: { openapi: api.url } });
     const { admin } = world;
-    const path = `/tools/${textAt(await toolIn(admin, 'pets', 'act'), 'id')}`;
-    await admin.post('/gateways/pets/refresh');
+    const path = `/tools/${textAt(await toolIn(admin, world.nameOf('pets'), 'act'), 'id')}`;
+    await refresh(world);
     const said = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
     expect(verdictOf(await admin.put(path, { annotations: said }))).toBe('200');
     api.have(operationBy(after));
-    await admin.post('/gateways/pets/refresh');
+    await refresh(world);
     const tool = (await admin.get(path)).json();
     expect(at(tool, 'drift')).toMatchObject({
       isDangerous: true,
@@ -294,16 +313,16 @@ describe('a document that is read again', () => {
 
   it('leaves what operators said of its tools, also of one that was gone for a while', async () => {
     const api = await documentedApi(PETS);
-    const world = await openWorld({ pets: { openapi: api.path } });
+    const world = await addSources({ pets: { openapi: api.path } });
     const { admin } = world;
-    const path = `/tools/${textAt(await toolIn(admin, 'pets', 'drop_pet'), 'id')}`;
+    const path = `/tools/${textAt(await toolIn(admin, world.nameOf('pets'), 'drop_pet'), 'id')}`;
     await admin.put(path, { annotations: { idempotentHint: false }, title: 'Off it goes' });
     const { 'DELETE /pets/{id}': dropped, ...others } = PETS;
     api.have(others);
-    await admin.post('/gateways/pets/refresh');
+    await refresh(world);
     expect(verdictOf(await admin.get(path))).toBe('404 TOOL_UNKNOWN');
     api.have({ ...others, 'DELETE /pets/{id}': dropped!, 'GET /a': { operationId: 'a' } });
-    await admin.post('/gateways/pets/refresh');
+    await refresh(world);
     const tool = (await admin.get(path)).json();
     expect([at(tool, 'title'), short((hint) => at(tool, 'annotations', hint))]).toEqual([
       'Off it goes',
@@ -320,15 +339,15 @@ describe('a document that is read again', () => {
     'and %s leaves its tools as they were, and says why',
     async (_, harm, cause) => {
       const api = await documentedApi(PETS);
-      const world = await openWorld({ pets: { openapi: api.path } });
+      const world = await addSources({ pets: { openapi: api.path } });
       const model = await world.meet();
       harm(api);
-      const refused = await world.admin.post('/gateways/pets/refresh');
+      const refused = await refresh(world);
       expect(verdictOf(refused)).toBe('502 SERVER_UNAVAILABLE');
       expect(refused.text).toMatch(cause);
       expect(refused.text).not.toContain('the log says why');
-      expect(await model.tools()).toEqual(NAMES);
-      expect(await model.call('pets_list_pets')).toMatchObject({ isError: false });
+      expect(await model.tools()).toEqual(OWN_NAMES);
+      expect(await model.call('list_pets')).toMatchObject({ isError: false });
       const told = await gatewayIn(world);
       expect(told).toMatchObject({
         reachable: true,
@@ -336,9 +355,9 @@ describe('a document that is read again', () => {
         cause: expect.stringMatching(cause) as string,
       });
       api.have({ 'GET /pets': PETS['GET /pets']! });
-      expect(verdictOf(await world.admin.post('/gateways/pets/refresh'))).toBe('200');
+      expect(verdictOf(await refresh(world))).toBe('200');
       expect(at(await gatewayIn(world), 'cause')).toBeUndefined();
-      expect(await model.tools()).toEqual(['pets_list_pets']);
+      expect(await model.tools()).toEqual(['list_pets']);
     },
     STALE,
   );
@@ -357,7 +376,7 @@ describe('a document that is read again', () => {
       cause: expect.stringContaining('status 503') as string,
     });
     api.answerWith(200);
-    expect(verdictOf(await world.admin.post('/gateways/pets/refresh'))).toBe('200');
+    expect(verdictOf(await refresh(world))).toBe('200');
     expect(await model.call('pets_list_pets')).toMatchObject({ isError: false });
   });
 });
@@ -377,10 +396,10 @@ describe('x-mcp of a document', () => {
 
   it('counts before its methods, and where it came from a URL it is shown and lowers no caution until that is trusted', async () => {
     const api = await documentedApi(SAID);
-    const world = await openWorld({ pets: { openapi: api.path }, far: { openapi: api.url } });
+    const world = await addSources({ pets: { openapi: api.path }, far: { openapi: api.url } });
     expect(await hintsIn(world)).toEqual({ search: '+--+ +--+' });
     expect(await hintsIn(world, 'far')).toEqual({ search: '-+-+ +--+' });
-    await world.admin.ask('PATCH', '/gateways/far', { body: { trust: true } });
+    await world.admin.ask('PATCH', `/gateways/${world.nameOf('far')}`, { body: { trust: true } });
     expect(await hintsIn(world, 'far')).toEqual(await hintsIn(world));
     expect(await gatewayIn(world)).toMatchObject({
       skipped: [{ what: 'GET /off', why: expect.stringContaining('not enabled') as string }],
@@ -389,17 +408,22 @@ describe('x-mcp of a document', () => {
 
   it('is beaten by an operator', async () => {
     const api = await documentedApi(SAID);
-    const world = await openWorld({ pets: { openapi: api.path } });
-    const path = `/tools/${textAt(await toolIn(world.admin, 'pets', 'search'), 'id')}`;
+    const world = await addSources({ pets: { openapi: api.path } });
+    const path = `/tools/${textAt(await toolIn(world.admin, world.nameOf('pets'), 'search'), 'id')}`;
     const answer = await world.admin.put(path, { annotations: { readOnlyHint: false } });
     expect(claimsIn(at(answer.json(), 'hints'))).toEqual(['o- d+ i-', 'd- i-', 'i-', 'i+']);
   });
 });
 
 describe('a document at an address of this machine', () => {
+  let world: World;
+  let filed: DocumentedApi;
+  beforeAll(async () => {
+    filed = await documentedApi(PETS);
+    world = await openWorld({ pets: { openapi: api.url }, filed: { openapi: filed.path } }, { env: {} });
+  });
+
   it('may be named by the config file and by an operator, with its own origin as its server', async () => {
-    const api = await documentedApi(PETS);
-    const world = await openWorld({ pets: { openapi: api.url } }, { env: {} });
     expect(await gatewayIn(world)).toMatchObject({ state: 'up' });
     const made = await world.limited.post('/gateways', { name: 'again', openapi: api.url });
     expect([made.status, at(made.json(), 'state')]).toEqual([201, 'up']);
@@ -407,13 +431,11 @@ describe('a document at an address of this machine', () => {
   });
 
   it('may not be its server where the document is a file, unless the setting says so', async () => {
-    const api = await documentedApi(PETS);
-    const world = await openWorld({ pets: { openapi: api.path } }, { env: {} });
-    const told = await (await world.meet()).call('pets_list_pets');
+    const told = await (await world.meet()).call('filed_list_pets');
     expect(told).toMatchObject({
       isError: true,
       text: expect.stringContaining('ASSAY_HTTP_ALLOW_LOOPBACK') as string,
     });
-    expect(api.seen).toEqual([]);
+    expect(filed.seen).toEqual([]);
   });
 });

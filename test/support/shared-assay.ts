@@ -13,12 +13,12 @@ export interface SharedAssay {
 }
 
 export async function startShared(
-  options: Pick<AssayOptions, 'env' | 'settings' | 'home'> = {},
+  options: Pick<AssayOptions, 'servers' | 'env' | 'settings' | 'home'> = {},
 ): Promise<SharedAssay> {
-  const { home = tempDir(), settings = {} } = options;
-  const config = writeConfig({}, settings);
+  const { home = tempDir(), servers: first = {}, settings = {} } = options;
+  const config = writeConfig(first, settings);
   const assay = await startAssay({ ...options, home, config });
-  const all: Record<string, JsonObject[string]> = {};
+  const all = { ...first };
   return {
     assay,
     home,
