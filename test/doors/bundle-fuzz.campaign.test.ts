@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { rounds } from '../support/campaign.ts';
 import {
   exportOf,
@@ -10,8 +10,6 @@ import {
   type Instance,
 } from '../support/bundles.ts';
 import type { JsonObject } from '../support/json.ts';
-
-vi.setConfig({ testTimeout: 300_000 });
 
 let full: Instance;
 let bundle: JsonObject;

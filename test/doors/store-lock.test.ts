@@ -65,7 +65,7 @@ async function callMany(
   return { got, expected };
 }
 
-describe('a lock that another process holds on the store', () => {
+describe.concurrent('a lock that another process holds on the store', () => {
   it('of 3 s touches no call, no token and no look at the health, and delays who writes', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'before');

@@ -174,7 +174,7 @@ describe('any body', () => {
     );
     expect(taken).toBeGreaterThan(0);
     expect(verdictOf(await admin.delete('/gateways/kept'))).toBe('204');
-  }, 180_000);
+  });
 });
 
 describe('of twenty who change a gateway with one tag', () => {

@@ -12,6 +12,8 @@ import { openStdio, type Pipe } from '../support/stdio.ts';
 
 /** How long in ms Assay waits for anything here. */
 const LIMIT_MS = patient(1_500);
+/** The same where nothing is lost, so that nothing has to be waited for in vain. */
+const DELAYED_LIMIT_MS = 30_000;
 /** Longest time in ms until a request is answered, on a machine that has other things to do. */
 const BOUND_MS = 15_000;
 const AT_A_TIME = 4;
@@ -26,9 +28,14 @@ const SCRIPT: readonly (readonly [method: string, params: JsonObject])[] = [
 
 const chance = seeded('faults on a line');
 
+function limitOf({ fault }: Plan): number {
+  return fault === 'delay' ? DELAYED_LIMIT_MS : LIMIT_MS;
+}
+
 /** The client's end of a line that fails. */
 class FaultyLine {
   readonly #pipe: Pipe;
+  readonly #limitMs: number;
   readonly #fate: Fate;
   readonly #reading: NodeJS.Timeout;
   readonly #answers = new Map<string, Json>();
@@ -40,6 +47,7 @@ class FaultyLine {
 
   constructor(pipe: Pipe, plan: Plan) {
     this.#pipe = pipe;
+    this.#limitMs = limitOf(plan);
     this.#fate = new Fate(plan);
     this.#reading = setInterval(() => this.#take(), 5);
   }
@@ -55,7 +63,7 @@ class FaultyLine {
   /** The answer, or undefined once it is clear that none will come this way. */
   async ask(id: string, message: JsonObject): Promise<Json | undefined> {
     this.send({ jsonrpc: '2.0', id, ...message });
-    const endMs = Date.now() + 4 * LIMIT_MS;
+    const endMs = Date.now() + 4 * this.#limitMs;
     while (!this.#answers.has(id) && !this.isOver && Date.now() < endMs) await sleep(5);
     return this.#answers.get(id);
   }
@@ -135,8 +143,8 @@ async function playModern(line: FaultyLine): Promise<Json | undefined> {
 async function tryOut(client: Era, server: Era, plan: Plan): Promise<void> {
   const diary = openDiary();
   const pipe = openStdio({
-    servers: { s: fixture('asking', [`--era=${server}`], { env: diary.env, timeoutMs: LIMIT_MS * 4 }) },
-    settings: { settings: { 'limits.questionMs': LIMIT_MS } },
+    servers: { s: fixture('asking', [`--era=${server}`], { env: diary.env, timeoutMs: limitOf(plan) * 4 }) },
+    settings: { settings: { 'limits.questionMs': limitOf(plan) } },
   });
   const what = JSON.stringify({ client, server, plan });
   const line = new FaultyLine(pipe, plan);

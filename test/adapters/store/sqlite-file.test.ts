@@ -187,7 +187,7 @@ function smallDisk(): string | undefined {
   return path;
 }
 
-describe('a lock that another process holds', () => {
+describe.concurrent('a lock that another process holds', () => {
   it('of 3 s delays a write, and not the rest of this process', async () => {
     const place = newPlace();
     const store = await openAt(place);

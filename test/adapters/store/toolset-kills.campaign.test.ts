@@ -1,11 +1,9 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rounds } from '../../support/campaign.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { seeded } from '../../support/seeded.ts';
 import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
 import { saveToolset, type StorePlace, toolset, valueOf } from '../../support/store-values.ts';
-
-vi.setConfig({ testTimeout: 300_000 });
 
 const KILLS = rounds({ short: 5, long: 40 });
 

@@ -1,12 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import { rounds } from '../../support/campaign.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { seeded } from '../../support/seeded.ts';
 import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
 import { valueOf, type StorePlace } from '../../support/store-values.ts';
-
-vi.setConfig({ testTimeout: 300_000 });
 
 const KILLS = rounds({ short: 5, long: 40 });
 /** How many words a round of the fixture changes. */

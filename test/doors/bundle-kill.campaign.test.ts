@@ -1,5 +1,5 @@
 import { kill } from 'node:process';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   exportOf,
   lasting,
@@ -8,13 +8,12 @@ import {
   PASSPHRASE,
   sealedExportOf,
 } from '../support/bundles.ts';
+import { rounds } from '../support/campaign.ts';
 import { sleep } from '../support/endings.ts';
 import { listAt } from '../support/json.ts';
 import { seeded } from '../support/seeded.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
-
-const KILLS = 8;
+const KILLS = rounds({ short: 2, long: 20 });
 
 it(`an Assay that is killed while it imports has all of it or nothing afterwards, ${KILLS} times`, async () => {
   const chance = seeded('kills while importing');
