@@ -60,6 +60,7 @@ const TEXTS: Texts = {
   MESSAGE_TOO_LARGE: ({ limitBytes }) => `it sent a message of more than ${limitBytes} bytes`,
   RESPONSE_INVALID: ({ reason }) => `its response is not valid JSON-RPC: ${reason}`,
   RESPONSE_AMBIGUOUS: ({ reason }) => `its response is ambiguous: ${reason}`,
+  RESPONSE_TIMEOUT: ({ limitMs }) => `it sent neither a result nor progress for ${limitMs} ms`,
   HANDSHAKE_TIMEOUT: () => 'it did not answer "initialize" in time',
   HANDSHAKE_TOO_LARGE: ({ reason }) => `its answer to "initialize" is ${reason}`,
   HANDSHAKE_REFUSED: ({ message }) =>
@@ -70,7 +71,7 @@ const TEXTS: Texts = {
       : `it wants protocol version ${quote(version)}, which Assay does not speak`,
   LIST_REFUSED: ({ method, error, message }) => `${method} failed: ${error} ${message}`,
   LIST_INVALID: ({ method, reason }) => `${method} was answered by a result that is not a list: ${reason}`,
-  LIST_FAILED: ({ method, reason }) => `${method}: ${reason}`,
+  LIST_UNANSWERED: ({ method, cause }) => `${method}: ${causeText(cause)}`,
   REQUEST_REFUSED: ({ reason }) => reason,
 
   SIGN_IN_NEEDED: ({ server, subject, cause }) =>

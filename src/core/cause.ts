@@ -51,6 +51,7 @@ export type Cause =
   | { readonly code: 'MESSAGE_TOO_LARGE'; readonly limitBytes: number }
   | { readonly code: 'RESPONSE_INVALID'; readonly reason: string }
   | { readonly code: 'RESPONSE_AMBIGUOUS'; readonly reason: string }
+  | { readonly code: 'RESPONSE_TIMEOUT'; readonly limitMs: number }
   | { readonly code: 'HANDSHAKE_TIMEOUT' }
   | { readonly code: 'HANDSHAKE_TOO_LARGE'; readonly reason: string }
   | { readonly code: 'HANDSHAKE_REFUSED'; readonly message: string | undefined }
@@ -62,7 +63,8 @@ export type Cause =
       readonly message: string;
     }
   | { readonly code: 'LIST_INVALID'; readonly method: string; readonly reason: string }
-  | { readonly code: 'LIST_FAILED'; readonly method: string; readonly reason: string }
+  /** There was no response to the request of this method. */
+  | { readonly code: 'LIST_UNANSWERED'; readonly method: string; readonly cause: Cause }
   /** Assay refused a request of its own; `error` is the code of that refusal, `reason` its sentence. */
   | { readonly code: 'REQUEST_REFUSED'; readonly error: string; readonly reason: string }
   // Signing in.
@@ -172,13 +174,14 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
   MESSAGE_TOO_LARGE: 'time',
   RESPONSE_INVALID: 'time',
   RESPONSE_AMBIGUOUS: 'time',
+  RESPONSE_TIMEOUT: 'time',
   HANDSHAKE_TIMEOUT: 'time',
   HANDSHAKE_TOO_LARGE: 'change',
   HANDSHAKE_REFUSED: 'time',
   PROTOCOL_VERSION_UNSUPPORTED: 'change',
   LIST_REFUSED: 'time',
   LIST_INVALID: 'time',
-  LIST_FAILED: 'time',
+  LIST_UNANSWERED: 'time',
   REQUEST_REFUSED: 'time',
   SIGN_IN_NEEDED: 'sign_in',
   SIGN_IN_EXPIRED: 'sign_in',

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { MESSAGE_PLAN } from './message-plan.ts';
-import { NO_OBJECT, ObjectScan, scanObject, type Scan, type ScanOptions } from './scan.ts';
+import { ObjectScan, scanObject, type Scan, type ScanOptions } from './scan.ts';
 import { MAX_DEPTH, MAX_SERVER_DEPTH } from './scanner.ts';
 import { memberOf, rawOf, textOf, type JsonObject, type Span } from './spans.ts';
 
@@ -119,9 +119,9 @@ function isRelayedWhole({ kind }: Message, from: Peer): boolean {
 
 function messageOf(bytes: Buffer, scan: Scan): Message | NoMessage {
   if (scan.ok) return classify({ bytes, root: scan.value, isProven: scan.isProven, values: scan.values });
-  const { reason, isJson, offset } = scan.fault;
+  const { reason, isJson, isOtherType, offset } = scan.fault;
   if (scan.value !== undefined) return ambiguous(bytes, scan.value, scan);
-  if (reason === NO_OBJECT && isJson)
+  if (isOtherType === true && isJson)
     return none(undefined, 'a message is one JSON object, with "jsonrpc", "method" or "id"');
   if (isJson) return none(undefined, `${reason}, at byte ${offset}`);
   return { ...NOT_UTF8, reason: `${reason}, at byte ${offset}` };

@@ -2,7 +2,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { HeaderParameter, HeaderParameters } from './header-parameters.ts';
 import { decodeHeader, encodeHeader } from './headers.ts';
 import { isParsable, TOO_LARGE_TO_PARSE, type RequestMessage } from './message.ts';
-import { NO_OBJECT, scanObject } from './scan.ts';
+import { scanObject } from './scan.ts';
 import { memberOf, rawOf, textOf, type JsonObject, type Span } from './spans.ts';
 
 /** All lines of each header, by its name in lower case. */
@@ -78,7 +78,7 @@ function argumentsOf(message: RequestMessage, { plan }: HeaderParameters): Resul
   const inner = bytes.subarray(only.start, only.end);
   const scan = scanObject(inner, { plan, strict: false, refusesTwice: true });
   if (scan.ok) return ok({ bytes: inner, root: scan.value });
-  return scan.fault.reason === NO_OBJECT
+  return scan.fault.isOtherType === true
     ? ok(NONE)
     : err(`the arguments cannot be read: ${scan.fault.reason}`);
 }

@@ -31,8 +31,6 @@ export type Scan =
       readonly ambiguous?: ReadonlySet<string>;
     };
 
-export const NO_OBJECT = 'not a JSON object';
-
 /** Scans one JSON object that fills the bytes (white space around it allowed). */
 export function scanObject(bytes: Buffer, options: ScanOptions): Scan {
   return new ObjectScan(bytes, options, false).step(Infinity) ?? NEVER;
@@ -85,7 +83,10 @@ export class ObjectScan {
   #noObject(isValue: boolean): Scan {
     const { end } = this.#scanner;
     const isJson = isValue && this.#scanner.space(end) === this.#bytes.length;
-    return { ok: false, fault: { reason: NO_OBJECT, isJson, offset: this.#scanner.space(0) } };
+    return {
+      ok: false,
+      fault: { reason: 'not a JSON object', isOtherType: true, isJson, offset: this.#scanner.space(0) },
+    };
   }
 }
 

@@ -6,6 +6,8 @@ export interface Fault {
   readonly reason: string;
   /** Whether the bytes may well be JSON, but not of a kind that is accepted. */
   readonly isJson: boolean;
+  /** Whether it begins another value than the one that was looked for. */
+  readonly isOtherType?: true;
   readonly offset: number;
 }
 

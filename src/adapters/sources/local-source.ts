@@ -64,9 +64,9 @@ export class LocalSource implements MadeSource {
     for (const [index, given] of (await Promise.all(reading)).entries()) {
       const path = modules[index]?.path ?? '';
       if (given.ok) {
-        found.push(...given.value.tools.map((tool) => ({ tool, what: `${path}: ${tool.definition.name}` })));
-        skipped.push(...given.value.skipped.map(({ what, why }) => ({ what: `${path}: ${what}`, why })));
-      } else skipped.push({ what: path, why: causeText(given.error) });
+        found.push(...given.value.tools.map((tool) => ({ tool, ...within(path, tool.definition.name) })));
+        skipped.push(...given.value.skipped.map(({ what, why }) => ({ ...within(path, what), why })));
+      } else skipped.push({ what: path, of: { module: path }, why: causeText(given.error) });
     }
     return ok(withoutTwins(found, skipped));
   }
@@ -160,10 +160,12 @@ function keyOf(spec: RestToolSpec | FunctionModuleSpec): string {
   return JSON.stringify(spec);
 }
 
-interface Found {
+interface Found extends Pick<Skipped, 'what' | 'of'> {
   readonly tool: MadeTool;
-  /** Where it comes from, and its name. */
-  readonly what: string;
+}
+
+function within(module: string, tool: string): Pick<Skipped, 'what' | 'of'> {
+  return { what: `${module}: ${tool}`, of: { module, tool } };
 }
 
 /** The first of a name has it. */
@@ -171,9 +173,9 @@ function withoutTwins(found: readonly Found[], skipped: readonly Skipped[]): Mad
   const names = new Set<string>();
   const tools: MadeTool[] = [];
   const twins: Skipped[] = [];
-  for (const { tool, what } of found) {
+  for (const { tool, what, of } of found) {
     const { name } = tool.definition;
-    if (names.has(name)) twins.push({ what, why: 'another tool of this name stands before it' });
+    if (names.has(name)) twins.push({ what, of, why: 'another tool of this name stands before it' });
     else tools.push(tool);
     names.add(name);
   }

@@ -1,6 +1,7 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Cause } from '../../core/cause.ts';
-import { boundedText, sentenceOf } from '../../core/sentences.ts';
+import { causeOfRefusal } from '../../core/refusal-cause.ts';
+import { boundedText } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { ownAsk, type Ask, type Capabilities, type Opening, type Reply } from '../../gateway/ports/link.ts';
@@ -87,7 +88,9 @@ export async function initialize(
   });
   const reply = await probe(ownAsk(request, Infinity, following(signal)), 'legacy');
   if (!reply.ok)
-    return signal.aborted ? fault({ code: 'HANDSHAKE_TIMEOUT' }) : fault(causeOf(reply.error), reply.error);
+    return signal.aborted
+      ? fault({ code: 'HANDSHAKE_TIMEOUT' })
+      : fault(causeOfHandshake(reply.error), reply.error);
   const { result, error } = parsed(reply.value);
   if (!isParsable(reply.value.message))
     return fault({ code: 'HANDSHAKE_TOO_LARGE', reason: TOO_LARGE_TO_PARSE });
@@ -116,15 +119,9 @@ function following(signal: AbortSignal): Cancellation {
   return cancellation;
 }
 
-/** Why nothing comes of a server to which a request was refused so. */
-export function causeOf(refusal: Refusal): Cause {
-  if (refusal.code === 'AUTHORIZATION_NEEDED') return { ...refusal, code: 'SIGN_IN_NEEDED' };
-  if (refusal.code === 'SERVER_MESSAGE_INVALID')
-    return { code: 'RESPONSE_AMBIGUOUS', reason: refusal.reason };
-  // Nobody cancels a handshake but the one who limits its time.
-  if (refusal.code === 'CANCELLED') return { code: 'HANDSHAKE_TIMEOUT' };
-  if ('cause' in refusal) return refusal.cause;
-  return { code: 'REQUEST_REFUSED', error: refusal.code, reason: sentenceOf(refusal) };
+/** Why nothing comes of a server that refused a request of the handshake. Nobody cancels one but the limit of its time. */
+export function causeOfHandshake(refusal: Refusal): Cause {
+  return refusal.code === 'CANCELLED' ? { code: 'HANDSHAKE_TIMEOUT' } : causeOfRefusal(refusal);
 }
 
 function factsOf(result: Readonly<Record<string, unknown>>, era: Era, version: string): Facts {

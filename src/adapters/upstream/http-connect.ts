@@ -5,7 +5,7 @@ import type { Transport } from '../../core/server-spec.ts';
 import type { Ask, Link, Reply } from '../../gateway/ports/link.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { Attempt, httpReachOf, type Opening } from './opening.ts';
-import { causeOf, discover, initialize, type Facts } from './handshake.ts';
+import { causeOfHandshake, discover, initialize, type Facts } from './handshake.ts';
 import { authorizerOf } from './http-posts.ts';
 import { HttpLink } from './http-link.ts';
 import { openSse } from './sse-link.ts';
@@ -68,7 +68,7 @@ async function shakeHands(link: HttpLink, opening: Opening): Promise<Result<Fact
   const discovery = await discover(probe, signal);
   if (discovery.kind === 'modern') return ok(discovery.facts);
   if (discovery.kind === 'failed' && !isEraEvidence(discovery.refusal))
-    return err({ cause: causeOf(discovery.refusal), mayBeOlder: false });
+    return err({ cause: causeOfHandshake(discovery.refusal), mayBeOlder: false });
   const facts = await initialize(probe, identity, signal);
   if (facts.ok) return facts;
   const { httpStatus, cause } = facts.error;

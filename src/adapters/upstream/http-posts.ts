@@ -1,6 +1,7 @@
 import type { Cause } from '../../core/cause.ts';
 import { causeJson } from '../../core/cause-text.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import { causeOfRefusal } from '../../core/refusal-cause.ts';
 import type { Ask, LinkEvents, Log } from '../../gateway/ports/link.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import type { HttpReach, HttpRequest } from '../../platform/http-client.ts';
@@ -9,7 +10,6 @@ import * as headers from '../../protocol/headers.ts';
 import { parameterHeaders } from '../../protocol/parameter-values.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import { Asides } from './asides.ts';
-import { causeOf } from './handshake.ts';
 import { type HttpEnd, type HttpExchangeOptions, isSuccess } from './http-exchange.ts';
 import type { Opening } from './opening.ts';
 
@@ -101,7 +101,7 @@ export function refusalOfEnd(end: HttpEnd, server: string): Refusal {
 export function lastCause(end: HttpEnd): Cause | undefined {
   if (end.kind === 'unreached') return end.cause;
   const isWithoutCredentials = end.kind === 'answered' && end.status === 401 && end.refusal !== undefined;
-  return isWithoutCredentials ? causeOf(end.refusal) : undefined;
+  return isWithoutCredentials ? causeOfRefusal(end.refusal) : undefined;
 }
 
 /** What an answer without a response means. */

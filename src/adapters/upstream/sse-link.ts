@@ -1,5 +1,6 @@
 import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import { causeOfRefusal } from '../../core/refusal-cause.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import type { Ask, Capabilities, Link, Reply } from '../../gateway/ports/link.ts';
@@ -11,7 +12,7 @@ import { Asides } from './asides.ts';
 import { Attempt, httpReachOf, type Opening } from './opening.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { Conversation } from './conversation.ts';
-import { causeOf, initialize, type Facts } from './handshake.ts';
+import { initialize, type Facts } from './handshake.ts';
 import { authorizerOf, statusCause } from './http-posts.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 
@@ -155,12 +156,12 @@ class SseWire {
 
 function causeOfStream(end: HttpEnd): Cause {
   if (end.kind !== 'answered') return end.cause;
-  return end.refusal === undefined ? { code: 'STREAM_CLOSED' } : causeOf(end.refusal);
+  return end.refusal === undefined ? { code: 'STREAM_CLOSED' } : causeOfRefusal(end.refusal);
 }
 
 function causeOfPost(end: HttpEnd): Cause {
   if (end.kind !== 'answered') return end.cause;
-  return end.refusal === undefined ? statusCause(end) : causeOf(end.refusal);
+  return end.refusal === undefined ? statusCause(end) : causeOfRefusal(end.refusal);
 }
 
 class SseLink implements Link {

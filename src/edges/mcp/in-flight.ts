@@ -51,6 +51,7 @@ const REFUSE_MS = 1_000;
 /** The requests that a door has under way, so that it can end when they are answered, or refuse them. */
 export class UnderWay {
   readonly #requests = new Slots<Cancellation>();
+  readonly #givenUp = new WeakSet<Cancellation>();
   #isStopping = false;
   #onNone: (() => void) | undefined;
 
@@ -70,8 +71,8 @@ export class UnderWay {
   }
 
   /** Whether a request was cancelled because the time of the door is over, and not by its client. */
-  isGivenUp({ isCancelled, reason }: Cancellation): boolean {
-    return isCancelled && reason === GIVEN_UP;
+  isGivenUp(cancellation: Cancellation): boolean {
+    return this.#givenUp.has(cancellation);
   }
 
   /** From now on no request is taken. Those under way have so many ms to be answered, or until the signal; then they are given up. */
@@ -84,7 +85,10 @@ export class UnderWay {
     });
     if (signal?.aborted !== true) await atMost(none, limitMs);
     if (this.#requests.size === 0) return;
-    for (const cancellation of this.#requests.all()) cancellation.cancel(GIVEN_UP);
+    for (const cancellation of this.#requests.all()) {
+      if (!cancellation.isCancelled) this.#givenUp.add(cancellation);
+      cancellation.cancel(GIVEN_UP);
+    }
     await atMost(new Promise<void>((resolve) => (this.#onNone = resolve)), REFUSE_MS);
   }
 }

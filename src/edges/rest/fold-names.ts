@@ -12,7 +12,14 @@ export interface Folded {
 
 type Schema = z.core.$ZodType;
 
-interface Folding {
+/** What the members are called, and where they stand in what was sent. */
+export interface Sent {
+  readonly noun: 'field' | 'parameter';
+  /** JSON pointer. */
+  readonly base: string;
+}
+
+interface Folding extends Pick<Sent, 'noun'> {
   readonly misfits: Misfit[];
   /** JSON pointers in the body as it was sent, by those in the folded one. */
   readonly sent: Map<string, string>;
@@ -25,11 +32,10 @@ interface Place {
 
 /**
  * Takes snake_case names for the camelCase ones of the schema, wherever the schema names members and nowhere else. What
- * the schema does not name is a misfit, and so is a member that stands there under both names. `base` is where the value
- * stands in what was sent.
+ * the schema does not name is a misfit, and so is a member that stands there under both names.
  */
-export function foldNames(schema: Schema, given: unknown, base: string): Folded {
-  const folding: Folding = { misfits: [], sent: new Map() };
+export function foldNames(schema: Schema, given: unknown, { noun, base }: Sent): Folded {
+  const folding: Folding = { noun, misfits: [], sent: new Map() };
   const value = folded(schema, given, { here: '', there: base }, folding);
   return { value, misfits: folding.misfits, pointerTo: (path) => pointerTo(path, folding.sent) };
 }
@@ -79,7 +85,7 @@ function foldedMembers(
     const member = members.get(name);
     const at = there + step(key.slice(0, LONGEST_KEY));
     if (member === undefined)
-      folding.misfits.push({ at, kind: 'unknown', reason: unknown(key, [...members.keys()]) });
+      folding.misfits.push({ at, kind: 'unknown', reason: unknown(key, [...members.keys()], folding) });
     else if (found.has(name))
       folding.misfits.push({ at, kind: 'twice', reason: 'it is given twice, under two spellings' });
     else found.set(name, folded(member, one, { here: here + step(name), there: at }, folding));
@@ -89,12 +95,12 @@ function foldedMembers(
 
 const LONGEST_KEY = 100;
 
-function unknown(key: string, known: readonly string[]): string {
+function unknown(key: string, known: readonly string[], { noun }: Folding): string {
   const meant = nearest(camelCase(key), known);
-  if (meant !== undefined) return `there is no such field; did you mean ${JSON.stringify(meant)}`;
+  if (meant !== undefined) return `there is no such ${noun}; did you mean ${JSON.stringify(meant)}`;
   return known.length === 0
-    ? 'there is no such field'
-    : `there is no such field; there are ${known.join(', ')}`;
+    ? `there is no such ${noun}`
+    : `there is no such ${noun}; there are ${known.join(', ')}`;
 }
 
 function camelCase(key: string): string {

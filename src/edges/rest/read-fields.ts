@@ -19,7 +19,11 @@ export function readFields<T>(
   { schema, wrapper }: { readonly schema: z.ZodType<T>; readonly wrapper: string },
 ): Result<ReadBody<T>, Refusal> {
   const inner = unwrapped(given, wrapper, schema);
-  const { value, misfits: ofNames, pointerTo } = foldNames(schema, inner.value, inner.base);
+  const {
+    value,
+    misfits: ofNames,
+    pointerTo,
+  } = foldNames(schema, inner.value, { noun: 'field', base: inner.base });
   const wrong = [...inner.misfits, ...ofNames];
   if (wrong.length > 0) return err({ code: 'BODY_INVALID', misfits: wrong.slice(0, MOST_MISFITS) });
   const read = schema.safeParse(value, { reportInput: true });
@@ -36,16 +40,19 @@ export function readQuery<T>(query: URLSearchParams, schema: z.ZodType<T>): Resu
     const misfits = twice.map((at) => ({ at, kind: 'twice', reason: 'it is given twice' }) as const);
     return err({ code: 'QUERY_INVALID', misfits: misfits.slice(0, MOST_MISFITS) });
   }
-  const { value, misfits, pointerTo } = foldNames(schema, Object.fromEntries(query), '');
+  const { value, misfits, pointerTo } = foldNames(schema, Object.fromEntries(query), {
+    noun: 'parameter',
+    base: '',
+  });
   const read = schema.safeParse(value, { reportInput: true });
   const wrong = misfits.length > 0 || read.success ? misfits : misfitsOf(read.error.issues, pointerTo);
   if (wrong.length === 0 && read.success) return ok(read.data);
   return err({ code: 'QUERY_INVALID', misfits: wrong.slice(0, MOST_MISFITS).map(inQuery) });
 }
 
-function inQuery({ at, kind, reason }: Misfit): Misfit {
+function inQuery({ at, ...misfit }: Misfit): Misfit {
   const name = at.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
-  return { at: name, kind, reason: reason.replace('no such field', 'no such parameter') };
+  return { ...misfit, at: name };
 }
 
 interface Unwrapped {

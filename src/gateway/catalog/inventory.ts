@@ -1,6 +1,7 @@
 import type { Cause } from '../../core/cause.ts';
 import { printable } from '../../core/printable.ts';
-import { boundedText, sentenceOf } from '../../core/sentences.ts';
+import { causeOfRefusal } from '../../core/refusal-cause.ts';
+import { boundedText } from '../../core/sentences.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListedKind } from '../../protocol/definition-rules.ts';
 import { ListFrame } from '../../protocol/list-frame.ts';
@@ -77,7 +78,7 @@ export async function readList(
     const answer = await link.ask(
       ownAsk(ownRequest(method, cursor === undefined ? {} : { cursor }), reading.timeoutMs),
     );
-    if (!answer.ok) return err({ code: 'LIST_FAILED', method, reason: sentenceOf(answer.error) });
+    if (!answer.ok) return err({ code: 'LIST_UNANSWERED', method, cause: causeOfRefusal(answer.error) });
     const { message } = answer.value;
     const result = memberOf(message.root, 'result');
     if (result === undefined) {

@@ -139,6 +139,8 @@ export interface Link {
 export interface Skipped {
   /** `DELETE /pets/{id}`, the path of a file. */
   readonly what: string;
+  /** The function module that it is of, and the tool in it; no tool where it is all of the module. */
+  readonly of?: { readonly module: string; readonly tool?: string } | undefined;
   /** A phrase. */
   readonly why: string;
 }

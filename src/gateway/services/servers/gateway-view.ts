@@ -92,7 +92,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
         ...(revision !== undefined && { revision }),
         ...(spec && { trust: claims.trustOf(spec) }),
         toolCount: servers.get(name)?.inventory.tools.length ?? 0,
-        ...(skipped.length > 0 && { skipped }),
+        ...(skipped.length > 0 && { skipped: skipped.map(({ what, why }) => ({ what, why })) }),
         ...(isFixed && registered.has(name) && { shadows: true as const }),
         ...(word && { createdAt: new Date(word.createdMs).toISOString(), createdBy: word.author }),
       },

@@ -135,11 +135,9 @@ export class ModuleDesk {
       writes,
       memoryMb,
       timeoutMs,
-      faults: skipped.flatMap(({ what, why }) => {
-        if (what === path) return [why];
-        // One of its tools.
-        return what.startsWith(`${path}: `) ? [`${what.slice(path.length + 2)}: ${why}`] : [];
-      }),
+      faults: skipped.flatMap(({ of, why }) =>
+        of?.module !== path ? [] : [of.tool === undefined ? why : `${of.tool}: ${why}`],
+      ),
     };
   }
 

@@ -1,0 +1,22 @@
+import type { Cause } from './cause.ts';
+import type { Refusal } from './refusal.ts';
+import { sentenceOf } from './sentences.ts';
+
+/** Why nothing comes of a server to which a request was refused so. */
+export function causeOfRefusal(refusal: Refusal): Cause {
+  switch (refusal.code) {
+    case 'SERVER_UNAVAILABLE':
+    case 'SERVER_ENDED':
+    case 'SERVER_UNREACHED':
+    case 'SERVER_BUSY':
+      return refusal.cause;
+    case 'SERVER_TIMEOUT':
+      return { code: 'RESPONSE_TIMEOUT', limitMs: refusal.limitMs };
+    case 'SERVER_MESSAGE_INVALID':
+      return { code: 'RESPONSE_AMBIGUOUS', reason: refusal.reason };
+    case 'AUTHORIZATION_NEEDED':
+      return { ...refusal, code: 'SIGN_IN_NEEDED' };
+    default:
+      return { code: 'REQUEST_REFUSED', error: refusal.code, reason: sentenceOf(refusal) };
+  }
+}

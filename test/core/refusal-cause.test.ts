@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import type { Cause } from '../../src/core/cause.ts';
+import { causeText } from '../../src/core/cause-text.ts';
+import type { Refusal } from '../../src/core/refusal.ts';
+import { causeOfRefusal } from '../../src/core/refusal-cause.ts';
+
+const EXITED: Cause = { code: 'PROCESS_EXITED', exitCode: 7 };
+
+it.each<[Refusal, Cause]>([
+  [{ code: 'SERVER_UNAVAILABLE', server: 's', cause: EXITED, httpStatus: 500 }, EXITED],
+  [{ code: 'SERVER_ENDED', server: 's', cause: EXITED }, EXITED],
+  [{ code: 'SERVER_UNREACHED', server: 's', cause: EXITED }, EXITED],
+  [{ code: 'SERVER_BUSY', server: 's', cause: EXITED }, EXITED],
+  [
+    { code: 'SERVER_TIMEOUT', server: 's', limitMs: 5 },
+    { code: 'RESPONSE_TIMEOUT', limitMs: 5 },
+  ],
+  [
+    { code: 'SERVER_MESSAGE_INVALID', server: 's', reason: 'two ids' },
+    { code: 'RESPONSE_AMBIGUOUS', reason: 'two ids' },
+  ],
+  [
+    { code: 'AUTHORIZATION_NEEDED', server: 's', subject: 'ann', cause: { code: 'TOKEN_EXPIRED' } },
+    { code: 'SIGN_IN_NEEDED', server: 's', subject: 'ann', cause: { code: 'TOKEN_EXPIRED' } },
+  ],
+])('A refusal of a server becomes the cause in it: %j', (refusal, cause) => {
+  expect(causeOfRefusal(refusal)).toEqual(cause);
+});
+
+it('Any other refusal is a cause with its code and its sentence', () => {
+  const cause = causeOfRefusal({ code: 'STORE_UNAVAILABLE', reason: 'the disk is full' });
+  expect(cause).toMatchObject({ code: 'REQUEST_REFUSED', error: 'STORE_UNAVAILABLE' });
+  expect(causeText(cause)).toContain('the disk is full');
+});

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { Cancellation } from '../../src/core/cancellation.ts';
+import { UnderWay } from '../../src/edges/mcp/in-flight.ts';
+
+it('a request that its client cancelled is not one that the end of Assay gave up, whatever reason the client gave', async () => {
+  const underWay = new UnderWay();
+  const given = new Cancellation();
+  const cancelled = new Cancellation();
+  const places = [given, cancelled].map((cancellation) => underWay.begin(cancellation));
+  let reason: string | undefined;
+  given.addListener(() => {
+    ({ reason } = given);
+    cancelled.cancel(reason);
+    places.forEach((place) => underWay.end(place));
+  });
+  await underWay.drain(0);
+  expect(reason).toBe('Assay is shutting down');
+  expect([given, cancelled].map((one) => underWay.isGivenUp(one))).toEqual([true, false]);
+});
