@@ -1,26 +1,16 @@
-import { CredentialShelf } from '../adapters/auth/credential-shelf.ts';
-import { signIn } from '../adapters/auth/sign-in.ts';
-import { forget, shownCredentials } from '../adapters/auth/sign-out.ts';
 import type { Diagnosis } from '../core/finding.ts';
 import { lintLevelsOf } from '../core/hints/lint-levels.ts';
-import { VERSION } from '../core/identity.ts';
-import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { hasOwnAuthorization, type ServerSpec } from '../core/server-spec.ts';
 import type { OpenStore, OpenTools, OpenToolsets, ShownSettings } from '../edges/cli/runtime.ts';
-import type { ShownCredential, SignInRequest, SignOutReport } from '../gateway/ports/credentials.ts';
 import { indexOf, type ToolIndex } from '../gateway/services/toolsets/tool-index.ts';
-import { openBrowser } from '../platform/browser.ts';
 import { readText, writeAtomically } from '../platform/files.ts';
 import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
 import { type Environment, inEnvironment, withEnvironment } from './environment.ts';
-import { keyPlace } from './keys.ts';
 import { openCatalog } from './open-catalog.ts';
 import type { AppOptions, DiagnosticsOptions } from './options.ts';
 import { readConfig } from './plan.ts';
 import { readToolsets } from './records.ts';
-import { reachIn } from './sources.ts';
 
 /** A catalog that starts at once, for commands that use it and end. */
 export function openForCommand(options: AppOptions): Promise<Result<OpenTools, Refusal>> {
@@ -100,82 +90,4 @@ export async function examineForCommand(options: DiagnosticsOptions): Promise<Di
   const diagnosis = await examine(options, interrupted.signal);
   if (interrupted.signal.aborted) process.exit(INTERRUPTED);
   return diagnosis;
-}
-
-/** Has the person at this terminal sign in at a server of the config. */
-export function signInAt(
-  request: SignInRequest,
-  options: AppOptions,
-): Promise<Result<ShownCredential, Refusal>> {
-  return withShelf(options, async ({ shelf, servers, rules }) => {
-    const spec = serverIn(servers, request.server);
-    if (!spec.ok) return spec;
-    const stopped = new AbortController();
-    void untilStopped().then(() => stopped.abort());
-    const deps = { shelf, openBrowser, version: VERSION, signal: stopped.signal, rules };
-    const done = await signIn(spec.value, request, deps);
-    if (!done.ok) return done;
-    const shown = shownCredentials(await shelf.all(), servers);
-    if (!shown.ok) return shown;
-    const { server, subject, issuer } = done.value;
-    const own = shown.value.find(
-      (one) => one.server === server && one.subject === subject && one.issuer === issuer,
-    );
-    return own === undefined ? err({ code: 'AUTHORIZATION_UNKNOWN', server, subject }) : ok(own);
-  });
-}
-
-/** All sign-ins of this home, without anything secret. */
-export function listSignIns(options: AppOptions): Promise<Result<readonly ShownCredential[], Refusal>> {
-  return withShelf(options, async ({ shelf, servers }) => shownCredentials(await shelf.all(), servers));
-}
-
-/** Forgets what somebody has at a server, of whatever address, and tells its issuer where that can be told. */
-export function signOutAt(
-  { server, subject }: Pick<SignInRequest, 'server' | 'subject'>,
-  options: AppOptions,
-): Promise<Result<SignOutReport, Refusal>> {
-  return withShelf(options, ({ shelf, ...known }) => forget({ server, subject }, shelf, known));
-}
-
-interface Known {
-  readonly servers: readonly ServerSpec[];
-  readonly rules: ReachRules;
-}
-
-interface Standing extends Known {
-  readonly shelf: CredentialShelf;
-}
-
-function withShelf<T>(
-  options: AppOptions,
-  work: (standing: Standing) => Promise<Result<T, Refusal>>,
-): Promise<Result<T, Refusal>> {
-  return withEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
-    const configured = await readConfig(environment);
-    if (!configured.ok) return configured;
-    const { absence, config, settings } = configured.value;
-    if (absence !== undefined) return err(absence);
-    const store = await environment.store.open();
-    if (!store.ok) return store;
-    const learn = (secrets: readonly string[]): void => environment.secrets.add(secrets);
-    const shelf = new CredentialShelf({ store: store.value, place: keyPlace(environment), learn });
-    return work({ shelf, servers: config.servers, rules: reachIn(settings) });
-  });
-}
-
-function serverIn(servers: readonly ServerSpec[], name: string): Result<ServerSpec, Refusal> {
-  const spec = servers.find((one) => one.name === name);
-  if (spec === undefined) return err({ code: 'SERVER_UNKNOWN', name, known: servers.map((one) => one.name) });
-  if (spec.transport.kind === 'stdio')
-    return err({
-      code: 'ARGUMENTS_INVALID',
-      reason: `server ${JSON.stringify(name)} is started by a command; only servers at a URL have people sign in`,
-    });
-  return hasOwnAuthorization(spec)
-    ? err({
-        code: 'ARGUMENTS_INVALID',
-        reason: `the config entry of server ${JSON.stringify(name)} gives it an "Authorization" header, which counts; take it out to sign in`,
-      })
-    : ok(spec);
 }

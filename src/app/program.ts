@@ -38,9 +38,9 @@ const runtime = (early: EarlyStart | undefined): Runtime => ({
   readSettings: async (options) => (await import('./commands.ts')).readSettings(options),
   runStdio: async (options) => (await import('./stdio.ts')).runStdio(options, early),
   examine: async (options) => (await import('./commands.ts')).examineForCommand(options),
-  signIn: async (request, options) => (await import('./commands.ts')).signInAt(request, options),
-  signIns: async (options) => (await import('./commands.ts')).listSignIns(options),
-  signOut: async (who, options) => (await import('./commands.ts')).signOutAt(who, options),
+  signIn: async (request, options) => (await import('./auth-commands.ts')).signInAt(request, options),
+  signIns: async (options) => (await import('./auth-commands.ts')).listSignIns(options),
+  signOut: async (who, options) => (await import('./auth-commands.ts')).signOutAt(who, options),
   hasBrowser,
   untilStopped,
 });

@@ -1,0 +1,67 @@
+// Modules that nothing used were more than half of a start's processor time.
+import { expect, it } from 'vitest';
+import { runAssay, startAssay } from '../support/assay.ts';
+import { tempDir, writeConfig, writeText } from '../support/place.ts';
+import { openStdio } from '../support/stdio.ts';
+
+/** Says at its end what this thread has loaded: of packages, and of Node what only HTTP clients and HTTP/2 need. */
+const WITNESS = `
+import { registerHooks } from 'node:module';
+const loaded = new Set();
+registerHooks({
+  resolve(specifier, context, next) {
+    const found = next(specifier, context);
+    const name = /node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(found.url)?.[1];
+    if (name !== undefined) loaded.add(name);
+    return found;
+  },
+});
+process.on('exit', () => {
+  if (process.moduleLoadList.includes('NativeModule http2')) loaded.add('http2');
+  process.stderr.write('LOADED ' + [...loaded].join(' ') + '\\n');
+});
+`;
+const NEEDLESS = [
+  'undici',
+  'http2',
+  'kysely',
+  'zod',
+  'hono',
+  'jose',
+  'ajv',
+  'pg',
+  '@modelcontextprotocol/client',
+];
+
+const options = { NODE_OPTIONS: `--import=${writeText(WITNESS, 'witness.mjs')}` };
+
+function needlessIn(stderr: string): readonly string[] {
+  const told = [...stderr.matchAll(/^LOADED (.*)$/gm)].flatMap(([, names = '']) => names.split(' '));
+  // Or it was not looked at.
+  expect(told).toContain('commander');
+  return NEEDLESS.filter((name) => told.includes(name));
+}
+
+it.each(['toolset list', 'settings', 'notes', 'token list', 'tools'])(
+  '`assay %s` loads no client or server of HTTP, and no package that it does not use',
+  async (command) => {
+    const place = ['--home', tempDir(), '--config', writeConfig({})];
+    const args = command === 'token list' ? place.slice(0, 2) : place;
+    const { stderr } = await runAssay([...command.split(' '), ...args], { env: options });
+    expect(needlessIn(stderr)).toEqual([]);
+  },
+);
+
+it('nor does `assay stdio` while it starts', async () => {
+  const pipe = openStdio({ servers: {}, env: options });
+  await pipe.initialize();
+  pipe.closeStdin();
+  await pipe.ended;
+  expect(needlessIn(pipe.stderr())).toEqual([]);
+});
+
+it('nor does `assay serve` before somebody asks for more than MCP', async () => {
+  const assay = await startAssay({ servers: {}, env: options });
+  await assay.stop();
+  expect(needlessIn(assay.stderr())).toEqual([]);
+});
