@@ -1,8 +1,19 @@
 import { join } from 'node:path';
-import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config';
+import { configDefaults, defineConfig, type ViteUserConfigFnObject } from 'vitest/config';
 
 /** What a test says that waited in vain: our own waits, and vitest's. */
 const LATE = /[Nn]ot .*within \d+ ms|timed out in \d+ms/s;
+
+/** Tests that start no program and keep nothing in modules: several files share a process, which saves their loading. */
+const IN_PROCESS = [
+  'core',
+  'protocol',
+  'edges',
+  'gateway',
+  'adapters/auth',
+  'adapters/config',
+  'adapters/telemetry',
+];
 
 // The processes of the tests, and those that they start, compile a file once.
 process.env['NODE_COMPILE_CACHE'] ??= join(
@@ -14,24 +25,39 @@ process.env['NODE_COMPILE_CACHE'] ??= join(
 );
 
 /** `--mode long` is `npm run test:long`: the campaigns alone, at their full length. */
-const config: ViteUserConfigFnObject = defineConfig(({ mode }) => ({
-  test: {
-    environment: 'node',
-    include: [mode === 'long' ? 'test/**/*.campaign.test.ts' : 'test/**/*.test.ts'],
-    env: { ASSAY_TEST_LONG: String(mode === 'long') },
-    globalSetup: ['test/support/run.ts'],
-    pool: 'forks',
-    execArgv: ['--import', join(import.meta.dirname, 'test', 'support', 'kysely-in-one-file.ts')],
-    // Most tests wait for processes that they started, so more of them than there are cores run at a time.
-    maxWorkers: 4,
-    // Named, because vitest otherwise chooses by who is watching: the last lines are to be its summary everywhere.
-    reporters: ['default'],
-    // Against hanging alone: each wait in a test has a limit of its own. Tests that take longer by their nature say so.
-    testTimeout: mode === 'long' ? 600_000 : 120_000,
-    hookTimeout: 120_000,
-    // A machine that others use too may be late. What is wrong otherwise fails at once, and on a desk so does what is late.
-    retry: process.env['CI'] === 'true' ? { count: 1, condition: LATE } : 0,
-  },
-}));
+const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
+  const name = mode === 'long' ? '*.campaign.test.ts' : '*.test.ts';
+  const inProcess = IN_PROCESS.map((folder) => `test/${folder}/**/${name}`);
+  return {
+    test: {
+      projects: [
+        { extends: true, test: { name: 'in process', include: inProcess, isolate: false } },
+        {
+          extends: true,
+          test: {
+            name: 'programs',
+            include: [`test/**/${name}`],
+            exclude: [...configDefaults.exclude, ...inProcess],
+          },
+        },
+      ],
+      environment: 'node',
+      env: { ASSAY_TEST_LONG: String(mode === 'long') },
+      globalSetup: ['test/support/run.ts'],
+      setupFiles: ['test/support/end-opened.ts'],
+      pool: 'forks',
+      execArgv: ['--import', join(import.meta.dirname, 'test', 'support', 'kysely-in-one-file.ts')],
+      // Most tests wait for processes that they started, so more of them than there are cores run at a time.
+      maxWorkers: 4,
+      // Named, because vitest otherwise chooses by who is watching: the last lines are to be its summary everywhere.
+      reporters: ['default'],
+      // Against hanging alone: each wait in a test has a limit of its own. Tests that take longer by their nature say so.
+      testTimeout: mode === 'long' ? 600_000 : 120_000,
+      hookTimeout: 120_000,
+      // A machine that others use too may be late. What is wrong otherwise fails at once, and on a desk so does what is late.
+      retry: process.env['CI'] === 'true' ? { count: 1, condition: LATE } : 0,
+    },
+  };
+});
 
 export default config;

@@ -1,11 +1,10 @@
-import { afterAll } from 'vitest';
 import { patient } from './patience.ts';
 
 const endings: (() => Promise<void>)[] = [];
 const removals: (() => void)[] = [];
 const pids = new Set<number>();
 
-/** Whatever a test opens is closed when its file is done, also after a failure. */
+/** Whatever a test opens is closed when its file is done, also after a failure: `end-opened.ts` sees to that. */
 export function endLater(end: () => Promise<void>): void {
   endings.push(end);
 }
@@ -20,11 +19,11 @@ export function killLater(pid: number | undefined): void {
   if (pid !== undefined) pids.add(pid);
 }
 
-afterAll(async () => {
+export async function endOpened(): Promise<void> {
   await Promise.allSettled(endings.splice(0).map((end) => end()));
   killAll();
   for (const remove of removals.splice(0)) remove();
-});
+}
 
 process.on('exit', killAll);
 
