@@ -1,4 +1,4 @@
-import type { Cause } from './cause.ts';
+import type { Cause, CauseCode } from './cause.ts';
 import type { Refusal } from './refusal.ts';
 import { sentenceOf } from './sentences.ts';
 
@@ -19,4 +19,9 @@ export function causeOfRefusal(refusal: Refusal): Cause {
     default:
       return { code: 'REQUEST_REFUSED', error: refusal.code, reason: sentenceOf(refusal) };
   }
+}
+
+/** What is told of a cause beside the sentence of a refusal: nothing where it has none. */
+export function causeCodeIn(refusal: Refusal): { readonly causeCode?: CauseCode } {
+  return 'cause' in refusal && refusal.cause !== undefined ? { causeCode: refusal.cause.code } : {};
 }

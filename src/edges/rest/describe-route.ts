@@ -18,6 +18,10 @@ const PROBLEM = z
     detail: z.string().openapi({ description: 'What happened, why, and what to do.' }),
     instance: z.string(),
     code: z.string().openapi({ description: 'Permanent: programs may rely on it.' }),
+    causeCode: z
+      .string()
+      .optional()
+      .openapi({ description: 'Of the cause in `detail`, where it tells one; docs/CAUSES.md lists all.' }),
     errors: z
       .array(
         z.object({

@@ -1,6 +1,8 @@
+import type { CauseCode } from '../../core/cause.ts';
 import { challengeOf, type Challenged } from '../../core/challenge.ts';
 import { restStatusOf } from '../../core/errors.ts';
 import type { Misfit, Refusal, RefusalCode } from '../../core/refusal.ts';
+import { causeCodeIn } from '../../core/refusal-cause.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 
 /** Why a request is refused; blamed on a place of its body where that is known. */
@@ -20,6 +22,7 @@ export interface Problem {
   readonly detail: string;
   readonly instance: string;
   readonly code: RefusalCode;
+  readonly causeCode?: CauseCode;
   readonly errors?: readonly ProblemPart[];
 }
 
@@ -61,6 +64,7 @@ export function problemOf(failure: Failure, instance: string): Problem {
     detail: sentenceOf(refusal),
     instance,
     code,
+    ...causeCodeIn(refusal),
     ...(parts.length > 0 && { errors: parts }),
   };
 }

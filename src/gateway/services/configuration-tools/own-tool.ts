@@ -1,4 +1,5 @@
 import type { Hints } from '../../../core/hints/hint.ts';
+import { causeCodeIn } from '../../../core/refusal-cause.ts';
 import { sentenceOf } from '../../../core/sentences.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -74,7 +75,13 @@ function resultOf(told: Result<Told, Refusal>, { era }: OwnCall): Buffer {
     ? { content: [{ type: 'text', text: told.value.text }], structuredContent: told.value.structured }
     : {
         content: [{ type: 'text', text: sentenceOf(told.error) }],
-        structuredContent: { error: { code: told.error.code, message: sentenceOf(told.error) } },
+        structuredContent: {
+          error: {
+            code: told.error.code,
+            ...causeCodeIn(told.error),
+            message: sentenceOf(told.error),
+          },
+        },
         isError: true,
       };
   return resultText('tools/call', era, result);

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { problemOf } from '../../src/edges/rest/failure.ts';
+
+it('an error of the REST API tells the code of the cause that its sentence names', () => {
+  const cause = { code: 'PROCESS_EXITED', exitCode: 7 } as const;
+  expect(problemOf({ code: 'SERVER_UNAVAILABLE', server: 's', cause }, '/gateways/s/refresh')).toEqual({
+    type: '/docs/errors#SERVER_UNAVAILABLE',
+    title: 'Server unavailable',
+    status: 502,
+    detail: 'Server "s" is not available: exited with code 7.',
+    instance: '/gateways/s/refresh',
+    code: 'SERVER_UNAVAILABLE',
+    causeCode: 'PROCESS_EXITED',
+  });
+});
+
+it('one without a cause tells no code of one', () => {
+  expect(problemOf({ code: 'TOKEN_REQUIRED' }, '/tools')).not.toHaveProperty('causeCode');
+});
