@@ -6,8 +6,15 @@
 const HIDDEN =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Zs}\u2800]--[\u0020\u3000]]/v;
 
-/** Alternatives are tried in order. An emoji of Unicode's own list is seen as what it is, selectors and joiners included. */
-const EMOJI_OR_HIDDEN: RegExp = new RegExp(`\\p{RGI_Emoji}|(${HIDDEN.source})`, 'gv');
+let lazyEmojiOrHidden: RegExp | undefined;
+
+/**
+ * Alternatives are tried in order. An emoji of Unicode's own list is seen as what it is, selectors and joiners included. Made
+ * when it is needed, as reading that list takes 30 ms.
+ */
+function emojiOrHidden(): RegExp {
+  return (lazyEmojiOrHidden ??= new RegExp(`\\p{RGI_Emoji}|(${HIDDEN.source})`, 'gv'));
+}
 
 /** A text from elsewhere for people, in one line: what is hidden is shown as `\u001b` or `\u{e0041}`. */
 export function printable(text: string): string {
@@ -40,8 +47,10 @@ export function hiddenCharacters(text: string): readonly string[] {
 }
 
 function escaped(text: string, shown: (character: string) => string): string {
+  // What is hidden of ASCII are its controls, and no emoji begins there without another character.
+  if (!/\P{ASCII}/u.test(text)) return text.replace(/\p{Cc}/gu, shown);
   if (!HIDDEN.test(text)) return text;
-  return text.replace(EMOJI_OR_HIDDEN, (match, hidden?: string) =>
+  return text.replace(emojiOrHidden(), (match, hidden?: string) =>
     hidden === undefined ? match : shown(hidden),
   );
 }
