@@ -47,6 +47,21 @@ describe('a setting', () => {
       ]);
   });
 
+  it.each([
+    ['ASSAY_AUTH_ISSUER', 'issuer.example'],
+    ['ASSAY_AUTH_ISSUER', 'http://issuer.example'],
+    ['ASSAY_AUTH_ISSUER', 'https://issuer.example?x=1'],
+    ['ASSAY_AUTH_ISSUER', 'https://me:secret@issuer.example'],
+    ['ASSAY_AUTH_JWKS_URI', 'http://issuer.example/keys'],
+    ['ASSAY_AUTH_PUBLIC_URL', 'ftp://gateway.example'],
+    ['ASSAY_AUTH_PUBLIC_URL', 'https://gateway.example/#mcp'],
+    ['ASSAY_AUTH_AUDIENCE', 'two words'],
+  ])('%s is refused as %j', (name, value) => {
+    expect(resolved({ env: { [name]: value } })).toEqual([
+      { code: 'SETTING_INVALID', name, reason: expect.stringMatching(/^it must (?!.*secret)/) as string },
+    ]);
+  });
+
   it('that is one of several names takes no other', () => {
     expect(resolved({ env: { ASSAY_MCP_ACCESS: 'closed' } })).toEqual([
       { code: 'SETTING_INVALID', name: 'ASSAY_MCP_ACCESS', reason: 'it must be one of open, token' },

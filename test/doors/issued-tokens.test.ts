@@ -217,7 +217,7 @@ describe('what a token opened', () => {
   });
 });
 
-describe('the keys of the issuer', () => {
+describe.concurrent('the keys of the issuer', () => {
   it('are fetched once for many tokens, and no token asks for them twice', async () => {
     const { issuer, assay } = await standing();
     const tokens = await Promise.all(
@@ -301,7 +301,9 @@ describe('the keys of the issuer', () => {
     expect(issuer.requests).not.toEqual([]);
     expect(other.requests).toEqual([]);
   });
+});
 
+describe('keys of the issuer', () => {
   it('that are slow to come hold up neither a request for ever nor anybody else', async () => {
     const { issuer, assay } = await standing();
     const ours = await keepToken(assay.home, 'ours');
@@ -390,24 +392,13 @@ describe('where Assay listens for others', () => {
     );
   });
 
-  it.each([
-    ['ASSAY_AUTH_ISSUER', 'issuer.example'],
-    ['ASSAY_AUTH_ISSUER', 'http://issuer.example'],
-    ['ASSAY_AUTH_ISSUER', 'https://issuer.example?x=1'],
-    ['ASSAY_AUTH_ISSUER', 'https://me:secret@issuer.example'],
-    ['ASSAY_AUTH_JWKS_URI', 'http://issuer.example/keys'],
-    ['ASSAY_AUTH_PUBLIC_URL', 'ftp://gateway.example'],
-    ['ASSAY_AUTH_PUBLIC_URL', 'https://gateway.example/#mcp'],
-    ['ASSAY_AUTH_AUDIENCE', 'two words'],
-  ])('%s is refused as %j', async (name, value) => {
+  it('a setting that is wrong is refused without telling what it holds', async () => {
     const run = await runAssay(
       ['serve', '--config', writeConfig(servers), '--home', tempDir(), '--port', '0'],
-      {
-        env: { [name]: value },
-      },
+      { env: { ASSAY_AUTH_ISSUER: 'https://me:secret@issuer.example' } },
     );
     expect([run.code, run.stdout]).toEqual([3, '']);
-    expect(run.stderr).toContain(`The setting ${name} is not valid: it must`);
+    expect(run.stderr).toContain('The setting ASSAY_AUTH_ISSUER is not valid: it must');
     expect(run.stderr).not.toContain('secret');
   });
 });
