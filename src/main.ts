@@ -14,7 +14,7 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   process.exitCode = 1;
 } else {
   boundYoungGeneration();
-  if (RELAYS.has(process.argv[2])) (await import('./platform/young-objects.ts')).makeNoGuess();
+  if (RELAYS.has(process.argv[2])) (await import('./platform/pretenuring.ts')).disablePretenuring();
   await keepCompiled();
   const { startEarly } = await import('./app/early-start.ts');
   const early = await startEarly(process.argv);

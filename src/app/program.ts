@@ -1,11 +1,11 @@
 import { tmpdir } from 'node:os';
 import { mintToken } from '../adapters/auth/mint-token.ts';
 import { locateConfig, locateHome } from '../adapters/config/locate-config.ts';
-import { CLIENTS } from '../adapters/config/neighbours/clients.ts';
-import type { ConnectSurroundings } from '../adapters/config/neighbours/connect-client.ts';
+import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
+import type { ConnectSurroundings } from '../adapters/config/client-configs/connect-client.ts';
 import { VERSION } from '../core/identity.ts';
 import { runCommandLine } from '../edges/cli/program.ts';
-import type { NeighbourPorts, Runtime } from '../edges/cli/runtime.ts';
+import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
 import { hasBrowser } from '../platform/browser.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
 import type { EarlyStart } from './early-start.ts';
@@ -31,7 +31,7 @@ const runtime = (early: EarlyStart | undefined): Runtime => ({
   openServe: async (options) => (await import('./serve.ts')).openServe(options),
   openStore: async (options) => (await import('./commands.ts')).openStoreForCommand(options),
   openToolsets: async (options) => (await import('./commands.ts')).openToolsetsForCommand(options),
-  openDesks: async (options) => (await import('./services.ts')).openDesksForCommand(options),
+  openServices: async (options) => (await import('./services.ts')).openServicesForCommand(options),
   readFile: async (path) => (await import('./commands.ts')).readFileForCommand(path),
   writeFile: async (path, text) => (await import('./commands.ts')).writeFileForCommand(path, text),
   mintToken,
@@ -46,20 +46,20 @@ const runtime = (early: EarlyStart | undefined): Runtime => ({
 });
 
 /** What the commands around other clients need: `import` and `connect`. */
-function neighbourPorts(ownCommand: readonly string[]): NeighbourPorts {
+function neighbourPorts(ownCommand: readonly string[]): ClientConfigPorts {
   return {
     clientIds: CLIENTS.map(({ id }) => id),
     importServers: async (request, options) => {
-      const { importServers } = await import('../adapters/config/neighbours/import-servers.ts');
+      const { importServers } = await import('../adapters/config/client-configs/import-servers.ts');
       const configPath = located(options).path;
       return importServers(request, { ...neighbourhood(options, ownCommand), configPath });
     },
     connectClient: async (request, options) => {
-      const { connectClient } = await import('../adapters/config/neighbours/connect-client.ts');
+      const { connectClient } = await import('../adapters/config/client-configs/connect-client.ts');
       return connectClient(request, neighbourhood(options, ownCommand));
     },
     undoConnect: async (request, options) => {
-      const { undoConnect } = await import('../adapters/config/neighbours/undo-connect.ts');
+      const { undoConnect } = await import('../adapters/config/client-configs/undo-connect.ts');
       return undoConnect(request, neighbourhood(options, ownCommand));
     },
   };

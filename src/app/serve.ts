@@ -10,7 +10,7 @@ import type { Settings } from '../core/settings.ts';
 import { type MintedToken, steadyClock } from '../core/token.ts';
 import type { OpenServe } from '../edges/cli/runtime.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
-import { type HttpDoor, openHttpDoor } from '../edges/mcp/http-door.ts';
+import { type McpHttpServer, openHttpServer } from '../edges/mcp/http-server.ts';
 import type { OtherPaths } from '../edges/mcp/request-path.ts';
 import type { AdminDeps } from '../edges/rest/admin-deps.ts';
 import type { Admin } from '../edges/rest/open-admin.ts';
@@ -22,7 +22,7 @@ import { ensureAdminToken, openGate, placeOf } from './gate.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { ServeOptions } from './options.ts';
 import { openToolsets, type OpenToolsets } from './records.ts';
-import { desksOf, openBundles } from './services.ts';
+import { servicesOf, openBundles } from './services.ts';
 
 /** Opens the HTTP server of a catalog, with store, tokens and metrics. */
 export function openServe(given: ServeOptions): Promise<Result<OpenServe, Refusal>> {
@@ -88,7 +88,7 @@ interface Opened {
   readonly shown: OpenToolsets;
 }
 
-interface OpenServer extends Pick<HttpDoor, 'url'>, Pick<OpenServe, 'adminTokenPath'> {
+interface OpenServer extends Pick<McpHttpServer, 'url'>, Pick<OpenServe, 'adminTokenPath'> {
   readonly ownToken: MintedToken;
 }
 
@@ -122,7 +122,7 @@ async function openServer(
     ...{ opened, store, toolsets, gate, resource, nowMs },
     mayExecute: isLoopback(host),
   });
-  const server = await openHttpDoor({
+  const server = await openHttpServer({
     host,
     port,
     gate,
@@ -192,16 +192,16 @@ function openRest(around: RestSurroundings): OtherPaths {
 function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending'> {
   const { catalog, settings, fileSettings, environment, records } = opened;
   const { log, around } = environment;
-  const desks = desksOf(opened);
+  const services = servicesOf(opened);
   return {
     ...given,
     version: VERSION,
     log,
     mint: mintToken,
     catalog,
-    ...desks,
+    ...services,
     instructions: records.instructions,
-    bundles: openBundles(opened, { gateways: desks.gateways, toolsets: given.toolsets }),
+    bundles: openBundles(opened, { gateways: services.gateways, toolsets: given.toolsets }),
     preferences: { env: around.env, file: fileSettings, running: settings },
     asset,
   };

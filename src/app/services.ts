@@ -9,39 +9,48 @@ import { ok, type Result } from '../core/result.ts';
 import { isSettingKey } from '../core/settings.ts';
 import type { EntryFault } from '../core/sources/entry-fault.ts';
 import type { RestToolSpec } from '../core/sources/rest-tool.ts';
-import type { OpenDesks } from '../edges/cli/runtime.ts';
+import type { OpenServices } from '../edges/cli/runtime.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
-import { BundleDesk } from '../gateway/services/bundles/bundle-desk.ts';
-import { GatewayDesk } from '../gateway/services/servers/gateway-desk.ts';
+import { BundleService } from '../gateway/services/bundles/bundle-service.ts';
+import { ServerService } from '../gateway/services/servers/server-service.ts';
 import { importDocument } from '../gateway/services/servers/import-document.ts';
-import { LocalDesk } from '../gateway/services/sources/local-desk.ts';
-import { ModuleDesk } from '../gateway/services/sources/module-desk.ts';
-import { ToolDesk } from '../gateway/services/tools/tool-desk.ts';
+import { CustomToolService } from '../gateway/services/sources/custom-tool-service.ts';
+import { FunctionModuleService } from '../gateway/services/sources/function-module-service.ts';
+import { ToolService } from '../gateway/services/tools/tool-service.ts';
 import type { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
 import { inEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { AppOptions } from './options.ts';
 import { reachFaultsBy } from './sources.ts';
 
-type Desks = Pick<OpenDesks, 'tools' | 'gateways' | 'local' | 'modules'>;
+type Services = Pick<OpenServices, 'tools' | 'gateways' | 'local' | 'modules'>;
 
 /** What operators see and change of sources and tools. */
-export function desksOf({ catalog, settings, records, environment, rules }: ConfiguredCatalog): Desks {
+export function servicesOf({ catalog, settings, records, environment, rules }: ConfiguredCatalog): Services {
   const { mask } = environment.telemetry;
   const reaches = { reachFaults: reachFaultsBy(rules) };
   const nowMs = (): number => Date.now();
-  const tools = new ToolDesk({ catalog, ...records, levels: lintLevelsOf(settings), mask, nowMs });
+  const tools = new ToolService({ catalog, ...records, levels: lintLevelsOf(settings), mask, nowMs });
   return {
     tools,
-    gateways: new GatewayDesk({ catalog, ...records, ...reaches, mask, nowMs }),
-    local: new LocalDesk({ catalog, ...records, ...reaches, tools, faultsOf, definitionOf, mask, nowMs }),
-    modules: new ModuleDesk({ catalog, ...records, nowMs }),
+    gateways: new ServerService({ catalog, ...records, ...reaches, mask, nowMs }),
+    local: new CustomToolService({
+      catalog,
+      ...records,
+      ...reaches,
+      tools,
+      faultsOf,
+      definitionOf,
+      mask,
+      nowMs,
+    }),
+    modules: new FunctionModuleService({ catalog, ...records, nowMs }),
   };
 }
 
 /** What reads filters and schemas is loaded when there is something to read. */
 async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {
-  const { faultsOfRest } = await import('../adapters/sources/made-faults.ts');
+  const { faultsOfRest } = await import('../adapters/sources/built-in-faults.ts');
   return faultsOfRest(spec);
 }
 
@@ -51,7 +60,7 @@ async function definitionOf(spec: RestToolSpec): Promise<string> {
 }
 
 /** The same for a command: no source is started but those that it asks about. */
-export function openDesksForCommand(given: AppOptions): Promise<Result<OpenDesks, Refusal>> {
+export function openServicesForCommand(given: AppOptions): Promise<Result<OpenServices, Refusal>> {
   return inEnvironment({ ...given, isQuiet: true, transport: 'pipe' }, async (environment) => {
     const store = await environment.store.open();
     if (!store.ok) return store;
@@ -59,13 +68,13 @@ export function openDesksForCommand(given: AppOptions): Promise<Result<OpenDesks
     const opened = await openCatalog(environment, { mayBeEmpty: true, isOnNetwork });
     if (!opened.ok) return opened;
     const { catalog, close, records } = opened.value;
-    const desks = desksOf(opened.value);
+    const services = servicesOf(opened.value);
     return ok({
-      ...desks,
-      bundles: openBundles(opened.value, { gateways: desks.gateways }),
+      ...services,
+      bundles: openBundles(opened.value, { gateways: services.gateways }),
       importDocument: (wish, subject) =>
         importDocument(
-          { connect: catalog.connect, gateways: desks.gateways, nowMs: Date.now },
+          { connect: catalog.connect, gateways: services.gateways, nowMs: Date.now },
           wish,
           subject,
         ),
@@ -104,7 +113,7 @@ async function isServedToOthers(home: string): Promise<boolean> {
 }
 
 interface Beside {
-  readonly gateways: GatewayDesk;
+  readonly gateways: ServerService;
   readonly toolsets?: Toolsets;
 }
 
@@ -112,9 +121,9 @@ interface Beside {
 export function openBundles(
   { records, catalog, environment, settings, fileSettings, rules }: ConfiguredCatalog,
   { gateways, toolsets }: Beside,
-): BundleDesk {
+): BundleService {
   const sources = { env: environment.around.env, file: fileSettings };
-  return new BundleDesk({
+  return new BundleService({
     ...records,
     catalog,
     open: () => environment.store.open(),

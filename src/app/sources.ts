@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { watchFile } from '../adapters/config/watch-file.ts';
-import { connectMade } from '../adapters/sources/connect-made.ts';
+import { connectBuiltIn } from '../adapters/sources/connect-built-in.ts';
 import type { FilterRunner } from '../adapters/sources/http/filter-processes.ts';
 import type { HttpPort } from '../adapters/sources/http/open-http.ts';
 import { namedUrls, reachRemedy, type ReachRules, reachRules } from '../core/reach.ts';
 import { pathFaultPhrase } from '../core/sentences.ts';
-import { isMade } from '../core/server-spec.ts';
+import { isBuiltIn } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
 import type { EntryFault } from '../core/sources/entry-fault.ts';
 import type { ReachFaults } from '../gateway/ports/gateways.ts';
@@ -39,7 +39,7 @@ export function connectAll({ upstream, log, mask, home, around, rules }: Connect
   const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(rules));
   let filtering: Promise<FilterRunner> | undefined;
   const openFilters = (): Promise<FilterRunner> => (filtering ??= newFilters());
-  const made = connectMade({
+  const made = connectBuiltIn({
     ...{ log, mask, home, openHttp, openFilters, runner: RUNNER, watch: watchFile },
     fileFault: async (path) => {
       const fault = await unsafePath(path, around);
@@ -47,7 +47,7 @@ export function connectAll({ upstream, log, mask, home, around, rules }: Connect
     },
   });
   return {
-    connect: (spec, asked) => (isMade(spec.transport) ? made(spec, asked) : upstream(spec, asked)),
+    connect: (spec, asked) => (isBuiltIn(spec.transport) ? made(spec, asked) : upstream(spec, asked)),
     close: async () => {
       await Promise.all([opening, filtering].map(async (opened) => (await opened)?.close()));
     },

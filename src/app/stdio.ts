@@ -15,10 +15,10 @@ const START_AFTER_MS = 50;
 export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise<Result<undefined, Refusal>> {
   const stopping = new AbortController();
   void untilStopped().then(() => stopping.abort());
-  const [{ withEnvironment }, { openAttached, openCatalog }, { runStdioDoor }] = await Promise.all([
+  const [{ withEnvironment }, { openAttached, openCatalog }, { runStdioServer }] = await Promise.all([
     import('./environment.ts'),
     import('./open-catalog.ts'),
-    import('../edges/mcp/stdio-door.ts'),
+    import('../edges/mcp/stdio-server.ts'),
   ]);
   const options = { ...given, isQuiet: false, transport: 'pipe' } as const;
   const sole = new SoleClient();
@@ -42,7 +42,7 @@ export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise
     if (starting === undefined) startAll();
     const { stdin: input, stdout: output } = process;
     const { log } = environment;
-    await runStdioDoor({ input, output, view, settings, log, sole, stopping: stopping.signal });
+    await runStdioServer({ input, output, view, settings, log, sole, stopping: stopping.signal });
     clearTimeout(starting);
     // Servers wait to be told of their client; one that said nothing can do nothing for them.
     sole.introduce(undefined);

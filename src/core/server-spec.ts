@@ -20,10 +20,10 @@ export type Transport =
       /** What the config says of signing in there; most servers need nothing of it. */
       readonly auth?: AuthSpec;
     }
-  | MadeTransport;
+  | BuiltInTransport;
 
 /** Where Assay makes tools of what is no MCP server. */
-export type MadeTransport =
+export type BuiltInTransport =
   | {
       readonly kind: 'openapi';
       /** An absolute path or a URL. */
@@ -50,7 +50,7 @@ export type Credential = string | { readonly username: string; readonly password
 export const LOCAL_SOURCE = 'local';
 
 /** Whether Assay makes the tools of a source itself, so that it knows them through and through. */
-export function isMade(transport: Transport): transport is MadeTransport {
+export function isBuiltIn(transport: Transport): transport is BuiltInTransport {
   return transport.kind === 'openapi' || transport.kind === 'local';
 }
 
@@ -118,7 +118,7 @@ function isSameWay(one: Transport, other: Transport): boolean {
 /** As JSON that does not depend on the order of keys. */
 function wayOf(transport: Transport): unknown {
   const { kind } = transport;
-  if (isMade(transport)) return transport;
+  if (isBuiltIn(transport)) return transport;
   if (kind === 'stdio')
     return [kind, transport.command, transport.args, sorted(transport.env), transport.cwd];
   return [kind, transport.flavour, transport.url.href, sorted(transport.headers), authOf(transport.auth)];

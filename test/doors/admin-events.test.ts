@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Deed } from '../../src/core/deed.ts';
+import type { AuditEvent } from '../../src/core/audit-event.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
 import { startAssay, type Assay } from '../support/assay.ts';
@@ -30,14 +30,14 @@ afterAll(() => store.close());
 
 let words = 0;
 /** Something is done by another process on the same store. */
-async function act(action: string, target: Partial<Deed['target']> = {}): Promise<void> {
+async function act(action: string, target: Partial<AuditEvent['target']> = {}): Promise<void> {
   words += 1;
   const deed = deedOf(action, target);
   const word = { kind: 'tool', id: `t${words}`, body: {} } as const;
   expect(valueOf(await saveWords(store, [{ word, former: undefined, deed }]))).toBeDefined();
 }
 
-function deedOf(action: string, target: Partial<Deed['target']> = {}): Deed {
+function deedOf(action: string, target: Partial<AuditEvent['target']> = {}): AuditEvent {
   return {
     atMs: 1_700_000_000_000 + words,
     subject: 'somebody',

@@ -6,11 +6,11 @@ import type { Refusal } from '../../src/core/refusal.ts';
 import { err, type Result } from '../../src/core/result.ts';
 import { LOCAL } from '../../src/core/subject.ts';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
-import type { OpenDesks, OpenToolsets } from '../../src/edges/cli/runtime.ts';
+import type { OpenServices, OpenToolsets } from '../../src/edges/cli/runtime.ts';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
 import { openStoreForCommand, openToolsetsForCommand } from '../../src/app/commands.ts';
-import { openDesksForCommand } from '../../src/app/services.ts';
+import { openServicesForCommand } from '../../src/app/services.ts';
 import { startAssay } from '../support/assay.ts';
 import { documentedApi, PETS } from '../support/documented-api.ts';
 import { endLater } from '../support/endings.ts';
@@ -23,7 +23,7 @@ import { valueOf } from '../support/store-values.ts';
 import { meet } from '../support/toolsets.ts';
 
 interface Services {
-  readonly desks: OpenDesks;
+  readonly desks: OpenServices;
   readonly toolsets: OpenToolsets['toolsets'];
   readonly store: Store;
   readonly document: string;
@@ -92,13 +92,13 @@ const HINTS = { annotations: { replaces: false, hints: { readOnlyHint: true, ope
 function imported(
   document: string,
   { trust, ...more }: JsonObject = {},
-): Parameters<OpenDesks['importDocument']>[0] {
+): Parameters<OpenServices['importDocument']>[0] {
   const isTrusted = typeof trust === 'boolean' ? { trust } : {};
   return { name: 'pets', isNameGiven: true, entry: { openapi: document, ...more }, ...isTrusted };
 }
 
 async function withMade(
-  desks: OpenDesks,
+  desks: OpenServices,
   run: (id: string) => Promise<Result<unknown, Refusal>>,
 ): Promise<Result<unknown, Refusal>> {
   const { tools } = await desks.tools.page({ server: 'local' }, { limit: 10 });
@@ -113,7 +113,7 @@ describe('a change', () => {
       const home = tempDir();
       const options = { home, config: writeConfig({}) };
       const { store, close: closeStore } = valueOf(await openStoreForCommand(options));
-      const desks = valueOf(await openDesksForCommand(options));
+      const desks = valueOf(await openServicesForCommand(options));
       const { toolsets, close } = valueOf(await openToolsetsForCommand(options));
       endLater(async () => {
         await close();
@@ -175,8 +175,8 @@ it('hints are not set on a REST tool that another process has removed', async ()
   const home = tempDir();
   const options = { home, config: writeConfig({}) };
   const [one, two] = [
-    valueOf(await openDesksForCommand(options)),
-    valueOf(await openDesksForCommand(options)),
+    valueOf(await openServicesForCommand(options)),
+    valueOf(await openServicesForCommand(options)),
   ];
   endLater(async () => {
     await one.close();

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createToken, revokeToken, type TokenWish } from '../../src/gateway/services/tokens.ts';
+import { createToken, revokeToken, type TokenInput } from '../../src/gateway/services/tokens.ts';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import { MemoryTokens } from '../support/memory-store.ts';
 
 const NOW = 1_000_000;
-const WISH: TokenWish = { name: 'ci', scopes: ['read', 'mcp'], lifetimeMs: undefined };
+const WISH: TokenInput = { name: 'ci', scopes: ['read', 'mcp'], lifetimeMs: undefined };
 
-function create(store: MemoryTokens, wish: Partial<TokenWish> = {}): ReturnType<typeof createToken> {
+function create(store: MemoryTokens, wish: Partial<TokenInput> = {}): ReturnType<typeof createToken> {
   return createToken({ ...WISH, ...wish }, { store, mint: mintToken, nowMs: NOW, by: 'op' });
 }
 

@@ -3,7 +3,12 @@ import { dirname, join } from 'node:path';
 import { causeText } from '../../src/core/cause-text.ts';
 import { watchFile } from '../../src/adapters/config/watch-file.ts';
 import { openModule } from '../../src/adapters/sources/functions/open-module.ts';
-import type { MadeCall, MadeResult, MadeSource, MadeTools } from '../../src/adapters/sources/made-tool.ts';
+import type {
+  BuiltInCall,
+  BuiltInResult,
+  BuiltInSource,
+  BuiltInTools,
+} from '../../src/adapters/sources/built-in-tool.ts';
 import type { FunctionModuleSpec } from '../../src/core/sources/function-module.ts';
 import type { Log } from '../../src/gateway/ports/link.ts';
 import { endLater, killLater } from './endings.ts';
@@ -12,19 +17,19 @@ import { ROOT, tempDir } from './place.ts';
 export const RUNNER: string = join(ROOT, 'dist', 'function-runner.js');
 
 export interface OpenedModule {
-  readonly source: MadeSource;
+  readonly source: BuiltInSource;
   readonly folder: string;
   readonly path: string;
   /** What was logged, as `warn message {"field":1}`. */
   readonly logged: readonly string[];
   write(name: string, text: string): void;
   /** Throws the phrase where it cannot be read. */
-  read(): Promise<MadeTools>;
+  read(): Promise<BuiltInTools>;
   /** The phrase why it cannot be read. */
   fault(): Promise<string>;
-  call(tool: string, args?: object, call?: Partial<MadeCall>): Promise<MadeResult>;
+  call(tool: string, args?: object, call?: Partial<BuiltInCall>): Promise<BuiltInResult>;
   /** The first text, behind `! ` where it is an error. */
-  say(tool: string, args?: object, call?: Partial<MadeCall>): Promise<string>;
+  say(tool: string, args?: object, call?: Partial<BuiltInCall>): Promise<string>;
 }
 
 /** The files of a module, the first of which is the module itself, in a folder of its own. */
@@ -48,12 +53,16 @@ export function openedModule(
   const watch = isWatched === true ? watchFile : undefined;
   const source = openModule(spec, { runner: RUNNER, log: logInto(logged), watch, forbidden });
   endLater(() => source.close());
-  const read = async (): Promise<MadeTools> => {
+  const read = async (): Promise<BuiltInTools> => {
     const found = await source.read(AbortSignal.timeout(15_000));
     if (!found.ok) throw new Error(causeText(found.error));
     return found.value;
   };
-  const call = async (tool: string, args: object = {}, made: Partial<MadeCall> = {}): Promise<MadeResult> => {
+  const call = async (
+    tool: string,
+    args: object = {},
+    made: Partial<BuiltInCall> = {},
+  ): Promise<BuiltInResult> => {
     const found = (await read()).tools.find(({ definition }) => definition.name === tool);
     if (found === undefined) throw new Error(`no tool ${tool}`);
     const text = JSON.stringify(args);
@@ -102,7 +111,7 @@ export async function pidOf(module: OpenedModule): Promise<number> {
   return pid;
 }
 
-const SILENT: MadeCall = {
+const SILENT: BuiltInCall = {
   signal: new AbortController().signal,
   progress: () => undefined,
   log: () => undefined,

@@ -1,4 +1,4 @@
-import type { Deed } from '../../src/core/deed.ts';
+import type { AuditEvent } from '../../src/core/audit-event.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import { err, ok, type Result } from '../../src/core/result.ts';
 import type { Store, StorePart, StoredToken } from '../../src/gateway/ports/store.ts';
@@ -8,14 +8,14 @@ export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revoke
   #tokens: readonly StoredToken[] = [];
   readonly #listeners = new Set<(parts: readonly StorePart[]) => void>();
   /** All that were told of writes. */
-  readonly deeds: Deed[] = [];
+  readonly deeds: AuditEvent[] = [];
   isAvailable = true;
 
   get listeners(): number {
     return this.#listeners.size;
   }
 
-  addToken(token: StoredToken, deed?: Deed): Promise<Result<undefined, Refusal>> {
+  addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>> {
     return this.#answer(() => {
       const isTaken = this.#tokens.some((one) => one.name === token.name && one.revokedMs === undefined);
       if (isTaken) return err({ code: 'TOKEN_NAME_TAKEN', name: token.name });
@@ -32,7 +32,7 @@ export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revoke
   revokeToken(
     idOrName: string,
     revokedMs: number,
-    deed?: Omit<Deed, 'target'>,
+    deed?: Omit<AuditEvent, 'target'>,
   ): Promise<Result<StoredToken, Refusal>> {
     return this.#answer(() => {
       const found = this.#tokens.find(

@@ -1,4 +1,4 @@
-import type { Deed } from '../../src/core/deed.ts';
+import type { AuditEvent } from '../../src/core/audit-event.ts';
 import type { Change, CommitStore, ExpectedRevision } from '../../src/gateway/ports/commit.ts';
 import type { Toolset } from '../../src/core/toolset.ts';
 import { err, ok } from '../../src/core/result.ts';
@@ -11,7 +11,7 @@ export class MemoryToolsets implements ToolsetStore, CommitStore, Pick<Store, 'o
   /** How often a toolset was written. */
   writes = 0;
   /** All that were told of writes. */
-  readonly deeds: Deed[] = [];
+  readonly deeds: AuditEvent[] = [];
   /** How often one was equipped, or unequipped. */
   equippings = 0;
   /** Called before each write, as somebody else who is faster. */

@@ -2,7 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { causeText } from '../../src/core/cause-text.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { openHttp } from '../../src/adapters/sources/http/open-http.ts';
-import type { MadeResult, MadeSource, MadeTool, MadeTools } from '../../src/adapters/sources/made-tool.ts';
+import type {
+  BuiltInResult,
+  BuiltInSource,
+  BuiltInTool,
+  BuiltInTools,
+} from '../../src/adapters/sources/built-in-tool.ts';
 import { reachRules } from '../../src/core/reach.ts';
 import { openOpenapi, type OpenapiOptions } from '../../src/adapters/sources/openapi/open-openapi.ts';
 import { endLater } from './endings.ts';
@@ -12,7 +17,7 @@ import { writeText } from './place.ts';
 const LOOPBACK_RULES = reachRules({ isOnNetwork: false, allowLoopback: true, allowPrivate: false });
 
 /** A source of a document that is a file, or whatever the options say; it is closed when the test file is done. */
-export function openSource(document: string, more: Partial<OpenapiOptions> = {}): MadeSource {
+export function openSource(document: string, more: Partial<OpenapiOptions> = {}): BuiltInSource {
   const http = openHttp({ rules: LOOPBACK_RULES });
   const source = openOpenapi({
     document,
@@ -33,20 +38,20 @@ export function openSource(document: string, more: Partial<OpenapiOptions> = {})
 }
 
 /** What a source has now; fails where it cannot tell. */
-export async function toolsOf(source: MadeSource): Promise<MadeTools> {
+export async function toolsOf(source: BuiltInSource): Promise<BuiltInTools> {
   const read = await source.read(AbortSignal.timeout(20_000));
   if (!read.ok) throw new Error(causeText(read.error));
   return read.value;
 }
 
 /** Tools of a document that stands in a file of its own. */
-export async function toolsIn(document: unknown, more: Partial<OpenapiOptions> = {}): Promise<MadeTools> {
+export async function toolsIn(document: unknown, more: Partial<OpenapiOptions> = {}): Promise<BuiltInTools> {
   const text = typeof document === 'string' ? document : JSON.stringify(document);
   return toolsOf(openSource(writeText(text, 'api.json'), more));
 }
 
 /** Calls a tool with arguments in JSON, as the gateway does. */
-export function callTool(tool: MadeTool, args: unknown): Promise<MadeResult> {
+export function callTool(tool: BuiltInTool, args: unknown): Promise<BuiltInResult> {
   const text = typeof args === 'string' ? args : JSON.stringify(args);
   const call = {
     signal: AbortSignal.timeout(10_000),
@@ -58,7 +63,7 @@ export function callTool(tool: MadeTool, args: unknown): Promise<MadeResult> {
 }
 
 /** The text of a result, and whether it is an error. */
-export function textIn(result: MadeResult): string {
+export function textIn(result: BuiltInResult): string {
   const text = result.content.map((block) => String(block['text'])).join('\n');
   return result.isError === true ? `ERROR ${text}` : text;
 }

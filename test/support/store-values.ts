@@ -1,6 +1,6 @@
 import { openStore } from '../../src/adapters/store/open-store.ts';
 import type { RestTimes } from '../../src/adapters/store/sqlite-thread.ts';
-import type { Deed } from '../../src/core/deed.ts';
+import type { AuditEvent } from '../../src/core/audit-event.ts';
 import { sha256 } from '../../src/core/digest.ts';
 import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
@@ -98,7 +98,7 @@ export function accepted(id: string, more: Partial<AcceptedDefinition> = {}): Ac
   return { id, digest: sha256(id), text: JSON.stringify({ name: id }), ...more };
 }
 
-export function deed(id: string, more: Partial<Deed> = {}): Deed {
+export function deed(id: string, more: Partial<AuditEvent> = {}): AuditEvent {
   return {
     atMs: 1_790_000_000_123,
     subject: 'local',
@@ -137,7 +137,7 @@ export async function saveToolset(
   store: CommitStore,
   toolset: Toolset,
   former?: { readonly name: string; readonly revision: number },
-  deed?: Deed,
+  deed?: AuditEvent,
 ): Promise<Result<StoredToolset | undefined, Refusal>> {
   const done = await store.commit({
     changes: [{ kind: 'toolset', toolset, replaces: former?.name }],
@@ -150,7 +150,7 @@ export async function saveToolset(
 export function removeToolset(
   store: CommitStore,
   name: string,
-  deed?: Deed,
+  deed?: AuditEvent,
 ): Promise<Result<boolean, Refusal>> {
   return change(store, { kind: 'toolset removal', name }, deed);
 }
@@ -158,7 +158,7 @@ export function removeToolset(
 export function equip(
   store: CommitStore,
   name: string | undefined,
-  deed?: Deed,
+  deed?: AuditEvent,
 ): Promise<Result<boolean, Refusal>> {
   return change(store, { kind: 'equipped', name }, deed);
 }
@@ -167,7 +167,7 @@ export function saveSetting(
   store: CommitStore,
   key: string,
   value: unknown,
-  deed?: Deed,
+  deed?: AuditEvent,
 ): Promise<Result<boolean, Refusal>> {
   return change(store, { kind: 'setting', key, value }, deed);
 }
@@ -176,7 +176,7 @@ export function saveSetting(
 async function change(
   store: CommitStore,
   one: Commit['changes'][number],
-  deed: Deed | undefined,
+  deed: AuditEvent | undefined,
 ): Promise<Result<boolean, Refusal>> {
   const done = await store.commit({
     changes: [one],
@@ -192,7 +192,7 @@ export interface ChangesTogether {
   readonly toolsets: readonly { readonly toolset: Toolset; readonly former: number | undefined }[];
   readonly equip: { readonly name: string; readonly equippings: number } | undefined;
   readonly settings: readonly { readonly key: string; readonly value: unknown; readonly former: unknown }[];
-  readonly deeds: readonly Deed[];
+  readonly deeds: readonly AuditEvent[];
 }
 
 /** One commit of all of them; whether it was made. */

@@ -3,24 +3,24 @@ import { causeText } from '../../core/cause-text.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
-import type { MadeTransport } from '../../core/server-spec.ts';
+import type { BuiltInTransport } from '../../core/server-spec.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
 import { atMost } from '../../platform/turns.ts';
-import type { MadeSource, MadeTool, MadeTools } from './made-tool.ts';
+import type { BuiltInSource, BuiltInTool, BuiltInTools } from './built-in-tool.ts';
 
-export type LocalTransport = Extract<MadeTransport, { readonly kind: 'local' }>;
+export type LocalTransport = Extract<BuiltInTransport, { readonly kind: 'local' }>;
 
 export interface LocalSourceOptions {
   /** The error is a phrase. */
-  readonly makeTool: (spec: RestToolSpec) => Result<MadeTool, string>;
-  readonly openModule: (spec: FunctionModuleSpec) => MadeSource;
+  readonly makeTool: (spec: RestToolSpec) => Result<BuiltInTool, string>;
+  readonly openModule: (spec: FunctionModuleSpec) => BuiltInSource;
 }
 
 interface OpenModule {
-  readonly source: MadeSource;
+  readonly source: BuiltInSource;
   readonly endListening: () => void;
   /** What came of a reading that no list waited for, until a list has it. */
-  late?: Result<MadeTools, Cause> | undefined;
+  late?: Result<BuiltInTools, Cause> | undefined;
   isAwaited?: boolean;
 }
 
@@ -28,11 +28,11 @@ interface OpenModule {
 const READ_WAIT_MS = 3_000;
 
 /** What operators make themselves: requests and modules of functions, each beside the others. */
-export class LocalSource implements MadeSource {
+export class LocalSource implements BuiltInSource {
   readonly #options: LocalSourceOptions;
   #transport: LocalTransport;
   /** By all that makes them what they are, so that what did not change goes on as it is. */
-  #made = new Map<string, Result<MadeTool, string>>();
+  #made = new Map<string, Result<BuiltInTool, string>>();
   readonly #modules = new Map<string, OpenModule>();
   readonly #listeners = new Set<() => void>();
   readonly #drains = new Set<() => void>();
@@ -52,7 +52,7 @@ export class LocalSource implements MadeSource {
     this.#changed();
   }
 
-  async read(signal: AbortSignal): Promise<Result<MadeTools, Cause>> {
+  async read(signal: AbortSignal): Promise<Result<BuiltInTools, Cause>> {
     const { tools, modules } = this.#transport;
     const found: Found[] = [];
     const skipped: Skipped[] = [];
@@ -93,7 +93,7 @@ export class LocalSource implements MadeSource {
   }
 
   /** One that takes long is left out, and tells by itself when it has been read. */
-  async #readModule(key: string, signal: AbortSignal): Promise<Result<MadeTools, Cause>> {
+  async #readModule(key: string, signal: AbortSignal): Promise<Result<BuiltInTools, Cause>> {
     const module = this.#modules.get(key);
     if (module === undefined) return ok({ tools: [], skipped: [] });
     const { late } = module;
@@ -115,7 +115,7 @@ export class LocalSource implements MadeSource {
 
   #makeTools(
     specs: readonly RestToolSpec[],
-  ): readonly { readonly name: string; readonly made: Result<MadeTool, string> }[] {
+  ): readonly { readonly name: string; readonly made: Result<BuiltInTool, string> }[] {
     const before = this.#made;
     this.#made = new Map();
     return specs.map((spec) => {
@@ -161,7 +161,7 @@ function keyOf(spec: RestToolSpec | FunctionModuleSpec): string {
 }
 
 interface Found extends Pick<Skipped, 'what' | 'of'> {
-  readonly tool: MadeTool;
+  readonly tool: BuiltInTool;
 }
 
 function within(module: string, tool: string): Pick<Skipped, 'what' | 'of'> {
@@ -169,9 +169,9 @@ function within(module: string, tool: string): Pick<Skipped, 'what' | 'of'> {
 }
 
 /** The first of a name has it. */
-function withoutTwins(found: readonly Found[], skipped: readonly Skipped[]): MadeTools {
+function withoutTwins(found: readonly Found[], skipped: readonly Skipped[]): BuiltInTools {
   const names = new Set<string>();
-  const tools: MadeTool[] = [];
+  const tools: BuiltInTool[] = [];
   const twins: Skipped[] = [];
   for (const { tool, what, of } of found) {
     const { name } = tool.definition;

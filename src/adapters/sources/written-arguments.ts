@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import { scanArray, scanMembers } from '../../protocol/scan.ts';
 import { rawOf } from '../../protocol/spans.ts';
-import type { MadeArguments } from './made-tool.ts';
+import type { BuiltInArguments } from './built-in-tool.ts';
 
 /** Arguments as text, numbers as the client wrote them. Errors are phrases to stand behind an argument's name. */
 export interface WrittenArguments {
@@ -13,7 +13,7 @@ export interface WrittenArguments {
   without(names: ReadonlySet<string>): string;
 }
 
-export function writtenArguments({ values, text }: MadeArguments): WrittenArguments {
+export function writtenArguments({ values, text }: BuiltInArguments): WrittenArguments {
   let read: Written | undefined;
   const written = (): Written => (read ??= readWritten(text));
   const valueOf = (name: string): unknown => (Object.hasOwn(values, name) ? values[name] : undefined);

@@ -1,4 +1,4 @@
-import type { CredentialKey, Leased, LeaseWish, StoredCredential } from '../../gateway/ports/store.ts';
+import type { CredentialKey, Leased, LeaseRequest, StoredCredential } from '../../gateway/ports/store.ts';
 import type { Trx } from './dialect.ts';
 import type { CredentialRow } from './tables.ts';
 
@@ -42,7 +42,7 @@ export async function writeCredential(
 }
 
 /** A lease that ran out belongs to whoever asks next: its holder may have died. */
-export async function takeLease(trx: Trx, key: CredentialKey, wish: LeaseWish): Promise<Leased> {
+export async function takeLease(trx: Trx, key: CredentialKey, wish: LeaseRequest): Promise<Leased> {
   const found = await rowOf(trx, key);
   if (found?.revision !== wish.revision) return { kind: 'changed' };
   const { lease_holder: holder, lease_until_ms: untilMs } = found;

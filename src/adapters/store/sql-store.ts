@@ -1,4 +1,4 @@
-import type { Deed } from '../../core/deed.ts';
+import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Snapshot } from '../../gateway/ports/bundles.ts';
@@ -6,7 +6,7 @@ import type { Commit, Committed } from '../../gateway/ports/commit.ts';
 import type {
   CredentialKey,
   Leased,
-  LeaseWish,
+  LeaseRequest,
   SeenServer,
   Store,
   StoredCredential,
@@ -15,12 +15,17 @@ import type {
   StoredToken,
 } from '../../gateway/ports/store.ts';
 import type { ToolsetNews } from '../../gateway/ports/toolsets.ts';
-import type { AcceptedDefinition, DeedQuery, StoredDeed, WordNews } from '../../gateway/ports/words.ts';
+import type {
+  AcceptedDefinition,
+  AuditQuery,
+  StoredAuditEvent,
+  WordNews,
+} from '../../gateway/ports/words.ts';
 import { readAccepted, readAcceptedDigests, writeFirstAccepted } from './accepted-rows.ts';
 import { readSnapshot } from './bundle-rows.ts';
 import { partsOf, writeCommit, WriteConflict } from './commit-rows.ts';
 import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
-import { readDeeds, writeDeeds } from './deed-rows.ts';
+import { readAuditEvents, writeAuditEvents } from './audit-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { readKeys, writeKey } from './key-rows.ts';
@@ -64,7 +69,7 @@ export class SqlStore implements StoreCalls {
     return this.#read((trx) => readServer(trx, name, identity));
   }
 
-  addToken(token: StoredToken, deed?: Deed): Promise<Result<undefined, Refusal>> {
+  addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>> {
     return this.#write('tokens', (trx) => writeToken(trx, token), always(deed));
   }
 
@@ -75,7 +80,7 @@ export class SqlStore implements StoreCalls {
   revokeToken(
     idOrName: string,
     revokedMs: number,
-    deed?: Omit<Deed, 'target'>,
+    deed?: Omit<AuditEvent, 'target'>,
   ): Promise<Result<StoredToken, Refusal>> {
     return this.#write(
       'tokens',
@@ -118,7 +123,7 @@ export class SqlStore implements StoreCalls {
     return this.#write('credentials', async (trx) => ok(await writeCredential(trx, credential, revision)));
   }
 
-  leaseCredential(key: CredentialKey, wish: LeaseWish): Promise<Result<Leased, Refusal>> {
+  leaseCredential(key: CredentialKey, wish: LeaseRequest): Promise<Result<Leased, Refusal>> {
     return this.#write('credentials', async (trx) => ok(await takeLease(trx, key, wish)));
   }
 
@@ -157,8 +162,8 @@ export class SqlStore implements StoreCalls {
     return this.#read((trx) => readAccepted(trx, id));
   }
 
-  deeds(query: DeedQuery): Promise<Result<readonly StoredDeed[], Refusal>> {
-    return this.#read((trx) => readDeeds(trx, query));
+  deeds(query: AuditQuery): Promise<Result<readonly StoredAuditEvent[], Refusal>> {
+    return this.#read((trx) => readAuditEvents(trx, query));
   }
 
   snapshot(): Promise<Result<Snapshot, Refusal>> {
@@ -202,7 +207,7 @@ export class SqlStore implements StoreCalls {
           const worked = await work(trx);
           if (!worked.ok) return worked;
           const deeds = deedsOf(worked.value);
-          if (deeds.length > 0) await writeDeeds(trx, deeds);
+          if (deeds.length > 0) await writeAuditEvents(trx, deeds);
           parts.push(...written, ...(deeds.length > 0 ? (['deeds'] as const) : []));
           for (const part of parts) await this.#dialect.announce(trx, part);
           return worked;
@@ -219,9 +224,9 @@ export class SqlStore implements StoreCalls {
 const DONE = ok(undefined);
 
 /** What is to be told of a write that was not refused. */
-type DeedsOf<T> = (done: T) => readonly Deed[];
+type DeedsOf<T> = (done: T) => readonly AuditEvent[];
 
-function always(deed: Deed | undefined): DeedsOf<unknown> {
+function always(deed: AuditEvent | undefined): DeedsOf<unknown> {
   return () => (deed === undefined ? [] : [deed]);
 }
 

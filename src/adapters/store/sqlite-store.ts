@@ -1,4 +1,4 @@
-import type { Deed } from '../../core/deed.ts';
+import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/link.ts';
@@ -7,7 +7,7 @@ import type { Commit, Committed } from '../../gateway/ports/commit.ts';
 import type {
   CredentialKey,
   Leased,
-  LeaseWish,
+  LeaseRequest,
   SeenServer,
   Store,
   StoredCredential,
@@ -16,7 +16,12 @@ import type {
   StoredToken,
 } from '../../gateway/ports/store.ts';
 import type { ToolsetNews } from '../../gateway/ports/toolsets.ts';
-import type { AcceptedDefinition, DeedQuery, StoredDeed, WordNews } from '../../gateway/ports/words.ts';
+import type {
+  AcceptedDefinition,
+  AuditQuery,
+  StoredAuditEvent,
+  WordNews,
+} from '../../gateway/ports/words.ts';
 import { Listeners } from './listeners.ts';
 import { SqliteThread, type Given, type RestTimes } from './sqlite-thread.ts';
 import type { SqliteCalls } from './sqlite-worker.ts';
@@ -65,7 +70,7 @@ export class SqliteStore implements Store {
     return this.#call('server', name, identity);
   }
 
-  addToken(token: StoredToken, deed?: Deed): Promise<Result<undefined, Refusal>> {
+  addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>> {
     return this.#call('addToken', token, deed);
   }
 
@@ -76,7 +81,7 @@ export class SqliteStore implements Store {
   revokeToken(
     idOrName: string,
     revokedMs: number,
-    deed?: Omit<Deed, 'target'>,
+    deed?: Omit<AuditEvent, 'target'>,
   ): Promise<Result<StoredToken, Refusal>> {
     return this.#call('revokeToken', idOrName, revokedMs, deed);
   }
@@ -108,7 +113,7 @@ export class SqliteStore implements Store {
     return this.#call('saveCredential', credential, revision);
   }
 
-  leaseCredential(key: CredentialKey, wish: LeaseWish): Promise<Result<Leased, Refusal>> {
+  leaseCredential(key: CredentialKey, wish: LeaseRequest): Promise<Result<Leased, Refusal>> {
     return this.#call('leaseCredential', key, wish);
   }
 
@@ -138,7 +143,7 @@ export class SqliteStore implements Store {
     return this.#call('accepted', id);
   }
 
-  deeds(query: DeedQuery): Promise<Result<readonly StoredDeed[], Refusal>> {
+  deeds(query: AuditQuery): Promise<Result<readonly StoredAuditEvent[], Refusal>> {
     return this.#call('deeds', query);
   }
 

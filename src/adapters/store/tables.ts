@@ -1,4 +1,4 @@
-import type { DeedTarget } from '../../core/deed.ts';
+import type { AuditTarget } from '../../core/audit-event.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { ListKind } from '../../gateway/ports/link.ts';
 import type { StorePart } from '../../gateway/ports/store.ts';
@@ -29,9 +29,9 @@ export interface Tables {
   /** One row, of all words together. */
   readonly assay_word_state: WordStateRow;
   readonly assay_accepted: AcceptedRow;
-  readonly assay_deeds: DeedRow;
+  readonly assay_deeds: AuditRow;
   /** One row, of all deeds together. */
-  readonly assay_deed_state: DeedStateRow;
+  readonly assay_deed_state: AuditStateRow;
 }
 
 export interface ServerRow {
@@ -135,12 +135,12 @@ export interface AcceptedRow {
   readonly text_json: string;
 }
 
-export interface DeedRow {
+export interface AuditRow {
   readonly id: number;
   readonly at_ms: number;
   readonly subject_json: string;
   readonly action: string;
-  readonly target_kind: DeedTarget['kind'];
+  readonly target_kind: AuditTarget['kind'];
   readonly target_id_json: string;
   readonly target_name_json: string;
   /** Null: there was nothing, which JSON's null is not. */
@@ -148,7 +148,7 @@ export interface DeedRow {
   readonly after_json: string | null;
 }
 
-export interface DeedStateRow {
+export interface AuditStateRow {
   readonly id: number;
   /** The last one given out to any deed. */
   readonly last_deed: number;

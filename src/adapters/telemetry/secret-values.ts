@@ -1,4 +1,4 @@
-import type { MadeTransport, ServerSpec } from '../../core/server-spec.ts';
+import type { BuiltInTransport, ServerSpec } from '../../core/server-spec.ts';
 import type { RestAuth, RestToolSpec } from '../../core/sources/rest-tool.ts';
 import { isCredentialName } from './credential-names.ts';
 import { isOfKnownShape } from './secret-shapes.ts';
@@ -26,7 +26,7 @@ function secretsOfDocument({
   baseUrl = '',
   headers,
   credentials,
-}: Extract<MadeTransport, { readonly kind: 'openapi' }>): readonly string[] {
+}: Extract<BuiltInTransport, { readonly kind: 'openapi' }>): readonly string[] {
   const urls = [document, baseUrl].flatMap((text) => urlOf(text) ?? []);
   const given = Object.values(credentials).map((one) => (typeof one === 'string' ? one : one.password));
   return [

@@ -1,6 +1,6 @@
-import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type MadeTransport, type ServerSpec } from '../server-spec.ts';
+import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type BuiltInTransport, type ServerSpec } from '../server-spec.ts';
 
-type Local = Extract<MadeTransport, { readonly kind: 'local' }>;
+type Local = Extract<BuiltInTransport, { readonly kind: 'local' }>;
 
 /** The source of the tools that operators make themselves; undefined where they make none. */
 export function localSpec({ tools, modules }: Pick<Local, 'tools' | 'modules'>): ServerSpec | undefined {

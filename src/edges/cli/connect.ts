@@ -1,8 +1,8 @@
 import { EXIT } from '../../core/errors.ts';
-import type { ConnectReport } from '../../core/neighbours.ts';
+import type { ConnectReport } from '../../core/client-configs.ts';
 import { printable } from '../../core/printable.ts';
 import { complain, print, printError, printJson, style } from './output.ts';
-import type { CommonOptions, NeighbourPorts } from './runtime.ts';
+import type { CommonOptions, ClientConfigPorts } from './runtime.ts';
 
 export interface ConnectOptions extends CommonOptions {
   readonly name: string;
@@ -19,7 +19,7 @@ const USUAL_ADDRESS = 'http://127.0.0.1:4444/mcp';
 
 /** `assay connect`: what was written where on stdout; warnings and tips on stderr. */
 export async function connect(
-  runtime: NeighbourPorts,
+  runtime: ClientConfigPorts,
   client: string,
   options: ConnectOptions,
 ): Promise<number> {

@@ -17,7 +17,7 @@ export async function exportBundle(runtime: Runtime, options: ExportBundleOption
   const question = 'Passphrase for the secrets (empty: leave them out):';
   const passphrase = await passphraseFor(runtime, passphraseFile, question);
   if (!passphrase.ok) return complain(passphrase.error);
-  return withOpened(runtime.openDesks(options), async ({ bundles }) => {
+  return withOpened(runtime.openServices(options), async ({ bundles }) => {
     const made = await bundles.export(passphrase.value);
     if (!made.ok) return made;
     const text = jsonText(made.value);

@@ -34,7 +34,7 @@ export async function addFunctions(
     ...(options.write !== undefined && { writes: options.write.map(absolute) }),
     ...(options.memory !== undefined && { memoryMb: options.memory }),
   };
-  return withOpened(runtime.openDesks(options), async ({ modules, tools }) => {
+  return withOpened(runtime.openServices(options), async ({ modules, tools }) => {
     const before = new Set(
       (await tools.page({ server: LOCAL_SOURCE }, { limit: MOST_TOOLS })).tools.map(({ id }) => id),
     );
@@ -60,7 +60,7 @@ export async function addFunctions(
 
 /** `assay function list` */
 export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openDesks(options), async ({ modules, start }) => {
+  return withOpened(runtime.openServices(options), async ({ modules, start }) => {
     await start(LOCAL_SOURCE);
     const all = modules.all();
     if (options.json === true) printJson({ functions: all });
@@ -78,7 +78,7 @@ export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<n
 
 /** `assay function remove` */
 export function removeFunctions(runtime: Runtime, file: string, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openDesks(options), async ({ modules }) => {
+  return withOpened(runtime.openServices(options), async ({ modules }) => {
     const path = resolve(process.cwd(), file);
     const removed = await modules.remove(path, LOCAL.subject);
     if (removed.ok)

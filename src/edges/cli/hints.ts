@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import { print, printJson } from './output.ts';
-import type { OpenDesks, Runtime } from './runtime.ts';
+import type { OpenServices, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -18,15 +18,15 @@ export interface HintsOptions extends JsonOptions {
 
 /** `assay hints TOOL`: each hint with who decided it and all claims; `--set` changes them as `PATCH /tools/{id}` does. */
 export function toolHints(runtime: Runtime, name: string, options: HintsOptions): Promise<number> {
-  return withOpened(runtime.openDesks(options), async (desks): Promise<Result<unknown, Refusal>> => {
+  return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
     const hints = hintsIn(options.set ?? []);
     if (!hints.ok) return hints;
-    const found = namedTool(await allTools(desks), name);
+    const found = namedTool(await allTools(services), name);
     if (!found.ok) return found;
     const isChange = options.set !== undefined;
     const wish = { annotations: { replaces: false, hints: hints.value }, reason: options.reason };
     const tool = isChange
-      ? await desks.tools.change(found.value.id, wish, { subject: LOCAL.subject })
+      ? await services.tools.change(found.value.id, wish, { subject: LOCAL.subject })
       : found;
     if (!tool.ok) return tool;
     if (options.json === true) printJson({ tool: tool.value.name, hints: tool.value.hints });
@@ -72,7 +72,7 @@ function show({ name, hints }: ToolView): void {
 const MOST_TOOLS = 100_000;
 
 /** All tools of all servers, which are started for it and compared with what was accepted of them. */
-export async function allTools({ tools, startAll }: OpenDesks): Promise<readonly ToolView[]> {
+export async function allTools({ tools, startAll }: OpenServices): Promise<readonly ToolView[]> {
   await startAll();
   return (await tools.page({}, { limit: MOST_TOOLS })).tools;
 }

@@ -2,7 +2,7 @@ import { printable } from '../../core/printable.ts';
 import type { PlanAction, PlanItem } from '../../core/bundle/bundle-plan.ts';
 import { ok } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
-import type { ImportPlan } from '../../gateway/services/bundles/bundle-desk.ts';
+import type { ImportPlan } from '../../gateway/services/bundles/bundle-service.ts';
 import { askYes, hasSomebody, passphraseFor } from './ask.ts';
 import { complain, print, printError, printJson, style } from './output.ts';
 import type { CommonOptions, Runtime } from './runtime.ts';
@@ -43,7 +43,7 @@ export async function importBundle(
   if (!passphrase.ok) return complain(passphrase.error);
   const { apply = false, keep = false, json = false } = options;
   const onConflict = keep ? 'keep' : 'replace';
-  return withOpened(runtime.openDesks(options), async ({ bundles }) => {
+  return withOpened(runtime.openServices(options), async ({ bundles }) => {
     const wish = { bundle, passphrase: passphrase.value, onConflict } as const;
     const importer = { subject: LOCAL.subject, executeRefusal: undefined };
     const planned = await bundles.import({ ...wish, apply }, importer);

@@ -1,8 +1,8 @@
 import { EXIT } from '../../core/errors.ts';
-import type { Fate, FoundServer, ImportReport } from '../../core/neighbours.ts';
+import type { ImportOutcome, FoundServer, ImportReport } from '../../core/client-configs.ts';
 import { printable } from '../../core/printable.ts';
 import { complain, print, printError, printJson, style } from './output.ts';
-import type { CommonOptions, NeighbourPorts } from './runtime.ts';
+import type { CommonOptions, ClientConfigPorts } from './runtime.ts';
 import { tableOf } from './table.ts';
 
 export interface ImportOptions extends CommonOptions {
@@ -14,7 +14,7 @@ export interface ImportOptions extends CommonOptions {
 
 /** `assay import`: what another client has and what became of it on stdout; what is to be done about it on stderr. */
 export async function importFrom(
-  runtime: NeighbourPorts,
+  runtime: ClientConfigPorts,
   from: string,
   options: ImportOptions,
 ): Promise<number> {
@@ -36,7 +36,7 @@ function row(server: FoundServer): readonly string[] {
   return [name, kind, isDisabled && fate !== 'skipped' ? `${fate}, disabled` : COLOURED[fate](fate), what];
 }
 
-const COLOURED: Readonly<Record<Fate, (text: string) => string>> = {
+const COLOURED: Readonly<Record<ImportOutcome, (text: string) => string>> = {
   copied: (text) => style.green(text),
   replaced: (text) => style.green(text),
   same: (text) => text,

@@ -8,7 +8,7 @@ import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { GatewayEntry } from '../../gateway/ports/gateways.ts';
 import { complain, hintsPhrase, pairsIn, print, printError, printJson } from './output.ts';
-import type { OpenDesks, Runtime } from './runtime.ts';
+import type { OpenServices, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -34,12 +34,12 @@ export async function importOpenapi(
   const entry = entryOf(document, options);
   if (!entry.ok) return complain(entry.error);
   const name = options.name ?? nameOf(document);
-  return withOpened(runtime.openDesks(options), async (desks) => {
+  return withOpened(runtime.openServices(options), async (services) => {
     const isNameGiven = options.name !== undefined;
     const wish = { name, isNameGiven, entry: entry.value, trust: options.trust };
-    const done = await desks.importDocument(wish, LOCAL.subject);
+    const done = await services.importDocument(wish, LOCAL.subject);
     if (!done.ok) return done;
-    const { tools } = await desks.tools.page({ server: name }, { limit: MOST_TOOLS });
+    const { tools } = await services.tools.page({ server: name }, { limit: MOST_TOOLS });
     tell(done.value, tools, options);
     return done;
   });
@@ -63,7 +63,7 @@ function tell(source: GatewayView, tools: readonly ToolView[], { json }: Openapi
 }
 
 async function removeOpenapi(runtime: Runtime, name: string, options: OpenapiOptions): Promise<number> {
-  return withOpened(runtime.openDesks(options), async ({ gateways }: OpenDesks) => {
+  return withOpened(runtime.openServices(options), async ({ gateways }: OpenServices) => {
     const removed = await gateways.remove(name, SUBJECT);
     if (removed.ok)
       if (options.json === true) printJson({ removed: name });

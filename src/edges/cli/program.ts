@@ -4,7 +4,7 @@ import { authCommand } from './auth-command.ts';
 import { exportCommand } from './bundle-command.ts';
 import type { Done } from './common-options.ts';
 import { gatewayCommands } from './gateway-commands.ts';
-import { neighbourCommands } from './neighbour-commands.ts';
+import { neighbourCommands } from './client-config-commands.ts';
 import { notesCommand } from './notes-command.ts';
 import type { Runtime } from './runtime.ts';
 import { sourceCommands } from './source-commands.ts';

@@ -5,7 +5,7 @@ import { LOCAL_SOURCE } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import { complain, hintsPhrase, pairsIn, print, printError, printJson } from './output.ts';
-import type { OpenDesks, Runtime } from './runtime.ts';
+import type { OpenServices, Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 import { type JsonOptions, withOpened } from './with-opened.ts';
 
@@ -40,7 +40,7 @@ export async function addRestTool(runtime: Runtime, { name, url, options }: Addi
     ...(options.header !== undefined && { headers: headers.value }),
     ...(bearer !== undefined && { auth: { type: 'bearer', token: bearer } }),
   };
-  return withOpened(runtime.openDesks(options), async ({ local }) => {
+  return withOpened(runtime.openServices(options), async ({ local }) => {
     const created = await local.create(name, entry, { subject: LOCAL.subject });
     if (!created.ok) return created;
     if (options.json === true) printJson(created.value);
@@ -68,8 +68,8 @@ function membersIn(text: string): Result<Readonly<Record<string, unknown>>, Refu
 
 /** `assay rest list` */
 export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openDesks(options), async (desks) => {
-    const tools = await restTools(desks);
+  return withOpened(runtime.openServices(options), async (services) => {
+    const tools = await restTools(services);
     if (options.json === true) printJson({ tools });
     else
       print(
@@ -85,12 +85,12 @@ export function listRestTools(runtime: Runtime, options: JsonOptions): Promise<n
 
 /** `assay rest remove` */
 export function removeRestTool(runtime: Runtime, name: string, options: JsonOptions): Promise<number> {
-  return withOpened(runtime.openDesks(options), async (desks): Promise<Result<unknown, Refusal>> => {
-    const tools = await restTools(desks);
+  return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
+    const tools = await restTools(services);
     const found = tools.find((tool) => [tool.name, tool.originalName, tool.namespacedName].includes(name));
     // One that cannot be used now is not listed, and can be removed all the same.
-    const id = found?.id ?? desks.local.idOf(name);
-    const removed = await desks.local.remove(id, { subject: LOCAL.subject });
+    const id = found?.id ?? services.local.idOf(name);
+    const removed = await services.local.remove(id, { subject: LOCAL.subject });
     if (!removed.ok && removed.error.code === 'TOOL_UNKNOWN') return err({ code: 'TOOL_UNKNOWN', name });
     if (removed.ok)
       if (options.json === true) printJson({ removed: name });
@@ -101,7 +101,7 @@ export function removeRestTool(runtime: Runtime, name: string, options: JsonOpti
 
 const MOST_TOOLS = 100_000;
 
-async function restTools({ tools, start }: OpenDesks): Promise<readonly ToolView[]> {
+async function restTools({ tools, start }: OpenServices): Promise<readonly ToolView[]> {
   await start(LOCAL_SOURCE);
   const { tools: all } = await tools.page({ server: LOCAL_SOURCE }, { limit: MOST_TOOLS });
   return all.filter(({ source }) => source === 'rest');

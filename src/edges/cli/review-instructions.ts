@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { InstructionsView } from '../../gateway/catalog/instructions-review.ts';
 import { print, printError, printJson, style } from './output.ts';
-import type { OpenDesks } from './runtime.ts';
+import type { OpenServices } from './runtime.ts';
 import type { JsonOptions } from './with-opened.ts';
 
 export interface AcceptOptions extends JsonOptions {
@@ -32,7 +32,7 @@ interface Text {
   readonly text: string;
 }
 
-type Opened = Pick<OpenDesks, 'instructions' | 'servers' | 'startAll'>;
+type Opened = Pick<OpenServices, 'instructions' | 'servers' | 'startAll'>;
 
 /** The changed instructions of all servers, which have been started. */
 export function changedInstructions({ servers, instructions }: Opened): readonly InstructionsItem[] {
@@ -41,15 +41,15 @@ export function changedInstructions({ servers, instructions }: Opened): readonly
 
 /** Shows how the instructions of one server differ from the accepted text, and accepts them. SERVER_UNKNOWN */
 export async function reviewInstructions(
-  desks: Opened,
+  services: Opened,
   name: string,
   { accept = false, json = false }: AcceptOptions,
 ): Promise<Result<unknown, Refusal>> {
-  const specs = desks.servers();
+  const specs = services.servers();
   const spec = specs.find((one) => one.name === name);
   if (spec === undefined) return err({ code: 'SERVER_UNKNOWN', name, known: specs.map((one) => one.name) });
-  await desks.startAll();
-  const [item] = itemOf(desks.instructions.viewOf(spec));
+  await services.startAll();
+  const [item] = itemOf(services.instructions.viewOf(spec));
   if (item === undefined) {
     if (json) printJson({ review: [] });
     else print(`The instructions of ${printable(name)}: nothing waits for a review.`);
@@ -62,7 +62,7 @@ export async function reviewInstructions(
     return ok(undefined);
   }
   // A running `serve` may have seen another text since this one was shown.
-  const accepted = await desks.instructions.accept(spec, {
+  const accepted = await services.instructions.accept(spec, {
     subject: LOCAL.subject,
     objection: ({ digest, drift }) => {
       const now = drift?.digest ?? digest;

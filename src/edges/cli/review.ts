@@ -43,9 +43,9 @@ type Change = NonNullable<ToolView['drift']>['changes'][number];
 
 /** `assay review [TOOL]`: what waits for a review, or how one tool or the instructions of a server differ from what was accepted. */
 export function review(runtime: Runtime, name: string | undefined, options: ReviewOptions): Promise<number> {
-  return withOpened(runtime.openDesks(options), async (desks): Promise<Result<unknown, Refusal>> => {
+  return withOpened(runtime.openServices(options), async (services): Promise<Result<unknown, Refusal>> => {
     if (options.instructions !== undefined) {
-      if (name === undefined) return reviewInstructions(desks, options.instructions, options);
+      if (name === undefined) return reviewInstructions(services, options.instructions, options);
       const reason = '--instructions: name a tool or a server, not both';
       return err({ code: 'ARGUMENTS_INVALID', reason });
     }
@@ -54,9 +54,9 @@ export function review(runtime: Runtime, name: string | undefined, options: Revi
         code: 'ARGUMENTS_INVALID',
         reason: '--accept: name the tool whose definition you accept, or --instructions and the server',
       });
-    const tools = await allTools(desks);
+    const tools = await allTools(services);
     if (name === undefined) {
-      const items = [...tools.flatMap(itemOf), ...changedInstructions(desks)];
+      const items = [...tools.flatMap(itemOf), ...changedInstructions(services)];
       showAll(items.toSorted(byGravity), options);
       return ok(undefined);
     }
@@ -75,7 +75,7 @@ export function review(runtime: Runtime, name: string | undefined, options: Revi
     // What is accepted is what was read here, and nothing that came since.
     const objection = (now: ToolView): Refusal | undefined =>
       now.digest === tool.value.digest ? undefined : { code: 'PRECONDITION_FAILED', etag: now.digest };
-    const accepted = await desks.tools.review(item.id, { subject: LOCAL.subject, objection });
+    const accepted = await services.tools.review(item.id, { subject: LOCAL.subject, objection });
     if (!accepted.ok) return accepted;
     if (options.json === true) printJson(accepted.value);
     else print(`Accepted the definition of ${printable(item.name)}.`);

@@ -6,7 +6,7 @@ import type {
   ImportReport,
   ImportRequest,
   UndoRequest,
-} from '../../core/neighbours.ts';
+} from '../../core/client-configs.ts';
 import type { Result } from '../../core/result.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import type { Resolved } from '../../core/resolve-settings.ts';
@@ -15,13 +15,13 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
-import type { BundleDesk } from '../../gateway/services/bundles/bundle-desk.ts';
+import type { BundleService } from '../../gateway/services/bundles/bundle-service.ts';
 import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
-import type { DocumentWish } from '../../gateway/services/servers/import-document.ts';
-import type { GatewayDesk } from '../../gateway/services/servers/gateway-desk.ts';
-import type { ToolDesk } from '../../gateway/services/tools/tool-desk.ts';
-import type { LocalDesk } from '../../gateway/services/sources/local-desk.ts';
-import type { ModuleDesk } from '../../gateway/services/sources/module-desk.ts';
+import type { DocumentInput } from '../../gateway/services/servers/import-document.ts';
+import type { ServerService } from '../../gateway/services/servers/server-service.ts';
+import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
+import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
+import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
 import type { Mint } from '../../gateway/ports/link.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { Store } from '../../gateway/ports/store.ts';
@@ -101,13 +101,13 @@ export interface OpenToolsets {
 }
 
 /** What operators see and change of sources and tools, for a command that ends. */
-export interface OpenDesks {
-  readonly tools: ToolDesk;
-  readonly gateways: GatewayDesk;
-  readonly local: LocalDesk;
-  readonly modules: ModuleDesk;
-  readonly bundles: BundleDesk;
-  readonly importDocument: (wish: DocumentWish, subject: string) => Promise<Result<GatewayView, Refusal>>;
+export interface OpenServices {
+  readonly tools: ToolService;
+  readonly gateways: ServerService;
+  readonly local: CustomToolService;
+  readonly modules: FunctionModuleService;
+  readonly bundles: BundleService;
+  readonly importDocument: (wish: DocumentInput, subject: string) => Promise<Result<GatewayView, Refusal>>;
   /** Starts one source, and waits for it; the others rest. */
   readonly start: (source: string) => Promise<void>;
   /** What is accepted and what has changed of the instructions of these servers. */
@@ -119,7 +119,7 @@ export interface OpenDesks {
 }
 
 /** What the commands around other clients need. */
-export interface NeighbourPorts {
+export interface ClientConfigPorts {
   /** The clients whose config files are known. */
   readonly clientIds: readonly string[];
   importServers(request: ImportRequest, options: CommonOptions): Promise<Result<ImportReport, Refusal>>;
@@ -136,7 +136,7 @@ export interface ShownSettings extends Resolved {
 }
 
 /** What the command line needs from the rest of the program. */
-export interface Runtime extends NeighbourPorts {
+export interface Runtime extends ClientConfigPorts {
   readonly version: string;
   /** How this program is started: an executable and its first arguments. */
   readonly ownCommand: readonly string[];
@@ -146,7 +146,7 @@ export interface Runtime extends NeighbourPorts {
   /** The store of the home, for a command that uses it and closes it. */
   openStore(options: CommonOptions): Promise<Result<OpenStore, Refusal>>;
   openToolsets(options: CommonOptions): Promise<Result<OpenToolsets, Refusal>>;
-  openDesks(options: CommonOptions): Promise<Result<OpenDesks, Refusal>>;
+  openServices(options: CommonOptions): Promise<Result<OpenServices, Refusal>>;
   /** The text of a file. FILE_UNREADABLE */
   readFile(path: string): Promise<Result<string, Refusal>>;
   /** Writes a file, whole, for this user alone. FILE_UNWRITABLE */

@@ -23,14 +23,14 @@ export interface CreateOptions extends JsonOptions {
 }
 
 /** What a command is to do with one toolset. */
-export interface ToolsetWish<O extends JsonOptions = JsonOptions> {
+export interface ToolsetInput<O extends JsonOptions = JsonOptions> {
   readonly name: string;
   readonly refs: readonly string[];
   readonly options: O;
 }
 
 /** `assay toolset create` */
-export async function createToolset(runtime: Runtime, wish: ToolsetWish<CreateOptions>): Promise<number> {
+export async function createToolset(runtime: Runtime, wish: ToolsetInput<CreateOptions>): Promise<number> {
   const { name, refs, options } = wish;
   const { description, equip = false } = options;
   const wrong =
@@ -54,7 +54,7 @@ export async function createToolset(runtime: Runtime, wish: ToolsetWish<CreateOp
 }
 
 /** `assay toolset add` */
-export function addTools(runtime: Runtime, { name, refs, options }: ToolsetWish): Promise<number> {
+export function addTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
   return withToolsets(runtime, options, async (open) => {
     const { toolsets } = open;
     if (toolsets.find(name) === undefined) return err(toolsets.unknown(name));
@@ -87,7 +87,7 @@ function released(before: Toolset, tools: readonly ToolsetTool[]): readonly stri
 }
 
 /** `assay toolset remove` */
-export function removeTools(runtime: Runtime, { name, refs, options }: ToolsetWish): Promise<number> {
+export function removeTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
   return withToolsets(runtime, options, async ({ toolsets }) => {
     const removed = await change(toolsets, name, (toolset) => {
       let left: Result<Toolset, Refusal> = ok(toolset);

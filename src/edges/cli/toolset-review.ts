@@ -13,7 +13,7 @@ import { nameIn, type ToolIndex } from '../../gateway/services/toolsets/tool-ind
 import type { Changing } from '../../gateway/services/toolsets/toolsets.ts';
 import { print, printError, printJson, quoted, style } from './output.ts';
 import type { Runtime } from './runtime.ts';
-import type { ToolsetWish } from './toolset-edit.ts';
+import type { ToolsetInput } from './toolset-edit.ts';
 import { type JsonOptions, withToolsets } from './with-opened.ts';
 
 /** `assay toolset review`: what became of the tools that are held to a definition. */
@@ -62,7 +62,7 @@ function linesOf(review: Review): readonly string[] {
 }
 
 /** `assay toolset accept`: holds tools to their definitions as they are now, all that have changed where none is named. */
-export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetWish): Promise<number> {
+export function acceptTools(runtime: Runtime, { name, refs, options }: ToolsetInput): Promise<number> {
   return withToolsets(runtime, options, async ({ toolsets, tools }) => {
     const toolset = toolsets.find(name);
     if (toolset === undefined) return err(toolsets.unknown(name));

@@ -57,7 +57,7 @@ interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptions'> {
 /** Answers with all numbers of this process, as Prometheus collects them. */
 export async function sendMetrics(response: ServerResponse, sources: MetricsSources): Promise<void> {
   const { catalog, meter, door, sessions, subscriptions } = sources;
-  const servers = catalog.servers.map(({ spec, life, turnstile, privateLinks }) => ({
+  const servers = catalog.servers.map(({ spec, life, queue: turnstile, privateLinks }) => ({
     name: spec.name,
     state: life.state,
     waiting: turnstile.waiting,
@@ -70,7 +70,7 @@ export async function sendMetrics(response: ServerResponse, sources: MetricsSour
     sessions,
     connections,
     subscriptions,
-    parkedCalls: catalog.all.asking.parked.size,
+    parkedCalls: catalog.all.asking.suspended.size,
   });
   response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
 }

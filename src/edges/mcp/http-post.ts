@@ -22,7 +22,7 @@ export async function answerPost(post: Post): Promise<void> {
   const message = reading instanceof Promise ? await reading : reading;
   if (request.socket.destroyed) return undefined;
   // What is no request belongs to one that is under way: its cancellation, or the answer to a question of its server.
-  if (message.kind === 'request' && post.underWay.isStopping)
+  if (message.kind === 'request' && post.openRequests.isStopping)
     refuse(post, { code: 'SHUTTING_DOWN' }, { idText: message.idText, era });
   else if (message.kind === 'none') refuse(post, noMessage(message), { idText: message.idText, era });
   else if (message.kind === 'request' && isEnveloped(message)) return answerModern(post, message);

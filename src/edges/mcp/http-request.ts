@@ -11,7 +11,7 @@ import type { RequestMessage } from '../../protocol/message.ts';
 import type { ClientLoads } from './client-load.ts';
 import { type Caller, conduct, type Outcome, refusal } from './conduct.ts';
 import { HttpAnswer, sendJson, type StreamSource } from './http-answer.ts';
-import type { InFlight, UnderWay } from './in-flight.ts';
+import type { InFlight, OpenRequests } from './in-flight.ts';
 import type { Session, Sessions } from './session.ts';
 
 /** One POST to an MCP endpoint, its body read. */
@@ -29,7 +29,7 @@ export interface Post {
   readonly loads: ClientLoads;
   /** Subscriptions that are open, to be ended in good order. */
   readonly subscriptions: Set<OpenSubscription>;
-  readonly underWay: UnderWay;
+  readonly openRequests: OpenRequests;
 }
 
 /** A stream on which a modern client hears of changes. */
@@ -102,7 +102,11 @@ export function openAnswer(
 
 /** Leads one request through and says its outcome. */
 export async function answerRequest(
-  { response, answer, underWay }: Pick<Post, 'response' | 'underWay'> & { readonly answer: HttpAnswer },
+  {
+    response,
+    answer,
+    openRequests,
+  }: Pick<Post, 'response' | 'openRequests'> & { readonly answer: HttpAnswer },
   message: RequestMessage,
   { caller, inFlight, session }: Asking,
 ): Promise<void> {
@@ -117,7 +121,7 @@ export async function answerRequest(
     response.once('close', () => {
       if (!response.writableFinished) cancellation.cancel();
     });
-  const place = underWay.begin(cancellation);
+  const place = openRequests.begin(cancellation);
   let outcome: Outcome;
   try {
     const send = (bytes: Buffer): boolean => answer.notify(bytes);
@@ -125,10 +129,10 @@ export async function answerRequest(
     outcome = await conduct({ caller, message, cancellation, notify: send, ask });
   } finally {
     inFlight?.end(message.idText);
-    underWay.end(place);
+    openRequests.end(place);
   }
   if (!cancellation.isCancelled) answer.respond(outcome);
-  else if (underWay.isGivenUp(cancellation))
+  else if (openRequests.isGivenUp(cancellation))
     answer.respond(refusal(message.idText, caller.era, { code: 'SHUTTING_DOWN' }));
   else answer.withdraw();
 }

@@ -48,8 +48,8 @@ const GIVEN_UP = 'Assay is shutting down';
 /** How long in ms requests have to be refused that were given up. */
 const REFUSE_MS = 1_000;
 
-/** The requests that a door has under way, so that it can end when they are answered, or refuse them. */
-export class UnderWay {
+/** The requests of a server in flight, so that it can end when they are answered, or refuse them. */
+export class OpenRequests {
   readonly #requests = new Slots<Cancellation>();
   readonly #givenUp = new WeakSet<Cancellation>();
   #isStopping = false;

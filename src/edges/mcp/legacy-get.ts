@@ -5,7 +5,7 @@ import * as headers from '../../protocol/headers.ts';
 import { sendRefusal } from './http-refusal.ts';
 import { sessionOf } from './legacy-post.ts';
 import type { Session, Sessions } from './session.ts';
-import type { UnderWay } from './in-flight.ts';
+import type { OpenRequests } from './in-flight.ts';
 
 /** A GET or DELETE of a legacy client to an MCP endpoint. */
 export interface SessionVisit {
@@ -14,7 +14,7 @@ export interface SessionVisit {
   readonly view: View;
   readonly holder: Holder;
   readonly sessions: Sessions;
-  readonly underWay: UnderWay;
+  readonly openRequests: OpenRequests;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface SessionVisit {
  * from there on (2025-11-25, basic/transports#resumability-and-redelivery).
  */
 export function answerGet(visit: SessionVisit): void {
-  const { request, response, underWay } = visit;
+  const { request, response, openRequests } = visit;
   if (!headers.accepts(request.headers.accept, 'text/event-stream')) {
     sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
     return;
@@ -31,7 +31,7 @@ export function answerGet(visit: SessionVisit): void {
   if (session === undefined) return;
   const lastEventId = request.headers[headers.LAST_EVENT_ID];
   if (typeof lastEventId === 'string' && lastEventId !== '') resume(session, response, lastEventId);
-  else if (underWay.isStopping) sendRefusal(response, { code: 'SHUTTING_DOWN' });
+  else if (openRequests.isStopping) sendRefusal(response, { code: 'SHUTTING_DOWN' });
   else session.streams.listen(response);
 }
 

@@ -26,10 +26,10 @@ export async function answerLegacy(post: Post, message: Message): Promise<void> 
   if (session === undefined) return;
   if (message.kind === 'request') {
     if (!isAdmitted(post, session, { idText: message.idText, era: 'legacy' })) return;
-    const { response, underWay } = post;
+    const { response, openRequests } = post;
     const answer = openAnswer(post, undefined, session.streams);
     const asking = { caller: session, inFlight: session.inFlight, session };
-    await answerRequest({ response, underWay, answer }, message, asking);
+    await answerRequest({ response, openRequests, answer }, message, asking);
     return;
   }
   if (message.kind === 'notification') hearNotification(message, session);
@@ -120,11 +120,11 @@ export async function answerBatch(post: Post): Promise<void> {
     post.response.writeHead(202).end();
     return;
   }
-  if (post.underWay.isStopping) {
+  if (post.openRequests.isStopping) {
     refuse(post, { code: 'SHUTTING_DOWN' }, whose);
     return;
   }
-  const { response, underWay } = post;
+  const { response, openRequests } = post;
   const answer = openAnswer(post, { size: requests.length }, session.streams);
   const asking = { caller: session, inFlight: session.inFlight, session };
   const busy = { code: 'CLIENT_BUSY', limit: session.limit } as const;
@@ -132,7 +132,7 @@ export async function answerBatch(post: Post): Promise<void> {
   const each = requests.map(async (message) => {
     if (message.kind === 'none')
       answer.respond({ ...refusal(message.idText, 'legacy', noMessage(message)), status: 200 });
-    else if (places-- > 0) await answerRequest({ response, underWay, answer }, message, asking);
+    else if (places-- > 0) await answerRequest({ response, openRequests, answer }, message, asking);
     else answer.respond(refusal(message.idText, 'legacy', busy));
   });
   await Promise.all(each);

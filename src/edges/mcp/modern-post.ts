@@ -39,9 +39,9 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
     headerLines,
     logLevel: undefined,
   };
-  const { response, underWay } = post;
+  const { response, openRequests } = post;
   const answer = openAnswer(post, undefined, undefined);
-  await answerRequest({ response, underWay, answer }, message, { caller, inFlight: undefined });
+  await answerRequest({ response, openRequests, answer }, message, { caller, inFlight: undefined });
 }
 
 /**

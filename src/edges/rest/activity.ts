@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { err, ok } from '../../core/result.ts';
-import type { StoredDeed } from '../../gateway/ports/words.ts';
+import type { StoredAuditEvent } from '../../gateway/ports/words.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { listReply, listSchema, route, type Route } from './route.ts';
@@ -64,13 +64,21 @@ export function activityRoutes({ store }: AdminDeps): readonly Route[] {
       const items = deeds.value.slice(0, limit);
       const last = items.at(-1);
       const nextCursor = deeds.value.length > limit && last ? cursorOf(String(last.id)) : undefined;
-      return ok(listReply('activity', { items: items.map(shownDeed), nextCursor }));
+      return ok(listReply('activity', { items: items.map(shownAuditEvent), nextCursor }));
     },
   );
   return [list];
 }
 
 /** A deed in JSON. */
-export function shownDeed({ id, atMs, subject, action, target, before, after }: StoredDeed): unknown {
+export function shownAuditEvent({
+  id,
+  atMs,
+  subject,
+  action,
+  target,
+  before,
+  after,
+}: StoredAuditEvent): unknown {
   return { id, at: new Date(atMs).toISOString(), subject, action, target, before, after };
 }

@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { allows, type Identity, type Scope } from '../../core/subject.ts';
 import type { Failure } from './failure.ts';
-import { PAGE_LIMITS, type PageWish } from './paging.ts';
+import { PAGE_LIMITS, type PageQuery } from './paging.ts';
 import { type ReadBody, readFields, readQuery } from './read-fields.ts';
 import { readJson } from './read-json.ts';
 import type { Call, Reply, Route, RouteSpec } from './route.ts';
@@ -45,7 +45,7 @@ async function readBodyOf(
 }
 
 interface ReadQuery {
-  readonly page: PageWish;
+  readonly page: PageQuery;
   readonly query: unknown;
 }
 

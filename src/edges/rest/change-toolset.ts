@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ToolRef } from '../../core/tool-ref.ts';
 import { type Toolset, type ToolsetTool, withTools } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
-import { indexFor } from '../../gateway/services/configuration-tools/desk.ts';
+import { indexFor } from '../../gateway/services/configuration-tools/context.ts';
 import { toolOf } from '../../gateway/services/toolsets/holding.ts';
 import type { Changing } from '../../gateway/services/toolsets/toolsets.ts';
 import type { AdminDeps } from './admin-deps.ts';

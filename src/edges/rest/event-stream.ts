@@ -1,5 +1,5 @@
-import type { StoredDeed, WordStore } from '../../gateway/ports/words.ts';
-import { shownDeed } from './activity.ts';
+import type { StoredAuditEvent, WordStore } from '../../gateway/ports/words.ts';
+import { shownAuditEvent } from './activity.ts';
 
 export interface EventSources {
   readonly store: Pick<WordStore, 'deeds'>;
@@ -45,7 +45,7 @@ async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenera
       }
       const deeds = news.deeds ? await deedsAfter(lastId, sources, news) : [];
       for (const deed of deeds) {
-        yield `event: activity\nid: ${deed.id}\ndata: ${JSON.stringify(shownDeed(deed))}\n\n`;
+        yield `event: activity\nid: ${deed.id}\ndata: ${JSON.stringify(shownAuditEvent(deed))}\n\n`;
         lastId = deed.id;
       }
       if (deeds.length > 0) continue;
@@ -64,7 +64,7 @@ async function deedsAfter(
   after: number,
   { store }: EventSources,
   news: News,
-): Promise<readonly StoredDeed[]> {
+): Promise<readonly StoredAuditEvent[]> {
   news.deeds = false;
   const deeds = await store.deeds({ after, limit: BATCH });
   news.deeds ||= !deeds.ok || deeds.value.length > 0;

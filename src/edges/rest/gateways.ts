@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { GatewayChanger, GatewayWish } from '../../gateway/services/servers/gateway-desk.ts';
+import type { GatewayChanger, ServerInput } from '../../gateway/services/servers/server-service.ts';
 import type { GatewayView } from '../../gateway/services/servers/gateway-view.ts';
 import { type AdminDeps, executeRefusal } from './admin-deps.ts';
 import type { Failure } from './failure.ts';
@@ -154,7 +154,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       const isCommand = found.ok && found.value.transport === 'stdio' && Object.keys(entry).length > 0;
       const denied = isCommand || runsCommand(fields) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
-      const wish: GatewayWish = { entry, trust };
+      const wish: ServerInput = { entry, trust };
       return blamed(call, oneOf(await gateways.change(call.param('id'), wish, changerOf(call))));
     },
   );

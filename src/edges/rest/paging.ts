@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 
 /** Which part of a list is wanted. */
-export interface PageWish {
+export interface PageQuery {
   readonly limit: number;
   /** What the page before gave. */
   readonly cursor: string | undefined;
@@ -22,7 +22,7 @@ export const PAGE_LIMITS: { readonly most: 1_000; readonly otherwise: 50 } = { m
  */
 export function pageOf<T>(
   all: readonly T[],
-  { limit, cursor }: PageWish,
+  { limit, cursor }: PageQuery,
   keyOf: (item: T) => string,
 ): Result<Page<T>, Refusal> {
   const after = cursor === undefined ? undefined : readCursor(cursor);

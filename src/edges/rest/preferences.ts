@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { Deed } from '../../core/deed.ts';
+import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { fixOf, isStorable, resolveSettings } from '../../core/resolve-settings.ts';
@@ -201,7 +201,7 @@ function preferenceOf({ preferences }: Shown, key: SettingKey): Shown['preferenc
 }
 
 /** What the next start takes, before and after. */
-function deedOf({ nowMs }: AdminDeps, { identity }: Changes, { key, value, former }: Wanted): Deed {
+function deedOf({ nowMs }: AdminDeps, { identity }: Changes, { key, value, former }: Wanted): AuditEvent {
   return {
     atMs: nowMs(),
     subject: identity.subject,

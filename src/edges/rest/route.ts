@@ -3,7 +3,7 @@ import type { Refusal, RefusalCode } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Identity, Scope } from '../../core/subject.ts';
 import type { Failure } from './failure.ts';
-import type { Page, PageWish } from './paging.ts';
+import type { Page, PageQuery } from './paging.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -59,7 +59,7 @@ export interface Call<Q, B> {
   readonly identity: Identity;
   readonly query: Q;
   readonly body: B;
-  readonly page: PageWish;
+  readonly page: PageQuery;
   /** A part of the path, decoded. */
   readonly param: (name: string) => string;
   /** The JSON pointer, in the body as it was sent, of a part of `body`. */

@@ -3,8 +3,8 @@ import { type Hint, HINTS } from '../../core/hints/hint.ts';
 import { LINT_RULES } from '../../core/hints/lint.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { ToolFilter, ToolPlace } from '../../gateway/services/tools/tool-desk.ts';
-import type { AnnotationWish, ToolWish } from '../../gateway/services/tools/tool-edit.ts';
+import type { ToolFilter, ToolLocation } from '../../gateway/services/tools/tool-service.ts';
+import type { AnnotationPatch, ToolPatch } from '../../gateway/services/tools/tool-edit.ts';
 import type { ToolView } from '../../gateway/services/tools/tool-view.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { misfit, type Failure } from './failure.ts';
@@ -86,7 +86,7 @@ function listRoute({ tools, gateways }: AdminDeps): Route {
   );
 }
 
-function placeIn(cursor: string): ToolPlace | undefined {
+function placeIn(cursor: string): ToolLocation | undefined {
   const [, index, id] = /^(\d{1,9}) (\w+)$/.exec(readCursor(cursor) ?? '') ?? [];
   return index === undefined || id === undefined ? undefined : { index: Number(index), id };
 }
@@ -182,7 +182,7 @@ function atHints(call: WishCall, failure: Failure): Failure {
   return isOfHints ? { refusal: failure, pointer: call.pointerTo('annotations') } : failure;
 }
 
-function wishOf(call: WishCall, replaces: boolean): Result<ToolWish, Failure> {
+function wishOf(call: WishCall, replaces: boolean): Result<ToolPatch, Failure> {
   const { annotations, title, enabled, reason } = call.body;
   if (title !== undefined && annotations?.title !== undefined && title !== annotations.title)
     return err(
@@ -194,7 +194,7 @@ function wishOf(call: WishCall, replaces: boolean): Result<ToolWish, Failure> {
 function annotationsOf(
   { title, ...said }: NonNullable<z.output<typeof TOOL_WISH>['annotations']>,
   replaces: boolean,
-): AnnotationWish {
+): AnnotationPatch {
   const hints: Partial<Record<Hint, boolean | null>> = {};
   for (const hint of HINTS) {
     const value = said[hint];

@@ -1,12 +1,12 @@
 import { steadyClock } from '../../core/token.ts';
 import type { Settings } from '../../core/settings.ts';
-import { ParkedCalls } from './parked-calls.ts';
+import { SuspendedCalls } from './suspended-calls.ts';
 import type { Sealer } from '../ports/sealer.ts';
 
 /** What is needed where servers ask something in the middle of a call. */
 export interface Asking {
   readonly sealer: Sealer;
-  readonly parked: ParkedCalls;
+  readonly suspended: SuspendedCalls;
   /** By which what was sealed expires. */
   readonly nowMs: () => number;
 }
@@ -19,5 +19,5 @@ export interface AskingDeps {
 }
 
 export function openAsking({ sealer, replica, limits }: AskingDeps): Asking {
-  return { sealer, parked: new ParkedCalls(replica, limits), nowMs: steadyClock() };
+  return { sealer, suspended: new SuspendedCalls(replica, limits), nowMs: steadyClock() };
 }

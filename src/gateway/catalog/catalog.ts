@@ -186,7 +186,7 @@ export class Catalog {
   async stop(): Promise<void> {
     this.#isRunning = false;
     clearTimeout(this.#announcing);
-    this.#deps.asking.parked.stop();
+    this.#deps.asking.suspended.stop();
     await Promise.all([...this.#servers.map((server) => server.stop()), ...this.#ending.values()]);
   }
 

@@ -1,6 +1,6 @@
 import { aspectsOf, type Aspects, type DefinitionSource } from '../../core/hints/aspects.ts';
 import { type ClaimSource, functionModuleIdOf, restToolIdOf } from '../../core/hints/hint.ts';
-import { isMade, LOCAL_SOURCE, type MadeTransport, type ServerSpec } from '../../core/server-spec.ts';
+import { isBuiltIn, LOCAL_SOURCE, type BuiltInTransport, type ServerSpec } from '../../core/server-spec.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import { markOf } from '../../core/hints/made-facts.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
@@ -11,7 +11,7 @@ import type { LocalKind } from '../ports/words.ts';
 /** How definitions of a server are read when they are compared. */
 export function definitionSourceOf({ transport }: ServerSpec): DefinitionSource {
   return {
-    isMade: isMade(transport),
+    isMade: isBuiltIn(transport),
     isTargetChosen: transport.kind === 'openapi' && transport.baseUrl !== undefined,
   };
 }
@@ -27,7 +27,7 @@ export function aspectsIn(spec: ServerSpec, definition: Definition): Aspects {
   return aspects;
 }
 
-type Local = Extract<MadeTransport, { readonly kind: 'local' }>;
+type Local = Extract<BuiltInTransport, { readonly kind: 'local' }>;
 
 const REST_TOOLS = new WeakMap<Local, ReadonlyMap<string, RestToolSpec>>();
 

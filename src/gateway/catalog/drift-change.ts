@@ -1,4 +1,4 @@
-import type { Deed } from '../../core/deed.ts';
+import type { AuditEvent } from '../../core/audit-event.ts';
 import { isProseAlone, severityOf, type Drift, type ProsePolicy } from '../../core/hints/drift.ts';
 import { riskText } from '../../core/hints/drift-text.ts';
 import { isVolatile, volatilityAfter, type ToolWord, type Volatility } from '../../core/hints/tool-word.ts';
@@ -67,7 +67,7 @@ export function driftSays(word: ToolWord, prose: ProsePolicy): string {
   }
 }
 
-export function driftDeed(before: ToolWord, after: ToolWord, atMs: number): Deed {
+export function driftEvent(before: ToolWord, after: ToolWord, atMs: number): AuditEvent {
   const { id, server, name, drift } = after;
   return {
     atMs,

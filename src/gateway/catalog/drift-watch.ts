@@ -10,7 +10,7 @@ import type { Definition, Log } from '../ports/link.ts';
 import type { WordChange, WordStore } from '../ports/words.ts';
 import type { Words } from './words.ts';
 import { Turns } from './turns.ts';
-import { driftDeed, driftKindOf, driftSays, isDriftNews, wordAfter, wordAfterSame } from './drift-change.ts';
+import { driftEvent, driftKindOf, driftSays, isDriftNews, wordAfter, wordAfterSame } from './drift-change.ts';
 import { definitionSourceOf, restToolOf } from './definition-source.ts';
 import { idsOf, toolIdIn } from './tool-claims.ts';
 
@@ -245,7 +245,7 @@ export class DriftWatch {
     const isTold = atMs - (this.#toldMs.get(kind) ?? -Infinity) >= TELL_EVERY_MS;
     const quiet = this.#quietChange(body);
     if (isOwn || !isTold || !isDriftNews(before, body)) return quiet;
-    const deed = driftDeed(before, body, atMs);
+    const deed = driftEvent(before, body, atMs);
     return { change: { ...quiet.change, deed }, says: driftSays(body, prose), kind };
   }
 

@@ -1,4 +1,4 @@
-import type { Deed } from '../../core/deed.ts';
+import type { AuditEvent } from '../../core/audit-event.ts';
 import { sha256 } from '../../core/digest.ts';
 import { gatewayIdOf } from '../../core/hints/hint.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -171,7 +171,7 @@ export class InstructionsReview {
       before,
       after,
     }: Readonly<Record<'before' | 'after', InstructionsState>> & { readonly subject: string },
-  ): Deed {
+  ): AuditEvent {
     const digests = ({ accepted, changed }: InstructionsState): unknown => ({
       accepted: accepted.digest,
       ...(changed && { changed: changed.digest }),

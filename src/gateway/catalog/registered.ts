@@ -80,7 +80,7 @@ export class RegisteredGateways {
     const servers: ServerSpec[] = [];
     const rejected: Rejected[] = [];
     for (const { body } of words.all('gateway')) {
-      const { name, ...sealed } = body as GatewayWord; // the desk of gateways wrote it
+      const { name, ...sealed } = body as GatewayWord; // written by the service of such records
       const entry = await seal.open(name, sealed);
       const spec = entry.ok ? readEntry(name, entry.value) : undefined;
       if (spec?.ok === true) servers.push(spec.value);
@@ -113,7 +113,7 @@ export class RegisteredGateways {
     rejected: Rejected[],
   ): Promise<readonly T[]> {
     const { words, seal } = this.#options;
-    const kept = words.all(kind).map(({ body }) => body as LocalWord); // the desk of own tools wrote it
+    const kept = words.all(kind).map(({ body }) => body as LocalWord); // written by the service of such records
     const made: T[] = [];
     for (const { name, ...sealed } of kept.toSorted((one, other) => one.createdMs - other.createdMs)) {
       const entry = await seal.open(sealNameOf(kind, name), sealed);

@@ -24,7 +24,7 @@ import type { ServerDeps } from './server-deps.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import { ServerLists, type ReadNews } from './server-lists.ts';
 import { otherEnd } from './shared-link.ts';
-import { Turnstile } from './turnstile.ts';
+import { RequestQueue } from './request-queue.ts';
 import { ServerInstructions } from './server-instructions.ts';
 import { startFailure, stopRefusal, whyNotWait } from './why-not-wait.ts';
 
@@ -36,7 +36,7 @@ const LISTS_LIMIT_MS = 5_000;
 /** One downstream server: keeps it running, and keeps its lists as last seen also while it is away. */
 export class Server {
   /** Requests of clients go through it; those of our own do not. */
-  readonly turnstile: Turnstile;
+  readonly queue: RequestQueue;
   readonly lists: ServerLists;
   /** What anybody says of its tools. */
   readonly claims: ToolClaims;
@@ -88,7 +88,7 @@ export class Server {
     this.#capabilities = known?.capabilities;
     this.#era = known?.era;
     const untaken = (): number => this.link?.untakenBytes ?? 0;
-    this.turnstile = new Turnstile({ server: spec.name, limits: deps.limits, untaken });
+    this.queue = new RequestQueue({ server: spec.name, limits: deps.limits, untaken });
     this.privateLinks = new PrivateLinks({ ...deps, spec: () => this.#spec });
     this.sole = deps.sole && new Askers(() => deps.sole?.sessionFor(this.spec.name));
   }
@@ -134,7 +134,7 @@ export class Server {
     this.#stopping.abort();
     this.#endLife(cause);
     // Whoever waits for the server is told now, not when its process is gone.
-    this.turnstile.stop(stopRefusal(this.spec.name, cause));
+    this.queue.stop(stopRefusal(this.spec.name, cause));
     this.#become({ kind: 'stopped', cause });
     await Promise.all([this.privateLinks.stop(cause), this.#running]);
   }
@@ -237,7 +237,7 @@ export class Server {
         this.lists.missed();
         this.subscriptions.missed();
       },
-      drained: () => this.turnstile.advance(),
+      drained: () => this.queue.advance(),
       ended: end.resolve,
       ...other.events,
     };
@@ -295,6 +295,6 @@ export class Server {
     }
     this.#deps.onChange();
     this.#news.tell();
-    this.turnstile.advance();
+    this.queue.advance();
   }
 }

@@ -6,7 +6,7 @@ import { isLowered, type ProsePolicy } from '../../core/hints/drift.ts';
 import { riskText } from '../../core/hints/drift-text.ts';
 import { isInForce, toolWordIn, type Circumstances, type ToolWord } from '../../core/hints/tool-word.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
-import { isMade, type ServerSpec } from '../../core/server-spec.ts';
+import { isBuiltIn, type ServerSpec } from '../../core/server-spec.ts';
 import type { MemberChange } from '../../protocol/definition.ts';
 import { declaredOf, digestOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
@@ -58,7 +58,7 @@ export class ToolClaims {
   /** Undefined: nothing, and so the definition is shown as it is. Lists ask it for each tool that they show. */
   saidOf(spec: ServerSpec, definition: Definition): Said | undefined {
     const word = this.wordOn(spec, definition);
-    if (word === undefined && !isMade(spec.transport)) return undefined;
+    if (word === undefined && !isBuiltIn(spec.transport)) return undefined;
     const known = this.#said.get(definition);
     if (known !== undefined && known.word === word) return known.said;
     const members = this.#membersOf(spec, definition, word);
@@ -93,7 +93,7 @@ export class ToolClaims {
       ...inferredClaims(spec, definition, { word, isTrusted }),
       ...overrideClaims(word, this.circumstancesOf(spec, definition)),
     ];
-    const hints = resolveHints(claims, digestOf(definition), { isMade: isMade(spec.transport) });
+    const hints = resolveHints(claims, digestOf(definition), { isMade: isBuiltIn(spec.transport) });
     this.#resolved.set(definition, { word, isTrusted, hints });
     return hints;
   }
@@ -215,7 +215,7 @@ function inferredClaims(
   definition: Definition,
   { word, isTrusted }: Omit<Resolved, 'hints'>,
 ): readonly Claim[] {
-  const method = isMade(spec.transport) ? declaredOf(definition).method : undefined;
+  const method = isBuiltIn(spec.transport) ? declaredOf(definition).method : undefined;
   const inference = method === undefined ? undefined : inferFromMethod(method);
   if (inference === undefined) return [];
   const { hints, reason, isSafe } = inference;

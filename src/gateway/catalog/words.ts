@@ -1,4 +1,4 @@
-import type { Deed } from '../../core/deed.ts';
+import type { AuditEvent } from '../../core/audit-event.ts';
 import type { ServerWord } from '../../core/hints/hint.ts';
 import { toolWordIn, type ToolWord } from '../../core/hints/tool-word.ts';
 import type { Refusal } from '../../core/refusal.ts';
@@ -26,7 +26,7 @@ export interface WordsOptions {
 export interface WordEdit<T> {
   readonly body: unknown;
   readonly value: T;
-  readonly deed?: Deed | undefined;
+  readonly deed?: AuditEvent | undefined;
   readonly accepted?: AcceptedDefinition | undefined;
   /** Other words that change in the same transaction. */
   readonly also?: readonly WordChange[] | undefined;
@@ -81,7 +81,7 @@ export class Words {
 
   server(id: string): ServerWord | undefined {
     const here = this.#unsaved.get(keyOf({ kind: 'server', id }));
-    return (here ?? this.find('server', id))?.body as ServerWord | undefined; // the desk of gateways wrote it
+    return (here ?? this.find('server', id))?.body as ServerWord | undefined; // written by the service of such records
   }
 
   find(kind: WordKind, id: string): StoredWord | undefined {

@@ -1,4 +1,4 @@
-import type { Deed } from '../../core/deed.ts';
+import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Toolset } from '../../core/toolset.ts';
@@ -34,7 +34,7 @@ export interface Commit {
   /** Records that must still be as they were read; they need not be among the changed ones. */
   readonly expectedRevisions: readonly ExpectedRevision[];
   /** The audit entries of the changes. */
-  readonly audit: readonly Deed[];
+  readonly audit: readonly AuditEvent[];
 }
 
 /** The changed records, as stored. */

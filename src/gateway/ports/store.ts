@@ -1,4 +1,4 @@
-import type { Deed } from '../../core/deed.ts';
+import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
@@ -80,7 +80,7 @@ export interface StoredCredential extends CredentialKey {
 }
 
 /** The wish to be the only one who uses a refresh token for a while. */
-export interface LeaseWish {
+export interface LeaseRequest {
   /** Unlike all others. */
   readonly holder: string;
   /** What the credentials are to be like; others have been saved since where it is not this. */
@@ -124,7 +124,7 @@ export interface Store extends ToolsetStore, WordStore, BundleStore {
   /** Undefined where no server of this name and identity was seen. */
   server(name: string, identity: string): Promise<Result<SeenServer | undefined, Refusal>>;
   /** TOKEN_NAME_TAKEN where one of this name is not revoked. */
-  addToken(token: StoredToken, deed?: Deed): Promise<Result<undefined, Refusal>>;
+  addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>>;
   /** Oldest first, those that are revoked among them. */
   tokens(): Promise<Result<readonly StoredToken[], Refusal>>;
   /**
@@ -134,7 +134,7 @@ export interface Store extends ToolsetStore, WordStore, BundleStore {
   revokeToken(
     idOrName: string,
     revokedMs: number,
-    deed?: Omit<Deed, 'target'>,
+    deed?: Omit<AuditEvent, 'target'>,
   ): Promise<Result<StoredToken, Refusal>>;
   /** Newest first. */
   keys(purpose: string): Promise<Result<readonly StoredKey[], Refusal>>;
@@ -148,7 +148,7 @@ export interface Store extends ToolsetStore, WordStore, BundleStore {
     credential: Omit<StoredCredential, 'revision'>,
     revision?: number,
   ): Promise<Result<boolean, Refusal>>;
-  leaseCredential(key: CredentialKey, wish: LeaseWish): Promise<Result<Leased, Refusal>>;
+  leaseCredential(key: CredentialKey, wish: LeaseRequest): Promise<Result<Leased, Refusal>>;
   /** Whether there were any. */
   removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>>;
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>>;

@@ -1,4 +1,4 @@
-import type { Deed } from '../../core/deed.ts';
+import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 
@@ -36,7 +36,7 @@ export interface WordChange {
   /** The revision that it replaces, that of a word whose body is gone included; undefined: there was none. */
   readonly former: number | undefined;
   /** What is to be told of it. */
-  readonly deed?: Deed | undefined;
+  readonly deed?: AuditEvent | undefined;
   /** What is accepted from now on. */
   readonly accepted?: AcceptedDefinition | undefined;
 }
@@ -50,18 +50,18 @@ export interface WordNews {
 }
 
 /** A deed as it is kept. */
-export interface StoredDeed extends Deed {
+export interface StoredAuditEvent extends AuditEvent {
   /** Counts up: a later one has a larger one. */
   readonly id: number;
 }
 
-export interface DeedQuery {
+export interface AuditQuery {
   /** Only deeds before this one, newest first; absent: from the newest. */
   readonly before?: number | undefined;
   /** Only deeds after this one, oldest first. */
   readonly after?: number | undefined;
   readonly limit: number;
-  readonly targetKind?: Deed['target']['kind'] | undefined;
+  readonly targetKind?: AuditEvent['target']['kind'] | undefined;
   readonly targetId?: string | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface WordStore {
   ): Promise<Result<ReadonlyMap<string, string>, Refusal>>;
   /** Undefined where none of this tool was. */
   accepted(id: string): Promise<Result<AcceptedDefinition | undefined, Refusal>>;
-  deeds(query: DeedQuery): Promise<Result<readonly StoredDeed[], Refusal>>;
+  deeds(query: AuditQuery): Promise<Result<readonly StoredAuditEvent[], Refusal>>;
 }
 
 /** What was said when this was last known, for who cannot wait for the store. */

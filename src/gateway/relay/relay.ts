@@ -32,7 +32,7 @@ export async function relay(way: Way): Promise<Answer> {
   const brought = isRetry ? await takeUp(way) : NOTHING;
   if (!brought.ok) return refused(brought.error);
   if (brought.value.call !== undefined) return stepOn(way, brought.value.call);
-  const { turnstile, spec } = server;
+  const { queue: turnstile, spec } = server;
   const refusal = turnstile.enter(exchange.subject)
     ? undefined
     : await turnstile.wait({
@@ -104,7 +104,7 @@ async function relayModern(way: Way, link: Link, requestState: string | undefine
 /** Waits for a call's answer, or parks it where its server asks something first. */
 async function stepOn(way: Way, call: InterruptibleCall): Promise<Answer> {
   const { exchange, server } = way;
-  const { parked } = exchange.view.asking;
+  const { suspended: parked } = exchange.view.asking;
   for (;;) {
     const step = await call.step(exchange);
     if (step.kind === 'replied')
@@ -145,7 +145,7 @@ async function takeUp({ exchange, server }: Way): Promise<Result<Brought, Refusa
   const state = await openState(exchange, server.spec.name, retry.state ?? '');
   if (!state.ok) return state;
   if (state.value.kind === 'server') return ok({ state: state.value.state });
-  const call = exchange.view.asking.parked.take(state.value.place);
+  const call = exchange.view.asking.suspended.take(state.value.place);
   if (call.ok) call.value.answer(retry.responses);
   return call.ok ? ok({ call: call.value }) : call;
 }

@@ -4,18 +4,19 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { nameOf } from '../../protocol/translate.ts';
 import type { Exchange } from './exchange.ts';
-import type { Place } from '../catalog/parked-calls.ts';
+import type { SuspendedCallId } from '../catalog/suspended-calls.ts';
 
 /** What a modern client brings back for us: the state of a modern server, or where its call to a legacy one waits. */
 export type RequestState =
-  { readonly kind: 'server'; readonly state: string } | { readonly kind: 'parked'; readonly place: Place };
+  | { readonly kind: 'server'; readonly state: string }
+  | { readonly kind: 'parked'; readonly place: SuspendedCallId };
 
 /** How long in ms the state of a server may be brought back. */
 const SERVER_STATE_MS = 24 * 60 * 60 * 1_000;
 
 /** Seals a state to one request of one subject to one server (DESIGN.md, D2). */
 export function sealState(exchange: Exchange, server: string, state: RequestState): Promise<string> {
-  const { sealer, parked, nowMs } = exchange.view.asking;
+  const { sealer, suspended: parked, nowMs } = exchange.view.asking;
   const text = JSON.stringify(
     state.kind === 'server' ? ['server', state.state] : ['parked', state.place.replica, state.place.id],
   );

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mapTexts, type Cause } from '../../core/cause.ts';
 import type { DeclaredHints, OfferFacts, ServerFacts, ServerWarning } from '../../core/judge-servers.ts';
 import { defaultSettings } from '../../core/resolve-settings.ts';
-import { isMade, type ServerSpec } from '../../core/server-spec.ts';
+import { isBuiltIn, type ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { answerEmpty, EMPTY_CLIENT } from '../catalog/askers.ts';
 import { readList } from '../catalog/inventory.ts';
@@ -69,7 +69,7 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   const listFaults = server.lists.faults.map(({ cause }) => mapTexts(cause, mask));
   // What a server holds alone, a port or a lock, is free for its second start.
   await server.stop();
-  const isOurs = isMade(spec.transport);
+  const isOurs = isBuiltIn(spec.transport);
   const offered = era === 'legacy' && !isOurs ? await examineOffer(spec, tools, examining) : undefined;
   const stoodAfterMs = Math.round(life.sinceMs - startedMs);
   const hints = tools.map((tool) => (isOurs ? saidHintsOf(server, tool) : hintsOf(tool)));

@@ -5,7 +5,7 @@ import { parseToken, tokenNameFault } from '../../core/token.ts';
 import type { Mint } from '../ports/link.ts';
 import type { Store, StoredToken } from '../ports/store.ts';
 
-export interface TokenWish {
+export interface TokenInput {
   readonly name: string;
   readonly scopes: readonly Scope[];
   /** Undefined: it holds until it is revoked. */
@@ -36,7 +36,7 @@ interface Revoking extends Asking {
 
 /** Makes a token and keeps what proves it. ARGUMENTS_INVALID for a name that no token can have. */
 export async function createToken(
-  wish: TokenWish,
+  wish: TokenInput,
   { store, mint, nowMs, by }: Making,
 ): Promise<Result<NewToken, Refusal>> {
   const reason = tokenNameFault(wish.name);

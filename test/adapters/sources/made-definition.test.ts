@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { definitionText } from '../../../src/adapters/sources/made-definition.ts';
-import type { MadeDefinition } from '../../../src/adapters/sources/made-tool.ts';
+import { definitionText } from '../../../src/adapters/sources/built-in-definition.ts';
+import type { BuiltInDefinition } from '../../../src/adapters/sources/built-in-tool.ts';
 import { at, parseJson, type Json } from '../../support/json.ts';
 
-function titlesOf(definition: Partial<MadeDefinition>): readonly (Json | undefined)[] {
+function titlesOf(definition: Partial<BuiltInDefinition>): readonly (Json | undefined)[] {
   const made = { name: 'get-userById', inputSchema: { type: 'object' }, ...definition };
   const text = parseJson(
     definitionText({ definition: made, run: () => Promise.reject(new Error('not called')) }),
@@ -11,7 +11,7 @@ function titlesOf(definition: Partial<MadeDefinition>): readonly (Json | undefin
   return [at(text, 'title'), at(text, 'annotations', 'title')];
 }
 
-it.each<[string, Partial<MadeDefinition>, readonly string[]]>([
+it.each<[string, Partial<BuiltInDefinition>, readonly string[]]>([
   [
     'in annotations is kept, and is the title where there is no other',
     { annotations: { title: 'Mine' } },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MadeRun } from '../../../src/adapters/sources/made-run.ts';
-import type { MadeCall, MadeResult, MadeTool } from '../../../src/adapters/sources/made-tool.ts';
+import { BuiltInRun } from '../../../src/adapters/sources/built-in-run.ts';
+import type { BuiltInCall, BuiltInResult, BuiltInTool } from '../../../src/adapters/sources/built-in-tool.ts';
 import type { Result } from '../../../src/core/result.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import { readClientMessage } from '../../../src/protocol/message.ts';
@@ -9,13 +9,13 @@ import { sleep } from '../../support/endings.ts';
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool"}}';
 
 function outcome(
-  tool: Partial<MadeTool>,
+  tool: Partial<BuiltInTool>,
   onQuestion?: () => void,
   call = CALL,
 ): Promise<Result<string, Refusal>> {
   const message = readClientMessage(Buffer.from(call));
   if (message.kind !== 'request') throw new Error('no request');
-  const whole: MadeTool = {
+  const whole: BuiltInTool = {
     definition: { name: 'tool', inputSchema: { type: 'object' } },
     run: () => Promise.resolve({ content: [] }),
     ...tool,
@@ -32,13 +32,13 @@ function outcome(
     onNotification: undefined,
     onQuestion,
   };
-  return new MadeRun({ server: 'own', tool: whole, ask, mask: (text) => text }).done;
+  return new BuiltInRun({ server: 'own', tool: whole, ask, mask: (text) => text }).done;
 }
 
 describe('the call of a tool that Assay makes', () => {
   it('with more values than are read at once is refused before it runs', async () => {
     const call = CALL.replace('"tool"', `"tool","arguments":{"x":[${'0,'.repeat(200_000)}0]}`);
-    const run = (): Promise<MadeResult> => expect.unreachable();
+    const run = (): Promise<BuiltInResult> => expect.unreachable();
     const reason = 'they are too large: at most 32 MiB and 200,000 values are read';
     expect(await outcome({ run }, undefined, call)).toEqual({
       ok: false,
@@ -48,7 +48,7 @@ describe('the call of a tool that Assay makes', () => {
 
   it('that only tells progress goes on for thirty of its limits, and then ends', async () => {
     let isOver = false;
-    const run = async (_: unknown, call: MadeCall): Promise<MadeResult> => {
+    const run = async (_: unknown, call: BuiltInCall): Promise<BuiltInResult> => {
       call.signal.addEventListener('abort', () => (isOver = true));
       for (let done = 0; !isOver; done += 1) {
         call.progress(done);
@@ -66,7 +66,7 @@ describe('the call of a tool that Assay makes', () => {
 
   it('whose question is open when it ends is answered at once', async () => {
     let answered: unknown;
-    const run = async (_: unknown, call: MadeCall): Promise<MadeResult> => {
+    const run = async (_: unknown, call: BuiltInCall): Promise<BuiltInResult> => {
       void call.ask('elicitation/create', {}).then((answer) => (answered = answer));
       await sleep(10);
       return { content: [] };
@@ -82,7 +82,7 @@ describe('the call of a tool that Assay makes', () => {
     ['an error without content', { isError: true }],
     ['a number that JSON has not', { content: [], size: 1n }],
   ])('never throws, whatever it brings (%s)', async (_, result) => {
-    const { ok } = await outcome({ run: () => Promise.resolve(result as MadeResult) }); // against its type
+    const { ok } = await outcome({ run: () => Promise.resolve(result as BuiltInResult) }); // against its type
     expect(ok).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Deed } from '../../../src/core/deed.ts';
+import type { AuditEvent } from '../../../src/core/audit-event.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
-import type { DeedQuery, StoredDeed } from '../../../src/gateway/ports/words.ts';
+import type { AuditQuery, StoredAuditEvent } from '../../../src/gateway/ports/words.ts';
 import { DATABASES, openAt } from '../../support/stores.ts';
 import {
   deed,
@@ -47,7 +47,7 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
       store,
       Array.from({ length: 7 }, (_, at) => deed(`t${at}`)),
     );
-    const ids = async (query: DeedQuery): Promise<readonly number[]> =>
+    const ids = async (query: AuditQuery): Promise<readonly number[]> =>
       (await deedsOf(store, query)).map(({ id }) => id);
     expect(await ids({ limit: 3 })).toEqual([7, 6, 5]);
     expect(await ids({ limit: 3, before: 5 })).toEqual([4, 3, 2]);
@@ -70,7 +70,7 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
     for (const kind of kinds)
       for (const id of ids) {
         const own = { kind, id, name: 'same' };
-        const targets = async (query: Omit<DeedQuery, 'limit'>): Promise<readonly unknown[]> =>
+        const targets = async (query: Omit<AuditQuery, 'limit'>): Promise<readonly unknown[]> =>
           (await deedsOf(store, { ...query, limit: 20 })).map(({ target }) => target);
         expect(await targets({ targetKind: kind, targetId: id })).toEqual([own]);
         expect(await targets({ targetKind: kind, after: 0 })).toEqual(
@@ -136,7 +136,7 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
       }),
     );
     const ended = writing.then(() => true);
-    const seen: StoredDeed[] = [];
+    const seen: StoredAuditEvent[] = [];
     for (let isOver = false; !isOver;) {
       isOver = await Promise.race([ended, Promise.resolve(false)]);
       seen.push(...(await deedsOf(stores[0]!, { limit: 1_000, after: seen.at(-1)?.id ?? 0 })));
@@ -149,7 +149,7 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
 let words = 0;
 
 /** Each with a word that is said by it. */
-async function doAll(store: Store, deeds: readonly Deed[]): Promise<void> {
+async function doAll(store: Store, deeds: readonly AuditEvent[]): Promise<void> {
   const saved = await saveWords(
     store,
     deeds.map((one) => wordChange(`word ${words++}`, 1, { deed: one })),
@@ -157,6 +157,6 @@ async function doAll(store: Store, deeds: readonly Deed[]): Promise<void> {
   expect(valueOf(saved)).toHaveLength(deeds.length);
 }
 
-async function deedsOf(store: Store, query: DeedQuery): Promise<readonly StoredDeed[]> {
+async function deedsOf(store: Store, query: AuditQuery): Promise<readonly StoredAuditEvent[]> {
   return valueOf(await store.deeds(query));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Deed } from '../../../src/core/deed.ts';
+import type { AuditEvent } from '../../../src/core/audit-event.ts';
 import { err, ok } from '../../../src/core/result.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
 import { Toolsets, type ToolsetChange } from '../../../src/gateway/services/toolsets/toolsets.ts';
@@ -121,7 +121,7 @@ describe('toolsets', () => {
       tools: [{ namespacedName: 's.a', refId: 'r' }],
       toolNotes: [],
     });
-    const deed = (subject: string, action: string, name: string): Deed => ({
+    const deed = (subject: string, action: string, name: string): AuditEvent => ({
       atMs: 7,
       subject,
       action: `toolset.${action}`,

@@ -13,8 +13,8 @@ import { Child } from '../../../platform/child.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
 import { residentBytes } from '../../../platform/resident-bytes.ts';
 import { atMost } from '../../../platform/turns.ts';
-import type { MadeArguments, MadeCall, MadeResult } from '../made-tool.ts';
-import { CallsUnderWay, errorResult, type UnderWay } from './calls-under-way.ts';
+import type { BuiltInArguments, BuiltInCall, BuiltInResult } from '../built-in-tool.ts';
+import { CallsInFlight, errorResult, type CallInFlight } from './calls-in-flight.ts';
 import { OutputLog } from './output-log.ts';
 import { readMessage } from './read-message.ts';
 import { UnreadInput } from './unread-input.ts';
@@ -50,7 +50,7 @@ export class ModuleProcess {
   readonly #parts: ProcessParts;
   readonly #child: Child;
   readonly #mark: string = `${crypto.randomUUID()} `;
-  readonly #calls = new CallsUnderWay();
+  readonly #calls = new CallsInFlight();
   readonly #output: OutputLog;
   readonly #unread: UnreadInput;
   readonly #pings = new Map<number, () => void>();
@@ -110,7 +110,7 @@ export class ModuleProcess {
   }
 
   /** As MadeTool.run has it. */
-  run(tool: string, args: MadeArguments, call: MadeCall): Promise<MadeResult> {
+  run(tool: string, args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult> {
     const refusal = this.#unread.refusalOf(args.text, nameOf(this.#parts.spec));
     if (refusal !== undefined) return Promise.resolve(errorResult(refusal));
     return new Promise((resolve, reject) => {
@@ -121,7 +121,7 @@ export class ModuleProcess {
         setTimeout(() => void this.#askIfBlocked(underWay.id), OVER_LIMIT_MS).unref();
         reject(signal.reason as Error); // what its owner says
       };
-      const settle = (result: MadeResult): void => {
+      const settle = (result: BuiltInResult): void => {
         signal.removeEventListener('abort', abort);
         resolve(result);
         if (this.#isRetired && this.#calls.size === 0) void this.#child.end();
@@ -208,7 +208,7 @@ export class ModuleProcess {
     else underWay.call.log(message.level, message.data);
   }
 
-  async #ask({ id, message, schema }: Asking, underWay: UnderWay | undefined): Promise<void> {
+  async #ask({ id, message, schema }: Asking, underWay: CallInFlight | undefined): Promise<void> {
     const answer = (given: AskAnswer): void => this.#tell({ kind: 'answer', id, answer: given });
     if (underWay === undefined || underWay.isOver || underWay.asking >= OPEN_ASKS) {
       answer(NOBODY);

@@ -4,8 +4,15 @@ import type { FunctionFacts, Manifest } from '../../../core/sources/function-mes
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import { FUNCTION_FACTS, markOf } from '../../../core/hints/made-facts.ts';
 import type { Log } from '../../../gateway/ports/link.ts';
-import type { MadeArguments, MadeCall, MadeResult, MadeSource, MadeTool, MadeTools } from '../made-tool.ts';
-import { errorResult } from './calls-under-way.ts';
+import type {
+  BuiltInArguments,
+  BuiltInCall,
+  BuiltInResult,
+  BuiltInSource,
+  BuiltInTool,
+  BuiltInTools,
+} from '../built-in-tool.ts';
+import { errorResult } from './calls-in-flight.ts';
 import { FileWatch, type WatchFile } from './file-watch.ts';
 import { ModuleProcess } from './module-process.ts';
 import { nameOf, runnerCommand, type RunnerPlace } from './runner-command.ts';
@@ -17,7 +24,7 @@ interface ModuleDeps extends RunnerPlace {
 }
 
 /** A source whose tools are the exports of one module, which runs in a process of its own from the first read on. */
-export function openModule(spec: FunctionModuleSpec, deps: ModuleDeps): MadeSource {
+export function openModule(spec: FunctionModuleSpec, deps: ModuleDeps): BuiltInSource {
   return new ModuleSource(spec, deps);
 }
 
@@ -26,7 +33,7 @@ interface Serving {
   readonly manifest: Manifest;
 }
 
-class ModuleSource implements MadeSource {
+class ModuleSource implements BuiltInSource {
   readonly #spec: FunctionModuleSpec;
   readonly #deps: ModuleDeps;
   readonly #watch: FileWatch;
@@ -50,7 +57,7 @@ class ModuleSource implements MadeSource {
     this.#watch = new FileWatch(deps.watch, () => this.#changed());
   }
 
-  async read(signal: AbortSignal): Promise<Result<MadeTools, Cause>> {
+  async read(signal: AbortSignal): Promise<Result<BuiltInTools, Cause>> {
     if (this.#manifest === undefined) {
       const started = await orAborted(this.#ready(), signal);
       if (!started.ok) return err({ code: 'MODULE_NOT_LOADED', reason: started.error });
@@ -90,7 +97,7 @@ class ModuleSource implements MadeSource {
     );
   }
 
-  #toolOf({ timeoutMs, ...definition }: FunctionFacts): MadeTool {
+  #toolOf({ timeoutMs, ...definition }: FunctionFacts): BuiltInTool {
     return {
       definition: { ...definition, _meta: { [FUNCTION_FACTS]: { module: markOf(this.#spec.path) } } },
       timeoutMs: timeoutMs ?? this.#spec.timeoutMs,
@@ -98,7 +105,7 @@ class ModuleSource implements MadeSource {
     };
   }
 
-  async #run(tool: string, args: MadeArguments, call: MadeCall): Promise<MadeResult> {
+  async #run(tool: string, args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult> {
     const ready = await orAborted(this.#ready(), call.signal);
     call.signal.throwIfAborted();
     if (!ready.ok)

@@ -1,6 +1,6 @@
 import { exactJson, isMembers } from '../../../core/canonical-json.ts';
 import { HTTP_FACTS } from '../../../core/hints/made-facts.ts';
-import { type MadeResult, refused, said } from '../made-tool.ts';
+import { type BuiltInResult, refused, said } from '../built-in-tool.ts';
 import type { FilterRunner } from './filter-processes.ts';
 import { type FilterFault, MOST_LEVELS, nestsTooDeeply } from './filter.ts';
 import { type HttpAnswer, redirectTarget, shownAddress } from './open-http.ts';
@@ -21,14 +21,18 @@ export interface AnswerOptions {
 }
 
 /** What a model gets of an answer. Whether it fits an output schema is not looked at. */
-export async function answerResult(answer: HttpAnswer, options: AnswerOptions): Promise<MadeResult> {
+export async function answerResult(answer: HttpAnswer, options: AnswerOptions): Promise<BuiltInResult> {
   const { status } = answer;
   const body = readBody(answer);
   const result = status < 300 ? await successOf(answer, body, options) : failureOf(answer, body, options);
   return { ...result, _meta: { [HTTP_FACTS]: { status } } };
 }
 
-async function successOf(answer: HttpAnswer, body: AnswerBody, options: AnswerOptions): Promise<MadeResult> {
+async function successOf(
+  answer: HttpAnswer,
+  body: AnswerBody,
+  options: AnswerOptions,
+): Promise<BuiltInResult> {
   const { status } = answer;
   switch (body.kind) {
     case 'empty':
@@ -55,7 +59,7 @@ function headerLines({ headers }: HttpAnswer): string {
   return lines.join('');
 }
 
-async function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): Promise<MadeResult> {
+async function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): Promise<BuiltInResult> {
   const { filter, hasOutputSchema, request } = options;
   const readsText = filter === undefined && !hasOutputSchema;
   if (answer.isCut) {
@@ -78,7 +82,7 @@ async function filteredResult(
   text: string,
   { expression, runner }: AnswerFilter,
   { hasOutputSchema, request, signal }: AnswerOptions,
-): Promise<MadeResult> {
+): Promise<BuiltInResult> {
   // A filter selects: a result that is larger than its answer is hardly what it was written for.
   const mostCharacters = Math.max(text.length, LEAST_RESULT);
   const filtered = await runner.run({ expression, text, mostCharacters }, signal);
@@ -93,7 +97,7 @@ function bytesResult(
   answer: HttpAnswer,
   { kind, mediaType }: Extract<AnswerBody, { readonly mediaType: string }>,
   { filter, request }: AnswerOptions,
-): MadeResult {
+): BuiltInResult {
   const what = `${answer.body.length} bytes of ${mediaType}`;
   if (filter !== undefined)
     return refused(`The filter works on JSON, and the answer to ${request} is ${what}.`);
@@ -119,7 +123,7 @@ function cutNotice({ body, headers }: HttpAnswer): string {
   return `cut after ${body.length} bytes${whole}; raise "maxBytes"`;
 }
 
-function failureOf(answer: HttpAnswer, body: AnswerBody, { request, url }: AnswerOptions): MadeResult {
+function failureOf(answer: HttpAnswer, body: AnswerBody, { request, url }: AnswerOptions): BuiltInResult {
   const { status } = answer;
   const target = status < 400 ? redirectTarget(url, answer) : undefined;
   if (target !== undefined)

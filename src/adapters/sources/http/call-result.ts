@@ -1,4 +1,4 @@
-import { type MadeResult, refused } from '../made-tool.ts';
+import { type BuiltInResult, refused } from '../built-in-tool.ts';
 import { type AnswerOptions, answerResult } from './answer-result.ts';
 import type { HttpCall, HttpPort } from './open-http.ts';
 
@@ -20,7 +20,7 @@ export function shownRequest({ method, shownUrl }: ReadyRequest): string {
 }
 
 /** Sends a request; what a model gets of it. Throws where nobody waits any more: there is nobody to read a result. */
-export async function callResult(request: ReadyRequest, sending: Sending): Promise<MadeResult> {
+export async function callResult(request: ReadyRequest, sending: Sending): Promise<BuiltInResult> {
   const { http, chosenBy, maxBytes, signal, filter, hasOutputSchema } = sending;
   const answer = await http.send({ ...request, chosenBy, maxBytes, signal });
   if (!answer.ok) {
@@ -44,7 +44,7 @@ const SHORTEST = 4;
  * A result without what its request said of who asks, where it is an error: that is told in words of ours, and an API that
  * quotes what it was sent must not make us tell it. What comes of a call that went well is the API's own, and stays.
  */
-export function withoutSecrets(result: MadeResult, secrets: readonly string[]): MadeResult {
+export function withoutSecrets(result: BuiltInResult, secrets: readonly string[]): BuiltInResult {
   if (result.isError !== true) return result;
   const forms = [...new Set(secrets.flatMap(formsOf))].sort((one, other) => other.length - one.length);
   const masked = (text: string): string => forms.reduce((left, form) => left.replaceAll(form, MASK), text);

@@ -8,14 +8,14 @@ import type { Skipped } from '../../../gateway/ports/link.ts';
 import { callResult, secretsInHeader, withoutSecrets } from '../http/call-result.ts';
 import { type HttpPort, keysIn } from '../http/open-http.ts';
 import {
-  type MadeArguments,
-  type MadeCall,
-  type MadeDefinition,
-  type MadeResult,
-  type MadeTool,
-  type MadeTools,
+  type BuiltInArguments,
+  type BuiltInCall,
+  type BuiltInDefinition,
+  type BuiltInResult,
+  type BuiltInTool,
+  type BuiltInTools,
   refused,
-} from '../made-tool.ts';
+} from '../built-in-tool.ts';
 import { checkBy } from '../schema-check.ts';
 import { buildRequest, type RequestPlan, shownUrlOf } from './build-request.ts';
 import type { Documents } from './documents.ts';
@@ -53,7 +53,7 @@ const AT_A_STRETCH = 50;
 export async function makeTools(
   options: MakingOptions,
   signal: AbortSignal,
-): Promise<Result<MadeTools, string>> {
+): Promise<Result<BuiltInTools, string>> {
   const found = operationsIn(options.documents);
   if (!found.ok) return found;
   const skipped: Skipped[] = [...found.value.skipped];
@@ -167,7 +167,7 @@ interface Making {
   readonly words: OperationWords;
   /** Whether it is somebody else's than that of the document. */
   readonly isOfOthers: boolean;
-  readonly schemas: Pick<MadeDefinition, 'inputSchema' | 'outputSchema'>;
+  readonly schemas: Pick<BuiltInDefinition, 'inputSchema' | 'outputSchema'>;
   readonly plan: Omit<RequestPlan, 'secrets'>;
   /** Who chose where its requests go. */
   readonly chosenBy: UrlChooser;
@@ -182,7 +182,7 @@ interface CallOptions {
   readonly http: HttpPort;
 }
 
-function operationTool(making: Making, name: string, options: CallOptions): MadeTool {
+function operationTool(making: Making, name: string, options: CallOptions): BuiltInTool {
   const { words, schemas } = making;
   const { title, description, annotations } = words;
   const check = checkOfAnswers(schemas.outputSchema);
@@ -215,11 +215,11 @@ function factsOf({ operation: { method, path }, plan, isOfOthers }: Making): Htt
 }
 
 interface Calling {
-  readonly args: MadeArguments;
-  readonly call: MadeCall;
+  readonly args: BuiltInArguments;
+  readonly call: BuiltInCall;
 }
 
-async function run(making: Making, options: CallOptions, { args, call }: Calling): Promise<MadeResult> {
+async function run(making: Making, options: CallOptions, { args, call }: Calling): Promise<BuiltInResult> {
   const { plan, secrets, schemas, chosenBy } = making;
   if (!secrets.ok) return refused(secrets.error);
   const request = buildRequest({ ...plan, secrets: secrets.value }, args.text);
@@ -233,7 +233,7 @@ async function run(making: Making, options: CallOptions, { args, call }: Calling
  * Clients throw away a success that does not fit its schema, and all that it says. Many a document promises more than its
  * server keeps: such an answer is given as it came, as one that went wrong.
  */
-function checkOfAnswers(schema: MadeDefinition['outputSchema']): (result: MadeResult) => MadeResult {
+function checkOfAnswers(schema: BuiltInDefinition['outputSchema']): (result: BuiltInResult) => BuiltInResult {
   if (schema === undefined) return (result) => result;
   let compiled: ReturnType<typeof checkBy> | undefined;
   return (result) => {

@@ -1,7 +1,7 @@
 import type { Cause } from '../../../core/cause.ts';
 import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { MadeSource, MadeTools } from '../made-tool.ts';
+import type { BuiltInSource, BuiltInTools } from '../built-in-tool.ts';
 import { openDocumentTexts, type DocumentTexts, type TextOptions } from './document-texts.ts';
 import { areUnchanged, loadDocuments, MAX_DOCUMENT_BYTES } from './load-documents.ts';
 import { makeTools, type MakingOptions } from './make-tools.ts';
@@ -17,7 +17,7 @@ export interface OpenapiOptions extends TextOptions, Omit<MakingOptions, 'docume
  * The operations of an OpenAPI document (3.0 and 3.1, in JSON or YAML) as tools. An operation that cannot be called is
  * skipped and says why; it costs no other. Calls need no answer of the document's server: only `read` goes there.
  */
-export function openOpenapi(options: OpenapiOptions): MadeSource {
+export function openOpenapi(options: OpenapiOptions): BuiltInSource {
   const texts = openDocumentTexts(options);
   const watching = watchDocuments(options.watch ?? lookAtFile);
   if (texts.ok) watching.follow([texts.value.root]);
@@ -51,7 +51,7 @@ export function openOpenapi(options: OpenapiOptions): MadeSource {
 /** What was read last. */
 interface Kept {
   readonly texts: ReadonlyMap<string, string | undefined>;
-  readonly tools: MadeTools;
+  readonly tools: BuiltInTools;
 }
 
 interface Reading {

@@ -6,11 +6,11 @@ import type { RestAuth, RestToolSpec } from '../../../core/sources/rest-tool.ts'
 import { readUrlTemplate, type Pattern, type UrlTemplate } from '../../../core/sources/url-template.ts';
 import { type ReadyRequest, secretsInHeader } from '../http/call-result.ts';
 import { type HttpCall, keysIn, shownAddress } from '../http/open-http.ts';
-import type { MadeArguments } from '../made-tool.ts';
+import type { BuiltInArguments } from '../built-in-tool.ts';
 import { writtenArguments, type WrittenArguments } from '../written-arguments.ts';
 
 /** Makes the request of a call. The error is a sentence that names the argument, and not its value. */
-export type PrepareRequest = (args: MadeArguments) => Result<ReadyRequest, string>;
+export type PrepareRequest = (args: BuiltInArguments) => Result<ReadyRequest, string>;
 
 /** All of a request that depends on no argument, made once. The error is a sentence. */
 export function prepareRequest(spec: RestToolSpec): Result<PrepareRequest, string> {
@@ -159,7 +159,7 @@ function pathOf({ template }: Plan, written: WrittenArguments): Result<string, s
 function queryOf(
   { template, hasBody, used, queryMapping, taken, lastQuery }: Plan,
   written: WrittenArguments,
-  values: MadeArguments['values'],
+  values: BuiltInArguments['values'],
 ): Result<string, string> {
   const pairs: string[] = [];
   for (const { pattern } of template.query) {
@@ -225,7 +225,7 @@ function headersOf(
 function bodyOf(
   { spec, hasBody, used }: Plan,
   written: WrittenArguments,
-  values: MadeArguments['values'],
+  values: BuiltInArguments['values'],
 ): Result<string | undefined, string> {
   if (!hasBody) return ok(undefined);
   if (spec.bodyType === 'json') return ok(written.without(used));

@@ -8,8 +8,8 @@ import type { FilterRunner } from '../http/filter-processes.ts';
 import { filterFault } from '../http/filter.ts';
 import type { HttpPort } from '../http/open-http.ts';
 import { quotedAnswer } from '../http/answer-result.ts';
-import { definitionText } from '../made-definition.ts';
-import { type MadeDefinition, type MadeResult, type MadeTool, refused } from '../made-tool.ts';
+import { definitionText } from '../built-in-definition.ts';
+import { type BuiltInDefinition, type BuiltInResult, type BuiltInTool, refused } from '../built-in-tool.ts';
 import { checkBy } from '../schema-check.ts';
 import { prepareRequest, secretsOfRest } from './prepare-request.ts';
 
@@ -17,7 +17,7 @@ import { prepareRequest, secretsOfRest } from './prepare-request.ts';
 export function restTool(
   spec: RestToolSpec,
   { http, filters }: { readonly http: HttpPort; readonly filters: FilterRunner },
-): Result<MadeTool, string> {
+): Result<BuiltInTool, string> {
   const fault = spec.filter === undefined ? undefined : filterFault(spec.filter);
   if (fault !== undefined) return err(`The filter is no JMESPath expression: ${fault}.`);
   const filter = spec.filter === undefined ? undefined : { expression: spec.filter, runner: filters };
@@ -30,7 +30,7 @@ export function restTool(
   const { maxBytes, timeoutMs } = spec;
   const chosenBy = chooserOf(spec);
   const secrets = secretsOfRest(spec);
-  const run: MadeTool['run'] = async (args, { signal }) => {
+  const run: BuiltInTool['run'] = async (args, { signal }) => {
     const prepared = prepare.value(args);
     if (!prepared.ok) return refused(prepared.error);
     const request = prepared.value;
@@ -57,7 +57,7 @@ export function restDefinitionText(spec: RestToolSpec): string {
   return definitionText({ definition: definitionOf(spec) });
 }
 
-function definitionOf(spec: RestToolSpec): MadeDefinition {
+function definitionOf(spec: RestToolSpec): BuiltInDefinition {
   const { name, title, description, inputSchema, outputSchema, annotations, method } = spec;
   return {
     name,
@@ -71,7 +71,7 @@ function definitionOf(spec: RestToolSpec): MadeDefinition {
 }
 
 /** An answer that does not fit is no result of this tool (2025-11-25, server/tools#output-schema). */
-function checked(result: MadeResult, check: ReturnType<CompileSchema>, request: string): MadeResult {
+function checked(result: BuiltInResult, check: ReturnType<CompileSchema>, request: string): BuiltInResult {
   if (result.isError === true) return result;
   const { structuredContent: value } = result;
   const fault = value === undefined ? { path: [], reason: 'it is no JSON object' } : faultIn(value, check);

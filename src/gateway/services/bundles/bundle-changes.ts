@@ -3,7 +3,7 @@ import type { BundledEntry, EntryKind } from '../../../core/bundle/bundle.ts';
 import type { BundleItem } from '../../../core/bundle/bundle-items.ts';
 import type { Planned } from '../../../core/bundle/bundle-plan.ts';
 import { withoutSecrets } from '../../../core/bundle/entry-secrets.ts';
-import type { Deed, DeedTarget } from '../../../core/deed.ts';
+import type { AuditEvent, AuditTarget } from '../../../core/audit-event.ts';
 import { gatewayIdOf, serverIdOf, toolIdOf } from '../../../core/hints/hint.ts';
 import type { ToolWord } from '../../../core/hints/tool-word.ts';
 import type { Refusal } from '../../../core/refusal.ts';
@@ -13,7 +13,7 @@ import { LOCAL_SOURCE } from '../../../core/server-spec.ts';
 import type { Commit } from '../../ports/commit.ts';
 import type { EntrySeal, GatewayWord } from '../../ports/gateways.ts';
 import type { StoredWord, Word } from '../../ports/words.ts';
-import { deedOfEquipping, deedOfSaving, type Doing } from '../toolsets/toolset-deeds.ts';
+import { deedOfEquipping, deedOfSaving, type Doing } from '../toolsets/toolset-audit.ts';
 import type { BundleState } from './bundle-state.ts';
 import { ENTRY_WORDS } from './entry-words.ts';
 
@@ -101,7 +101,7 @@ async function wordOf(
     }
     case 'override': {
       const id = toolIdOf(item.value.server, item.value.identity, item.value.name);
-      const former = stored.get(wordKey({ kind: 'tool', id }))?.body as ToolWord | undefined; // the desk of tools wrote it
+      const former = stored.get(wordKey({ kind: 'tool', id }))?.body as ToolWord | undefined; // written by the service of such records
       // What Assay saw of the tool here is no matter of the bundle.
       const { drift, volatility } = former ?? {};
       const seen = { ...(drift !== undefined && { drift }), ...(volatility !== undefined && { volatility }) };
@@ -113,9 +113,9 @@ async function wordOf(
   }
 }
 
-function deedOf({ item, former }: Planned, options: ChangesOptions): Deed | undefined {
+function deedOf({ item, former }: Planned, options: ChangesOptions): AuditEvent | undefined {
   const { doing, state } = options;
-  const tell = (action: string, target: DeedTarget, shown: (one: BundleItem) => unknown): Deed => ({
+  const tell = (action: string, target: AuditTarget, shown: (one: BundleItem) => unknown): AuditEvent => ({
     atMs: doing.atMs,
     subject: doing.by,
     action,
@@ -169,10 +169,10 @@ function shownItem(item: BundleItem, { secretIn }: ChangesOptions): unknown {
 
 const LOCAL_IDENTITY = originIdentityOf({ transport: { kind: 'local', tools: [], modules: [] } });
 
-function gatewayTarget(name: string): DeedTarget {
+function gatewayTarget(name: string): AuditTarget {
   return { kind: 'gateway', id: gatewayIdOf(name), name };
 }
 
-function toolTarget([server, identity, name]: readonly [string, string, string]): DeedTarget {
+function toolTarget([server, identity, name]: readonly [string, string, string]): AuditTarget {
   return { kind: 'tool', id: toolIdOf(server, identity, name), name: `${server}.${name}` };
 }

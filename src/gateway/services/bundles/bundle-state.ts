@@ -28,7 +28,7 @@ export async function stateOf(snapshot: Snapshot, seal: EntrySeal): Promise<Bund
   const opened = async (kind: EntryKind): Promise<readonly BundledEntry[]> => {
     const entries: BundledEntry[] = [];
     for (const { body } of spoken(words.words, ENTRY_WORDS[kind].kind)) {
-      const { name, createdMs, author, ...sealed } = body as GatewayWord; // its desk wrote it
+      const { name, createdMs, author, ...sealed } = body as GatewayWord; // written by the service of such records
       const entry = await seal.open(ENTRY_WORDS[kind].sealNameOf(name), sealed);
       if (!entry.ok) unread.push({ kind, name, reason: entry.error });
       entries.push({ name, entry: entry.ok ? entry.value : NOTHING, withheld: [], createdMs, author });
@@ -39,8 +39,8 @@ export async function stateOf(snapshot: Snapshot, seal: EntrySeal): Promise<Bund
     gateways: await opened('gateway'),
     tools: await opened('tool'),
     functions: await opened('function'),
-    trust: spoken(words.words, 'server').map(({ body }) => body as ServerWord), // the desk of gateways wrote it
-    overrides: spoken(words.words, 'tool').flatMap(({ body }) => saidIn(body as ToolWord)), // the desk of tools wrote it
+    trust: spoken(words.words, 'server').map(({ body }) => body as ServerWord), // written by the service of such records
+    overrides: spoken(words.words, 'tool').flatMap(({ body }) => saidIn(body as ToolWord)), // written by the service of such records
     toolsets: toolsets.changed.map(({ toolset }) => toolset),
     equipped: toolsets.equipped,
     preferences: new Map([...settings].filter(([key, value]) => isStorable(key, value))),

@@ -5,7 +5,7 @@ import { ok } from '../../../core/result.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { select, type Selection } from '../toolsets/selection.ts';
-import { settledIndex, type Desk } from './desk.ts';
+import { settledIndex, type ConfigurationContext } from './context.ts';
 import { NO_INPUT, type JsonObject, type OwnToolSpec, type Told } from './own-tool.ts';
 import { costOf } from './token-cost.ts';
 
@@ -41,7 +41,7 @@ export const ACTIVE: JsonObject = {
   },
 };
 
-export function getActiveTool(desk: Desk): OwnToolSpec {
+export function getActiveTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'get-active-toolset',
     title: 'Show the equipped toolset',
@@ -51,7 +51,7 @@ export function getActiveTool(desk: Desk): OwnToolSpec {
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: NO_INPUT,
     output: { properties: ACTIVE },
-    run: async () => ok(await activeToolset(desk)),
+    run: async () => ok(await activeToolset(context)),
   };
 }
 
@@ -63,25 +63,25 @@ const ABSENT: ReadonlySet<UnservedReason> = new Set([
 ]);
 
 /** The equipped toolset as it is now. */
-export async function activeToolset(desk: Desk): Promise<Told> {
-  const toolset = desk.toolsets.equipped;
+export async function activeToolset(context: ConfigurationContext): Promise<Told> {
+  const toolset = context.toolsets.equipped;
   if (toolset === undefined)
     return {
       text: 'No toolset is equipped; equip-toolset equips a saved one, and build-toolset makes one.',
       structured: { equipped: null },
     };
-  const index = await settledIndex(desk);
-  const showsChanged = desk.settings['toolsets.changed'] === 'show';
-  const selecting = { index, servers: desk.catalog.servers, showsChanged };
+  const index = await settledIndex(context);
+  const showsChanged = context.settings['toolsets.changed'] === 'show';
+  const selecting = { index, servers: context.catalog.servers, showsChanged };
   const unserved = unservedIn(toolset, selecting);
-  return told(toolset, { ...select(toolset, selecting), unserved }, desk);
+  return told(toolset, { ...select(toolset, selecting), unserved }, context);
 }
 
 interface Shown extends Selection {
   readonly unserved: readonly Unserved[];
 }
 
-function told(toolset: Toolset, selection: Shown, { countTokens }: Desk): Told {
+function told(toolset: Toolset, selection: Shown, { countTokens }: ConfigurationContext): Told {
   const { contested, servers, unserved } = selection;
   const entries = selection.entries.filter(({ definition }) => !isWithheld(definition));
   const absent = unserved.flatMap(({ tool, reason }) => (ABSENT.has(reason) ? [tool] : []));

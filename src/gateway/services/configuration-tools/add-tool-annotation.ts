@@ -6,7 +6,7 @@ import { withNotes } from '../../../core/toolset.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import type { Changing } from '../toolsets/toolsets.ts';
 import { TOOL_REF } from './build-toolset.ts';
-import { indexFor, objectionTo, type Desk } from './desk.ts';
+import { indexFor, objectionTo, type ConfigurationContext } from './context.ts';
 import { argumentFault, type OwnToolSpec, type Told } from './own-tool.ts';
 
 interface Wanted {
@@ -14,7 +14,7 @@ interface Wanted {
   readonly note: string;
 }
 
-export function addAnnotationTool(desk: Desk): OwnToolSpec {
+export function addAnnotationTool(context: ConfigurationContext): OwnToolSpec {
   const names = { type: 'array', items: { type: 'string' } };
   return {
     name: 'add-tool-annotation',
@@ -57,7 +57,7 @@ export function addAnnotationTool(desk: Desk): OwnToolSpec {
     },
     run: async ({ toolRef, notes }, subject) => {
       const ref = readToolRef(toolRef, 'arguments.toolRef');
-      return ref.ok ? annotate(desk, { ref: ref.value, notes: notes as readonly Wanted[], subject }) : ref;
+      return ref.ok ? annotate(context, { ref: ref.value, notes: notes as readonly Wanted[], subject }) : ref;
     },
   };
 }
@@ -68,8 +68,11 @@ interface Annotating {
   readonly subject: string;
 }
 
-async function annotate(desk: Desk, { ref, notes, subject }: Annotating): Promise<Result<Told, Refusal>> {
-  const { toolsets, reviewsNotes } = desk;
+async function annotate(
+  context: ConfigurationContext,
+  { ref, notes, subject }: Annotating,
+): Promise<Result<Told, Refusal>> {
+  const { toolsets, reviewsNotes } = context;
   const equipped = toolsets.equipped;
   if (equipped === undefined) return err({ code: 'TOOLSET_NOT_EQUIPPED' });
   for (const [place, { name, note }] of notes.entries()) {
@@ -78,7 +81,7 @@ async function annotate(desk: Desk, { ref, notes, subject }: Annotating): Promis
       argumentFault(`notes.${place}.note`, noteFault(note));
     if (fault !== undefined) return err(fault);
   }
-  const entry = (await indexFor(desk, [ref])).resolve(ref);
+  const entry = (await indexFor(context, [ref])).resolve(ref);
   if (!entry.ok) return entry;
   const tool = nameIn(entry.value);
   const wanted = notes.map(({ name, note }): Note => ({
@@ -86,10 +89,10 @@ async function annotate(desk: Desk, { ref, notes, subject }: Annotating): Promis
     note,
     author: subject,
     by: 'model',
-    writtenMs: desk.nowMs(),
+    writtenMs: context.nowMs(),
     isHeld: reviewsNotes,
   }));
-  const objection = objectionTo(desk, subject);
+  const objection = objectionTo(context, subject);
   const adding: Changing<Addition> = (toolset) => {
     const refusal = objection(toolset);
     if (refusal !== undefined) return err(refusal);

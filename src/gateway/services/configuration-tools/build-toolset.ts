@@ -11,7 +11,7 @@ import {
   withTools,
 } from '../../../core/toolset.ts';
 import { toolOf } from '../toolsets/holding.ts';
-import { indexFor, type Desk } from './desk.ts';
+import { indexFor, type ConfigurationContext } from './context.ts';
 import { argumentFault, type JsonObject, type OwnToolSpec } from './own-tool.ts';
 
 /** How a tool is named, in the words of the tools' input schemas. */
@@ -27,13 +27,13 @@ export const TOOL_REF: JsonObject = {
   },
 };
 
-export function buildTool(desk: Desk): OwnToolSpec {
+export function buildTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'build-toolset',
     title: 'Build a new toolset',
     description:
       'Builds and saves a toolset of tools that list-available-tools shows. A tool that is named by refId is held to its definition as it is now: if that changes, the tool is withheld until an operator accepts it. With "autoEquip": true the toolset is equipped' +
-      (desk.mode.names === undefined ? '.' : ', and Assay returns to normal mode.'),
+      (context.mode.names === undefined ? '.' : ', and Assay returns to normal mode.'),
     // It adds a toolset and replaces none; a second call is refused, as the name is taken.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: {
@@ -66,7 +66,7 @@ export function buildTool(desk: Desk): OwnToolSpec {
     },
     run: async (args, subject) => {
       const wanted = args as unknown as Wanted; // the input schema asks for this shape
-      const built = await buildToolset(desk, wanted, subject);
+      const built = await buildToolset(context, wanted, subject);
       if (!built.ok) return built;
       const { name, tools } = built.value;
       const isEquipped = wanted.autoEquip === true;
@@ -88,10 +88,14 @@ interface Wanted {
   readonly autoEquip?: boolean;
 }
 
-async function buildToolset(desk: Desk, wanted: Wanted, subject: string): Promise<Result<Toolset, Refusal>> {
+async function buildToolset(
+  context: ConfigurationContext,
+  wanted: Wanted,
+  subject: string,
+): Promise<Result<Toolset, Refusal>> {
   const { name, description, autoEquip: equip } = wanted;
   // What it builds it could neither note nor delete afterwards.
-  if (desk.settings['toolsets.modelsMayChange'] === 'none')
+  if (context.settings['toolsets.modelsMayChange'] === 'none')
     return err({ code: 'TOOLSET_PROTECTED', toolset: undefined });
   const wrong =
     argumentFault('name', toolsetNameFault(name)) ??
@@ -103,7 +107,7 @@ async function buildToolset(desk: Desk, wanted: Wanted, subject: string): Promis
     if (!ref.ok) return ref;
     refs.push(ref.value);
   }
-  const index = await indexFor(desk, refs);
+  const index = await indexFor(context, refs);
   const tools: ToolsetTool[] = [];
   for (const ref of refs) {
     const tool = toolOf(index, ref);
@@ -113,5 +117,5 @@ async function buildToolset(desk: Desk, wanted: Wanted, subject: string): Promis
   const maker = { by: 'model', subject } as const;
   const empty = { name, description, maker, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };
   const full = withTools(empty, tools);
-  return full.ok ? desk.toolsets.create(full.value, { by: subject, equip }) : full;
+  return full.ok ? context.toolsets.create(full.value, { by: subject, equip }) : full;
 }

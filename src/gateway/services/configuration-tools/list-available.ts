@@ -5,7 +5,7 @@ import { HINTS, type Hints } from '../../../core/hints/hint.ts';
 import { declaredOf, digestOf } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
-import { settledIndex, type Desk } from './desk.ts';
+import { settledIndex, type ConfigurationContext } from './context.ts';
 import type { JsonObject, OwnToolSpec } from './own-tool.ts';
 import { costOf } from './token-cost.ts';
 
@@ -48,7 +48,7 @@ interface Wish {
   readonly cursor?: string;
 }
 
-export function listAvailableTool(desk: Desk): OwnToolSpec {
+export function listAvailableTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'list-available-tools',
     title: 'List the tools of all servers',
@@ -76,12 +76,12 @@ export function listAvailableTool(desk: Desk): OwnToolSpec {
     output: { properties: OUTPUT, optional: ['nextCursor'] },
     run: async (args) => {
       const wish = args as Wish; // the input schema asks for this shape
-      const index = await settledIndex(desk);
+      const index = await settledIndex(context);
       const wanted = index.entries.map(describe).filter((tool) => isWanted(tool, wish));
       const start =
         wish.cursor === undefined ? 0 : wanted.findIndex(({ key }) => key === keyIn(wish.cursor)) + 1;
       if (wish.cursor !== undefined && start === 0) return err({ code: 'CURSOR_INVALID' });
-      const costs = await costsOf(wanted, desk);
+      const costs = await costsOf(wanted, context);
       const end = start + (wish.limit ?? wanted.length);
       const last = wanted[end - 1];
       const cursor = end < wanted.length && last !== undefined ? { nextCursor: cursorAt(last) } : {};
@@ -120,7 +120,7 @@ const COUNTED_AT_ONCE = 50;
 /** Counts without holding up what else is under way: the first time for ten thousand tools takes a second or more. */
 async function costsOf(
   tools: readonly Described[],
-  { countTokens }: Desk,
+  { countTokens }: ConfigurationContext,
 ): Promise<ReadonlyMap<Entry, number>> {
   const costs = new Map<Entry, number>();
   for (const [place, { entry }] of tools.entries()) {

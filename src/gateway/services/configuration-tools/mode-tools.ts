@@ -1,7 +1,7 @@
 import type { Hints } from '../../../core/hints/hint.ts';
 import { ok } from '../../../core/result.ts';
 import type { SwitchNames } from '../toolsets/mode.ts';
-import type { Desk } from './desk.ts';
+import type { ConfigurationContext } from './context.ts';
 import { NO_INPUT, type OwnToolSpec } from './own-tool.ts';
 import { activeToolset, ACTIVE } from './active-toolset.ts';
 
@@ -16,7 +16,7 @@ const SWITCHING: Hints = {
 
 /** `enter-configuration-mode`, which normal mode shows. */
 export function enterTool(
-  desk: Desk,
+  context: ConfigurationContext,
   names: SwitchNames,
   configurationTools: readonly Pick<OwnToolSpec, 'name' | 'title'>[],
 ): OwnToolSpec {
@@ -33,11 +33,11 @@ export function enterTool(
       properties: { mode: { const: 'configuration' }, tools: { type: 'array', items: { type: 'string' } } },
     },
     refusal: () =>
-      desk.mode.current === 'normal'
+      context.mode.current === 'normal'
         ? undefined
         : { code: 'MODE_DIFFERS', tool: names.enter, mode: 'configuration', switch: names.exit },
     run: () => {
-      desk.mode.set('configuration');
+      context.mode.set('configuration');
       return Promise.resolve(
         ok({
           text: `Assay is in configuration mode. List the tools again; these are there now:\n${list}`,
@@ -49,7 +49,7 @@ export function enterTool(
 }
 
 /** `exit-configuration-mode`, which configuration mode shows. */
-export function exitTool(desk: Desk, names: SwitchNames): OwnToolSpec {
+export function exitTool(context: ConfigurationContext, names: SwitchNames): OwnToolSpec {
   return {
     name: names.exit,
     title: 'Exit configuration mode',
@@ -61,12 +61,12 @@ export function exitTool(desk: Desk, names: SwitchNames): OwnToolSpec {
     inputSchema: NO_INPUT,
     output: { properties: { mode: { const: 'normal' }, ...ACTIVE } },
     refusal: () =>
-      desk.mode.current === 'configuration'
+      context.mode.current === 'configuration'
         ? undefined
         : { code: 'MODE_DIFFERS', tool: names.exit, mode: 'normal', switch: names.enter },
     run: async () => {
-      desk.mode.set('normal');
-      const { text, structured } = await activeToolset(desk);
+      context.mode.set('normal');
+      const { text, structured } = await activeToolset(context);
       return ok({
         text: `Assay is in normal mode. List the tools again. ${text}`,
         structured: { mode: 'normal', ...structured },

@@ -9,7 +9,7 @@ import { memberOf, rawOf } from '../../../protocol/spans.ts';
 import type { OwnCall, OwnTool } from '../../catalog/own-tool.ts';
 import type { Definition } from '../../ports/link.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
-import type { Desk } from './desk.ts';
+import type { ConfigurationContext } from './context.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,7 @@ export const NO_INPUT: JsonObject = { type: 'object', properties: {}, additional
  */
 export function ownTool(
   spec: OwnToolSpec,
-  { toolsets, compile }: Pick<Desk, 'toolsets' | 'compile'>,
+  { toolsets, compile }: Pick<ConfigurationContext, 'toolsets' | 'compile'>,
 ): OwnTool {
   let check: ReturnType<CompileSchema> | undefined;
   const run = async ({ message, subject }: OwnCall): Promise<Result<Told, Refusal>> => {

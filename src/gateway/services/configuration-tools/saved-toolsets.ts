@@ -1,12 +1,12 @@
 import { err, ok } from '../../../core/result.ts';
 import type { Toolset } from '../../../core/toolset.ts';
 import { activeToolset, ACTIVE } from './active-toolset.ts';
-import { objectionTo, type Desk } from './desk.ts';
+import { objectionTo, type ConfigurationContext } from './context.ts';
 import { NO_INPUT, type JsonObject, type OwnToolSpec } from './own-tool.ts';
 
 const NAME: JsonObject = { type: 'string', description: 'Name of a saved toolset' };
 
-export function listSavedTool({ toolsets }: Desk): OwnToolSpec {
+export function listSavedTool({ toolsets }: ConfigurationContext): OwnToolSpec {
   return {
     name: 'list-saved-toolsets',
     title: 'List all saved toolsets',
@@ -65,13 +65,13 @@ function shownToolset(
   };
 }
 
-export function equipTool(desk: Desk): OwnToolSpec {
+export function equipTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'equip-toolset',
     title: 'Equip a saved toolset',
     description:
       'Equips a saved toolset: its tools are what all clients see from then on, also after a restart.' +
-      (desk.mode.names === undefined ? '' : ' Assay returns to normal mode.'),
+      (context.mode.names === undefined ? '' : ' Assay returns to normal mode.'),
     // It changes what clients see; what was equipped stays saved, and equipping it once more changes nothing more.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     inputSchema: {
@@ -82,15 +82,15 @@ export function equipTool(desk: Desk): OwnToolSpec {
     },
     output: { properties: ACTIVE },
     run: async ({ name }, subject) => {
-      const equipped = await desk.toolsets.equip(String(name), subject);
+      const equipped = await context.toolsets.equip(String(name), subject);
       if (!equipped.ok) return equipped;
-      const { text, structured } = await activeToolset(desk);
+      const { text, structured } = await activeToolset(context);
       return ok({ text: `${text}\nList the tools again to see them.`, structured });
     },
   };
 }
 
-export function unequipTool({ toolsets, mode }: Desk): OwnToolSpec {
+export function unequipTool({ toolsets, mode }: ConfigurationContext): OwnToolSpec {
   return {
     name: 'unequip-toolset',
     title: 'Unequip the equipped toolset',
@@ -115,7 +115,7 @@ export function unequipTool({ toolsets, mode }: Desk): OwnToolSpec {
   };
 }
 
-export function deleteTool(desk: Desk): OwnToolSpec {
+export function deleteTool(context: ConfigurationContext): OwnToolSpec {
   return {
     name: 'delete-toolset',
     title: 'Delete a saved toolset',
@@ -143,7 +143,7 @@ export function deleteTool(desk: Desk): OwnToolSpec {
           field: 'arguments.confirm',
           reason: 'it must be true, as the toolset and its notes cannot be had back',
         });
-      const removed = await desk.toolsets.remove(String(name), subject, objectionTo(desk, subject));
+      const removed = await context.toolsets.remove(String(name), subject, objectionTo(context, subject));
       if (!removed.ok) return removed;
       return ok({
         text: `The toolset "${String(name)}" and its notes are deleted.`,

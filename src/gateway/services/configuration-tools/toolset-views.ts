@@ -3,7 +3,7 @@ import type { Toolset } from '../../../core/toolset.ts';
 import { addAnnotationTool } from './add-tool-annotation.ts';
 import { getActiveTool } from './active-toolset.ts';
 import { buildTool } from './build-toolset.ts';
-import type { Desk } from './desk.ts';
+import type { ConfigurationContext } from './context.ts';
 import { listAvailableTool } from './list-available.ts';
 import { enterTool, exitTool } from './mode-tools.ts';
 import { ownTool, type OwnToolSpec } from './own-tool.ts';
@@ -26,7 +26,7 @@ export class ToolsetViews {
   /** The configuration tools, always. */
   readonly menu: View;
   readonly #mode: ProcessMode;
-  readonly #desk: Desk;
+  readonly #context: ConfigurationContext;
   readonly #ofToolsets = new Map<string, View>();
   /** At the endpoint of the menu, which knows no modes. */
   readonly #menuTools: ReadonlyMap<string, OwnTool>;
@@ -34,19 +34,19 @@ export class ToolsetViews {
   readonly #ownTools: ReadonlyMap<string, OwnTool>;
   readonly #endListening: () => void;
 
-  constructor(given: Omit<Desk, 'mode'>) {
+  constructor(given: Omit<ConfigurationContext, 'mode'>) {
     const mode = given.toolsets.equipped === undefined ? 'configuration' : 'normal';
     this.#mode = new ProcessMode(given.settings, mode, () => this.current.refresh());
-    this.#desk = { ...given, mode: this.#mode };
-    const { catalog, toolsets } = this.#desk;
-    const specs = menuOf(this.#desk);
+    this.#context = { ...given, mode: this.#mode };
+    const { catalog, toolsets } = this.#context;
+    const specs = menuOf(this.#context);
     const made = (some: readonly OwnToolSpec[]): readonly OwnTool[] =>
-      some.map((spec) => ownTool(spec, this.#desk));
+      some.map((spec) => ownTool(spec, this.#context));
     const byName = (tools: readonly OwnTool[]): ReadonlyMap<string, OwnTool> =>
       new Map(tools.map((tool) => [tool.key, tool]));
     this.#menuTools = byName(made(specs));
-    const moded = specs.map((spec) => ({ ...spec, refusal: () => outOfMode(this.#desk, spec.name) }));
-    this.#ownTools = byName(made([...moded, ...switchesOf(this.#desk, specs)]));
+    const moded = specs.map((spec) => ({ ...spec, refusal: () => outOfMode(this.#context, spec.name) }));
+    this.#ownTools = byName(made([...moded, ...switchesOf(this.#context, specs)]));
     this.current = catalog.open('equipped', this.#currentChoice());
     this.menu = catalog.open('configuration', this.#menuChoice());
     this.#endListening = toolsets.onChange((change) => this.#follow(change));
@@ -54,12 +54,12 @@ export class ToolsetViews {
 
   /** Of all toolsets. */
   get names(): readonly string[] {
-    return this.#desk.toolsets.all.map(({ name }) => name);
+    return this.#context.toolsets.all.map(({ name }) => name);
   }
 
   /** Undefined: there is no such toolset, or the store was not read yet. */
   of(name: string): View | undefined {
-    const { toolsets, catalog } = this.#desk;
+    const { toolsets, catalog } = this.#context;
     if (toolsets.find(name) === undefined) return undefined;
     const known = this.#ofToolsets.get(name);
     if (known !== undefined) return known;
@@ -76,7 +76,7 @@ export class ToolsetViews {
   }
 
   #follow({ names, isEquipping, isFirst }: ToolsetChange): void {
-    const { toolsets, catalog } = this.#desk;
+    const { toolsets, catalog } = this.#context;
     for (const [name, view] of [...this.#ofToolsets]) {
       if (!names.has(name)) continue;
       view.refresh();
@@ -96,7 +96,7 @@ export class ToolsetViews {
 
   /** What a view of one toolset shows; undefined: the toolset is gone. */
   #choiceOf(toolset: () => Toolset | undefined): OpenChoice {
-    const { catalog, toolsets } = this.#desk;
+    const { catalog, toolsets } = this.#context;
     const servers = (): readonly Server[] => this.#selected(toolset())?.servers ?? [];
     return {
       servers,
@@ -109,7 +109,7 @@ export class ToolsetViews {
   }
 
   #currentChoice(): OpenChoice {
-    const { toolsets, catalog } = this.#desk;
+    const { toolsets, catalog } = this.#context;
     const hasModes = this.#mode.names !== undefined;
     const isMenu = (): boolean => hasModes && this.#mode.current === 'configuration';
     const ofToolset = this.#choiceOf(() => toolsets.equipped);
@@ -148,7 +148,7 @@ export class ToolsetViews {
 
   /** Resolves when it is known which servers these are, and what they list. */
   #settled(servers: () => readonly Server[]): (kind: ListKind) => Promise<void> {
-    const { catalog, toolsets } = this.#desk;
+    const { catalog, toolsets } = this.#context;
     return async (kind) => {
       if (!toolsets.isRecalled) await toolsets.ready();
       await catalog.listed(servers(), kind);
@@ -171,12 +171,14 @@ export class ToolsetViews {
     if (selection === undefined) return new Listing({ kind, entries: [] });
     if (kind === 'tools') return new Listing({ kind, entries: selection.entries });
     const chosen = new Set(selection.servers);
-    const entries = this.#desk.catalog.all.listing(kind).entries.filter(({ server }) => chosen.has(server));
+    const entries = this.#context.catalog.all
+      .listing(kind)
+      .entries.filter(({ server }) => chosen.has(server));
     return new Listing({ kind, entries });
   }
 
   #selected(toolset: Toolset | undefined): Selection | undefined {
-    const { catalog, settings } = this.#desk;
+    const { catalog, settings } = this.#context;
     if (toolset === undefined) return undefined;
     const index = indexOf(catalog.all.listing('tools'));
     const showsChanged = settings['toolsets.changed'] === 'show';
@@ -185,7 +187,7 @@ export class ToolsetViews {
 
   /** A toolset is a boundary: what is not in it is not there, whatever servers have. */
   #absence(name: string, toolset: Toolset | undefined): Refusal | undefined {
-    if (this.#desk.catalog.all.listing('tools').isDisabled(name))
+    if (this.#context.catalog.all.listing('tools').isDisabled(name))
       return { code: 'TOOL_DISABLED', tool: name };
     if (toolset === undefined) return { code: 'TOOLSET_NOT_EQUIPPED' };
     const entry = this.#known(name);
@@ -196,7 +198,7 @@ export class ToolsetViews {
     const ref = nameIn(entry);
     if (selection?.contested.includes(ref) !== true)
       return { code: 'TOOL_NOT_IN_TOOLSET', tool: name, toolset: toolset.name };
-    const named = indexOf(this.#desk.catalog.all.listing('tools')).named(ref);
+    const named = indexOf(this.#context.catalog.all.listing('tools')).named(ref);
     return { code: 'REF_AMBIGUOUS', ref, servers: named.map(({ server }) => server.spec.name) };
   }
 
@@ -208,7 +210,7 @@ export class ToolsetViews {
   }
 
   #known(name: string): Entry | undefined {
-    return this.#desk.catalog.all.listing('tools').find(name);
+    return this.#context.catalog.all.listing('tools').find(name);
   }
 }
 
@@ -216,28 +218,28 @@ const MENU_INSTRUCTIONS =
   'These tools choose what other tools there are. Build a toolset of the tools that list-available-tools shows, or equip a saved one; then list the tools again.';
 
 /** In the order of the document that asked for them. */
-function menuOf(desk: Desk): readonly OwnToolSpec[] {
+function menuOf(context: ConfigurationContext): readonly OwnToolSpec[] {
   return [
-    listAvailableTool(desk),
-    buildTool(desk),
-    listSavedTool(desk),
-    equipTool(desk),
-    deleteTool(desk),
-    unequipTool(desk),
-    getActiveTool(desk),
-    addAnnotationTool(desk),
+    listAvailableTool(context),
+    buildTool(context),
+    listSavedTool(context),
+    equipTool(context),
+    deleteTool(context),
+    unequipTool(context),
+    getActiveTool(context),
+    addAnnotationTool(context),
   ];
 }
 
 /** The tool that leaves the configuration mode, and the one that enters it; none where there are no modes. */
-function switchesOf(desk: Desk, menu: readonly OwnToolSpec[]): readonly OwnToolSpec[] {
-  const { names } = desk.mode;
+function switchesOf(context: ConfigurationContext, menu: readonly OwnToolSpec[]): readonly OwnToolSpec[] {
+  const { names } = context.mode;
   if (names === undefined) return [];
-  const exit = exitTool(desk, names);
-  return [exit, enterTool(desk, names, [...menu, exit])];
+  const exit = exitTool(context, names);
+  return [exit, enterTool(context, names, [...menu, exit])];
 }
 
-function outOfMode({ mode }: Desk, tool: string): Refusal | undefined {
+function outOfMode({ mode }: ConfigurationContext, tool: string): Refusal | undefined {
   return mode.names === undefined || mode.current === 'configuration'
     ? undefined
     : { code: 'MODE_DIFFERS', tool, mode: 'normal', switch: mode.names.enter };

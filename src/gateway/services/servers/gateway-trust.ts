@@ -1,4 +1,4 @@
-import type { Deed } from '../../../core/deed.ts';
+import type { AuditEvent } from '../../../core/audit-event.ts';
 import { gatewayIdOf, type ServerWord } from '../../../core/hints/hint.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import { idsOf } from '../../catalog/tool-claims.ts';
@@ -10,7 +10,7 @@ export function trustWordOf(spec: ServerSpec): { readonly kind: 'server'; readon
   return { kind: 'server', id: idsOf(spec).serverId };
 }
 
-export interface TrustWish {
+export interface TrustInput {
   /** Null: nobody says it; undefined: it stays. */
   readonly trust: boolean | null | undefined;
   readonly subject: string;
@@ -20,7 +20,7 @@ export interface TrustWish {
 export function distrusting(
   options: Parameters<typeof trusting>[0],
   spec: ServerSpec | undefined,
-  wish: TrustWish,
+  wish: TrustInput,
 ): Lowering | undefined {
   const [wanted] = spec === undefined ? [] : trusting(options, spec, wish);
   if (spec === undefined || wanted === undefined) return undefined;
@@ -34,7 +34,7 @@ export function distrusting(
 export function trusting(
   { words, nowMs }: { readonly words: Words; readonly nowMs: () => number },
   spec: ServerSpec,
-  { trust, subject }: TrustWish,
+  { trust, subject }: TrustInput,
 ): readonly WordChange[] {
   const { kind, id } = trustWordOf(spec);
   const former = words.find(kind, id);
@@ -42,7 +42,7 @@ export function trusting(
   if (trust === undefined || (before ?? null) === trust) return [];
   const { identity } = idsOf(spec);
   const body: ServerWord | undefined = trust === null ? undefined : { server: spec.name, identity, trust };
-  const deed: Deed = {
+  const deed: AuditEvent = {
     atMs: nowMs(),
     subject,
     action: 'gateway.trust',

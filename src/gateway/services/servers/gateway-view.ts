@@ -66,7 +66,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
   const servers = new Map<string, Server>(catalog.servers.map((server) => [server.spec.name, server]));
   const registered = new Map(
     words.all('gateway').map(({ body }) => {
-      const word = body as GatewayWord; // the desk of gateways wrote it
+      const word = body as GatewayWord; // written by the service of such records
       return [word.name, word] as const;
     }),
   );

@@ -2,16 +2,16 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Connect, LinkEvents } from '../../ports/link.ts';
 import type { GatewayEntry, Imported } from '../../ports/gateways.ts';
-import type { GatewayDesk } from './gateway-desk.ts';
+import type { ServerService } from './server-service.ts';
 import type { GatewayView } from './gateway-view.ts';
 
 export interface Importing {
-  readonly gateways: GatewayDesk;
+  readonly gateways: ServerService;
   readonly connect: Connect;
   readonly nowMs: () => number;
 }
 
-export interface DocumentWish {
+export interface DocumentInput {
   readonly name: string;
   /** Whether somebody chose the name, so that another document of that name is to be replaced. */
   readonly isNameGiven: boolean;
@@ -26,7 +26,7 @@ export interface DocumentWish {
  */
 export async function importDocument(
   importing: Importing,
-  wish: DocumentWish,
+  wish: DocumentInput,
   subject: string,
 ): Promise<Result<GatewayView, Refusal>> {
   const { gateways, nowMs } = importing;

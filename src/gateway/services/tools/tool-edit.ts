@@ -13,15 +13,15 @@ import type { WordChange } from '../../ports/words.ts';
 import type { Lowering } from '../../catalog/words.ts';
 
 /** What an operator wants of one tool; absent: it stays. Null returns a hint, or the title, to what its server says. */
-export interface ToolWish {
-  readonly annotations?: AnnotationWish | undefined;
+export interface ToolPatch {
+  readonly annotations?: AnnotationPatch | undefined;
   readonly title?: string | null | undefined;
   readonly enabled?: boolean | undefined;
   /** Why, for who reads it later. */
   readonly reason?: string | undefined;
 }
 
-export interface AnnotationWish {
+export interface AnnotationPatch {
   /** Whether what is not named returns to what its server says. */
   readonly replaces: boolean;
   readonly hints: Readonly<Partial<Record<Hint, boolean | null>>>;
@@ -29,7 +29,7 @@ export interface AnnotationWish {
 }
 
 export interface Wishing {
-  readonly wish: ToolWish;
+  readonly wish: ToolPatch;
   /** Who wishes it. */
   readonly author: string;
   readonly nowMs: number;
@@ -40,7 +40,7 @@ export interface Wishing {
 }
 
 /** The word with what is wished; the same word where nothing changes. HINTS_CONTRADICT */
-export function withWish(word: ToolWord, wishing: Wishing): Result<ToolWord, Refusal> {
+export function withPatch(word: ToolWord, wishing: Wishing): Result<ToolWord, Refusal> {
   const { wish, declared } = wishing;
   const overrides = overridesWith(word, wishing);
   // What a server says by itself is no fault of who takes his own words back.
@@ -76,7 +76,7 @@ function contradicts(overrides: ToolWord['overrides'], declared: SaidHints): boo
   return isContradiction(Object.fromEntries(said) as SaidHints); // every hint was visited
 }
 
-function asksForOne({ annotations }: ToolWish): boolean {
+function asksForOne({ annotations }: ToolPatch): boolean {
   return annotations?.hints.readOnlyHint === true || annotations?.hints.destructiveHint === true;
 }
 
@@ -105,7 +105,7 @@ function overrideWith(value: boolean, said: Override | undefined, wishing: Wishi
   return { value, author, atMs, digest, seen: aspects(), ...(reason !== undefined && { reason }) };
 }
 
-function titleWith(word: ToolWord, { title, annotations }: ToolWish): string | undefined {
+function titleWith(word: ToolWord, { title, annotations }: ToolPatch): string | undefined {
   const wished = title === undefined ? annotations?.title : title;
   return wished === undefined ? word.title : (wished ?? undefined);
 }

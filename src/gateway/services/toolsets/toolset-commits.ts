@@ -4,7 +4,7 @@ import { toolsetJson } from '../../../core/toolset-json.ts';
 import { TOOLSET_LIMITS, type Toolset } from '../../../core/toolset.ts';
 import type { Commit, Committed } from '../../ports/commit.ts';
 import type { StoredToolset, ToolsetNews } from '../../ports/toolsets.ts';
-import { deedOfEquipping, deedOfRemoval, deedOfSaving, type Doing } from './toolset-deeds.ts';
+import { deedOfEquipping, deedOfRemoval, deedOfSaving, type Doing } from './toolset-audit.ts';
 
 /** The toolsets as last read. */
 export interface ToolsetState {

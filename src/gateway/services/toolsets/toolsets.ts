@@ -14,7 +14,7 @@ import {
   savingOf,
   type ToolsetState,
 } from './toolset-commits.ts';
-import type { Doing } from './toolset-deeds.ts';
+import type { Doing } from './toolset-audit.ts';
 
 /** What of the toolsets is another than before. */
 export interface ToolsetChange {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MadeCall } from '../../../../src/adapters/sources/made-tool.ts';
+import type { BuiltInCall } from '../../../../src/adapters/sources/built-in-tool.ts';
 import { sleep } from '../../../support/endings.ts';
 import { moduleOf, openedModule, type OpenedModule } from '../../../support/function-modules.ts';
 
@@ -19,7 +19,7 @@ const open = (): OpenedModule => openedModule(moduleOf(TOOLS));
 describe('a call', () => {
   it('that floods with progress sends 20 notes at once and 20 a second after, of which the last is the last', async () => {
     const told: number[] = [];
-    const progress: MadeCall['progress'] = (one) => told.push(one);
+    const progress: BuiltInCall['progress'] = (one) => told.push(one);
     expect(await open().say('progress', { ms: 1_000 }, { progress })).toBe('told');
     expect(told.length).toBeGreaterThan(20);
     expect(told.length).toBeLessThan(50);
@@ -28,7 +28,7 @@ describe('a call', () => {
 
   it('that floods with logs sends as many, and counts the others', async () => {
     const told: (readonly [level: string, data: unknown])[] = [];
-    const log: MadeCall['log'] = (level, data) => told.push([level, data]);
+    const log: BuiltInCall['log'] = (level, data) => told.push([level, data]);
     const startMs = performance.now();
     expect(await open().say('logs', {}, { log })).toBe('told');
     const seconds = Math.ceil((performance.now() - startMs) / 1_000);
@@ -45,7 +45,7 @@ describe('a call', () => {
 
   it('has eight questions open at once, and is refused more', async () => {
     let asked = 0;
-    const ask: MadeCall['ask'] = async () => {
+    const ask: BuiltInCall['ask'] = async () => {
       asked += 1;
       await sleep(100);
       return { ok: true, value: { action: 'decline' } };

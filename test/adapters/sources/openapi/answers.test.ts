@@ -1,13 +1,13 @@
 // What a model gets of the answers of a tool of an OpenAPI document.
 import { describe, expect, it } from 'vitest';
-import type { MadeResult } from '../../../../src/adapters/sources/made-tool.ts';
+import type { BuiltInResult } from '../../../../src/adapters/sources/built-in-tool.ts';
 import { echoWeb } from '../../../support/echo-web.ts';
 import type { Json, JsonObject } from '../../../support/json.ts';
 import { operationOf } from '../../../support/openapi-document.ts';
 import { callTool, textIn, toolsIn } from '../../../support/openapi-source.ts';
 import { serveWeb } from '../../../support/web-server.ts';
 
-async function answered(answer: Json, schema?: JsonObject, status = 200): Promise<MadeResult> {
+async function answered(answer: Json, schema?: JsonObject, status = 200): Promise<BuiltInResult> {
   const web = await echoWeb(answer, status);
   const responses =
     schema === undefined ? {} : { '200': { description: '', content: { 'application/json': { schema } } } };

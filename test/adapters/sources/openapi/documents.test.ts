@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { causeText } from '../../../../src/core/cause-text.ts';
-import type { MadeSource } from '../../../../src/adapters/sources/made-tool.ts';
+import type { BuiltInSource } from '../../../../src/adapters/sources/built-in-tool.ts';
 import type { OpenapiOptions } from '../../../../src/adapters/sources/openapi/open-openapi.ts';
 import { until } from '../../../support/endings.ts';
 import type { Json, JsonObject } from '../../../support/json.ts';
@@ -12,7 +12,7 @@ import { openSource, readBounded, toolsIn, toolsOf } from '../../../support/open
 import { tempDir, writeText } from '../../../support/place.ts';
 import { serveWeb } from '../../../support/web-server.ts';
 
-async function failureOf(source: MadeSource): Promise<string> {
+async function failureOf(source: BuiltInSource): Promise<string> {
   const read = await source.read(AbortSignal.timeout(20_000));
   return read.ok ? `${read.value.tools.length} tools` : causeText(read.error);
 }

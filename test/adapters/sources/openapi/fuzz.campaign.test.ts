@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../src/core/result.ts';
 import type { HttpCall, HttpPort } from '../../../../src/adapters/sources/http/open-http.ts';
-import type { MadeTool } from '../../../../src/adapters/sources/made-tool.ts';
+import type { BuiltInTool } from '../../../../src/adapters/sources/built-in-tool.ts';
 import { rounds } from '../../../support/campaign.ts';
 import { parseJson, type Json } from '../../../support/json.ts';
 import { documentOf } from '../../../support/openapi-document.ts';
@@ -102,7 +102,7 @@ function openNotes(): HttpPort & { readonly calls: HttpCall[] } {
   };
 }
 
-async function readText(text: string, http: HttpPort): Promise<readonly MadeTool[]> {
+async function readText(text: string, http: HttpPort): Promise<readonly BuiltInTool[]> {
   const source = openSource('/api/api.json', {
     http,
     baseUrl: 'https://api.example/base',

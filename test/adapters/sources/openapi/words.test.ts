@@ -1,13 +1,13 @@
 // What tools of an OpenAPI document are called, and what they say of themselves.
 import { describe, expect, it } from 'vitest';
-import type { MadeDefinition } from '../../../../src/adapters/sources/made-tool.ts';
+import type { BuiltInDefinition } from '../../../../src/adapters/sources/built-in-tool.ts';
 import { shortHash } from '../../../../src/core/digest.ts';
 import type { JsonObject } from '../../../support/json.ts';
 import { echoWeb } from '../../../support/echo-web.ts';
 import { documentOf, operationOf } from '../../../support/openapi-document.ts';
 import { toolsIn } from '../../../support/openapi-source.ts';
 
-async function definitionOf(operation: JsonObject, more: JsonObject = {}): Promise<MadeDefinition> {
+async function definitionOf(operation: JsonObject, more: JsonObject = {}): Promise<BuiltInDefinition> {
   const { tools, skipped } = await toolsIn(operationOf(operation, more));
   expect(skipped).toEqual([]);
   return tools[0]!.definition;

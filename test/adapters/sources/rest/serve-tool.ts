@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HttpPort, openHttp } from '../../../../src/adapters/sources/http/open-http.ts';
 import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-processes.ts';
-import type { MadeResult, MadeTool } from '../../../../src/adapters/sources/made-tool.ts';
+import type { BuiltInResult, BuiltInTool } from '../../../../src/adapters/sources/built-in-tool.ts';
 import { restTool } from '../../../../src/adapters/sources/rest/rest-tool.ts';
 import { reachRules } from '../../../../src/core/reach.ts';
 import { readRestTool } from '../../../../src/core/sources/read-rest-tool.ts';
@@ -19,7 +19,7 @@ export interface Echo {
   /** All requests so far. */
   readonly seen: readonly Seen[];
   /** A tool of which the entry is given; `url` is what follows the origin. */
-  tool(entry: Readonly<Record<string, unknown>>): MadeTool;
+  tool(entry: Readonly<Record<string, unknown>>): BuiltInTool;
 }
 
 /** A server that keeps what it is sent, and the tools that send it. */
@@ -35,7 +35,7 @@ export async function serveTool(
   });
   const origin = `http://127.0.0.1:${port}`;
   const http = loopbackHttp();
-  const tool = (entry: Readonly<Record<string, unknown>>): MadeTool =>
+  const tool = (entry: Readonly<Record<string, unknown>>): BuiltInTool =>
     made({ ...entry, url: origin + String(entry['url'] ?? '/') }, http);
   return { origin, seen, tool };
 }
@@ -52,7 +52,7 @@ export const filters: FilterProcesses = new FilterProcesses();
 endLater(() => filters.close());
 
 /** Throws where the entry is no tool. */
-export function made(entry: Readonly<Record<string, unknown>>, http: HttpPort): MadeTool {
+export function made(entry: Readonly<Record<string, unknown>>, http: HttpPort): BuiltInTool {
   const spec = readRestTool('tool', entry);
   if (!spec.ok) throw new Error(JSON.stringify(spec.error));
   const tool = restTool(spec.value, { http, filters });
@@ -61,7 +61,7 @@ export function made(entry: Readonly<Record<string, unknown>>, http: HttpPort): 
 }
 
 /** Calls with arguments as a client wrote them. */
-export function call(tool: MadeTool, text: string, signal?: AbortSignal): Promise<MadeResult> {
+export function call(tool: BuiltInTool, text: string, signal?: AbortSignal): Promise<BuiltInResult> {
   const values = JSON.parse(text) as Readonly<Record<string, unknown>>;
   return tool.run(
     { values, text },
@@ -75,6 +75,6 @@ export function call(tool: MadeTool, text: string, signal?: AbortSignal): Promis
 }
 
 /** What went wrong, or the text. */
-export function shown({ content, isError }: MadeResult): string {
+export function shown({ content, isError }: BuiltInResult): string {
   return `${isError === true ? 'error: ' : ''}${content.map((block) => String(block['text'])).join('|')}`;
 }

@@ -1,0 +1,65 @@
+import type { NeededVariable } from '../../../core/client-configs.ts';
+import { Complaints } from '../complaints.ts';
+import type { Here } from '../entry-fields.ts';
+import { expand } from '../expand.ts';
+import { positionOf } from '../json-tree.ts';
+import { readServer } from '../server-entry.ts';
+import { type EntryHome, translateEntry, valueOf } from './translate-entry.ts';
+import type { SourceEntry } from './sources.ts';
+import type { JsonObject } from '../../../core/json-object.ts';
+
+/** What an entry of a client would be in Assay's config, and whether Assay could run it. */
+export interface CheckedEntry {
+  /** Undefined where it is no object. */
+  readonly value: JsonObject | undefined;
+  readonly leftOut: readonly string[];
+  readonly variables: readonly NeededVariable[];
+  /** Why it cannot run, and where in the client's file that stands. */
+  readonly fault: { readonly reason: string; readonly line: number; readonly column: number } | undefined;
+  readonly line: number;
+  readonly column: number;
+}
+
+export function checkEntry(entry: SourceEntry, home: EntryHome, here: Here): CheckedEntry {
+  const { member, path, text, source, isOff } = entry;
+  const at = positionOf(text, member.keyNode.offset);
+  const bare = { value: undefined, leftOut: [], variables: [], fault: undefined, ...at };
+  if (member.value.type !== 'object')
+    return { ...bare, fault: { reason: 'this is not an object', ...positionOf(text, member.value.offset) } };
+  const { node, leftOut, fault } = translateEntry(member.value, home, isOff);
+  const value = valueOf(node) as JsonObject;
+  const judged = { ...bare, value, leftOut };
+  if (fault !== undefined && value['disabled'] !== true)
+    return { ...judged, fault: { reason: fault.reason, ...positionOf(text, fault.node.offset) } };
+  const missing = missingIn(value, here);
+  const variables = missing.map((name) => {
+    const asked = [...entry.inputs.values()].find(({ variable }) => variable === name);
+    return { name, about: asked?.about };
+  });
+  const translated = { ...member, value: node, path };
+  const tries = standIns(missing).map((env) => {
+    const complaints = new Complaints(source.file, text);
+    readServer(translated, { ...here, env: { ...here.env, ...env } }, complaints);
+    return complaints.problems;
+  });
+  const problem = tries.some((problems) => problems.length === 0) ? undefined : tries[0]?.[0];
+  if (problem === undefined) return { ...judged, variables };
+  const { line, column, key, reason } = problem;
+  return { ...judged, variables, fault: { reason: `${key}: ${reason}`, line, column } };
+}
+
+/** A variable that is to be set later may become a word or an address; with one of them the entry must be good. */
+function standIns(names: readonly string[]): readonly Readonly<Record<string, string>>[] {
+  const each = (value: string): Readonly<Record<string, string>> =>
+    Object.fromEntries(names.map((name) => [name, value]));
+  return names.length === 0 ? [{}] : [each('1'), each('http://127.0.0.1')];
+}
+
+function missingIn(value: unknown, here: Here): readonly string[] {
+  return [...new Set(textsIn(value).flatMap((text) => expand(text, here).missing))];
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}

@@ -1,0 +1,274 @@
+import { dirname, resolve, sep } from 'node:path';
+import type { Refusal } from '../../../core/refusal.ts';
+import type { ConnectReport, ConnectRequest } from '../../../core/client-configs.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { ensureFolder, isFolder } from '../../../platform/files.ts';
+import { expandHome } from '../expand.ts';
+import { withMember, withoutMember, type Edited } from '../json-edit.ts';
+import { membersOf, parseJsonTree } from '../json-tree.ts';
+import { CLIENTS, type Client } from './clients.ts';
+import { hashOf, readRecord, restoreRecord, saveRecord, type ConnectRecord } from './connect-record.ts';
+import { projectFileOf, userFilesOf, type ClientFile, type Machine } from './locate-client.ts';
+import { isAssay, isShortLived, ownEntry, type OwnCommand } from './own-entry.ts';
+import {
+  invalidSettings,
+  readSettings,
+  undisturbed,
+  unwritable,
+  wholeOf,
+  writeSettings,
+  type Disturbed,
+  type SettingsFile,
+} from './settings-file.ts';
+import { valueOf } from './translate-entry.ts';
+import type { JsonObject } from '../../../core/json-object.ts';
+
+/** What connecting needs to know of this process. */
+export interface ConnectSurroundings extends Machine {
+  readonly cwd: string;
+  /** Where Assay keeps what it learns. */
+  readonly assayHome: string;
+  readonly ownCommand: OwnCommand;
+  /** Options that lead the command to the same home and config. */
+  readonly options: readonly string[];
+  readonly tempFolder: string;
+  readonly nowMs: number;
+}
+
+/** A client, and the file of it that is written. */
+export interface Target {
+  readonly client: Client;
+  readonly file: ClientFile;
+  readonly isOfProject: boolean;
+}
+
+/**
+ * Writes an entry for Assay into a client's config file, all else in it untouched, and records how to undo that.
+ * Refused with CLIENT_UNKNOWN, CLIENT_ABSENT, CLIENT_NEEDS_COMMAND, ENTRY_TAKEN, ARGUMENTS_INVALID, CONFIG_UNREADABLE,
+ * CONFIG_INVALID and FILE_UNWRITABLE; then the client's file is as it was.
+ */
+export async function connectClient(
+  request: ConnectRequest,
+  around: ConnectSurroundings,
+): Promise<Result<ConnectReport, Refusal>> {
+  return undisturbed(() => connectOnce(request, around));
+}
+
+async function connectOnce(
+  request: ConnectRequest,
+  around: ConnectSurroundings,
+): Promise<Result<ConnectReport, Refusal | Disturbed>> {
+  const opened = await open(request, around);
+  if (!opened.ok) return opened;
+  const { target, settings } = opened.value;
+  const { client, file } = target;
+  const { name } = request;
+  const entry = ownEntry({ ...around, client, urlKey: file.urlKey, url: request.url });
+  const entries = entriesIn(settings.text, client.key);
+  const former = entries.find(([key]) => key === name)?.[1];
+  const report = reportOf(target, entries, { request, around });
+  if (JSON.stringify(former) === JSON.stringify(entry)) return ok({ ...report, change: 'same' });
+  const key = { assayHome: around.assayHome, client: client.id, path: file.path };
+  const record = await readRecord(key);
+  const isOurs = former === undefined || isOwn(former, record?.entries.get(name), around.ownCommand);
+  if (!isOurs && !request.force) return err({ code: 'ENTRY_TAKEN', name, path: file.path });
+  const edited = withMember(settings.text, [client.key, name], entry);
+  if (!edited.ok) return err(invalidSettings(file.path, settings.text, edited.error));
+  const done = ok({ ...report, preview: previewOf(edited.value, settings.isNew, name) });
+  if (request.dryRun) return done;
+  const kept = formerOf(record, settings, { client, around });
+  const saved = await saveRecord(
+    {
+      client: client.id,
+      path: file.path,
+      entries: new Map([...kept.entries, [name, entry]]),
+      former: kept.former,
+      written: hashOf({ ...settings, text: edited.value.text }),
+      savedMs: around.nowMs,
+    },
+    around.assayHome,
+  );
+  const put = saved.ok ? await write(settings, edited.value.text) : saved;
+  if (put.ok) return done;
+  if (put.error.code === 'DISTURBED') await restoreRecord(key, record);
+  return put;
+}
+
+/** The files that a request may mean, the one first that the client reads today. */
+export function targetsOf(
+  { client: id, project }: { readonly client: string; readonly project: string | undefined },
+  around: ConnectSurroundings,
+): Result<readonly Target[], Refusal> {
+  const client = CLIENTS.find((one) => one.id === id);
+  if (client === undefined)
+    return err({ code: 'CLIENT_UNKNOWN', name: id, known: CLIENTS.map((one) => one.id) });
+  if (project === undefined)
+    return ok(userFilesOf(client, around).map((file) => ({ client, file, isOfProject: false })));
+  const folder = resolve(around.cwd, expandHome(project, around.home));
+  const file = projectFileOf(client, folder, around.platform);
+  return file === undefined
+    ? err({ code: 'ARGUMENTS_INVALID', reason: `${client.label} keeps no servers for single projects` })
+    : ok([{ client, file, isOfProject: true }]);
+}
+
+interface Opened {
+  readonly target: Target;
+  readonly settings: SettingsFile;
+}
+
+async function open(request: ConnectRequest, around: ConnectSurroundings): Promise<Result<Opened, Refusal>> {
+  const targets = targetsOf(request, around);
+  if (!targets.ok) return targets;
+  const target = await pick(targets.value);
+  const { client, file } = target;
+  const fault = faultOf(request);
+  if (fault !== undefined) return err({ code: 'ARGUMENTS_INVALID', reason: fault });
+  if (request.url !== undefined && file.urlKey === undefined)
+    return err({ code: 'CLIENT_NEEDS_COMMAND', client: client.label });
+  const present = await readSettings(file.path);
+  if (!present.ok) return present;
+  if (present.value !== undefined) return ok({ target, settings: present.value });
+  const isThere = await isFolder(file.sign);
+  const isAllowed = isThere || (request.force && !target.isOfProject);
+  return isAllowed ? ok({ target, settings: emptyFile(target) }) : err(absent(target));
+}
+
+async function pick(targets: readonly Target[]): Promise<Target> {
+  for (const target of targets) if (await isFolder(target.file.sign)) return target;
+  const last = targets.at(-1);
+  if (last === undefined) throw new Error('a client without a place for its config');
+  return last;
+}
+
+const NAME = /^[\w.-]{1,64}$/;
+
+function faultOf({ name, url: text }: ConnectRequest): string | undefined {
+  if (!NAME.test(name)) return 'a name has 1 to 64 letters, digits, dots, hyphens and underscores';
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  const isFit = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return isFit
+    ? undefined
+    : '--http takes an address that starts with http:// or https://, without credentials';
+}
+
+function absent({ client, file, isOfProject }: Target): Refusal {
+  return isOfProject
+    ? { code: 'ARGUMENTS_INVALID', reason: `there is no folder ${JSON.stringify(file.sign)}` }
+    : { code: 'CLIENT_ABSENT', client: client.label, folder: file.sign };
+}
+
+/** What a user's own file holds may be secret; a file of a project is shared. */
+function emptyFile({ file, isOfProject }: Target): SettingsFile {
+  return { path: file.path, text: '', mark: '', mode: isOfProject ? 0o644 : 0o600, isNew: true };
+}
+
+/** Names and entries of a text that may be no JSON, which is refused where it is edited. */
+function entriesIn(text: string, key: string): readonly (readonly [string, JsonObject])[] {
+  const tree = text.trim() === '' ? undefined : parseJsonTree(text);
+  if (!tree?.ok) return [];
+  const servers = membersOf(tree.value).find((member) => member.key === key)?.value;
+  return (servers?.type === 'object' ? membersOf(servers) : []).map(({ key: name, value }) => [
+    name,
+    value.type === 'object' ? (valueOf(value) as JsonObject) : {},
+  ]);
+}
+
+/** Whether an entry is what Assay wrote, also where somebody added to it: under its name may stand another by now. */
+function isOwn(present: JsonObject, written: JsonObject | undefined, ownCommand: OwnCommand): boolean {
+  const address = addressOf(written ?? {});
+  return isAssay(present, ownCommand) || (address !== undefined && addressOf(present) === address);
+}
+
+function addressOf(entry: JsonObject): unknown {
+  return entry['url'] ?? entry['serverUrl'];
+}
+
+/** A text without the entries that Assay wrote into it. */
+export function withoutOwn(
+  text: string,
+  { entries }: ConnectRecord,
+  { client, around }: { readonly client: Client; readonly around: ConnectSurroundings },
+): string {
+  const own = entriesIn(text, client.key).filter(
+    ([name, entry]) => entries.has(name) && isOwn(entry, entries.get(name), around.ownCommand),
+  );
+  return own.reduce((rest, [name]) => withoutMember(rest, [client.key, name]) ?? rest, text);
+}
+
+/**
+ * What an undo is to bring back: the file before Assay's first entry. Where somebody edited it after that, it is the file
+ * as it is now, without Assay's entries.
+ */
+function formerOf(
+  record: ConnectRecord | undefined,
+  present: SettingsFile,
+  whose: { readonly client: Client; readonly around: ConnectSurroundings },
+): Pick<ConnectRecord, 'former' | 'entries'> {
+  if (present.isNew) return { former: undefined, entries: new Map() };
+  if (record?.written === hashOf(present)) return record;
+  const text = record === undefined ? present.text : withoutOwn(present.text, record, whose);
+  return { former: present.mark + text, entries: new Map() };
+}
+
+interface Asked {
+  readonly request: ConnectRequest;
+  readonly around: ConnectSurroundings;
+}
+
+function reportOf(
+  target: Target,
+  entries: readonly (readonly [string, JsonObject])[],
+  { request, around }: Asked,
+): ConnectReport {
+  const others = entries.filter(([name]) => name !== request.name);
+  const isItself = ([, value]: readonly [string, JsonObject]): boolean => isAssay(value, around.ownCommand);
+  const twins = others
+    .filter(isItself)
+    .map(
+      ([name]) =>
+        `the file has Assay already, as ${JSON.stringify(name)}: the client will see each tool twice`,
+    );
+  return {
+    client: target.client.label,
+    path: target.file.path,
+    change: 'connected',
+    isDryRun: request.dryRun,
+    names: [request.name],
+    preview: [],
+    warnings: [...twins, ...(request.url === undefined ? warningsOf(around) : [])],
+    others: others.filter((one) => !isItself(one)).map(([name]) => name),
+    next: nextOf(target, request),
+  };
+}
+
+/** Only what is Assay's own is shown: the lines around it may hold secrets of others. */
+function previewOf({ line, lines, isReplaced }: Edited, isNew: boolean, name: string): readonly string[] {
+  const width = String(line + lines.length).length;
+  const added = lines.map((text, index) => `+ ${String(line + index).padStart(width)}  ${text}`);
+  if (isReplaced) return [`- the entry ${JSON.stringify(name)} that is there now`, ...added];
+  return isNew ? ['(a new file)', ...added] : added;
+}
+
+function warningsOf({ ownCommand, tempFolder }: ConnectSurroundings): readonly string[] {
+  const main = ownCommand.at(-1) ?? '';
+  if (isShortLived(ownCommand))
+    return [
+      'this Assay runs from the cache of npx, which is emptied at times: the entry starts it with npx as well. Install it to start faster: npm install --global assay-mcp',
+    ];
+  return main.startsWith(`${tempFolder}${sep}`)
+    ? [
+        `this Assay lies in a temporary folder, ${main}: the entry ends with it. Install it and connect again.`,
+      ]
+    : [];
+}
+
+function nextOf({ client }: Target, { url }: ConnectRequest): string {
+  return url === undefined ? client.next : `${client.next} \`assay serve\` must run at ${url}.`;
+}
+
+async function write(settings: SettingsFile, text: string): Promise<Result<undefined, Refusal | Disturbed>> {
+  const folder = await ensureFolder(dirname(settings.path));
+  if (!folder.ok) return err(unwritable(dirname(settings.path), folder.error.reason));
+  return writeSettings(settings, wholeOf({ ...settings, text }));
+}

@@ -1,0 +1,278 @@
+import { dirname, resolve } from 'node:path';
+import type { Refusal } from '../../../core/refusal.ts';
+import { maskedArgs, maskedUrl, secretsAmong } from '../../../core/masked.ts';
+import type {
+  ImportOutcome,
+  FoundServer,
+  ImportReport,
+  ImportRequest,
+} from '../../../core/client-configs.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { ensureFolder, removeFile, writeAtomically } from '../../../platform/files.ts';
+import { expandHome } from '../expand.ts';
+import { withMember } from '../json-edit.ts';
+import { membersOf, parseJsonTree } from '../json-tree.ts';
+import { CLIENTS } from './clients.ts';
+import { checkEntry, type CheckedEntry } from './check-entry.ts';
+import { pathsOf, type Machine } from './locate-client.ts';
+import { isAssay, type OwnCommand } from './own-entry.ts';
+import {
+  readSources,
+  sourceOfFile,
+  sourcesOf,
+  type ReadSources,
+  type Source,
+  type SourceEntry,
+} from './sources.ts';
+import {
+  invalidSettings,
+  readSettings,
+  undisturbed,
+  unwritable,
+  wholeOf,
+  writeSettings,
+  type Disturbed,
+  type SettingsFile,
+} from './settings-file.ts';
+import { valueOf } from './translate-entry.ts';
+
+/** What an import needs to know of this process. */
+export interface ImportSurroundings extends Machine {
+  readonly cwd: string;
+  /** Assay's own config file, absolute. */
+  readonly configPath: string;
+  readonly ownCommand: OwnCommand;
+  readonly nowMs: number;
+}
+
+/**
+ * Copies the servers of another client into Assay's config file. What is there stays unless `overwrite` says otherwise;
+ * an entry that leads to Assay itself and one that could not run are skipped. Refused with CLIENT_UNKNOWN,
+ * NOTHING_FOUND, CONFIG_UNREADABLE, CONFIG_INVALID, ARGUMENTS_INVALID and FILE_UNWRITABLE; then nothing was written.
+ */
+export async function importServers(
+  request: ImportRequest,
+  around: ImportSurroundings,
+): Promise<Result<ImportReport, Refusal>> {
+  const sources = await sourcesFor(request, around);
+  if (!sources.ok) return sources;
+  const read = await readSources(sources.value, around.platform);
+  if (!read.ok) return read;
+  const { entries, elsewhere } = read.value;
+  if (entries.length === 0) return err(nothingFound(sources.value, elsewhere));
+  return undisturbed(() => copyOnce(read.value, { request, around }));
+}
+
+async function copyOnce(
+  { files, entries, elsewhere }: ReadSources,
+  { request, around }: Planning,
+): Promise<Result<ImportReport, Refusal | Disturbed>> {
+  const own = await readSettings(around.configPath);
+  if (!own.ok) return own;
+  const plan = planFor(entries, own.value, { request, around });
+  if (!plan.ok) return plan;
+  const { servers, text } = plan.value;
+  const isDryRun = request.dryRun;
+  const report = {
+    sources: files,
+    target: around.configPath,
+    backup: undefined,
+    isDryRun,
+    servers,
+    elsewhere,
+  };
+  if (isDryRun || text === own.value?.text) return ok(report);
+  const backup = await save(own.value, text, around);
+  return backup.ok ? ok({ ...report, backup: backup.value }) : backup;
+}
+
+async function sourcesFor(
+  { from, project: given }: ImportRequest,
+  around: ImportSurroundings,
+): Promise<Result<readonly Source[], Refusal>> {
+  const at = (path: string): string => resolve(around.cwd, expandHome(path, around.home));
+  const project = given === undefined ? undefined : at(given);
+  const client = CLIENTS.find(({ id }) => id === from);
+  if (client !== undefined) {
+    const isFit = project === undefined || client.projectFile !== undefined;
+    return isFit
+      ? ok(sourcesOf(client, project, around))
+      : err({ code: 'ARGUMENTS_INVALID', reason: `${client.label} keeps no servers for single projects` });
+  }
+  const file = at(from);
+  const there = await readSettings(file);
+  if (!there.ok) return there;
+  // A word alone may be a client that Assay does not know, or one that was mistyped.
+  if (there.value === undefined && !/[\\/.]/.test(from))
+    return err({ code: 'CLIENT_UNKNOWN', name: from, known: CLIENTS.map(({ id }) => id) });
+  return ok([sourceOfFile(file, project, around.platform)]);
+}
+
+function nothingFound(sources: readonly Source[], elsewhere: readonly string[]): Refusal {
+  const files = [...new Set(sources.map(({ file }) => file))];
+  return { code: 'NOTHING_FOUND', places: files, projects: elsewhere };
+}
+
+interface Planning {
+  readonly request: ImportRequest;
+  readonly around: ImportSurroundings;
+}
+
+interface Plan {
+  readonly servers: readonly FoundServer[];
+  /** The config file as it is to be. */
+  readonly text: string;
+}
+
+function planFor(
+  entries: readonly SourceEntry[],
+  own: SettingsFile | undefined,
+  { request, around }: Planning,
+): Result<Plan, Refusal> {
+  let text = own?.text ?? '';
+  const present = presentIn(text, around.configPath);
+  if (!present.ok) return present;
+  const { names, key } = present.value;
+  const servers: FoundServer[] = [];
+  for (const entry of entries) {
+    const name = entry.member.key;
+    const judged = judge(entry, around);
+    const there = names.get(name);
+    const verdict = verdictOn(judged, there?.value, { request, around });
+    if (verdict.fate === 'copied' || verdict.fate === 'replaced') {
+      const path = there?.path ?? [key, name];
+      const edited = withMember(text, path, judged.value);
+      if (!edited.ok) return err(invalidSettings(around.configPath, text, edited.error));
+      text = edited.value.text;
+      names.set(name, { value: judged.value, path });
+    }
+    servers.push(foundServer(entry, judged, verdict));
+  }
+  return ok({ servers, text });
+}
+
+interface Present {
+  /** By name, with the path of each. */
+  readonly names: Map<string, { readonly value: unknown; readonly path: readonly string[] }>;
+  /** Where new ones belong. */
+  readonly key: string;
+}
+
+function presentIn(text: string, path: string): Result<Present, Refusal> {
+  const names: Present['names'] = new Map();
+  if (text.trim() === '') return ok({ names, key: 'mcpServers' });
+  const tree = parseJsonTree(text);
+  if (!tree.ok) return err(invalidSettings(path, text, tree.error));
+  const groups = membersOf(tree.value).filter(({ key }) => key === 'mcpServers' || key === 'servers');
+  for (const { key, value } of groups)
+    for (const member of value.type === 'object' ? membersOf(value) : [])
+      if (!names.has(member.key))
+        names.set(member.key, { value: valueOf(member.value), path: [key, member.key] });
+  const isVsCodeWay = groups.length > 0 && groups.every(({ key }) => key === 'servers');
+  return ok({ names, key: isVsCodeWay ? 'servers' : 'mcpServers' });
+}
+
+function judge(entry: SourceEntry, around: ImportSurroundings): CheckedEntry {
+  const { base, project } = entry.source;
+  const { env, cwd, home } = around;
+  const paths = pathsOf(around.platform);
+  const here = { env, cwd, home, configDir: dirname(around.configPath) };
+  return checkEntry(entry, { paths, home, base, project, inputs: entry.inputs }, here);
+}
+
+interface Verdict {
+  readonly fate: ImportOutcome;
+  readonly reason: string | undefined;
+}
+
+function verdictOn(judged: CheckedEntry, present: unknown, { request, around }: Planning): Verdict {
+  if (judged.value !== undefined && isAssay(judged.value, around.ownCommand))
+    return { fate: 'skipped', reason: 'this is Assay itself' };
+  if (judged.fault !== undefined) return { fate: 'skipped', reason: judged.fault.reason };
+  if (present === undefined) return { fate: 'copied', reason: undefined };
+  if (sameServer(judged.value, present)) return { fate: 'same', reason: undefined };
+  return request.overwrite
+    ? { fate: 'replaced', reason: undefined }
+    : { fate: 'kept', reason: 'another server has this name; --overwrite replaces it' };
+}
+
+/** Keys that make a server what it is; what Assay's user set beside them does not make it another one. */
+const MAKING: readonly string[] = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
+
+function sameServer(one: unknown, other: unknown): boolean {
+  return making(one) === making(other);
+}
+
+function making(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return canonical(Object.entries(value).filter(([key]) => MAKING.includes(key)));
+}
+
+/** JSON in which the order of members does not show. An empty list or object is as good as none. */
+function canonical(entries: readonly (readonly [string, unknown])[]): string {
+  const sorted = entries
+    .filter(([, value]) => !(typeof value === 'object' && value !== null && Object.keys(value).length === 0))
+    .map(([key, value]): readonly [string, unknown] => {
+      const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+      return [key, isRecord ? canonical(Object.entries(value)) : value];
+    })
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(sorted);
+}
+
+function foundServer(entry: SourceEntry, judged: CheckedEntry, { fate, reason }: Verdict): FoundServer {
+  const { value, leftOut, variables, fault, line, column } = judged;
+  const at = fate === 'skipped' && fault !== undefined ? fault : { line, column };
+  const isDisabled = value?.['disabled'] === true;
+  const isCopied = fate === 'copied' || fate === 'replaced';
+  return {
+    name: entry.member.key,
+    ...shownOf(value),
+    fate,
+    reason,
+    isDisabled,
+    file: entry.source.file,
+    line: at.line,
+    column: at.column,
+    variables: fate === 'skipped' ? [] : variables,
+    leftOut: isCopied ? leftOut : [],
+  };
+}
+
+function shownOf(value: CheckedEntry['value']): Pick<FoundServer, 'kind' | 'what'> {
+  const { type, command, args, url, env, headers } = value ?? {};
+  if (typeof command === 'string') {
+    const words = Array.isArray(args) ? args.filter((arg) => typeof arg === 'string') : [];
+    const secrets = [env, headers].flatMap((named) => secretsAmong(textsOf(named)));
+    return { kind: 'stdio', what: maskedArgs([command, ...words], secrets).join(' ') };
+  }
+  if (typeof url === 'string') return { kind: type === 'sse' ? 'sse' : 'http', what: maskedUrl(url) };
+  return { kind: 'unknown', what: '' };
+}
+
+function textsOf(named: unknown): readonly (readonly [string, string])[] {
+  const entries = typeof named === 'object' && named !== null ? Object.entries(named) : [];
+  return entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
+}
+
+/** Gives the path of the backup. A new file is for this user alone: entries hold secrets. */
+async function save(
+  own: SettingsFile | undefined,
+  text: string,
+  { configPath, nowMs }: ImportSurroundings,
+): Promise<Result<string | undefined, Refusal | Disturbed>> {
+  if (own === undefined) {
+    const folder = await ensureFolder(dirname(configPath));
+    if (!folder.ok) return err(unwritable(dirname(configPath), folder.error.reason));
+  }
+  const backup = own && `${configPath}.assay-backup-${new Date(nowMs).toISOString().replaceAll(':', '-')}`;
+  if (own !== undefined && backup !== undefined) {
+    const kept = await writeAtomically(backup, wholeOf(own), own.mode);
+    if (!kept.ok) return err(unwritable(backup, kept.error.reason));
+  }
+  const file = own ?? { path: configPath, text: '', mark: '', mode: 0o600, isNew: true };
+  const written = await writeSettings(file, wholeOf({ ...file, text }));
+  if (written.ok) return ok(backup);
+  if (backup !== undefined) await removeFile(backup);
+  return written;
+}

@@ -1,0 +1,175 @@
+import type { Cause } from '../../core/cause.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import type { Ask, Link, LinkEvents, Log, Reply, Skipped } from '../../gateway/ports/link.ts';
+import { NEWEST_LEGACY_VERSION } from '../../protocol/eras.ts';
+import { readServerMessage } from '../../protocol/message.ts';
+import { memberOf, textOf } from '../../protocol/spans.ts';
+import { definitionText } from './built-in-definition.ts';
+import { BuiltInRun } from './built-in-run.ts';
+import type { BuiltInSource, BuiltInTool, BuiltInTools } from './built-in-tool.ts';
+
+export interface BuiltInLinkOptions {
+  readonly server: string;
+  readonly source: BuiltInSource;
+  /** What the source was read to have when the link was opened. */
+  readonly first: BuiltInTools;
+  readonly events: LinkEvents;
+  /** Told of what the source has that cannot be used. */
+  readonly log: Log;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
+  /** Lets the source follow another entry. */
+  readonly adopt?: ((spec: ServerSpec) => void) | undefined;
+}
+
+const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
+
+/** A link to tools that Assay makes itself: it answers as a server would. */
+export class BuiltInLink implements Link {
+  readonly era = 'legacy';
+  readonly version: string = NEWEST_LEGACY_VERSION;
+  readonly capabilities = { tools: { listChanged: true }, logging: {} };
+  readonly instructions = undefined;
+  readonly tiesQuestions = true;
+  readonly asksCallers = true;
+  readonly #options: BuiltInLinkOptions;
+  readonly #runs = new Set<BuiltInRun>();
+  readonly #endListening: () => void;
+  /** Given to the first list, so that nothing is read twice at a start. */
+  #unread: BuiltInTools | undefined;
+  #tools: ReadonlyMap<string, BuiltInTool>;
+  #skipped: readonly Skipped[];
+  #ending: Cause | undefined;
+
+  constructor(options: BuiltInLinkOptions) {
+    const { source, first, events } = options;
+    this.#options = options;
+    this.#unread = first;
+    this.#tools = byName(first);
+    this.#skipped = [];
+    this.#skip(first.skipped);
+    const ends = [source.onChange(() => events.changed('tools')), source.onDrain?.(() => events.drained())];
+    this.#endListening = () => ends.forEach((end) => end?.());
+  }
+
+  get untakenBytes(): number {
+    return this.#options.source.untakenBytes ?? 0;
+  }
+
+  get skipped(): readonly Skipped[] {
+    return this.#skipped;
+  }
+
+  async ask(ask: Ask): Promise<Result<Reply, Refusal>> {
+    const { server } = this.#options;
+    if (ask.cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
+    if (this.#ending !== undefined) return err({ code: 'SERVER_ENDED', server, cause: this.#ending });
+    const { method } = ask.message;
+    if (method === 'tools/call') return this.#call(ask);
+    if (method === 'tools/list') return this.#list(ask);
+    if (method === 'ping' || method === 'logging/setLevel') return replyOf({ result: '{}' }, server);
+    return errorOf(
+      { code: METHOD_NOT_FOUND, message: `${server} is no MCP server and has tools alone` },
+      server,
+    );
+  }
+
+  adopt(spec: ServerSpec): void {
+    this.#options.adopt?.(spec);
+  }
+
+  /** What a client says beside its calls is nothing to tools; who cancels says so by the cancellation of the call. */
+  say(): void {
+    return;
+  }
+
+  async close(cause: Cause): Promise<void> {
+    this.#ending ??= cause;
+    this.#endListening();
+    for (const run of this.#runs) run.end({ code: 'SERVER_ENDED', server: this.#options.server, cause });
+    await this.#options.source.close();
+  }
+
+  async #list({ timeoutMs }: Ask): Promise<Result<Reply, Refusal>> {
+    const { source, server } = this.#options;
+    const unread = this.#unread;
+    this.#unread = undefined;
+    const limit = Number.isFinite(timeoutMs) ? AbortSignal.timeout(timeoutMs) : new AbortController().signal;
+    const read = unread === undefined ? await source.read(limit) : ok(unread);
+    if (!read.ok) return err({ code: 'SERVER_UNAVAILABLE', server, cause: read.error });
+    this.#tools = byName(read.value);
+    this.#skip(read.value.skipped);
+    return replyOf(
+      { result: `{"tools":[${[...this.#tools.values()].map(definitionText).join(',')}]}` },
+      server,
+    );
+  }
+
+  /** Who reads no page learns of each once. */
+  #skip(skipped: readonly Skipped[]): void {
+    const { server, log, mask } = this.#options;
+    const told = new Set(this.#skipped.map((one) => JSON.stringify(one)));
+    this.#skipped = skipped;
+    for (const one of skipped)
+      if (!told.has(JSON.stringify(one)))
+        log.warn(`${JSON.stringify(one.what)} cannot be used: ${mask(one.why)}`, {
+          server,
+          code: 'TOOL_UNUSABLE',
+        });
+  }
+
+  async #call(ask: Ask): Promise<Result<Reply, Refusal>> {
+    const { server, mask } = this.#options;
+    const { bytes, params } = ask.message;
+    const name = ask.name ?? textOf(bytes, memberOf(params, 'name')) ?? '';
+    const tool = this.#tools.get(name);
+    if (tool === undefined)
+      return errorOf(
+        { code: INVALID_PARAMS, message: `there is no tool ${JSON.stringify(name)} any more` },
+        server,
+      );
+    const run = new BuiltInRun({ server, tool, ask, mask });
+    this.#runs.add(run);
+    try {
+      const done = await run.done;
+      return done.ok ? replyOf({ result: done.value }, server) : done;
+    } finally {
+      this.#runs.delete(run);
+    }
+  }
+}
+
+/** In the order of their source; the first of a name has it. */
+function byName({ tools }: BuiltInTools): ReadonlyMap<string, BuiltInTool> {
+  const named = new Map<string, BuiltInTool>();
+  for (const tool of tools) if (!named.has(tool.definition.name)) named.set(tool.definition.name, tool);
+  return named;
+}
+
+interface ReplyError {
+  readonly code: number;
+  readonly message: string;
+}
+
+function errorOf(error: ReplyError, server: string): Result<Reply, Refusal> {
+  return replyOf({ error: JSON.stringify(error) }, server);
+}
+
+/** JSON text of the result or of the error. */
+function replyOf(
+  outcome: { readonly result: string } | { readonly error: string },
+  server: string,
+): Result<Reply, Refusal> {
+  const [member, text] = 'result' in outcome ? ['result', outcome.result] : ['error', outcome.error];
+  const message = readServerMessage(Buffer.from(`{"jsonrpc":"2.0","id":0,"${member}":${text}}`));
+  if (message.kind !== 'response')
+    return err({
+      code: 'SERVER_UNAVAILABLE',
+      server,
+      cause: { code: 'RESPONSE_INVALID', reason: 'its result is not JSON' },
+    });
+  return ok({ message, era: 'legacy' });
+}

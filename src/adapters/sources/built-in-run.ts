@@ -1,0 +1,243 @@
+import { isSevereEnough } from '../../core/log-levels.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
+import type { Ask, QuestionAnswer } from '../../gateway/ports/link.ts';
+import { isParsable, ownRequest, readServerMessage, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
+import { notificationText } from '../../protocol/reply.ts';
+import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { progressTokenOf } from '../../protocol/translate.ts';
+import { checkBy } from './schema-check.ts';
+import type { BuiltInArguments, BuiltInCall, BuiltInResult, BuiltInTool } from './built-in-tool.ts';
+
+export interface BuiltInRunOptions {
+  readonly server: string;
+  readonly tool: BuiltInTool;
+  readonly ask: Ask;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
+}
+
+/** One call of a tool that Assay makes itself: its arguments, its time limit, its end. Only the first end counts. */
+export class BuiltInRun {
+  /** JSON text of the result. */
+  readonly done: Promise<Result<string, Refusal>>;
+  readonly #options: BuiltInRunOptions;
+  readonly #timer: NodeJS.Timeout | undefined;
+  /** From when on, in ms, progress no longer starts the time limit anew. */
+  #progressEndsMs: number;
+  readonly #progressMs: number;
+  readonly #ending = new AbortController();
+  #settle: (outcome: Result<string, Refusal>) => void = () => undefined;
+  #isOver = false;
+  /** It told progress for longer than that may last. */
+  #isOverdue = false;
+  /** Questions that its client has not answered. */
+  #asking = 0;
+  readonly #onCancel = (): void => this.end({ code: 'CANCELLED' });
+
+  constructor(options: BuiltInRunOptions) {
+    this.#options = options;
+    const { ask, tool } = options;
+    const limitMs = Math.min(tool.timeoutMs ?? ask.timeoutMs, LONGEST_MS);
+    this.done = new Promise((resolve) => (this.#settle = resolve));
+    this.#timer = setTimeout(() => this.#late(limitMs), limitMs);
+    this.#progressMs = Math.min(limitMs * (PROGRESS_LIMITS - 1), PROGRESS_MOST_MS);
+    this.#progressEndsMs = performance.now() + this.#progressMs;
+    ask.cancellation?.addListener(this.#onCancel);
+    void this.#run();
+  }
+
+  end(refusal: Refusal): void {
+    this.#end(err(refusal));
+  }
+
+  async #run(): Promise<void> {
+    const { tool } = this.#options;
+    try {
+      const args = argumentsOf(this.#options.ask);
+      if (!args.ok) {
+        this.#end(args);
+        return;
+      }
+      const fault = checkOf(tool)(args.value.values);
+      const result = fault === undefined ? await tool.run(args.value, this.#call()) : misfit(tool, fault);
+      this.#end(ok(resultText(result.isError === true ? masked(result, this.#options.mask) : result)));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'it failed in a way that cannot be told';
+      this.#end(
+        err({
+          code: 'SERVER_UNAVAILABLE',
+          server: this.#options.server,
+          cause: { code: 'TOOL_FAILED', reason },
+        }),
+      );
+    }
+  }
+
+  #call(): BuiltInCall {
+    return {
+      signal: this.#ending.signal,
+      progress: (progress, total, message) => {
+        if (this.#isOver) return;
+        this.#isOverdue ||= performance.now() >= this.#progressEndsMs;
+        if (!this.#isOverdue) this.#timer?.refresh();
+        const token = progressTokenOf(this.#options.ask.message);
+        const said = JSON.stringify({ progress, total, message }).slice(1);
+        if (token !== undefined) this.#notify('notifications/progress', `{"progressToken":${token},${said}`);
+      },
+      log: (level, data) => {
+        const least = this.#logLevel;
+        if (least !== undefined && isSevereEnough(level, least))
+          this.#notify('notifications/message', JSON.stringify({ level, logger: this.#name, data }));
+      },
+      ask: (method, params) => this.#askClient(method, params),
+    };
+  }
+
+  get #name(): string {
+    return this.#options.tool.definition.name;
+  }
+
+  /** Undefined: the client wants to hear nothing. */
+  get #logLevel(): string | undefined {
+    const { message, logLevel } = this.#options.ask;
+    const meta = memberOf(message.params, '_meta')?.object;
+    return textOf(message.bytes, memberOf(meta, 'io.modelcontextprotocol/logLevel')) ?? logLevel;
+  }
+
+  #notify(method: string, params: string): void {
+    const note = readServerMessage(notificationText(method, params));
+    if (!this.#isOver && note.kind === 'notification') this.#options.ask.onNotification?.(note, note.bytes);
+  }
+
+  #askClient(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+  ): Promise<Result<Readonly<Record<string, unknown>>, string>> {
+    const { onQuestion } = this.#options.ask;
+    if (onQuestion === undefined || this.#isOver)
+      return Promise.resolve(err('Nobody can be asked: the client of this call answers no questions.'));
+    const message = ownRequest(method, params);
+    this.#asking += 1;
+    return new Promise((resolve) => {
+      let isAnswered = false;
+      const over = (answer: Result<Readonly<Record<string, unknown>>, string>): void => {
+        if (isAnswered) return;
+        isAnswered = true;
+        this.#asking -= 1;
+        this.#restart();
+        resolve(answer);
+      };
+      const { signal } = this.#ending;
+      signal.addEventListener('abort', () => over(err('The call has ended: nobody can be asked.')), {
+        once: true,
+      });
+      onQuestion({
+        message,
+        answer: (answer) => over(answerOf(answer)),
+        progress: () => this.#timer?.refresh(),
+        onWithdrawn: (listener) => {
+          if (listener !== undefined) signal.addEventListener('abort', listener, { once: true });
+        },
+      });
+    });
+  }
+
+  #restart(): void {
+    if (this.#isOver) return;
+    this.#timer?.refresh();
+    this.#progressEndsMs = performance.now() + this.#progressMs;
+  }
+
+  #late(limitMs: number): void {
+    if (this.#asking > 0) this.#restart();
+    else {
+      const wholeMs = this.#isOverdue ? limitMs + this.#progressMs : limitMs;
+      this.end({ code: 'SERVER_TIMEOUT', server: this.#options.server, limitMs: wholeMs });
+    }
+  }
+
+  #end(outcome: Result<string, Refusal>): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#options.ask.cancellation?.removeListener(this.#onCancel);
+    this.#settle(outcome);
+    // Whatever still works for it, or asks, stops. A tool that is done has nothing left to stop.
+    if (!outcome.ok || this.#asking > 0) this.#ending.abort(OVER);
+  }
+}
+
+/** Made once: to make one costs as much of a call. */
+const OVER: Error = new DOMException('nobody waits for the result any more', 'AbortError');
+
+/** A call that tells progress goes on for so many of its limits, and at most for this and one limit more. */
+const PROGRESS_LIMITS = 30;
+const PROGRESS_MOST_MS = 60 * 60 * 1_000;
+
+/** The longest wait that a timer of Node can hold. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+const NONE: Result<BuiltInArguments, Refusal> = ok({ values: {}, text: '{}' });
+
+function argumentsOf({ message }: Ask): Result<BuiltInArguments, Refusal> {
+  const member = memberOf(message.params, 'arguments');
+  if (member === undefined) return NONE;
+  if (!isParsable(message))
+    return err({
+      code: 'PARAMS_INVALID',
+      field: 'params.arguments',
+      reason: `they are ${TOO_LARGE_TO_PARSE}`,
+    });
+  const text = rawOf(message.bytes, member);
+  try {
+    // The schema refuses anything but an object.
+    return ok({ values: JSON.parse(text) as Readonly<Record<string, unknown>>, text });
+  } catch {
+    return NONE;
+  }
+}
+
+type Check = ReturnType<CompileSchema>;
+
+const CHECKS = new WeakMap<BuiltInTool, Check>();
+
+/** Compiled when a tool is first called: most never are. */
+function checkOf(tool: BuiltInTool): Check {
+  const known = CHECKS.get(tool);
+  if (known !== undefined) return known;
+  const compiled = checkBy(tool.definition.inputSchema);
+  // A schema that cannot be compiled says nothing of arguments; what is called judges them.
+  const check: Check = compiled.ok ? compiled.value : () => undefined;
+  CHECKS.set(tool, check);
+  return check;
+}
+
+/** For the model, which can do better with it. */
+function misfit({ definition }: BuiltInTool, { path, reason }: SchemaFault): BuiltInResult {
+  const place = path.length === 0 ? 'The arguments' : `The argument ${JSON.stringify(path.join('.'))}`;
+  const names = Object.keys(definition.inputSchema['properties'] ?? {});
+  const known = path.length > 0 || names.length === 0 ? '' : ` Its arguments: ${names.join(', ')}.`;
+  const text = `${place} of ${definition.name} cannot be used: ${reason}. Nothing was called.${known}`;
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+/** What went wrong is told in words of ours, which name addresses and quote others. A path may hold a key, an error page too. */
+function masked(result: BuiltInResult, mask: (text: string) => string): BuiltInResult {
+  const content = result.content.map((part) =>
+    typeof part['text'] === 'string' ? { ...part, text: mask(part['text']) } : part,
+  );
+  return { ...result, content };
+}
+
+function resultText(result: BuiltInResult): string {
+  return JSON.stringify(result);
+}
+
+function answerOf({ kind, text }: QuestionAnswer): Result<Readonly<Record<string, unknown>>, string> {
+  const value = JSON.parse(text) as Readonly<Record<string, unknown>>; // the door has read it
+  if (kind === 'result') return ok(value);
+  const { message } = value;
+  return err(`The client did not answer: ${typeof message === 'string' ? message : 'it gave no reason'}`);
+}

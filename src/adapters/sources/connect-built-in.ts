@@ -1,0 +1,95 @@
+import { chooserOf } from '../../core/reach.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Connect, Log, Opening } from '../../gateway/ports/link.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import { readTextWithin } from '../../platform/bounded-file.ts';
+import type { FilterRunner } from './http/filter-processes.ts';
+import type { HttpPort } from './http/open-http.ts';
+import type { WatchFile } from './functions/file-watch.ts';
+import type { LocalSource, LocalTransport } from './local-source.ts';
+import { BuiltInLink } from './built-in-link.ts';
+import type { BuiltInSource } from './built-in-tool.ts';
+
+export interface BuiltInDeps {
+  readonly log: Log;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
+  /** Sends the requests of all tools; opened when the first of them is. */
+  readonly openHttp: () => Promise<HttpPort>;
+  /** Evaluates the filters of all tools. */
+  readonly openFilters: () => Promise<FilterRunner>;
+  /** The program that runs modules of functions. */
+  readonly runner: string;
+  /** Absolute path of the folder with Assay's own secrets, which no module may read. */
+  readonly home?: string | undefined;
+  /** Tells each time that a file may have changed. */
+  readonly watch: WatchFile;
+  /** Why the file of a source must not be trusted, as a phrase that stands behind its name. */
+  readonly fileFault: (path: string) => Promise<string | undefined>;
+}
+
+/** Opens links to tools that Assay makes itself. What a kind of source needs is loaded with the first one of it. */
+export function connectBuiltIn(deps: BuiltInDeps): Connect {
+  return async (spec, opening) => {
+    const { transport } = spec;
+    if (transport.kind === 'openapi') {
+      const { openOpenapi } = await import('./openapi/open-openapi.ts');
+      const { timeoutMs } = spec;
+      const chosenBy = chooserOf(spec);
+      const http = await deps.openHttp();
+      const readFile: typeof readTextWithin = async (path, maxBytes) => {
+        const fault = await deps.fileFault(path);
+        return fault === undefined ? readTextWithin(path, maxBytes) : err(fault);
+      };
+      return open(spec, opening, {
+        source: openOpenapi({ ...transport, chosenBy, timeoutMs, http, readFile }),
+        log: deps.log,
+        mask: deps.mask,
+      });
+    }
+    if (transport.kind !== 'local') throw new Error('Assay does not make these tools.');
+    const source = await openLocal(transport, deps);
+    return open(spec, opening, {
+      source,
+      log: deps.log,
+      mask: deps.mask,
+      adopt: ({ transport: next }) => {
+        if (next.kind === 'local') source.adopt(next);
+      },
+    });
+  };
+}
+
+interface Opened {
+  readonly source: BuiltInSource;
+  readonly log: Log;
+  readonly mask: BuiltInDeps['mask'];
+  readonly adopt?: (spec: ServerSpec) => void;
+}
+
+async function open(
+  { name: server }: ServerSpec,
+  { events, signal }: Opening,
+  opened: Opened,
+): ReturnType<Connect> {
+  const first = await opened.source.read(signal);
+  if (first.ok) return ok(new BuiltInLink({ server, ...opened, first: first.value, events }));
+  await opened.source.close();
+  return first;
+}
+
+async function openLocal(transport: LocalTransport, deps: BuiltInDeps): Promise<LocalSource> {
+  const [{ LocalSource: Source }, { restTool }, { openModule }, http, filters] = await Promise.all([
+    import('./local-source.ts'),
+    import('./rest/rest-tool.ts'),
+    import('./functions/open-module.ts'),
+    deps.openHttp(),
+    deps.openFilters(),
+  ]);
+  const { home, log, runner, watch, fileFault } = deps;
+  const forbidden = home === undefined ? [] : [home];
+  return new Source(transport, {
+    makeTool: (spec) => restTool(spec, { http, filters }),
+    openModule: (spec) => openModule(spec, { runner, log, watch, forbidden, fileFault }),
+  });
+}

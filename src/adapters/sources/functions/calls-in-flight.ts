@@ -1,0 +1,88 @@
+import type { FunctionResult } from '../../../core/sources/function-messages.ts';
+import type { BuiltInCall, BuiltInResult } from '../built-in-tool.ts';
+
+export interface CallInFlight {
+  readonly id: number;
+  readonly tool: string;
+  readonly call: BuiltInCall;
+  /** Nobody waits for its end any more, which has not come. */
+  isOver: boolean;
+  hasBegun: boolean;
+  /** Questions that nobody has answered. */
+  asking: number;
+  /** What it told since the whole second that began last. */
+  readonly told: { sinceMs: number; count: number };
+  readonly settle: (result: BuiltInResult) => void;
+}
+
+const SPAN_MS = 1_000;
+/** What is late comes all at once, so that this is far more than one second brings. */
+const MOST_TOLD = 1_000;
+
+/** The calls that one process works on, and who of them blocks the others. */
+export class CallsInFlight {
+  readonly #calls = new Map<number, CallInFlight>();
+  #lastId = 0;
+  #lastBegun: CallInFlight | undefined;
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  get(id: number): CallInFlight | undefined {
+    return this.#calls.get(id);
+  }
+
+  add(entry: Pick<CallInFlight, 'tool' | 'call' | 'settle'>): CallInFlight {
+    const id = ++this.#lastId;
+    const told = { sinceMs: 0, count: 0 };
+    const added = { ...entry, id, isOver: false, hasBegun: false, asking: 0, told };
+    this.#calls.set(added.id, added);
+    return added;
+  }
+
+  begun(id: number): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    call.hasBegun = true;
+    this.#lastBegun = call;
+  }
+
+  /** Whether a call tells more than the runner would let it. */
+  tellsTooMuch(id: number, nowMs: number): boolean {
+    const told = this.#calls.get(id)?.told;
+    if (told === undefined) return false;
+    if (nowMs - told.sinceMs > SPAN_MS) Object.assign(told, { sinceMs: nowMs, count: 0 });
+    told.count += 1;
+    return told.count > MOST_TOLD;
+  }
+
+  done(id: number, result: FunctionResult): void {
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    call?.settle(result);
+  }
+
+  /** One that does not end and blocks nothing. */
+  forget(id: number): void {
+    this.#calls.delete(id);
+  }
+
+  /** The tool that began last and has not ended: whoever blocks a process mostly does so before it first waits. */
+  get blocker(): string | undefined {
+    const last = this.#lastBegun;
+    const begun = [...this.#calls.values()].filter(({ hasBegun }) => hasBegun);
+    return (last !== undefined && this.#calls.has(last.id) ? last : begun.at(-1))?.tool;
+  }
+
+  /** Nobody answers any more. */
+  endAll(textFor: (tool: string) => string): void {
+    const all = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const { tool, settle } of all) settle(errorResult(textFor(tool)));
+  }
+}
+
+export function errorResult(text: string): BuiltInResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}

@@ -1,0 +1,69 @@
+import type { AuditEvent } from '../../core/audit-event.ts';
+import type { AuditQuery, StoredAuditEvent } from '../../gateway/ports/words.ts';
+import { portions, type Trx } from './dialect.ts';
+import type { AuditRow } from './tables.ts';
+
+export async function writeAuditEvents(trx: Trx, deeds: readonly AuditEvent[]): Promise<void> {
+  const last = await takeIds(trx, deeds.length);
+  for (const rows of portions(deeds.map((deed, at) => rowOf(deed, last - deeds.length + at + 1))))
+    await trx.insertInto('assay_deeds').values(rows).execute();
+}
+
+/** Newest first, or oldest first where those after one are asked for. */
+export async function readAuditEvents(trx: Trx, query: AuditQuery): Promise<readonly StoredAuditEvent[]> {
+  const { before, after, limit, targetKind, targetId } = query;
+  let rows = trx
+    .selectFrom('assay_deeds')
+    .selectAll()
+    .orderBy('id', after === undefined ? 'desc' : 'asc')
+    .limit(limit);
+  if (before !== undefined) rows = rows.where('id', '<', before);
+  if (after !== undefined) rows = rows.where('id', '>', after);
+  if (targetKind !== undefined) rows = rows.where('target_kind', '=', targetKind);
+  if (targetId !== undefined) rows = rows.where('target_id_json', '=', JSON.stringify(targetId));
+  return (await rows.execute()).map(deedOf);
+}
+
+/**
+ * The last one of so many. The row that gives them out is held until the transaction is over, whatever part it writes:
+ * who has seen a deed has seen all that have a smaller id.
+ */
+async function takeIds(trx: Trx, count: number): Promise<number> {
+  const row = await trx
+    .updateTable('assay_deed_state')
+    .set((build) => ({ last_deed: build('last_deed', '+', count) }))
+    .returning('last_deed')
+    .executeTakeFirstOrThrow();
+  return row.last_deed;
+}
+
+function rowOf({ atMs, subject, action, target, before, after }: AuditEvent, id: number): AuditRow {
+  return {
+    id,
+    at_ms: atMs,
+    subject_json: JSON.stringify(subject),
+    action,
+    target_kind: target.kind,
+    target_id_json: JSON.stringify(target.id),
+    target_name_json: JSON.stringify(target.name),
+    before_json: before === undefined ? null : JSON.stringify(before),
+    after_json: after === undefined ? null : JSON.stringify(after),
+  };
+}
+
+/** `rowOf` wrote what is read here. */
+function deedOf(row: AuditRow): StoredAuditEvent {
+  return {
+    id: row.id,
+    atMs: row.at_ms,
+    subject: JSON.parse(row.subject_json) as string,
+    action: row.action,
+    target: {
+      kind: row.target_kind,
+      id: JSON.parse(row.target_id_json) as string,
+      name: JSON.parse(row.target_name_json) as string,
+    },
+    ...(row.before_json !== null && { before: JSON.parse(row.before_json) as unknown }),
+    ...(row.after_json !== null && { after: JSON.parse(row.after_json) as unknown }),
+  };
+}

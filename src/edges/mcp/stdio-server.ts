@@ -1,0 +1,297 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Refusal } from '../../core/refusal.ts';
+import { LOCAL } from '../../core/subject.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { SoleClient } from '../../gateway/catalog/client-session.ts';
+import { offerIn } from '../../gateway/catalog/link-choice.ts';
+import type { ListKind, Log } from '../../gateway/ports/link.ts';
+import { Allowance } from '../../gateway/relay/resource-wishes.ts';
+import type { View } from '../../gateway/catalog/view.ts';
+import { InOrder } from '../../platform/in-order.ts';
+import { LineSplitter } from '../../platform/lines.ts';
+import { atMost } from '../../platform/turns.ts';
+import { MODERN_VERSION, type Era } from '../../protocol/eras.ts';
+import type { Message, NoMessage, RequestMessage } from '../../protocol/message.ts';
+import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
+import { memberOf, rawOf } from '../../protocol/spans.ts';
+import { type Caller, conduct, type Outcome, refusal } from './conduct.ts';
+import { InFlight, OpenRequests } from './in-flight.ts';
+import { allHeard, InputBuffer } from './input-buffer.ts';
+import * as rules from './legacy-rules.ts';
+import { envelopeFault, isEnveloped, UNOPENED } from './modern-rules.ts';
+import { readBatch, readFromClient } from './read-message.ts';
+import { initialization } from './self.ts';
+import { StdioClient, StdioOutput } from './stdio-client.ts';
+import { Subscription } from './subscription.ts';
+
+export interface StdioServerOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly view: View;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly sole: SoleClient;
+  /** Aborted when Assay is asked to end. */
+  readonly stopping: AbortSignal;
+}
+
+/** Longest time in ms that answers which are there need to be on their way. */
+const ANSWER_MS = 1_000;
+/** Longest time in ms that a client has to read what is left. */
+const FLUSH_MS = 2_000;
+
+/**
+ * Speaks MCP of both eras on a pair of streams. Resolves when the client has closed its side or Assay is asked to end, and
+ * all is answered, or refused when `limits.drainMs` are over.
+ */
+export async function runStdioServer(options: StdioServerOptions): Promise<void> {
+  const door = new StdioDoor(options);
+  await door.run();
+}
+
+/** Whoever started Assay: what is known of it before it says anything. */
+const LOCAL_CALLER = { subject: LOCAL.subject, clientInfo: undefined, logLevel: undefined } as const;
+
+class StdioDoor {
+  readonly #options: StdioServerOptions;
+  readonly #output: StdioOutput;
+  readonly #inFlight = new InFlight();
+  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #open = new Set<Promise<void>>();
+  /** Over all that the client asks for in either era. */
+  readonly #allowance: Allowance;
+  readonly #openRequests = new OpenRequests();
+  /** What a legacy client said at its handshake. */
+  #legacy: StdioClient | undefined;
+  #isIntroduced = false;
+
+  constructor(options: StdioServerOptions) {
+    this.#options = options;
+    const { output, settings, log } = options;
+    this.#output = new StdioOutput({ output, mostUnreadBytes: settings['limits.unreadBytes'], log });
+    this.#allowance = new Allowance(options.settings['limits.subscriptionsPerClient']);
+  }
+
+  async run(): Promise<void> {
+    const { input, output, settings, view, stopping } = this.#options;
+    const maxBodyBytes = settings['limits.bodyBytes'];
+    const mostBytes = settings['limits.unreadBytes'];
+    const take = (line: Buffer): Promise<void> | undefined => this.#hear(line);
+    const messages = new InOrder({ take, hold: (isHeld) => intake.hold(isHeld) });
+    const lines = new LineSplitter(maxBodyBytes, {
+      line: (line) => messages.push(line),
+      tooLong: () =>
+        this.#refuse(undefined, 'legacy', { code: 'MESSAGE_TOO_LARGE', limitBytes: maxBodyBytes }),
+    });
+    this.#options.sole.shows = (server) => view.servers.some(({ spec }) => spec.name === server);
+    const unsubscribe = view.onChange((kinds) => this.#changed(kinds));
+    const intake = new InputBuffer({ input, output, mostBytes }, (chunk) => lines.push(chunk));
+    input.on('data', (chunk: Buffer) => intake.take(chunk));
+    await new Promise<void>((resolve) => {
+      input.once('end', resolve);
+      input.once('error', () => resolve());
+      // Whoever read our answers is gone; what is still to be said is dropped.
+      output.on('error', () => resolve());
+      stopping.addEventListener('abort', () => resolve());
+      if (stopping.aborted) resolve();
+    });
+    await allHeard(intake, messages, () => input.readableEnded && lines.end());
+    // Whoever closed its side answers nothing any more.
+    if (!stopping.aborted) this.#legacy?.questions.end();
+    // A client that closed its side and then sends a signal does not wait any longer, and will not for our servers either.
+    await this.#openRequests.drain(settings['limits.drainMs'], stopping.aborted ? undefined : stopping);
+    await atMost(this.#answered(), ANSWER_MS);
+    unsubscribe();
+    for (const subscription of this.#subscriptions.values()) subscription.finish();
+    this.#legacy?.wishes.end();
+    this.#inFlight.cancelAll();
+    this.#legacy?.questions.end();
+    await atMost(this.#output.flushed(), FLUSH_MS);
+  }
+
+  async #answered(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open);
+  }
+
+  #hear(line: Buffer): Promise<void> | undefined {
+    if (line.toString('latin1', 0, 64).trimStart().startsWith('[')) return this.#hearBatch(line);
+    const message = readFromClient(line);
+    if (message instanceof Promise) return message.then((read) => this.#heard(read));
+    this.#heard(message);
+    return undefined;
+  }
+
+  #heard(message: Message | NoMessage): void {
+    if (message.kind === 'none') this.#refuse(message.idText, this.#era(), rules.noMessage(message));
+    else if (message.kind === 'request') this.#track(this.#answer(message), message);
+    else this.#note(message);
+  }
+
+  /** Without a handshake so far the client is taken for a modern one, whose errors carry no null. */
+  #era(): Era {
+    return this.#legacy === undefined ? 'modern' : 'legacy';
+  }
+
+  #note(message: Exclude<Message, RequestMessage>): void {
+    if (message.kind === 'response') {
+      this.#legacy?.questions.hear(message);
+      return;
+    }
+    const legacy = this.#legacy;
+    if (legacy === undefined) rules.hearCancelled(message, this.#inFlight);
+    else
+      rules.hearNotification(message, {
+        view: legacy.view,
+        session: legacy,
+        questions: legacy.questions,
+        inFlight: this.#inFlight,
+      });
+    const id = memberOf(message.params, 'requestId');
+    if (message.method !== 'notifications/cancelled' || id === undefined) return;
+    const key = rawOf(message.bytes, id);
+    this.#subscriptions.get(key)?.cancel();
+    this.#subscriptions.delete(key);
+  }
+
+  /** Sends the response when it is there; a cancelled request gets none. */
+  #track(answering: Promise<Outcome | undefined>, message: RequestMessage | undefined): void {
+    const tracked = answering
+      .then((outcome) => {
+        if (outcome !== undefined) this.#output.send(outcome.pieces);
+      })
+      .catch((error: unknown) => {
+        this.#options.log.error('a request failed inside Assay', {
+          error: error instanceof Error ? error.stack : String(error),
+        });
+        this.#refuse(message?.idText, this.#era(), { code: 'INTERNAL' });
+      })
+      .finally(() => this.#open.delete(tracked));
+    this.#open.add(tracked);
+  }
+
+  async #answer(message: RequestMessage): Promise<Outcome | undefined> {
+    const { view } = this.#options;
+    const { idText } = message;
+    if (this.#openRequests.isStopping) return refusal(idText, this.#era(), { code: 'SHUTTING_DOWN' });
+    if (isEnveloped(message)) {
+      const fault = envelopeFault(message);
+      if (fault !== undefined) return refusal(idText, 'modern', fault);
+      if (!this.#isIntroduced) this.#options.sole.introduce(offerIn(message, LOCAL.subject));
+      this.#isIntroduced = true;
+      if (message.method === 'subscriptions/listen') return this.#listen(message);
+      return this.#conduct(message, { ...LOCAL_CALLER, era: 'modern', view });
+    }
+    if (message.method === 'initialize') return this.#initialize(message);
+    // Both sides may ping before the handshake (2025-11-25, basic/lifecycle#initialization).
+    if (message.method === 'ping' && this.#legacy === undefined)
+      return { pieces: [resultMessage(idText, Buffer.from('{}'))], status: 200 };
+    // "server/discover" is how a client finds out; without an envelope it is no modern request, and no session is there.
+    if (this.#legacy === undefined) return refusal(idText, 'modern', UNOPENED);
+    return this.#conduct(message, this.#legacy);
+  }
+
+  #initialize(message: RequestMessage): Outcome {
+    const { view } = this.#options;
+    const version = rules.versionFor(message);
+    if (!version.ok) return refusal(message.idText, 'legacy', version.error);
+    const offer = rules.offerOf(message, LOCAL.subject);
+    // A client that shakes hands anew has forgotten what it was asked.
+    this.#legacy?.questions.end();
+    this.#legacy?.wishes.end();
+    this.#legacy = new StdioClient({
+      view,
+      offer,
+      version: version.value,
+      send: this.#output.say,
+      allowance: this.#allowance,
+      questionMs: this.#options.settings['limits.questionMs'],
+    });
+    this.#options.sole.introduce(offer, this.#legacy);
+    const result = resultText('initialize', 'legacy', initialization(view, version.value));
+    return { pieces: [resultMessage(message.idText, result)], status: 200 };
+  }
+
+  async #conduct(message: RequestMessage, caller: Caller): Promise<Outcome | undefined> {
+    const limit = this.#options.settings['limits.requestsPerClient'];
+    if (this.#inFlight.size >= limit)
+      return refusal(message.idText, caller.era, { code: 'CLIENT_BUSY', limit });
+    const cancellation = this.#inFlight.begin(message.idText);
+    if (cancellation === undefined)
+      return refusal(message.idText, caller.era, {
+        code: 'MESSAGE_INVALID',
+        reason: 'a request with this id is under way',
+      });
+    const place = this.#openRequests.begin(cancellation);
+    try {
+      const notify = (bytes: Buffer): void => void this.#output.say(bytes);
+      const outcome = await conduct({ caller, message, cancellation, notify, ask: caller.session?.ask });
+      if (this.#openRequests.isGivenUp(cancellation))
+        return refusal(message.idText, caller.era, { code: 'SHUTTING_DOWN' });
+      return cancellation.isCancelled ? undefined : outcome;
+    } finally {
+      this.#inFlight.end(message.idText);
+      this.#openRequests.end(place);
+    }
+  }
+
+  #listen(message: RequestMessage): Outcome | undefined {
+    const { view, settings } = this.#options;
+    const { idText } = message;
+    if (this.#subscriptions.has(idText))
+      return refusal(idText, 'modern', {
+        code: 'MESSAGE_INVALID',
+        reason: 'a request with this id is under way',
+      });
+    const limit = settings['limits.requestsPerClient'];
+    if (this.#inFlight.size + this.#subscriptions.size >= limit)
+      return refusal(idText, 'modern', { code: 'CLIENT_BUSY', limit });
+    const send = (bytes: Buffer): void => void this.#output.say(bytes);
+    const { subject } = LOCAL;
+    const opened = Subscription.open({ view, subject, message, allowance: this.#allowance, send });
+    if (!opened.ok) return refusal(idText, 'modern', opened.error);
+    this.#subscriptions.set(idText, opened.value);
+    return undefined;
+  }
+
+  /** A batch is answered by an array (JSON-RPC 2.0, section 6). */
+  async #hearBatch(line: Buffer): Promise<void> {
+    const read = await readBatch(line);
+    if (!read.ok) {
+      this.#refuse(undefined, this.#era(), read.error);
+      return;
+    }
+    const messages = read.value;
+    const reason = rules.batchFault(messages, this.#legacy?.version ?? MODERN_VERSION);
+    if (reason !== undefined) {
+      this.#refuse(undefined, this.#era(), { code: 'MESSAGE_INVALID', reason });
+      return;
+    }
+    this.#track(this.#answerBatch(messages), undefined);
+  }
+
+  async #answerBatch(messages: readonly (Message | NoMessage)[]): Promise<Outcome | undefined> {
+    const answers = messages.map((message): Promise<Outcome | undefined> => {
+      if (message.kind === 'request') return this.#answer(message);
+      if (message.kind === 'none')
+        return Promise.resolve(refusal(message.idText, 'legacy', rules.noMessage(message)));
+      this.#note(message);
+      return Promise.resolve(undefined);
+    });
+    const outcomes = (await Promise.all(answers)).filter((outcome) => outcome !== undefined);
+    const pieces = outcomes.flatMap((outcome, index) => [
+      Buffer.from(index === 0 ? '[' : ','),
+      ...outcome.pieces,
+    ]);
+    return outcomes.length === 0 ? undefined : { pieces: [...pieces, Buffer.from(']')], status: 200 };
+  }
+
+  #changed(kinds: readonly ListKind[]): void {
+    if (this.#legacy === undefined) return;
+    for (const method of new Set(kinds.map((kind) => rules.LIST_CHANGED[kind])))
+      this.#output.say(notificationMessage(method));
+  }
+
+  #refuse(idText: string | undefined, era: Era, what: Refusal): void {
+    this.#output.send(refusal(idText, era, what).pieces);
+  }
+}

@@ -1,0 +1,291 @@
+import { bundleJson, type BundleJson } from '../../../core/bundle/bundle-json.ts';
+import {
+  ENTRY_KINDS,
+  ENTRY_LISTS,
+  SHORTEST_PASSPHRASE,
+  type BundledEntry,
+  type BundleFile,
+  type EntryKind,
+  type LeftOutOfBundle,
+} from '../../../core/bundle/bundle.ts';
+import {
+  planImport,
+  type OnConflict,
+  type Planned,
+  type PlanItem,
+} from '../../../core/bundle/bundle-plan.ts';
+import { withoutSecrets, type EntrySecrets } from '../../../core/bundle/entry-secrets.ts';
+import { readBundle } from '../../../core/bundle/read-bundle.ts';
+import { contradictionIn } from '../../../core/bundle/read-said.ts';
+import { readEntrySecrets } from '../../../core/bundle/read-sealed.ts';
+import { pointerStep } from '../../../core/json-place.ts';
+import type { Misfit, Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { isSettingKey, SETTINGS, type SettingKey } from '../../../core/settings.ts';
+import { TOOLSET_LIMITS } from '../../../core/toolset.ts';
+import type { RegisteredGateways } from '../../catalog/registered.ts';
+import type { BundleStore, PassphraseSeal, SecretMembers } from '../../ports/bundles.ts';
+import type { EntrySeal, ReachFaults } from '../../ports/gateways.ts';
+import type { Toolsets } from '../toolsets/toolsets.ts';
+import type { Words } from '../../catalog/words.ts';
+import { changesOf } from './bundle-changes.ts';
+import { stateOf, type BundleState } from './bundle-state.ts';
+import { specOf, takesExecute, type EntryReaders } from './entry-words.ts';
+import { entryKey, fillEntries, type Filled } from './fill-entries.ts';
+import { planItems, type PlannedImport, type Surrounded } from './plan-items.ts';
+import { suspendedHere, type KnownTools } from './suspended-overrides.ts';
+
+export interface BundleServiceOptions extends EntryReaders, Surrounded, Omit<KnownTools, 'words'> {
+  readonly open: () => Promise<Result<BundleStore, Refusal>>;
+  readonly words: Words;
+  /** Undefined where nobody looks at them. */
+  readonly toolsets?: Pick<Toolsets, 'readAgain'> | undefined;
+  readonly registered: RegisteredGateways;
+  readonly seal: EntrySeal;
+  readonly reachFaults: ReachFaults;
+  readonly passphraseSeal: PassphraseSeal;
+  readonly secretMembers: SecretMembers;
+  readonly nowMs: () => number;
+}
+
+export interface BundleInput {
+  /** As it was read from JSON. */
+  readonly bundle: unknown;
+  readonly passphrase?: string | undefined;
+  /** Whether it is to be done, and not planned alone. */
+  readonly apply: boolean;
+  readonly onConflict: OnConflict;
+}
+
+export interface Importer {
+  readonly subject: string;
+  /** Why he may add no command, no module, and no document in a file. */
+  readonly executeRefusal: Refusal | undefined;
+}
+
+export interface ImportPlan {
+  readonly applied: boolean;
+  readonly counts: Readonly<Record<PlanItem['action'], number>>;
+  readonly items: readonly PlanItem[];
+}
+
+/** How often an import is tried that others come before; each time somebody's change is done. */
+const MOST_TRIES = 100;
+
+/** Gives out all that operators made, and takes it in again. */
+export class BundleService {
+  readonly #options: BundleServiceOptions;
+
+  constructor(options: BundleServiceOptions) {
+    this.#options = options;
+  }
+
+  /** All of it, as of one moment; its secrets only with a passphrase. ARGUMENTS_INVALID where that is too short. */
+  async export(passphrase?: string): Promise<Result<BundleJson, Refusal>> {
+    const { passphraseSeal, seal, nowMs } = this.#options;
+    const fault = passphraseFault(passphrase);
+    if (fault !== undefined) return err(fault);
+    const store = await this.#options.open();
+    if (!store.ok) return store;
+    const snapshot = await store.value.snapshot();
+    if (!snapshot.ok) return snapshot;
+    const state = await stateOf(snapshot.value, seal);
+    const { bundle, secrets, leftOut } = this.#split(state);
+    const sealed =
+      passphrase === undefined || secrets.length === 0
+        ? undefined
+        : await passphraseSeal.seal(JSON.stringify(secrets), passphrase);
+    return ok(bundleJson(bundle, { exportedMs: nowMs(), sealed, leftOut }));
+  }
+
+  /**
+   * What an import would do or, with `apply`, has done: all of it or nothing. BUNDLE_INVALID, HINTS_CONTRADICT,
+   * BUNDLE_LOCKED, TOOLSETS_FULL, KEY_UNUSABLE, or why the importer may not execute.
+   */
+  async import(wish: BundleInput, importer: Importer): Promise<Result<ImportPlan, Refusal>> {
+    const read = readBundle(wish.bundle);
+    if (!read.ok) return err({ code: 'BUNDLE_INVALID', misfits: read.error });
+    const contradiction = contradictionIn(read.value.overrides);
+    if (contradiction !== undefined) return err(contradiction);
+    const secrets = await this.#opened(read.value, wish.passphrase);
+    if (!secrets.ok) return secrets;
+    const store = await this.#options.open();
+    if (!store.ok) return store;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const found = await this.#prepare(store.value, { file: read.value, secrets: secrets.value, wish });
+      if (!found.ok) return found;
+      const prepared = found.value;
+      if (!wish.apply) return ok(this.#planOf(prepared, false));
+      const saved = await this.#save(store.value, prepared, importer);
+      if (!saved.ok) return saved;
+      if (!saved.value) continue;
+      // The commit is durable: what cannot be read afterwards is read later, and must not fail the request.
+      await this.#follow();
+      return ok(this.#planOf(prepared, true));
+    }
+    return err({ code: 'STORE_UNAVAILABLE', reason: 'others keep changing what is to be imported' });
+  }
+
+  async #opened(
+    { sealed }: BundleFile,
+    passphrase: string | undefined,
+  ): Promise<Result<readonly EntrySecrets[], Refusal>> {
+    if (sealed === undefined || passphrase === undefined) return ok([]);
+    const text = await this.#options.passphraseSeal.open(sealed, passphrase);
+    const secrets = text === undefined ? undefined : readEntrySecrets(text);
+    return secrets === undefined ? err({ code: 'BUNDLE_LOCKED' }) : ok(secrets);
+  }
+
+  async #prepare(store: BundleStore, { file, secrets, wish }: Preparing): Promise<Result<Prepared, Refusal>> {
+    const { readEntry, readLocal, seal } = this.#options;
+    const snapshot = await store.snapshot();
+    if (!snapshot.ok) return snapshot;
+    const state = await stateOf(snapshot.value, seal);
+    const { storable, refusedSettings } = splitSettings(file.preferences);
+    const filled = fillEntries(
+      { ...file, preferences: storable },
+      { readEntry, readLocal, secrets, there: state.bundle },
+    );
+    if (!filled.ok) return err({ code: 'BUNDLE_INVALID', misfits: filled.error });
+    const planned = planImport(filled.value.bundle, state.bundle, wish.onConflict);
+    const unreachable = await this.#unreachable(file, filled.value, planned);
+    if (unreachable.length > 0) return err({ code: 'BUNDLE_INVALID', misfits: unreachable });
+    const added = planned.filter(({ item, action }) => item.kind === 'toolset' && action === 'create').length;
+    const limit = TOOLSET_LIMITS.toolsets;
+    if (added > 0 && state.bundle.toolsets.length + added > limit)
+      return err({ code: 'TOOLSETS_FULL', limit });
+    const brought = planned.flatMap(({ item, action }) =>
+      item.kind === 'override' && action !== 'kept' ? [item.value] : [],
+    );
+    const suspended = await suspendedHere(brought, this.#options);
+    if (!suspended.ok) return suspended;
+    return ok({ state, filled: filled.value, planned, refusedSettings, suspended: suspended.value });
+  }
+
+  /** What is new and leads where an operator may not have Assay go. */
+  async #unreachable(
+    file: BundleFile,
+    { specs }: Filled,
+    planned: readonly Planned[],
+  ): Promise<readonly Misfit[]> {
+    const misfits: Misfit[] = [];
+    for (const { item, former, action } of planned) {
+      if ((item.kind !== 'gateway' && item.kind !== 'tool') || action === 'unchanged' || action === 'kept')
+        continue;
+      const { name, entry } = item.value;
+      const before = former?.kind === item.kind ? former.value.entry : {};
+      const list = ENTRY_LISTS[item.kind];
+      const at = `/${list}/${file[list].findIndex((one) => one.name === name)}/entry`;
+      const spec = specs.get(entryKey(item.kind, name));
+      const faults = spec === undefined ? [] : await this.#options.reachFaults(spec, entry, before);
+      for (const { field, reason } of faults)
+        misfits.push({ at: at + pointerStep(field), kind: 'invalid', reason: reason.replace(/\.$/, '') });
+    }
+    return misfits;
+  }
+
+  async #save(
+    store: BundleStore,
+    { state, filled, planned }: Prepared,
+    { subject, executeRefusal }: Importer,
+  ): Promise<Result<boolean, Refusal>> {
+    const { seal, nowMs, registered } = this.#options;
+    const changing = planned.filter(({ action }) => action === 'create' || action === 'update');
+    if (changing.length === 0) return ok(true);
+    if (executeRefusal !== undefined && changing.some(isExecuting)) return err(executeRefusal);
+    // Before anything is told of them.
+    for (const spec of filled.specs.values()) registered.learn(spec);
+    const changes = await changesOf(planned, {
+      state,
+      seal,
+      doing: { by: subject, atMs: nowMs() },
+      secretIn: (kind, entry) => this.#secretIn(kind, entry),
+    });
+    if (!changes.ok) return changes;
+    const done = await store.commit(changes.value);
+    return done.ok ? ok(done.value !== undefined) : done;
+  }
+
+  /** Resolves when what was done is known here, as far as the store can be read. */
+  async #follow(): Promise<void> {
+    const { words, toolsets, registered } = this.#options;
+    await words.readAgain();
+    await registered.settled();
+    await toolsets?.readAgain();
+  }
+
+  #planOf(prepared: Prepared, applied: boolean): ImportPlan {
+    const items = planItems(prepared, this.#options);
+    const counts = { create: 0, update: 0, unchanged: 0, kept: 0, 'left out': 0 };
+    for (const { action } of items) counts[action] += 1;
+    return { applied, counts, items };
+  }
+
+  #split({ bundle, unread }: BundleState): Split {
+    const leftOut = [...unread];
+    const secrets: EntrySecrets[] = [];
+    const splitAll = (kind: EntryKind): readonly BundledEntry[] =>
+      bundle[ENTRY_LISTS[kind]].flatMap((entry) => {
+        const { name } = entry;
+        if (unread.some((one) => one.kind === kind && one.name === name)) return [];
+        if (!specOf({ kind, name, entry: entry.entry }, this.#options).ok) {
+          leftOut.push({ kind, name, reason: 'its entry cannot be used' });
+          return [];
+        }
+        const split = withoutSecrets(kind, entry, this.#secretIn(kind, entry));
+        if (split.secrets !== undefined) secrets.push(split.secrets);
+        return [split.open];
+      });
+    const [gateways = [], tools = [], functions = []] = ENTRY_KINDS.map(splitAll);
+    return { bundle: { ...bundle, gateways, tools, functions }, secrets, leftOut };
+  }
+
+  /** Of an entry that nobody can read any more all may be secret. */
+  #secretIn(kind: EntryKind, { name, entry }: BundledEntry): ReadonlySet<string> {
+    const spec = specOf({ kind, name, entry }, this.#options);
+    return new Set(spec.ok ? this.#options.secretMembers(kind, entry, spec.value) : Object.keys(entry));
+  }
+}
+
+interface Preparing {
+  readonly file: BundleFile;
+  readonly secrets: readonly EntrySecrets[];
+  readonly wish: BundleInput;
+}
+
+interface Prepared extends PlannedImport {
+  readonly state: BundleState;
+}
+
+interface Split {
+  readonly bundle: BundleState['bundle'];
+  readonly secrets: readonly EntrySecrets[];
+  readonly leftOut: readonly LeftOutOfBundle[];
+}
+
+function isExecuting({ item, former }: Planned): boolean {
+  return [item, former].some(
+    (one) => (one?.kind === 'gateway' || one?.kind === 'function') && takesExecute(one.kind, one.value.entry),
+  );
+}
+
+/** Settings that only environment and config file set are left out of an import, whoever brings them. */
+function splitSettings(preferences: ReadonlyMap<string, unknown>): {
+  readonly storable: ReadonlyMap<string, unknown>;
+  readonly refusedSettings: ReadonlyMap<SettingKey, unknown>;
+} {
+  const storable = new Map<string, unknown>();
+  const refusedSettings = new Map<SettingKey, unknown>();
+  for (const [key, value] of preferences)
+    if (isSettingKey(key) && SETTINGS[key].changedBy === 'startup') refusedSettings.set(key, value);
+    else storable.set(key, value);
+  return { storable, refusedSettings };
+}
+
+function passphraseFault(passphrase: string | undefined): Refusal | undefined {
+  if (passphrase === undefined || passphrase.length >= SHORTEST_PASSPHRASE) return undefined;
+  return {
+    code: 'ARGUMENTS_INVALID',
+    reason: `a passphrase has at least ${SHORTEST_PASSPHRASE} characters`,
+  };
+}

@@ -1,0 +1,294 @@
+import type { AuditEvent } from '../../../core/audit-event.ts';
+import { gatewayIdOf } from '../../../core/hints/hint.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { ServerSpec } from '../../../core/server-spec.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { DriftWatch } from '../../catalog/drift-watch.ts';
+import type { ToolClaims } from '../../catalog/tool-claims.ts';
+import type {
+  EntrySeal,
+  GatewayEntry,
+  GatewayWord,
+  Imported,
+  ReachFaults,
+  ReadEntry,
+} from '../../ports/gateways.ts';
+import type { Server } from '../../catalog/server.ts';
+import type { Words } from '../../catalog/words.ts';
+import { elsewhereFault } from './elsewhere-fault.ts';
+import { distrusting, trusting, trustWordOf } from './gateway-trust.ts';
+import { gatewayViews, wayOf, type GatewayView } from './gateway-view.ts';
+import { changesOf, digestsOf, notTried, readLists, within, type Refreshed } from './refreshed.ts';
+import type { RegisteredGateways } from '../../catalog/registered.ts';
+
+export interface ServerServiceOptions {
+  readonly catalog: Catalog;
+  readonly words: Words;
+  readonly claims: ToolClaims;
+  readonly drift: DriftWatch;
+  readonly registered: RegisteredGateways;
+  readonly readEntry: ReadEntry;
+  readonly reachFaults: ReachFaults;
+  readonly seal: EntrySeal;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
+  readonly nowMs: () => number;
+}
+
+export interface ServerInput {
+  /** Members of the entry that are to change; null takes one away. */
+  readonly entry?: GatewayEntry | undefined;
+  /** Null: nobody says it. */
+  readonly trust?: boolean | null | undefined;
+  readonly imported?: Imported | undefined;
+}
+
+/** Who changes something, and what he saw. */
+export interface GatewayChanger {
+  readonly subject: string;
+  readonly objection?: ((view: GatewayView) => Refusal | undefined) | undefined;
+}
+
+/** The servers as operators see, add and change them. */
+export class ServerService {
+  readonly #options: ServerServiceOptions;
+
+  constructor(options: ServerServiceOptions) {
+    this.#options = options;
+  }
+
+  /** Those of the config file in its order, then those that were registered. */
+  all(): readonly GatewayView[] {
+    return gatewayViews(this.#options);
+  }
+
+  /** By id or by name. SERVER_UNKNOWN */
+  find(idOrName: string): Result<GatewayView, Refusal> {
+    const all = this.all();
+    const found = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
+    const known = all.map(({ name }) => name);
+    return found === undefined ? err({ code: 'SERVER_UNKNOWN', name: idOrName, known }) : ok(found);
+  }
+
+  /** Adds a server, and waits a while for it to stand. GATEWAY_TAKEN, GATEWAY_INVALID, KEY_UNUSABLE */
+  async register(
+    name: string,
+    wish: ServerInput,
+    { subject }: GatewayChanger,
+  ): Promise<Result<GatewayView, Refusal>> {
+    const { nowMs } = this.#options;
+    const id = gatewayIdOf(name);
+    if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_TAKEN', name });
+    const { entry = {}, imported } = wish;
+    const made = await this.#made(name, entry, { imported });
+    if (!made.ok) return made;
+    const { spec, sealed } = made.value;
+    const done = await this.#options.words.change<undefined>({ kind: 'gateway', id }, (before) => {
+      if (before !== undefined) return err({ code: 'GATEWAY_TAKEN', name });
+      const body: GatewayWord = { name, ...sealed, createdMs: nowMs(), author: subject, ...when(wish) };
+      const deed = this.#deed(subject, 'gateway.create', { name, after: spec });
+      return ok({
+        body,
+        value: undefined,
+        deed,
+        also: trusting(this.#options, spec, { trust: wish.trust, subject }),
+      });
+    });
+    if (!done.ok) return done;
+    await this.#stood(name);
+    return this.find(id);
+  }
+
+  /** SERVER_UNKNOWN, GATEWAY_FIXED, GATEWAY_INVALID, or the changer's objection. */
+  async change(
+    idOrName: string,
+    wish: ServerInput,
+    changer: GatewayChanger,
+  ): Promise<Result<GatewayView, Refusal>> {
+    const found = this.find(idOrName);
+    if (!found.ok) return found;
+    const { id, name, trust } = found.value;
+    const objection = changer.objection?.(found.value);
+    if (objection !== undefined) return err(objection);
+    const { entry = {} } = wish;
+    const isEntry = Object.keys(entry).length > 0;
+    const spec = this.#server(name)?.spec;
+    if (wish.trust !== undefined && (trust?.origin === 'config file' || (!isEntry && spec === undefined)))
+      return err({ code: 'GATEWAY_FIXED', name, field: 'trust' });
+    if (isEntry) {
+      const changed = await this.#changeEntry(found.value, { ...wish, entry }, changer);
+      if (!changed.ok) return changed;
+      await this.#stood(name);
+    } else if (wish.trust !== undefined && spec !== undefined) {
+      const trusted = await this.#trust(spec, wish.trust, changer);
+      if (!trusted.ok) return trusted;
+    }
+    return this.find(id);
+  }
+
+  /** SERVER_UNKNOWN, GATEWAY_FIXED, or the changer's objection. What was said of its tools stays, and holds if it comes again. */
+  async remove(idOrName: string, changer: GatewayChanger): Promise<Result<undefined, Refusal>> {
+    const found = this.find(idOrName);
+    if (!found.ok) return found;
+    const { id, name } = found.value;
+    const refusal = changer.objection?.(found.value);
+    if (refusal !== undefined) return err(refusal);
+    // One that the config file has taken the name of can be taken away, too.
+    if (this.#options.words.find('gateway', id)?.body === undefined)
+      return err({ code: 'GATEWAY_FIXED', name, field: '' });
+    const before = this.#server(name)?.spec;
+    const done = await this.#options.words.change<undefined>({ kind: 'gateway', id }, async (body) => {
+      if (body === undefined) return this.#unknown(name);
+      const objection = await this.#objectionOf(changer, id);
+      if (objection !== undefined) return err(objection);
+      const deed = this.#deed(changer.subject, 'gateway.delete', { name, before });
+      const expected = before === undefined ? [] : [trustWordOf(before)];
+      return ok({ body: undefined, value: undefined, deed, expected });
+    });
+    if (!done.ok) return done;
+    await this.#options.registered.settled();
+    return ok(undefined);
+  }
+
+  /** Reads the lists of a server again, and compares them. SERVER_UNKNOWN, SERVER_UNAVAILABLE */
+  async refresh(idOrName: string): Promise<Result<Refreshed, Refusal>> {
+    const found = this.find(idOrName);
+    if (!found.ok) return found;
+    const { id, name } = found.value;
+    const startMs = performance.now();
+    const server = this.#server(name);
+    if (server === undefined) return err(notTried(name, this.#options));
+    const before = digestsOf(server);
+    const isRead = await readLists(server, this.#options.mask);
+    if (!isRead.ok) return isRead;
+    await this.#options.drift.settled(server.spec);
+    return ok({
+      gatewayId: id,
+      success: true,
+      ...changesOf(before, digestsOf(server)),
+      durationMs: Math.round(performance.now() - startMs),
+      refreshedAt: new Date(this.#options.nowMs()).toISOString(),
+    });
+  }
+
+  async #changeEntry(
+    { id, name, origin }: GatewayView,
+    wish: ServerInput & { readonly entry: GatewayEntry },
+    changer: GatewayChanger,
+  ): Promise<Result<undefined, Refusal>> {
+    const { words, seal } = this.#options;
+    const { entry: wished, trust } = wish;
+    const [field = ''] = Object.keys(wished);
+    if (origin !== 'registered') return err({ code: 'GATEWAY_FIXED', name, field });
+    const before = this.#server(name)?.spec;
+    return words.change<undefined>({ kind: 'gateway', id }, async (body) => {
+      const word = body as GatewayWord | undefined; // written by the service of such records
+      if (word === undefined) return this.#unknown(name);
+      const objection = await this.#objectionOf(changer, id);
+      if (objection !== undefined) return err(objection);
+      const opened = await seal.open(name, word);
+      // One that cannot be opened any more is replaced by a whole one.
+      const former = opened.ok ? opened.value : {};
+      const fault = elsewhereFault(former, wished);
+      if (fault !== undefined) return err({ code: 'GATEWAY_INVALID', name, faults: [fault] });
+      const entry = Object.fromEntries(
+        Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null),
+      );
+      const made = await this.#made(name, entry, { former, imported: wish.imported });
+      if (!made.ok) return made;
+      const trusted = { trust, subject: changer.subject } as const;
+      // The server as it runs now keeps running where its new entry cannot be stored.
+      const lowers = distrusting(this.#options, before, trusted);
+      const also = trusting(this.#options, made.value.spec, trusted);
+      const said = { value: undefined, also, lowers };
+      const kept = wish.imported === undefined ? word : { ...word, ...when(wish) };
+      if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body: kept, ...said });
+      const deed = this.#deed(changer.subject, 'gateway.update', { name, before, after: made.value.spec });
+      return ok({ body: { ...kept, ...made.value.sealed }, deed, ...said });
+    });
+  }
+
+  /** Asked again for each try, as somebody may have changed it since. */
+  async #objectionOf({ objection }: GatewayChanger, id: string): Promise<Refusal | undefined> {
+    if (objection === undefined) return undefined;
+    await this.#options.registered.settled();
+    const found = this.find(id);
+    return found.ok ? objection(found.value) : found.error;
+  }
+
+  async #made(
+    name: string,
+    entry: GatewayEntry,
+    { former = {}, imported }: Pick<ServerInput, 'imported'> & { readonly former?: GatewayEntry },
+  ): Promise<Result<Made, Refusal>> {
+    const { readEntry, reachFaults, seal } = this.#options;
+    const spec = readEntry(name, entry);
+    if (!spec.ok) return err({ code: 'GATEWAY_INVALID', name, faults: spec.error });
+    const faults = await reachFaults(spec.value, entry, former);
+    if (faults.length > 0) return err({ code: 'GATEWAY_INVALID', name, faults });
+    this.#options.registered.learn(spec.value); // before anything is told of it
+    const read = await imported?.read(spec.value);
+    if (read?.ok === false) return read;
+    const sealed = await seal.seal(name, entry);
+    return sealed.ok ? ok({ spec: spec.value, sealed: sealed.value }) : sealed;
+  }
+
+  async #trust(
+    spec: ServerSpec,
+    trust: boolean | null,
+    changer: GatewayChanger,
+  ): Promise<Result<undefined, Refusal>> {
+    const { words } = this.#options;
+    return words.change<undefined>(trustWordOf(spec), async (body) => {
+      const objection = await this.#objectionOf(changer, gatewayIdOf(spec.name));
+      if (objection !== undefined) return err(objection);
+      const [wanted] = trusting(this.#options, spec, { trust, subject: changer.subject });
+      if (wanted === undefined) return ok({ body, value: undefined });
+      const expected = [{ kind: 'gateway', id: gatewayIdOf(spec.name) } as const];
+      const lowers = distrusting(this.#options, spec, { trust, subject: changer.subject });
+      return ok({ body: wanted.word.body, value: undefined, deed: wanted.deed, expected, lowers });
+    });
+  }
+
+  /** Resolves when a server has had its chance to stand. */
+  async #stood(name: string): Promise<void> {
+    await this.#options.registered.settled();
+    const server = this.#server(name);
+    if (server === undefined) return;
+    // A command starts what it asks about alone.
+    server.start();
+    await within(server.settled());
+    await this.#options.drift.settled(server.spec);
+  }
+
+  #server(name: string): Server | undefined {
+    return this.#options.catalog.servers.find(({ spec }) => spec.name === name);
+  }
+
+  #unknown(name: string): Result<never, Refusal> {
+    return err({ code: 'SERVER_UNKNOWN', name, known: this.all().map((view) => view.name) });
+  }
+
+  #deed(subject: string, action: string, { name, before, after }: Turn): AuditEvent {
+    const { nowMs, mask } = this.#options;
+    const shown = (spec: ServerSpec | undefined): unknown => spec && { name, ...wayOf(spec, mask) };
+    const target = { kind: 'gateway', id: gatewayIdOf(name), name } as const;
+    return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
+  }
+}
+
+function when({ imported }: ServerInput): Pick<GatewayWord, 'importedMs'> {
+  return imported === undefined ? {} : { importedMs: imported.atMs };
+}
+
+interface Made {
+  readonly spec: ServerSpec;
+  readonly sealed: { readonly keyId: string; readonly sealed: string };
+}
+
+interface Turn {
+  readonly name: string;
+  readonly before?: ServerSpec | undefined;
+  readonly after?: ServerSpec | undefined;
+}

@@ -1,0 +1,267 @@
+import type { AuditEvent } from '../../../core/audit-event.ts';
+import { isMembers } from '../../../core/canonical-json.ts';
+import { isContradiction, restToolIdOf, saidHints, toolIdOf } from '../../../core/hints/hint.ts';
+import { publicNames } from '../../../core/names.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { originIdentityOf } from '../../../core/server-identity.ts';
+import { LOCAL_SOURCE, type BuiltInTransport } from '../../../core/server-spec.ts';
+import type { EntryFault } from '../../../core/sources/entry-fault.ts';
+import { localSpec } from '../../../core/sources/local-spec.ts';
+import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import { elsewhereFault } from '../servers/elsewhere-fault.ts';
+import { sealNameOf, type RegisteredGateways } from '../../catalog/registered.ts';
+import type { DriftWatch } from '../../catalog/drift-watch.ts';
+import type { Changer, ToolService } from '../tools/tool-service.ts';
+import type { ToolPatch } from '../tools/tool-edit.ts';
+import type { ToolView } from '../tools/tool-view.ts';
+import type { EntrySeal, GatewayEntry, ReachFaults } from '../../ports/gateways.ts';
+import type { LocalWord, ReadLocal } from '../../ports/local-tools.ts';
+import type { Server } from '../../catalog/server.ts';
+import type { Words } from '../../catalog/words.ts';
+import { localFollowed, localServer, silencing } from './custom-tool-server.ts';
+import { restFactsOf } from '../tools/rest-facts.ts';
+
+export interface CustomToolServiceOptions {
+  readonly catalog: Catalog;
+  readonly words: Words;
+  readonly drift: DriftWatch;
+  readonly registered: RegisteredGateways;
+  readonly readLocal: ReadLocal;
+  readonly seal: EntrySeal;
+  readonly tools: ToolService;
+  readonly reachFaults: ReachFaults;
+  /** What of a request cannot be made use of. */
+  readonly faultsOf: (spec: RestToolSpec) => Promise<readonly EntryFault[]>;
+  /** The JSON text of the definition that a request is listed with. */
+  readonly definitionOf: (spec: RestToolSpec) => Promise<string>;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
+  readonly nowMs: () => number;
+}
+
+/** The requests that operators make tools of while Assay runs. */
+export class CustomToolService {
+  readonly #options: CustomToolServiceOptions;
+
+  constructor(options: CustomToolServiceOptions) {
+    this.#options = options;
+  }
+
+  /** TOOL_TAKEN, TOOL_INVALID, HINTS_CONTRADICT, KEY_UNUSABLE */
+  async create(name: string, entry: GatewayEntry, { subject }: Changer): Promise<Result<ToolView, Refusal>> {
+    const { words, nowMs } = this.#options;
+    const made = await this.#made(name, entry);
+    if (!made.ok) return made;
+    if (this.#has(name) || this.#isPublic(name)) return err({ code: 'TOOL_TAKEN', name });
+    const done = await words.change<undefined>({ kind: 'rest-tool', id: restToolIdOf(name) }, (before) => {
+      if (before !== undefined) return err({ code: 'TOOL_TAKEN', name });
+      const { sealed, spec } = made.value;
+      const body: LocalWord = { name, ...sealed, createdMs: nowMs(), author: subject };
+      return ok({ body, value: undefined, deed: this.#deed(subject, 'tool.create', { name, after: spec }) });
+    });
+    return done.ok ? this.#shown(name) : done;
+  }
+
+  /**
+   * Changes members of a tool's entry, where null takes one away, and in the same transaction what is said of the tool.
+   * TOOL_UNKNOWN, TOOL_FIXED, TOOL_INVALID, HINTS_CONTRADICT, or the changer's objection.
+   */
+  async change(
+    id: string,
+    { request: wished, wish }: { readonly request: GatewayEntry; readonly wish: ToolPatch },
+    changer: Changer,
+  ): Promise<Result<ToolView, Refusal>> {
+    const found = await this.#own(id);
+    if (!found.ok) return found;
+    const name = found.value;
+    if (this.#isShadowed(name)) return fixed(name, CONFIG_FILE);
+    const done = await this.#options.words.change<undefined>(
+      { kind: 'rest-tool', id: restToolIdOf(name) },
+      async (body) => {
+        const word = body as LocalWord | undefined; // written by the service of such records
+        if (word === undefined) return err({ code: 'TOOL_UNKNOWN', name });
+        const objection = await this.#objectionOf(changer, id);
+        if (objection !== undefined) return err(objection);
+        const opened = await this.#options.seal.open(sealNameOf('rest-tool', name), word);
+        const former = opened.ok ? opened.value : {};
+        const fault = elsewhereFault(former, wished);
+        if (fault !== undefined) return invalid(name, [fault]);
+        const members = Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null);
+        const entry = Object.fromEntries(members);
+        const made = await this.#made(name, entry, former);
+        if (!made.ok) return made;
+        const text = await this.#options.definitionOf(made.value.spec);
+        const said = await this.#options.tools.saying(id, wish, { subject: changer.subject, text });
+        if (!said.ok) return said;
+        const { also } = said.value;
+        if (JSON.stringify(entry) === JSON.stringify(former))
+          return ok({ body, value: undefined, ...said.value });
+        const before = this.#spec(name);
+        const deed = this.#deed(changer.subject, 'tool.change', { name, before, after: made.value.spec });
+        const expected = also.length > 0 ? [] : [{ kind: 'tool', id } as const];
+        return ok({
+          body: { ...word, ...made.value.sealed },
+          value: undefined,
+          deed,
+          ...said.value,
+          expected,
+        });
+      },
+    );
+    return done.ok ? this.#shown(name) : done;
+  }
+
+  /**
+   * With all that was said of it, unless that is said of one of the config file, before which it goes unseen. TOOL_UNKNOWN,
+   * TOOL_FIXED, or the changer's objection.
+   */
+  async remove(id: string, changer: Changer): Promise<Result<undefined, Refusal>> {
+    const { words } = this.#options;
+    const found = await this.#own(id);
+    if (!found.ok) return found;
+    const name = found.value;
+    const isShadowed = this.#isShadowed(name);
+    const done = await words.change<undefined>(
+      { kind: 'rest-tool', id: restToolIdOf(name) },
+      async (body) => {
+        if (body === undefined) return err({ code: 'TOOL_UNKNOWN', name });
+        const objection = await this.#objectionOf(changer, id);
+        if (objection !== undefined) return err(objection);
+        const before = isShadowed ? undefined : this.#spec(name);
+        const deed = this.#deed(changer.subject, 'tool.delete', { name, before });
+        // Another one that is made under its name later is another tool.
+        const also = isShadowed ? [] : silencing(words, [id]);
+        const expected = also.length > 0 ? [] : [{ kind: 'tool', id } as const];
+        return ok({ body: undefined, value: undefined, deed, also, expected });
+      },
+    );
+    if (!done.ok) return done;
+    await localFollowed(this.#options);
+    return ok(undefined);
+  }
+
+  /** The id of a tool of that name, whether there is one or not. */
+  idOf(name: string): string {
+    return toolIdIn(name);
+  }
+
+  /** The name of a tool that was made here, also where it cannot be used now; TOOL_FIXED says where another one comes from. */
+  async #own(id: string): Promise<Result<string, Refusal>> {
+    const { words, tools } = this.#options;
+    const ready = await words.ready();
+    if (!ready.ok) return ready;
+    const kept = words.all('rest-tool').map(({ body }) => body as LocalWord); // written by the service of such records
+    const own = kept.find(({ name }) => toolIdIn(name) === id);
+    if (own !== undefined) return ok(own.name);
+    const found = await tools.find(id);
+    return found.ok ? fixed(found.value.name, this.#makerOf(found.value)) : found;
+  }
+
+  #makerOf({ serverName, originalName }: ToolView): string {
+    if (serverName !== LOCAL_SOURCE) return `the gateway ${JSON.stringify(serverName)}`;
+    return this.#spec(originalName) === undefined ? 'a module of functions' : CONFIG_FILE;
+  }
+
+  /** Whether the config file has another one of its name. */
+  #isShadowed(name: string): boolean {
+    const { rejected } = this.#options.catalog;
+    return this.#spec(name) !== undefined && rejected.some((one) => one.name === `${LOCAL_SOURCE}.${name}`);
+  }
+
+  /** Measured at what is there now, and not at what was listed before somebody else changed it. */
+  async #objectionOf({ objection }: Changer, id: string): Promise<Refusal | undefined> {
+    if (objection === undefined) return undefined;
+    await localFollowed(this.#options);
+    const now = await this.#options.tools.find(id);
+    return now.ok ? objection(now.value) : undefined;
+  }
+
+  /** The tool as it is listed now. */
+  async #shown(name: string): Promise<Result<ToolView, Refusal>> {
+    const { drift, tools } = this.#options;
+    await localFollowed(this.#options);
+    const server = this.#server;
+    if (server !== undefined) await drift.settled(server.spec);
+    return tools.find(toolIdIn(name));
+  }
+
+  async #made(name: string, entry: GatewayEntry, former: GatewayEntry = {}): Promise<Result<Made, Refusal>> {
+    const { readLocal, seal, registered, faultsOf, reachFaults } = this.#options;
+    const { annotations } = entry;
+    if (isMembers(annotations) && isContradiction(saidHints(annotations)))
+      return err({ code: 'HINTS_CONTRADICT', tool: name });
+    const spec = readLocal.tool(name, entry);
+    if (!spec.ok) return invalid(name, spec.error);
+    const faults = await faultsOf(spec.value);
+    if (faults.length > 0) return invalid(name, faults);
+    const source = localSpec({ tools: [spec.value], modules: [] });
+    const forbidden = source === undefined ? [] : await reachFaults(source, entry, former);
+    if (forbidden.length > 0) return invalid(name, forbidden);
+    // Before anything is told of it.
+    if (source !== undefined) registered.learn(source);
+    const sealed = await seal.seal(sealNameOf('rest-tool', name), entry);
+    return sealed.ok ? ok({ spec: spec.value, sealed: sealed.value }) : sealed;
+  }
+
+  /** Whether the local source lists a tool of this name, or would. */
+  #has(name: string): boolean {
+    const isListed = this.#server?.inventory.tools.some(({ key }) => key === name) === true;
+    return isListed || this.#spec(name) !== undefined;
+  }
+
+  /** Whether clients call another tool so: of two that want one name neither has it. */
+  #isPublic(name: string): boolean {
+    const listing = this.#options.catalog.all.listing('tools');
+    const [key = name] = publicNames([{ server: LOCAL_SOURCE, name, isPrefixed: false }]).names;
+    return listing.find(key) !== undefined || listing.candidates(key) !== undefined;
+  }
+
+  #spec(name: string): RestToolSpec | undefined {
+    return this.#transport?.tools.find((tool) => tool.name === name);
+  }
+
+  get #transport(): Extract<BuiltInTransport, { readonly kind: 'local' }> | undefined {
+    const transport = this.#server?.spec.transport;
+    return transport?.kind === 'local' ? transport : undefined;
+  }
+
+  get #server(): Server | undefined {
+    return localServer(this.#options.catalog);
+  }
+
+  #deed(subject: string, action: string, { name, before, after }: Turn): AuditEvent {
+    const { nowMs, mask } = this.#options;
+    const shown = (spec: RestToolSpec | undefined): unknown => spec && { name, ...restFactsOf(spec, mask) };
+    const target = { kind: 'tool', id: toolIdIn(name), name: `${LOCAL_SOURCE}.${name}` } as const;
+    return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
+  }
+}
+
+interface Made {
+  readonly spec: RestToolSpec;
+  readonly sealed: { readonly keyId: string; readonly sealed: string };
+}
+
+interface Turn {
+  readonly name: string;
+  readonly before?: RestToolSpec | undefined;
+  readonly after?: RestToolSpec | undefined;
+}
+
+const LOCAL_IDENTITY = originIdentityOf({ transport: { kind: 'local', tools: [], modules: [] } });
+
+function toolIdIn(name: string): string {
+  return toolIdOf(LOCAL_SOURCE, LOCAL_IDENTITY, name);
+}
+
+const CONFIG_FILE = 'the config file';
+
+function fixed(tool: string, by: string): Result<never, Refusal> {
+  return err({ code: 'TOOL_FIXED', tool, by });
+}
+
+function invalid(name: string, faults: readonly EntryFault[]): Result<never, Refusal> {
+  return err({ code: 'TOOL_INVALID', name, faults });
+}

@@ -1,0 +1,155 @@
+import type { AuditEvent } from '../../../core/audit-event.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { LOCAL_SOURCE } from '../../../core/server-spec.ts';
+import { functionModuleIdOf, gatewayIdOf } from '../../../core/hints/hint.ts';
+import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
+import { localSpec } from '../../../core/sources/local-spec.ts';
+import { FUNCTION_FACTS, markOf } from '../../../core/hints/made-facts.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import { sealNameOf, type RegisteredGateways } from '../../catalog/registered.ts';
+import { toolIdIn } from '../../catalog/tool-claims.ts';
+import { definitionJson } from '../../catalog/definition-facts.ts';
+import type { Definition } from '../../ports/link.ts';
+import type { EntrySeal, GatewayEntry } from '../../ports/gateways.ts';
+import type { LocalWord, ReadLocal } from '../../ports/local-tools.ts';
+import type { Server } from '../../catalog/server.ts';
+import type { Words } from '../../catalog/words.ts';
+import { localFollowed, localServer, silencing } from './custom-tool-server.ts';
+
+export interface FunctionModuleServiceOptions {
+  readonly catalog: Catalog;
+  readonly words: Words;
+  readonly registered: RegisteredGateways;
+  readonly readLocal: ReadLocal;
+  readonly seal: EntrySeal;
+  readonly nowMs: () => number;
+}
+
+/** A module of functions as operators see it. */
+export interface ModuleView {
+  readonly path: string;
+  /** Where it comes from: what the config file has is fixed there. */
+  readonly origin: 'config file' | 'registered';
+  /** Names alone. */
+  readonly env: readonly string[];
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  readonly memoryMb: number;
+  readonly timeoutMs: number;
+  /** Why it, or one of its tools, cannot be used. */
+  readonly faults: readonly string[];
+}
+
+/** The modules of functions that run, and those that operators add while Assay runs. */
+export class FunctionModuleService {
+  readonly #options: FunctionModuleServiceOptions;
+
+  constructor(options: FunctionModuleServiceOptions) {
+    this.#options = options;
+  }
+
+  all(): readonly ModuleView[] {
+    return this.#running.map((spec) => this.#view(spec));
+  }
+
+  /** MODULE_TAKEN, MODULE_INVALID, KEY_UNUSABLE */
+  async add(entry: GatewayEntry, subject: string): Promise<Result<ModuleView, Refusal>> {
+    const { readLocal, seal, words, registered, nowMs } = this.#options;
+    const read = readLocal.module(entry);
+    if (!read.ok) return err({ code: 'MODULE_INVALID', faults: read.error });
+    const { path } = read.value;
+    const source = localSpec({ tools: [], modules: [read.value] });
+    // Before anything is told of it.
+    if (source !== undefined) registered.learn(source);
+    if (this.#running.some((spec) => spec.path === path)) return err({ code: 'MODULE_TAKEN', path });
+    // As it is found from elsewhere, too.
+    const sealed = await seal.seal(sealNameOf('function-module', path), { ...entry, module: path });
+    if (!sealed.ok) return sealed;
+    const done = await words.change<undefined>(
+      { kind: 'function-module', id: functionModuleIdOf(path) },
+      (before) => {
+        if (before !== undefined) return err({ code: 'MODULE_TAKEN', path });
+        const body: LocalWord = { name: path, ...sealed.value, createdMs: nowMs(), author: subject };
+        return ok({ body, value: undefined, deed: this.#deed(subject, 'function.add', path) });
+      },
+    );
+    if (!done.ok) return done;
+    await localFollowed(this.#options);
+    return ok(this.#view(read.value));
+  }
+
+  /** MODULE_UNKNOWN; MODULE_FIXED where the config file has it. */
+  async remove(path: string, subject: string): Promise<Result<undefined, Refusal>> {
+    const { words } = this.#options;
+    const isKept = words.find('function-module', functionModuleIdOf(path))?.body !== undefined;
+    if (!isKept && this.#running.some((spec) => spec.path === path))
+      return err({ code: 'MODULE_FIXED', path });
+    const unknown = (): Result<never, Refusal> =>
+      err({ code: 'MODULE_UNKNOWN', path, known: this.#running.map((spec) => spec.path) });
+    if (!isKept) return unknown();
+    const done = await words.change<undefined>(
+      { kind: 'function-module', id: functionModuleIdOf(path) },
+      (body) =>
+        body === undefined
+          ? unknown()
+          : ok({
+              body: undefined,
+              value: undefined,
+              deed: this.#deed(subject, 'function.remove', path),
+              // Another tool that comes under the name of one that is gone is another tool.
+              also: silencing(words, this.#toolIdsOf(path)),
+            }),
+    );
+    if (!done.ok) return done;
+    await localFollowed(this.#options);
+    return ok(undefined);
+  }
+
+  #toolIdsOf(path: string): readonly string[] {
+    const server = this.#server;
+    const tools = server?.inventory.tools ?? [];
+    return tools.flatMap((tool) => {
+      const isOfModule = moduleMarkIn(tool) === markOf(path);
+      return server === undefined || !isOfModule ? [] : (toolIdIn(server.spec, tool) ?? []);
+    });
+  }
+
+  get #running(): readonly FunctionModuleSpec[] {
+    const transport = this.#server?.spec.transport;
+    return transport?.kind === 'local' ? transport.modules : [];
+  }
+
+  get #server(): Server | undefined {
+    return localServer(this.#options.catalog);
+  }
+
+  #view({ path, env, reads, writes, memoryMb, timeoutMs }: FunctionModuleSpec): ModuleView {
+    const isKept = this.#options.words.find('function-module', functionModuleIdOf(path))?.body !== undefined;
+    const skipped = this.#server?.link?.skipped ?? [];
+    return {
+      path,
+      origin: isKept ? 'registered' : 'config file',
+      env: Object.keys(env),
+      reads,
+      writes,
+      memoryMb,
+      timeoutMs,
+      faults: skipped.flatMap(({ of, why }) =>
+        of?.module !== path ? [] : [of.tool === undefined ? why : `${of.tool}: ${why}`],
+      ),
+    };
+  }
+
+  #deed(subject: string, action: string, path: string): AuditEvent {
+    const target = { kind: 'gateway', id: gatewayIdOf(LOCAL_SOURCE), name: LOCAL_SOURCE } as const;
+    return { atMs: this.#options.nowMs(), subject, action, target, after: { module: path } };
+  }
+}
+
+/** By which module a tool is made, as its definition says. */
+function moduleMarkIn(tool: Definition): unknown {
+  const meta = definitionJson(tool)['_meta'] as Readonly<Record<string, unknown>> | undefined;
+  const facts = meta?.[FUNCTION_FACTS] as Readonly<Record<string, unknown>> | undefined;
+  return facts?.['module'];
+}

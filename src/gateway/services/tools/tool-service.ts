@@ -1,0 +1,297 @@
+import type { AuditEvent } from '../../../core/audit-event.ts';
+import { HINTS, type Hints } from '../../../core/hints/hint.ts';
+import type { LintLevels } from '../../../core/hints/lint.ts';
+import { isReviewed, isSilent, reviewed, type ToolWord } from '../../../core/hints/tool-word.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import { declaredOf } from '../../catalog/definition-facts.ts';
+import type { Entry, Listing } from '../../catalog/listing.ts';
+import type { WordEdit, Words } from '../../catalog/words.ts';
+import { nameIn } from '../toolsets/tool-index.ts';
+import { recordOf } from '../../catalog/definition-source.ts';
+import { wordFor } from '../../catalog/drift-watch.ts';
+import { toolIdIn, type ToolClaims } from '../../catalog/tool-claims.ts';
+import { disablingOf, saidIn, withPatch, type Saying, type ToolPatch } from './tool-edit.ts';
+import { lintOf, viewOf, type ToolView } from './tool-view.ts';
+
+export interface ToolServiceOptions {
+  readonly catalog: Catalog;
+  readonly words: Words;
+  readonly claims: ToolClaims;
+  readonly levels: LintLevels;
+  /** Takes out of a text what is secret. */
+  readonly mask: (text: string) => string;
+  readonly nowMs: () => number;
+}
+
+/** Which tools are wanted; absent: all. */
+export interface ToolFilter {
+  readonly server?: string | undefined;
+  /** Words that all stand in its name, title or description. */
+  readonly text?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  /** Effective values. */
+  readonly hints?: Readonly<Partial<Hints>> | undefined;
+  /** Whether anything was found, or by this rule. */
+  readonly lint?: boolean | string | undefined;
+  readonly drift?: 'any' | 'dangerous' | 'none' | undefined;
+}
+
+export interface ToolPage {
+  readonly tools: readonly ToolView[];
+  readonly total: number;
+  /** Behind which the next page begins. */
+  readonly next?: ToolLocation | undefined;
+}
+
+/** Where a tool stands among all; it is there still when it is gone. */
+export interface ToolLocation {
+  readonly id: string;
+  readonly index: number;
+}
+
+/** Who changes something, and what he saw. */
+export interface Changer {
+  readonly subject: string;
+  /** Why what is to be changed is not as he saw it; absent: it may be as it likes. */
+  readonly objection?: ((view: ToolView) => Refusal | undefined) | undefined;
+}
+
+/** What operators see and say of the tools of all servers. */
+export class ToolService {
+  readonly #options: ToolServiceOptions;
+
+  constructor(options: ToolServiceOptions) {
+    this.#options = options;
+  }
+
+  /** In the catalog's order. What comes or goes meanwhile, or fits no more, shifts no page. */
+  async page(
+    filter: ToolFilter,
+    { after, limit }: { readonly after?: ToolLocation | undefined; readonly limit: number },
+  ): Promise<ToolPage> {
+    await this.#listed();
+    const all = this.#entries;
+    const wanted = all.filter((entry) => this.#isWanted(entry, filter));
+    const start = after === undefined ? 0 : placeBehind(all, after);
+    const behind = new Set(start === 0 ? wanted : all.slice(start));
+    const rest = start === 0 ? wanted : wanted.filter((entry) => behind.has(entry));
+    const shown = rest.slice(0, limit);
+    const last = shown.at(-1);
+    const next =
+      last !== undefined && rest.length > limit ? { id: idOf(last), index: all.indexOf(last) } : undefined;
+    return { tools: shown.map((entry) => this.#view(entry)), total: wanted.length, ...(next && { next }) };
+  }
+
+  /** TOOL_UNKNOWN */
+  async find(id: string): Promise<Result<ToolView, Refusal>> {
+    await this.#listed();
+    const entry = this.#entry(id);
+    return entry.ok ? ok(this.#view(entry.value)) : entry;
+  }
+
+  /** TOOL_UNKNOWN, HINTS_CONTRADICT, or the changer's objection. */
+  change(id: string, wish: ToolPatch, changer: Changer): Promise<Result<ToolView, Refusal>> {
+    return this.#edit(id, changer, (word, entry) => {
+      const changed = this.#withWish(word, entry, { wish, subject: changer.subject });
+      if (!changed.ok) return changed;
+      return ok({ word: changed.value, action: 'tool.update', reason: wish.reason });
+    });
+  }
+
+  /**
+   * What is to be written so that the wish holds for a tool whose definition becomes `text` in the same transaction.
+   * HINTS_CONTRADICT
+   */
+  async saying(
+    id: string,
+    wish: ToolPatch,
+    { subject, text }: { readonly subject: string; readonly text: string },
+  ): Promise<Result<Saying, Refusal>> {
+    await this.#listed();
+    const entry = this.#entry(id);
+    if (!entry.ok) return ok({ also: [] });
+    const { words } = this.#options;
+    const { server, definition } = entry.value;
+    const stored = words.find('tool', id);
+    const before = words.tool(id) ?? wordFor(server.spec, definition, id);
+    const made = { ...entry.value, definition: { ...definition, bytes: Buffer.from(text) } };
+    const changed = this.#withWish(before, made, { wish, subject });
+    if (!changed.ok) return changed;
+    if (changed.value === before) return ok({ also: [] });
+    const { body, deed } = this.#saidOf(entry.value, {
+      subject,
+      before,
+      changed: { word: changed.value, action: 'tool.update', reason: wish.reason },
+    });
+    const also = [{ word: { kind: 'tool', id, body }, former: stored?.revision, deed }] as const;
+    return ok({ also, lowers: disablingOf(before, changed.value, nameIn(entry.value)) });
+  }
+
+  #withWish(
+    word: ToolWord,
+    { server, definition }: Entry,
+    { wish, subject }: { readonly wish: ToolPatch; readonly subject: string },
+  ): Result<ToolWord, Refusal> {
+    const { hints: declared } = declaredOf(definition);
+    const { claims, nowMs } = this.#options;
+    const now = claims.circumstancesOf(server.spec, definition);
+    return withPatch(word, { wish, author: subject, nowMs: nowMs(), now, declared });
+  }
+
+  /** Accepts the definition as it is now: all that was said before counts for it. */
+  review(id: string, changer: Changer): Promise<Result<ToolView, Refusal>> {
+    return this.#edit(id, changer, (word, { server, definition }) => {
+      const now = this.#options.claims.circumstancesOf(server.spec, definition);
+      if (isReviewed(word, now.digest)) return ok({ word, action: 'tool.review' });
+      const accepted = { id, digest: now.digest, text: definition.bytes.toString() };
+      return ok({ word: reviewed(word, now), action: 'tool.review', accepted });
+    });
+  }
+
+  async #edit(id: string, changer: Changer, change: Change): Promise<Result<ToolView, Refusal>> {
+    await this.#listed();
+    const done = await this.#options.words.change({ kind: 'tool', id }, () => {
+      const entry = this.#entry(id);
+      if (!entry.ok) return entry;
+      const objection = changer.objection?.(this.#view(entry.value));
+      return objection === undefined ? this.#editOf(entry.value, changer, change) : err(objection);
+    });
+    return done.ok ? this.find(id) : done;
+  }
+
+  #editOf(entry: Entry, { subject }: Changer, change: Change): Result<WordEdit<undefined>, Refusal> {
+    const { words } = this.#options;
+    const id = idOf(entry);
+    const record = recordOf(entry.server.spec, entry.definition);
+    // Another process may have removed the tool, and this one lists it still.
+    if (record !== undefined && words.find(record.kind, record.id)?.body === undefined)
+      return err({ code: 'TOOL_UNKNOWN', name: id });
+    const stored = words.find('tool', id);
+    const before = words.tool(id) ?? wordFor(entry.server.spec, entry.definition, id);
+    const changed = change(before, entry);
+    if (!changed.ok) return changed;
+    const { word } = changed.value;
+    if (word === before) return ok({ body: stored?.body, value: undefined });
+    return ok({
+      ...this.#saidOf(entry, { subject, before, changed: changed.value }),
+      value: undefined,
+      accepted: changed.value.accepted,
+      expected: record && [record],
+      lowers: disablingOf(before, word, nameIn(entry)),
+    });
+  }
+
+  #saidOf(
+    entry: Entry,
+    { subject, before, changed }: { subject: string; before: ToolWord; changed: Changed },
+  ): { readonly body: ToolWord | undefined; readonly deed: AuditEvent } {
+    const { word, action, reason } = changed;
+    const deed: AuditEvent = {
+      atMs: this.#options.nowMs(),
+      subject,
+      action,
+      target: { kind: 'tool', id: idOf(entry), name: nameIn(entry) },
+      before: saidIn(before),
+      after: { ...saidIn(word), ...(reason !== undefined && { reason }) },
+    };
+    return { body: isSilent(word) ? undefined : word, deed };
+  }
+
+  /** After the start servers have a while in which to list their tools. */
+  #listed(): Promise<void> {
+    const { catalog } = this.#options;
+    return catalog.listed(catalog.servers, 'tools');
+  }
+
+  #entry(id: string): Result<Entry, Refusal> {
+    const entry = indexOf(this.#listing).get(id);
+    return entry === undefined ? err({ code: 'TOOL_UNKNOWN', name: id }) : ok(entry);
+  }
+
+  get #listing(): Listing {
+    return this.#options.catalog.all.listing('tools');
+  }
+
+  get #entries(): readonly Entry[] {
+    const { entries, disabled } = this.#listing;
+    return disabled.length === 0 ? entries : [...entries, ...disabled];
+  }
+
+  #view(entry: Entry): ToolView {
+    const { claims, levels, mask } = this.#options;
+    return viewOf({ id: idOf(entry), entry, claims, levels, mask });
+  }
+
+  #isWanted(entry: Entry, { server, text, enabled, hints, lint, drift }: ToolFilter): boolean {
+    if (server !== undefined && entry.server.spec.name !== server) return false;
+    if (enabled !== undefined && enabled === (entry.said?.isDisabled === true)) return false;
+    if (text !== undefined && !this.#speaksOf(entry, text)) return false;
+    return (
+      (hints === undefined || this.#hasHints(entry, hints)) &&
+      (lint === undefined || this.#isLinted(entry, lint)) &&
+      (drift === undefined || this.#hasDrifted(entry, drift))
+    );
+  }
+
+  #speaksOf(entry: Entry, text: string): boolean {
+    const { server, definition, key } = entry;
+    const { title = '', description = '' } = declaredOf(definition);
+    const shown = this.#options.claims.wordOn(server.spec, definition)?.title ?? title;
+    const all = `${key} ${nameIn(entry)} ${shown} ${description}`.toLowerCase();
+    return text
+      .toLowerCase()
+      .split(/\s+/)
+      .every((word) => all.includes(word));
+  }
+
+  #hasHints({ server, definition }: Entry, hints: Readonly<Partial<Hints>>): boolean {
+    const resolved = this.#options.claims.resolvedOf(server.spec, definition);
+    return HINTS.every((hint) => hints[hint] === undefined || hints[hint] === resolved[hint].effective.value);
+  }
+
+  #isLinted({ server, definition, name }: Entry, wanted: boolean | string): boolean {
+    const { claims, levels } = this.#options;
+    const resolved = claims.resolvedOf(server.spec, definition);
+    const found = lintOf({ name, declared: declaredOf(definition), resolved }, levels);
+    return typeof wanted === 'string'
+      ? found.some(({ rule }) => rule === wanted)
+      : wanted === found.length > 0;
+  }
+
+  #hasDrifted({ server, definition }: Entry, wanted: 'any' | 'dangerous' | 'none'): boolean {
+    // One that changes at each list is never compared in time, and is found all the same.
+    const drift = this.#options.claims.latestDriftOf(server.spec, definition);
+    if (wanted === 'none') return drift === undefined;
+    return drift !== undefined && (wanted === 'any' || drift.severity === 'dangerous');
+  }
+}
+
+interface Changed extends Pick<WordEdit<undefined>, 'accepted'> {
+  readonly word: ToolWord;
+  readonly action: string;
+  readonly reason?: string | undefined;
+}
+
+type Change = (word: ToolWord, entry: Entry) => Result<Changed, Refusal>;
+
+function placeBehind(all: readonly Entry[], { id, index }: ToolLocation): number {
+  const found = all.findIndex((entry) => idOf(entry) === id);
+  return found < 0 ? index : found + 1;
+}
+
+const INDEXES = new WeakMap<Listing, ReadonlyMap<string, Entry>>();
+
+function indexOf(listing: Listing): ReadonlyMap<string, Entry> {
+  const known = INDEXES.get(listing);
+  if (known !== undefined) return known;
+  const index = new Map([...listing.entries, ...listing.disabled].map((entry) => [idOf(entry), entry]));
+  INDEXES.set(listing, index);
+  return index;
+}
+
+/** Every listed tool has a name. */
+function idOf({ server, definition }: Entry): string {
+  return toolIdIn(server.spec, definition) ?? '';
+}

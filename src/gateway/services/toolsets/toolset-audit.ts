@@ -1,0 +1,66 @@
+import type { AuditEvent } from '../../../core/audit-event.ts';
+import { toolsetJson, type ToolsetJson } from '../../../core/toolset-json.ts';
+import type { Toolset } from '../../../core/toolset.ts';
+
+/** Who did something, and when. */
+export interface Doing {
+  readonly by: string;
+  readonly atMs: number;
+}
+
+/**
+ * What is to be told of a toolset that is kept in the place of a former one, or as a new one. Of one that is changed the
+ * tools and notes that are the same before and after are left out: a note is not to cost what a thousand tools do.
+ */
+export function deedOfSaving(doing: Doing, former: Toolset | undefined, toolset: Toolset): AuditEvent {
+  if (former === undefined)
+    return { ...begin(doing, 'toolset.create', toolset.name), after: toldOf(toolset) };
+  const action = former.name === toolset.name ? 'toolset.update' : 'toolset.rename';
+  const [before, after] = [toldOf(former), toldOf(toolset)];
+  return {
+    ...begin(doing, action, toolset.name),
+    before: { ...before, ...differing(before, after) },
+    after: { ...after, ...differing(after, before) },
+  };
+}
+
+export function deedOfRemoval(doing: Doing, name: string, former: Toolset | undefined): AuditEvent {
+  const deed = begin(doing, 'toolset.delete', name);
+  return former === undefined ? deed : { ...deed, before: toldOf(former) };
+}
+
+/** Undefined where the same one stays equipped. */
+export function deedOfEquipping(
+  doing: Doing,
+  former: string | undefined,
+  name: string | undefined,
+): AuditEvent | undefined {
+  if (former === name) return undefined;
+  const [action, target] = name === undefined ? (['unequip', former] as const) : (['equip', name] as const);
+  return {
+    ...begin(doing, `toolset.${action}`, target ?? ''),
+    ...(former !== undefined && { before: { equipped: former } }),
+    ...(name !== undefined && { after: { equipped: name } }),
+  };
+}
+
+function begin({ by, atMs }: Doing, action: string, name: string): AuditEvent {
+  return { atMs, subject: by, action, target: { kind: 'toolset', id: name, name } };
+}
+
+/** As it is exported, without the texts of definitions: they are long, and a refId says which one it is. */
+function toldOf(toolset: Toolset): ToolsetJson {
+  const json = toolsetJson(toolset);
+  return { ...json, tools: json.tools.map(({ definition: _, ...tool }) => tool) };
+}
+
+type Parts = Pick<ToolsetJson, 'tools' | 'toolNotes'>;
+
+function differing(told: Parts, other: Parts): Parts {
+  return { tools: absentIn(other.tools, told.tools), toolNotes: absentIn(other.toolNotes, told.toolNotes) };
+}
+
+function absentIn<T>(others: readonly T[], all: readonly T[]): readonly T[] {
+  const there = new Set(others.map((one) => JSON.stringify(one)));
+  return all.filter((one) => !there.has(JSON.stringify(one)));
+}

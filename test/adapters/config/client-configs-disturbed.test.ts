@@ -1,0 +1,124 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import {
+  connectClient,
+  type ConnectSurroundings,
+} from '../../../src/adapters/config/client-configs/connect-client.ts';
+import { importServers } from '../../../src/adapters/config/client-configs/import-servers.ts';
+import { undoConnect } from '../../../src/adapters/config/client-configs/undo-connect.ts';
+import { tempDir } from '../../support/place.ts';
+
+const OWN = ['/bin/assay'];
+const REQUEST = { client: 'cursor', name: 'assay', url: undefined, project: undefined };
+const CONNECT = { ...REQUEST, dryRun: false, force: false };
+const UNDO = { client: 'cursor', project: undefined, dryRun: false };
+
+let home: string;
+let path: string;
+let config: string;
+beforeEach(() => {
+  home = tempDir();
+  path = join(home, '.cursor', 'mcp.json');
+  config = join(home, '.assay', 'mcp.json');
+  for (const file of [path, config]) mkdirSync(dirname(file));
+});
+
+/** Who asks for Assay's command has read the file and not yet written it: the moment in which others come in. */
+function around(
+  meanwhile: () => void = () => undefined,
+): ConnectSurroundings & { readonly configPath: string } {
+  return {
+    env: {},
+    home,
+    platform: 'linux',
+    cwd: home,
+    assayHome: join(home, '.assay'),
+    options: [],
+    tempFolder: '/tmp',
+    nowMs: 0,
+    configPath: config,
+    get ownCommand() {
+      meanwhile();
+      return OWN;
+    },
+  };
+}
+
+/** Writes a file anew, in the way of a client that counts its starts, for the first so many times that it is called. */
+function counter(file: string, times: number): () => void {
+  let count = 0;
+  return () => {
+    if (count >= times) return;
+    count += 1;
+    const { starts: _, ...rest } = read(file);
+    writeFileSync(file, JSON.stringify({ starts: count, ...rest }));
+  };
+}
+
+function read(file: string): Readonly<Record<string, unknown>> {
+  return existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, unknown>>)
+    : {};
+}
+
+const BUSY = {
+  code: 'FILE_UNWRITABLE',
+  reason: 'it is being changed by another program; try again',
+};
+
+it('what a client writes while Assay connects is kept, and an undo brings it back', async () => {
+  writeFileSync(path, '{"mcpServers":{}}');
+  expect(await connectClient(CONNECT, around(counter(path, 1)))).toMatchObject({ ok: true });
+  expect(read(path)).toEqual({ starts: 1, mcpServers: { assay: expect.anything() as unknown } });
+  expect(await undoConnect(UNDO, around())).toMatchObject({ ok: true, value: { change: 'restored' } });
+  expect(readFileSync(path, 'utf8')).toBe('{"starts":1,"mcpServers":{}}');
+});
+
+it('a file that comes to be while Assay connects is kept', async () => {
+  expect(await connectClient(CONNECT, around(counter(path, 1)))).toMatchObject({ ok: true });
+  expect(read(path)).toEqual({ starts: 1, mcpServers: { assay: expect.anything() as unknown } });
+});
+
+it('a file that changes all the time is left to who changes it, and nothing is there to be undone', async () => {
+  writeFileSync(path, '{}');
+  const refusal = { ok: false, error: { ...BUSY, path } };
+  expect(await connectClient(CONNECT, around(counter(path, Infinity)))).toEqual(refusal);
+  expect(Object.keys(read(path))).toEqual(['starts']);
+  expect(readdirSync(dirname(path))).toEqual(['mcp.json']);
+  expect(readdirSync(join(home, '.assay', 'backups'))).toEqual([]);
+});
+
+it('a refused connect leaves what an earlier one may undo', async () => {
+  writeFileSync(path, '{}');
+  await connectClient(CONNECT, around());
+  const connected = readFileSync(path, 'utf8');
+  const second = { ...CONNECT, name: 'again' };
+  expect(await connectClient(second, around(counter(path, Infinity)))).toMatchObject({ ok: false });
+  writeFileSync(path, connected);
+  await undoConnect(UNDO, around());
+  expect(readFileSync(path, 'utf8')).toBe('{}');
+});
+
+it('what a client writes while Assay is taken out is kept', async () => {
+  writeFileSync(path, '{}');
+  await connectClient(CONNECT, around());
+  writeFileSync(path, JSON.stringify({ ...read(path), edited: true }));
+  const undone = await undoConnect(UNDO, around(counter(path, 1)));
+  expect(undone).toMatchObject({ ok: true, value: { change: 'taken out' } });
+  expect(read(path)).toMatchObject({ starts: 1, edited: true });
+  expect(JSON.stringify(read(path))).not.toContain('assay');
+});
+
+it("what is written into Assay's own config during an import is kept, else the import is refused without a trace", async () => {
+  writeFileSync(path, '{"mcpServers":{"a":{"command":"a"}}}');
+  writeFileSync(config, '{}');
+  const request = { from: 'cursor', project: undefined, overwrite: false, dryRun: false };
+  expect(await importServers(request, around(counter(config, Infinity)))).toEqual({
+    ok: false,
+    error: { ...BUSY, path: config },
+  });
+  expect(readdirSync(dirname(config))).toEqual(['mcp.json']);
+  expect(await importServers(request, around(counter(config, 1)))).toMatchObject({ ok: true });
+  expect(read(config)).toMatchObject({ starts: 1, mcpServers: { a: { command: 'a' } } });
+});

@@ -1,0 +1,220 @@
+import { posix, win32 } from 'node:path';
+import { parseTree } from 'jsonc-parser';
+import { describe, expect, it } from 'vitest';
+import { CLIENTS } from '../../../src/adapters/config/client-configs/clients.ts';
+import { readInputs } from '../../../src/adapters/config/client-configs/inputs.ts';
+import { isAssay, ownEntry } from '../../../src/adapters/config/client-configs/own-entry.ts';
+import {
+  type EntryHome,
+  translateEntry,
+  valueOf,
+} from '../../../src/adapters/config/client-configs/translate-entry.ts';
+
+const OWN = ['/usr/bin/node', '/opt/tools/main.js'];
+
+describe('an entry of another client becomes one of Assay', () => {
+  const inputs = readInputs(
+    parseTree(`{"inputs": [
+      {"id": "api-key", "type": "promptString", "description": "The key", "password": true},
+      {"id": "api.key", "type": "promptString"},
+      {"id": "region", "type": "pickString", "default": "eu"},
+      {"id": "odd", "default": "}"}]}`)!,
+  );
+  const nowhere: EntryHome = { paths: posix, home: '/home/ada', base: undefined, project: undefined, inputs };
+  const project: EntryHome = { ...nowhere, base: '/p', project: '/p' };
+
+  function translated(entry: unknown, home = nowhere, isOff = false) {
+    const { node, leftOut, fault } = translateEntry(parseTree(JSON.stringify(entry))!, home, isOff);
+    return { value: valueOf(node), leftOut, fault: fault?.reason };
+  }
+  function check(entry: unknown, value: unknown, home = nowhere): void {
+    expect(translated(entry, home)).toEqual({ value, leftOut: [], fault: undefined });
+  }
+
+  it('what both understand stays as written', () => {
+    const entry = {
+      type: 'stdio',
+      command: 'npx',
+      args: ['-y', 'x', '${A}', '${B:-c}', '$PLAIN'],
+      env: { N: 1, GONE: null, T: '${T}' },
+      cwd: 'x',
+      disabled: false,
+    };
+    check(entry, entry);
+    const remote = { type: 'sse', url: 'https://a.example/x', headers: { Authorization: 'Bearer ${T}' } };
+    check(remote, remote);
+  });
+
+  it('names of variables are said in the way of Assay', () => {
+    check(
+      { command: 'c', args: ['${env:TOKEN}', 'a${env:B}c'] },
+      { command: 'c', args: ['${TOKEN}', 'a${B}c'] },
+    );
+  });
+
+  it('what VS Code asks its user for becomes a variable, each its own', () => {
+    check(
+      {
+        command: 'c',
+        env: {
+          A: '${input:api-key}',
+          B: '${input:api.key}',
+          C: '${input:region}',
+          D: 'x ${input:odd}',
+          E: '${input:not-described}',
+        },
+      },
+      {
+        command: 'c',
+        env: { A: '${API_KEY}', B: '${API_KEY_2}', C: '${REGION:-eu}', D: 'x ${ODD}', E: '${NOT_DESCRIBED}' },
+      },
+    );
+    expect(inputs.get('api-key')?.about).toBe('The key');
+  });
+
+  it('folders of the editor become paths', () => {
+    check(
+      {
+        command: '${userHome}/bin/c',
+        args: ['${workspaceFolder}${/}a', '${workspaceFolderBasename}', '${pathSeparator}'],
+        cwd: '${workspaceFolder}',
+      },
+      { command: '/home/ada/bin/c', args: ['/p/a', 'p', '/'], cwd: '/p' },
+      project,
+    );
+  });
+
+  it('in a project relative paths start at its folder, and so does the server', () => {
+    check(
+      { command: './bin/c', args: ['./a'], cwd: 'sub' },
+      { command: '/p/bin/c', args: ['./a'], cwd: '/p/sub' },
+      project,
+    );
+    check({ command: 'node', args: ['./a.js'] }, { command: 'node', args: ['./a.js'], cwd: '/p' }, project);
+    check({ command: '~/bin/c', cwd: '${HOME}/x' }, { command: '~/bin/c', cwd: '${HOME}/x' }, project);
+    check({ url: 'https://a.example' }, { url: 'https://a.example' }, project);
+  });
+
+  it('on Windows too', () => {
+    const home = { ...project, paths: win32, base: 'C:\\p', project: 'C:\\p' };
+    check(
+      { command: '.\\c.exe', args: ['${/}'] },
+      { command: 'C:\\p\\c.exe', args: ['\\'], cwd: 'C:\\p' },
+      home,
+    );
+    check({ command: 'D:\\c.exe', cwd: 'x' }, { command: 'D:\\c.exe', cwd: 'C:\\p\\x' }, home);
+  });
+
+  it('other words for an address and its type are said in the words of Assay', () => {
+    check({ serverUrl: 'https://a.example' }, { url: 'https://a.example' });
+    check({ url: 'https://a.example', transport: 'sse' }, { url: 'https://a.example', type: 'sse' });
+    expect(translated({ url: 'https://a.example', serverUrl: 'https://b.example' })).toEqual({
+      value: { url: 'https://a.example' },
+      leftOut: ['serverUrl'],
+      fault: undefined,
+    });
+  });
+
+  it('keys without a meaning here are left out and named', () => {
+    const entry = {
+      command: 'c',
+      alwaysAllow: ['a'],
+      autoApprove: [],
+      envFile: '.env',
+      oauth: {},
+      tools: ['*'],
+      sandbox: {},
+    };
+    expect(translated(entry)).toEqual({
+      value: { command: 'c' },
+      leftOut: ['alwaysAllow', 'autoApprove', 'envFile', 'oauth', 'tools', 'sandbox'],
+      fault: undefined,
+    });
+  });
+
+  it('what is switched off stays so', () => {
+    expect(translated({ command: 'c' }, nowhere, true).value).toEqual({ command: 'c', disabled: true });
+    expect(translated({ command: 'c', disabled: true }).value).toEqual({ command: 'c', disabled: true });
+  });
+
+  it.each([
+    ['${config:a.b}', '${config:…} is filled in by that client alone'],
+    ['${command:x.y}', '${command:…} is filled in by that client alone'],
+    ['${file:/etc/key}', '${file:…} is filled in by that client alone'],
+    ['${cwd}', '${cwd} is filled in by that client alone'],
+    ['${a b}', 'a "${…}" in it is filled in by that client alone'],
+    ['${workspaceFolder}', '${workspaceFolder} means the folder of a project: say which with --project'],
+  ])('%s cannot be said here, and why not is told without the value', (text, reason) => {
+    expect(translated({ command: 'c', args: [text] }).fault).toBe(reason);
+  });
+});
+
+describe('the entry that a client gets', () => {
+  function entryFor(
+    id: string,
+    more: { readonly url?: string; readonly own?: readonly string[]; readonly platform?: string } = {},
+  ) {
+    const client = CLIENTS.find((one) => one.id === id)!;
+    return ownEntry({
+      client,
+      urlKey: client.urlKey,
+      platform: more.platform ?? 'linux',
+      ownCommand: more.own ?? OWN,
+      options: ['--home', '/h'],
+      url: more.url,
+    });
+  }
+  const stdio = {
+    command: '/usr/bin/node',
+    args: ['/opt/tools/main.js', 'stdio', '--attach', '--home', '/h'],
+  };
+  const url = 'http://127.0.0.1:4444/mcp';
+
+  it('names the Node and the file that run, with a type where the client writes one', () => {
+    for (const id of ['claude-desktop', 'cursor', 'windsurf']) expect(entryFor(id)).toEqual(stdio);
+    for (const id of ['claude-code', 'vscode']) expect(entryFor(id)).toEqual({ type: 'stdio', ...stdio });
+  });
+
+  it('names an address in the words of the client', () => {
+    expect(entryFor('claude-code', { url })).toEqual({ type: 'http', url });
+    expect(entryFor('vscode', { url })).toEqual({ type: 'http', url });
+    expect(entryFor('cursor', { url })).toEqual({ url });
+    expect(entryFor('windsurf', { url })).toEqual({ serverUrl: url });
+  });
+
+  it('starts npx where this program lies in its cache, which does not last', () => {
+    const own = ['/usr/bin/node', '/home/ada/.npm/_npx/1a2b/node_modules/.bin/assay-mcp'];
+    const args = ['-y', 'assay-mcp', 'stdio', '--attach', '--home', '/h'];
+    expect(entryFor('cursor', { own })).toEqual({ command: 'npx', args });
+    expect(entryFor('cursor', { own, platform: 'win32' })).toEqual({
+      command: 'cmd',
+      args: ['/c', 'npx', ...args],
+    });
+  });
+});
+
+describe('Assay itself', () => {
+  it.each([
+    { command: '/usr/bin/node', args: ['/opt/tools/main.js', 'stdio'] },
+    { command: 'npx', args: ['-y', 'assay-mcp@0.1.0', 'stdio'] },
+    { command: 'assay', args: ['stdio'] },
+    { command: 'C:\\tools\\assay-mcp.cmd', args: ['stdio'] },
+    { command: 'node', args: ['/other/assay-mcp/dist/main.js', 'stdio'] },
+    { url: 'http://127.0.0.1:4444/mcp' },
+    { serverUrl: 'http://localhost:4444/mcp/servers/git' },
+    { command: 'npx', args: ['mcp-remote', 'http://127.0.0.1:4444/mcp'] },
+  ])('is known under whatever name: %j', (entry) => {
+    expect(isAssay(entry, OWN)).toBe(true);
+  });
+
+  it.each([
+    { command: 'node', args: ['/opt/other/main.js'] },
+    { command: 'npx', args: ['-y', 'assay-mcp-extras'] },
+    { url: 'http://127.0.0.1:4444/other' },
+    { url: 'https://mcp.example.com:4444/mcp' },
+    { url: 'http://127.0.0.1:4445/mcp' },
+    {},
+  ])('is not %j', (entry) => {
+    expect(isAssay(entry, OWN)).toBe(false);
+  });
+});

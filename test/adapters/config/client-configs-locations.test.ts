@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { CLIENTS } from '../../../src/adapters/config/client-configs/clients.ts';
+import {
+  projectFileOf,
+  userFilesOf,
+  type Machine,
+} from '../../../src/adapters/config/client-configs/locate-client.ts';
+
+const MAC: Machine = { platform: 'darwin', env: {}, home: '/Users/ada' };
+const LINUX: Machine = { platform: 'linux', env: {}, home: '/home/ada' };
+const WINDOWS: Machine = {
+  platform: 'win32',
+  env: { APPDATA: 'D:\\Roaming', LOCALAPPDATA: 'D:\\Local' },
+  home: 'C:\\Users\\Ada',
+};
+
+function clientOf(id: string) {
+  return CLIENTS.find((client) => client.id === id)!;
+}
+
+function check(id: string, machine: Machine, expected: readonly string[]): void {
+  expect(userFilesOf(clientOf(id), machine).map(({ path }) => path)).toEqual(expected);
+}
+
+describe('the config file of a client for all projects', () => {
+  it('Claude Desktop: among the settings of applications; on Windows that of the packaged application first', () => {
+    check('claude-desktop', MAC, [
+      '/Users/ada/Library/Application Support/Claude/claude_desktop_config.json',
+    ]);
+    check('claude-desktop', LINUX, ['/home/ada/.config/Claude/claude_desktop_config.json']);
+    check('claude-desktop', WINDOWS, [
+      'D:\\Local\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache\\Roaming\\Claude\\claude_desktop_config.json',
+      'D:\\Roaming\\Claude\\claude_desktop_config.json',
+    ]);
+  });
+
+  it('Claude Code: in the home folder, or where CLAUDE_CONFIG_DIR says', () => {
+    check('claude-code', MAC, ['/Users/ada/.claude.json']);
+    check('claude-code', LINUX, ['/home/ada/.claude.json']);
+    check('claude-code', WINDOWS, ['C:\\Users\\Ada\\.claude.json']);
+    check('claude-code', { ...LINUX, env: { CLAUDE_CONFIG_DIR: '/srv/claude' } }, [
+      '/srv/claude/.claude.json',
+    ]);
+  });
+
+  it('Cursor: in the home folder', () => {
+    check('cursor', MAC, ['/Users/ada/.cursor/mcp.json']);
+    check('cursor', LINUX, ['/home/ada/.cursor/mcp.json']);
+    check('cursor', WINDOWS, ['C:\\Users\\Ada\\.cursor\\mcp.json']);
+  });
+
+  it('VS Code: among the settings of the user, beside settings.json', () => {
+    check('vscode', MAC, ['/Users/ada/Library/Application Support/Code/User/mcp.json']);
+    check('vscode', LINUX, ['/home/ada/.config/Code/User/mcp.json']);
+    check('vscode', WINDOWS, ['D:\\Roaming\\Code\\User\\mcp.json']);
+    check('vscode-insiders', LINUX, ['/home/ada/.config/Code - Insiders/User/mcp.json']);
+  });
+
+  it('Windsurf: where it keeps them since its new name, and where it kept them before', () => {
+    check('windsurf', MAC, [
+      '/Users/ada/.config/devin/mcp_config.json',
+      '/Users/ada/.codeium/windsurf/mcp_config.json',
+    ]);
+    check('windsurf', LINUX, [
+      '/home/ada/.config/devin/mcp_config.json',
+      '/home/ada/.codeium/windsurf/mcp_config.json',
+    ]);
+    check('windsurf', WINDOWS, [
+      'D:\\Roaming\\devin\\mcp_config.json',
+      'C:\\Users\\Ada\\.codeium\\windsurf\\mcp_config.json',
+    ]);
+  });
+
+  it('follows XDG_CONFIG_HOME on Linux alone, and counts an empty variable as unset', () => {
+    const env = { XDG_CONFIG_HOME: '/xdg' };
+    check('vscode', { ...LINUX, env }, ['/xdg/Code/User/mcp.json']);
+    check('vscode', { ...MAC, env }, ['/Users/ada/Library/Application Support/Code/User/mcp.json']);
+    check('vscode', { ...LINUX, env: { XDG_CONFIG_HOME: '' } }, ['/home/ada/.config/Code/User/mcp.json']);
+  });
+
+  it('is found on a Windows without its variables', () => {
+    const bare = { ...WINDOWS, env: {} };
+    check('vscode', bare, ['C:\\Users\\Ada\\AppData\\Roaming\\Code\\User\\mcp.json']);
+    expect(userFilesOf(clientOf('claude-desktop'), bare)[0]?.path).toContain(
+      'C:\\Users\\Ada\\AppData\\Local\\Packages\\',
+    );
+  });
+});
+
+it('a folder of the client tells that it is installed', () => {
+  const signs = CLIENTS.map(({ id }) => [id, userFilesOf(clientOf(id), LINUX).map(({ sign }) => sign)]);
+  expect(Object.fromEntries(signs)).toEqual({
+    'claude-desktop': ['/home/ada/.config/Claude'],
+    'claude-code': ['/home/ada/.claude'],
+    cursor: ['/home/ada/.cursor'],
+    vscode: ['/home/ada/.config/Code'],
+    'vscode-insiders': ['/home/ada/.config/Code - Insiders'],
+    windsurf: ['/home/ada/.config/devin', '/home/ada/.codeium'],
+  });
+});
+
+it('the config file of a project', () => {
+  const files = CLIENTS.map((client) => projectFileOf(client, '/p', 'linux')?.path);
+  expect(files).toEqual([
+    undefined,
+    '/p/.mcp.json',
+    '/p/.cursor/mcp.json',
+    '/p/.vscode/mcp.json',
+    '/p/.vscode/mcp.json',
+    '/p/.devin/mcp_config.json',
+  ]);
+  expect(projectFileOf(clientOf('cursor'), 'C:\\p', 'win32')?.path).toBe('C:\\p\\.cursor\\mcp.json');
+});
+
+it('an address has the key that the client reads in that file', () => {
+  const keys = CLIENTS.map((client) => userFilesOf(client, LINUX).map(({ urlKey }) => urlKey));
+  expect(keys).toEqual([[undefined], ['url'], ['url'], ['url'], ['url'], ['url', 'serverUrl']]);
+});

@@ -1,0 +1,330 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Cause } from '../../src/core/cause.ts';
+import { Cancellation } from '../../src/core/cancellation.ts';
+import type { Refusal } from '../../src/core/refusal.ts';
+import { RequestQueue } from '../../src/gateway/catalog/request-queue.ts';
+
+interface Given {
+  readonly most?: number;
+  readonly mostWaiting?: number;
+  readonly mostBytes?: number;
+  readonly untaken?: () => number;
+}
+
+function turnstile({
+  most = 2,
+  mostWaiting = 3,
+  mostBytes = 1_000,
+  untaken = () => 0,
+}: Given = {}): RequestQueue {
+  const limits = {
+    'limits.requestsPerServer': most,
+    'limits.queuePerServer': mostWaiting,
+    'limits.backlogBytes': mostBytes,
+  };
+  return new RequestQueue({ server: 's', limits, untaken });
+}
+
+interface Asked {
+  readonly cancellation: Cancellation;
+  /** Undefined: it waits. */
+  outcome: 'in' | Refusal | undefined;
+}
+
+/** Comes as a request does: goes in, or waits. */
+function ask(gate: RequestQueue, bytes = 1, timeoutMs = 60_000, subject = 'a'): Asked {
+  const asked: Asked = { cancellation: new Cancellation(), outcome: undefined };
+  if (gate.enter(subject)) asked.outcome = 'in';
+  else
+    void gate
+      .wait({ subject, bytes, timeoutMs, cancellation: asked.cancellation })
+      .then((refusal) => (asked.outcome = refusal ?? 'in'));
+  return asked;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+const busy = (cause: Cause): Refusal => ({ code: 'SERVER_BUSY', server: 's', cause });
+
+describe('subjects that share a server', () => {
+  const by = (gate: RequestQueue, subject: string): Asked => ask(gate, 1, 60_000, subject);
+
+  it('have their turns one after the other, whoever came with more', async () => {
+    const gate = turnstile({ most: 1, mostWaiting: 10 });
+    by(gate, 'greedy');
+    const greedy = [by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy')];
+    const modest = by(gate, 'modest');
+    gate.leave('greedy');
+    gate.leave('greedy');
+    await turn();
+    expect([...greedy, modest].map(({ outcome }) => outcome)).toEqual(['in', undefined, undefined, 'in']);
+  });
+
+  it('lose their oldest request to another where they have far more that wait, and nothing to one that has as many', async () => {
+    const gate = turnstile({ most: 1, mostWaiting: 4 });
+    by(gate, 'greedy');
+    const greedy = [by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy'), by(gate, 'greedy')];
+    const modest = [by(gate, 'modest'), by(gate, 'modest')];
+    const [greedyAgain, modestAgain] = [by(gate, 'greedy'), by(gate, 'modest')];
+    await turn();
+    const refused = busy({ code: 'QUEUE_FULL', waiting: 4 });
+    expect(greedy.map(({ outcome }) => outcome)).toEqual([refused, refused, undefined, undefined]);
+    expect(modest.map(({ outcome }) => outcome)).toEqual([undefined, undefined]);
+    expect([greedyAgain.outcome, modestAgain.outcome]).toEqual([refused, refused]);
+    expect(gate.waiting).toBe(4);
+  });
+});
+
+describe('the last eighth of the places at a server', () => {
+  const by = (gate: RequestQueue, subject: string): Asked => ask(gate, 1, 60_000, subject);
+  const outcomes = (asked: readonly Asked[]): readonly Asked['outcome'][] =>
+    asked.map(({ outcome }) => outcome);
+
+  it('is not for the subject that has most of them: another gets in at once, past those that wait', async () => {
+    const gate = turnstile({ most: 16, mostWaiting: 9 });
+    const greedy = Array.from({ length: 18 }, () => by(gate, 'greedy'));
+    expect(outcomes(greedy)).toEqual([...Array<'in'>(14).fill('in'), ...Array<undefined>(4)]);
+    const modest = [by(gate, 'modest'), by(gate, 'modest'), by(gate, 'modest')];
+    expect(outcomes(modest)).toEqual(['in', 'in', undefined]);
+    gate.leave('modest');
+    await turn();
+    expect([...outcomes(modest), ...outcomes(greedy.slice(14))]).toEqual([
+      'in',
+      'in',
+      'in',
+      ...Array<undefined>(4),
+    ]);
+  });
+
+  it('does not exist at a server with fewer than eight, which takes as many as it is said to', () => {
+    const gate = turnstile({ most: 7 });
+    expect(outcomes(Array.from({ length: 7 }, () => by(gate, 'greedy')))).toEqual(Array(7).fill('in'));
+  });
+
+  it('leaves nobody waiting for whom there is a place, whoever comes and leaves', async () => {
+    const subjects = ['a', 'b', 'c', 'd'];
+    const steps = fc.array(fc.tuple(fc.boolean(), fc.constantFrom(...subjects)), { maxLength: 150 });
+    await fc.assert(
+      fc.asyncProperty(steps, fc.integer({ min: 1, max: 24 }), async (plan, most) => {
+        const gate = turnstile({ most, mostWaiting: 200 });
+        const asked: { readonly subject: string; readonly one: Asked }[] = [];
+        const held = new Map(subjects.map((subject) => [subject, 0]));
+        const count = (subject: string, more: number): void =>
+          void held.set(subject, (held.get(subject) ?? 0) + more);
+        const isIn = ({ one }: { readonly one: Asked }): boolean => one.outcome === 'in';
+        const look = async (): Promise<void> => {
+          await Promise.resolve();
+          await Promise.resolve();
+          for (const subject of subjects) {
+            const inside = asked.filter((each) => each.subject === subject && isIn(each)).length;
+            held.set(subject, inside - (left.get(subject) ?? 0));
+          }
+          const total = [...held.values()].reduce((sum, each) => sum + each, 0);
+          expect([gate.inFlight, total <= most]).toEqual([total, true]);
+          const isKept = most - total <= Math.floor(most / 8);
+          for (const { subject } of asked.filter(({ one }) => one.outcome === undefined)) {
+            const isGreediest = (held.get(subject) ?? 0) >= Math.max(...held.values());
+            expect([subject, total === most || (isKept && isGreediest)]).toEqual([subject, true]);
+          }
+        };
+        const left = new Map<string, number>();
+        const leave = (subject: string): void => {
+          if ((held.get(subject) ?? 0) === 0) return;
+          left.set(subject, (left.get(subject) ?? 0) + 1);
+          count(subject, -1);
+          gate.leave(subject);
+        };
+        for (const [comes, subject] of plan) {
+          if (comes) asked.push({ subject, one: by(gate, subject) });
+          else leave(subject);
+          await look();
+        }
+        for (let more = 0; more < 300 && gate.inFlight > 0; more += 1) {
+          for (const subject of subjects) leave(subject);
+          await look();
+        }
+        expect([gate.inFlight, gate.waiting]).toEqual([0, 0]);
+        expect(asked.every(isIn)).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('a turnstile', () => {
+  it('lets so many in, keeps so many waiting, and refuses the rest', async () => {
+    const gate = turnstile({ most: 2, mostWaiting: 1 });
+    const asked = Array.from({ length: 4 }, () => ask(gate));
+    await turn();
+    expect(asked.map(({ outcome }) => outcome)).toEqual([
+      'in',
+      'in',
+      undefined,
+      busy({ code: 'QUEUE_FULL', waiting: 1 }),
+    ]);
+    expect([gate.inFlight, gate.waiting]).toEqual([2, 1]);
+    gate.leave('a');
+    await turn();
+    expect(asked[2]?.outcome).toBe('in');
+    expect([gate.inFlight, gate.waiting]).toEqual([2, 0]);
+  });
+
+  it('refuses at once where nobody may wait', async () => {
+    const gate = turnstile({ most: 1, mostWaiting: 0 });
+    ask(gate);
+    const refused = ask(gate);
+    await turn();
+    expect(refused.outcome).toMatchObject({ code: 'SERVER_BUSY' });
+  });
+
+  it('bounds the bytes that wait, but for one request that may be of any size', async () => {
+    const gate = turnstile({ most: 1, mostBytes: 100, mostWaiting: 9 });
+    ask(gate);
+    const asked = [ask(gate, 90), ask(gate, 10), ask(gate, 1)];
+    await turn();
+    expect(asked.map(({ outcome }) => outcome)).toEqual([
+      undefined,
+      undefined,
+      busy({ code: 'QUEUE_TOO_LARGE' }),
+    ]);
+    const other = turnstile({ most: 1, mostBytes: 100 });
+    ask(other);
+    const large = ask(other, 5_000);
+    other.leave('a');
+    await turn();
+    expect(large.outcome).toBe('in');
+  });
+
+  it('lets nobody in while the server does not read, and then no more at a time than it takes', async () => {
+    let untaken = 50;
+    const gate = turnstile({ most: 9, mostBytes: 100, mostWaiting: 9, untaken: () => untaken });
+    const asked = [ask(gate, 20), ask(gate, 20), ask(gate, 5)];
+    await turn();
+    expect(gate.inFlight).toBe(0);
+    untaken = 20;
+    gate.advance();
+    expect(gate.inFlight).toBe(2);
+    untaken = 60;
+    await turn();
+    expect(gate.inFlight).toBe(2);
+    untaken = 0;
+    gate.advance();
+    await turn();
+    expect(asked.map(({ outcome }) => outcome)).toEqual(['in', 'in', 'in']);
+  });
+
+  it('counts what the server has not read among the bytes that wait', async () => {
+    const gate = turnstile({ mostBytes: 100, untaken: () => 60 });
+    const asked = [ask(gate, 30), ask(gate, 11), ask(gate, 10)];
+    await turn();
+    expect(asked.map(({ outcome }) => outcome)).toEqual([
+      undefined,
+      busy({ code: 'QUEUE_TOO_LARGE' }),
+      undefined,
+    ]);
+  });
+
+  it('tells who waited too long what it waited for', async () => {
+    const full = turnstile({ most: 1 });
+    ask(full);
+    const deaf = turnstile({ untaken: () => 1_000 });
+    const asked = [ask(full, 1, 20), ask(deaf, 1, 20)];
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(asked.map(({ outcome }) => outcome)).toEqual([
+      busy({ code: 'REQUESTS_IN_FLIGHT', inFlight: 1, waitedMs: 20 }),
+      busy({ code: 'INPUT_NOT_READ', waitedMs: 20 }),
+    ]);
+    expect([full.waiting, deaf.waiting]).toEqual([0, 0]);
+  });
+
+  it('frees the place of a waiting request that is cancelled', async () => {
+    const gate = turnstile({ most: 1, mostWaiting: 1 });
+    ask(gate);
+    const first = ask(gate);
+    first.cancellation.cancel();
+    const second = ask(gate);
+    gate.leave('a');
+    await turn();
+    expect([first.outcome, second.outcome]).toEqual([{ code: 'CANCELLED' }, 'in']);
+  });
+
+  it('does not let a request wait that was cancelled before', async () => {
+    const gate = turnstile({ most: 1 });
+    ask(gate);
+    const cancellation = new Cancellation();
+    cancellation.cancel();
+    expect(await gate.wait({ subject: 'a', bytes: 1, timeoutMs: 60_000, cancellation })).toEqual({
+      code: 'CANCELLED',
+    });
+    expect(gate.waiting).toBe(0);
+  });
+
+  it('tells all that wait when the server stops, and whoever would wait later', async () => {
+    const gate = turnstile({ most: 1 });
+    ask(gate);
+    const asked = [ask(gate), ask(gate)];
+    gate.stop({ code: 'SHUTTING_DOWN' });
+    asked.push(ask(gate));
+    await turn();
+    expect(asked.map(({ outcome }) => outcome)).toEqual(Array(3).fill({ code: 'SHUTTING_DOWN' }));
+    expect([gate.inFlight, gate.waiting]).toEqual([1, 0]);
+  });
+
+  it('never has more than its most inside, keeps the order, loses nobody, and is empty in the end', async () => {
+    type Step = 'come' | 'leave' | 'cancel' | 'turn' | 'clog' | 'clear';
+    const steps = fc.array(
+      fc.tuple(
+        fc.constantFrom<Step>('come', 'come', 'come', 'leave', 'leave', 'cancel', 'turn', 'clog', 'clear'),
+        fc.nat(99),
+      ),
+      { maxLength: 120 },
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, fc.integer({ min: 1, max: 4 }), async (plan, most) => {
+        let untaken = 0;
+        const gate = turnstile({ most, mostWaiting: 6, mostBytes: 200, untaken: () => untaken });
+        const asked: Asked[] = [];
+        const order: Asked[] = [];
+        let left = 0;
+        const look = async (): Promise<void> => {
+          await Promise.resolve();
+          await Promise.resolve();
+          for (const one of asked) if (one.outcome === 'in' && !order.includes(one)) order.push(one);
+          expect(gate.inFlight).toBe(order.length - left);
+          expect(gate.inFlight).toBeLessThanOrEqual(most);
+          expect(gate.waiting).toBe(asked.filter(({ outcome }) => outcome === undefined).length);
+          expect(gate.waiting).toBeLessThanOrEqual(6);
+        };
+        for (const [step, number] of plan) {
+          if (step === 'come') asked.push(ask(gate, number + 1));
+          else if (step === 'leave' && gate.inFlight > 0) {
+            left += 1;
+            gate.leave('a');
+          } else if (step === 'cancel') {
+            const waiting = asked.filter(({ outcome }) => outcome === undefined);
+            waiting[number % Math.max(1, waiting.length)]?.cancellation.cancel();
+          } else if (step === 'clog') untaken = 150;
+          else if (step === 'clear') {
+            untaken = 0;
+            gate.advance();
+          } else if (step === 'turn') await turn();
+          await look();
+        }
+        untaken = 0;
+        gate.advance();
+        for (let more = 0; more < 200 && gate.inFlight + gate.waiting > 0; more += 1) {
+          if (gate.inFlight > 0) {
+            left += 1;
+            gate.leave('a');
+          }
+          await turn();
+          await look();
+        }
+        expect([gate.inFlight, gate.waiting]).toEqual([0, 0]);
+        expect(asked.filter(({ outcome }) => outcome === undefined)).toEqual([]);
+        expect(order).toEqual(asked.filter(({ outcome }) => outcome === 'in'));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
