@@ -185,7 +185,7 @@ describe('a header that a decision rests on', () => {
     const lists = ['accept', 'if-match', 'if-none-match'];
     const compared = ['mcp-method', 'mcp-name'];
     const read = new Set<string>();
-    for (const folder of ['mcp', 'admin'])
+    for (const folder of ['mcp', 'rest'])
       for (const text of await sourcesIn(new URL(`../../src/edges/${folder}/`, import.meta.url)))
         for (const name of headersReadIn(text)) read.add(name);
     expect(read).toContain('authorization');

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
-import { UnderWay } from '../../src/edges/mcp/in-flight.ts';
+import { OpenRequests } from '../../src/edges/mcp/in-flight.ts';
 
 it('a request that its client cancelled is not one that the end of Assay gave up, whatever reason the client gave', async () => {
-  const underWay = new UnderWay();
+  const underWay = new OpenRequests();
   const given = new Cancellation();
   const cancelled = new Cancellation();
   const places = [given, cancelled].map((cancellation) => underWay.begin(cancellation));
