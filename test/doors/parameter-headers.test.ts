@@ -9,6 +9,7 @@ import { at, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk, modernBody, modernHeaders, modernSend } from '../support/modern.ts';
 import { tempDir } from '../support/place.ts';
+import { startShared, type SharedAssay } from '../support/shared-assay.ts';
 import { openStdio } from '../support/stdio.ts';
 
 const SQL = toolOf('sql', {
@@ -40,14 +41,36 @@ async function startSql(era: 'legacy' | 'modern'): Promise<{ made: MadeHttp; sen
   return { made, sent };
 }
 
+interface Sql {
+  readonly name: string;
+  /** The endpoint that shows this server alone. */
+  readonly url: string;
+  readonly sent: readonly Sent[];
+}
+
+let shared: SharedAssay;
+let servers = 0;
+beforeAll(async () => {
+  shared = await startShared();
+});
+
+/** The same as a server of the Assay of this file. */
+async function addSql(era: 'legacy' | 'modern'): Promise<Sql> {
+  const { made, sent } = await startSql(era);
+  const name = `${era}${(servers += 1)}`;
+  await shared.add({ [name]: { type: 'http', url: made.url } });
+  return { name, url: shared.assay.url.replace(/all$/, `servers/${name}`), sent };
+}
+
 describe('a call of a modern client over HTTP, whose tool has parameters in headers', () => {
   let assay: Assay;
   beforeAll(async () => {
     const [legacy, modern] = await Promise.all([startSql('legacy'), startSql('modern')]);
-    assay = await startAssay({
-      servers: { l: { type: 'http', url: legacy.made.url }, m: { type: 'http', url: modern.made.url } },
+    ({ assay } = shared);
+    await shared.add({
+      l: { type: 'http', url: legacy.made.url },
+      m: { type: 'http', url: modern.made.url },
     });
-    await assay.settled();
   });
 
   /** Status, JSON-RPC code and named header of the answer, whatever era the server is of. */
@@ -175,21 +198,17 @@ describe('a modern server over HTTP gets parameters in headers', () => {
   });
 
   it('only for what has a value, and none for other tools', async () => {
-    const { made, sent } = await startSql('modern');
-    const assay = await startAssay({ servers: { m: { type: 'http', url: made.url } } });
-    await assay.settled();
-    const session = await openSession(assay.url);
-    await session.call('m_sql', { region: null, limit: 1e2, query: 'q' });
-    await session.call('m_plain', { region: 'a' });
-    await session.call('m_sql', { region: { a: 1 }, limit: 2 ** 53, where: [] });
+    const { url, sent } = await addSql('modern');
+    const session = await openSession(url);
+    await session.call('sql', { region: null, limit: 1e2, query: 'q' });
+    await session.call('plain', { region: 'a' });
+    await session.call('sql', { region: { a: 1 }, limit: 2 ** 53, where: [] });
     expect(sent).toEqual([{ 'mcp-param-limit': '100' }, {}, {}]);
   });
 
   it('but a legacy one gets none', async () => {
-    const { made, sent } = await startSql('legacy');
-    const assay = await startAssay({ servers: { l: { type: 'http', url: made.url } } });
-    await assay.settled();
-    await (await openSession(assay.url)).call('l_sql', ARGUMENTS);
+    const { url, sent } = await addSql('legacy');
+    await (await openSession(url)).call('sql', ARGUMENTS);
     expect(sent).toEqual([{}]);
   });
 
@@ -217,27 +236,22 @@ describe('a tool whose headers are declared wrongly', () => {
   });
 
   it('is shown to nobody where its server is reached as the rule is for, with a reason', async () => {
-    const { made } = await startSql('modern');
-    const assay = await startAssay({ servers: { m: { type: 'http', url: made.url } } });
-    await assay.settled();
-    expect(await listed(assay.url)).toEqual({ legacy: ['m_plain', 'm_sql'], modern: ['m_plain', 'm_sql'] });
-    const answer = await modernAsk(assay.url, 'tools/call', { params: { name: 'm_wrong', arguments: {} } });
+    const { name, url } = await addSql('modern');
+    const { assay } = shared;
+    expect(await listed(url)).toEqual({ legacy: ['plain', 'sql'], modern: ['plain', 'sql'] });
+    const answer = await modernAsk(url, 'tools/call', { params: { name: 'wrong', arguments: {} } });
     expect(at(answer, 'error', 'data', 'code')).toBe('TOOL_WITHHELD');
-    const said = `m: wrong is withheld: inputSchema.properties.score["x-mcp-header"] is on a type other than string, integer or boolean`;
+    const said = `${name}: wrong is withheld: inputSchema.properties.score["x-mcp-header"] is on a type other than string, integer or boolean`;
     expect(JSON.stringify(await assay.health())).toContain(JSON.stringify(said).slice(1, -1));
     await until('the log says so', () => (assay.stderr().includes('wrong is withheld') ? true : undefined));
   });
 
   it('is kept from modern clients alone where its server does not know the rule', async () => {
-    const { made } = await startSql('legacy');
-    const assay = await startAssay({ servers: { l: { type: 'http', url: made.url } } });
-    await assay.settled();
-    expect(await listed(assay.url)).toEqual({
-      legacy: ['l_plain', 'l_sql', 'l_wrong'],
-      modern: ['l_plain', 'l_sql'],
-    });
-    expect(JSON.stringify(await assay.health())).toContain('l: wrong is withheld from modern clients: ');
-    expect(await (await openSession(assay.url)).call('l_wrong', { score: 1 })).toBe('{"score":1}');
+    const { name, url } = await addSql('legacy');
+    expect(await listed(url)).toEqual({ legacy: ['plain', 'sql', 'wrong'], modern: ['plain', 'sql'] });
+    const health = JSON.stringify(await shared.assay.health());
+    expect(health).toContain(`${name}: wrong is withheld from modern clients: `);
+    expect(await (await openSession(url)).call('wrong', { score: 1 })).toBe('{"score":1}');
   });
 
   it('follows its server to another era', async () => {

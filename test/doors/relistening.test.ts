@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startNotifier, type NotifierHttp } from '../fixtures/notifier-http.ts';
-import { freePort, serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { freePort, serverIn, startAssay, type Assay, type AssayOptions } from '../support/assay.ts';
 import { endLater, kill, sleep, until } from '../support/endings.ts';
 import type { Stream } from '../support/http.ts';
-import { at, type Json } from '../support/json.ts';
+import { at, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk, modernStream } from '../support/modern.ts';
+import { startShared, type SharedAssay } from '../support/shared-assay.ts';
 import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
 
 const isUpdate = (message: Json): boolean => at(message, 'method') === 'notifications/resources/updated';
@@ -23,15 +24,35 @@ function untilHas(stream: Stream, fits: (message: Json) => boolean, count: numbe
   );
 }
 
-interface Listeners {
-  readonly assay: Assay;
+type Place = Pick<Assay, 'url' | 'health'>;
+
+interface Listeners<T = Place> {
+  readonly assay: T;
   readonly legacy: Stream;
   readonly modern: Stream;
 }
 
-/** A legacy and a modern client that want to hear of the tools and of one resource. */
-async function listeners(assay: Assay): Promise<Listeners> {
+let shared: Promise<SharedAssay> | undefined;
+let servers = 0;
+
+/** A server in the Assay of this file, and the endpoint that shows it alone. */
+async function addServer(entry: JsonObject): Promise<Place & { readonly name: string }> {
+  const { assay, add } = await (shared ??= startShared());
+  const name = `s${(servers += 1)}`;
+  await add({ [name]: entry });
+  return { name, url: assay.url.replace(/all$/, `servers/${name}`), health: () => assay.health() };
+}
+
+const httpEntry = ({ url }: NotifierHttp): JsonObject => ({ type: 'http', url, isolation: 'shared' });
+
+async function ownAssay(options: AssayOptions): Promise<Assay> {
+  const assay = await startAssay(options);
   await assay.settled();
+  return assay;
+}
+
+/** A legacy and a modern client that want to hear of the tools and of one resource. */
+async function listeners<T extends Place>(assay: T): Promise<Listeners<T>> {
   const session = await openSession(assay.url);
   await session.ask('tools/list');
   const legacy = await session.listen();
@@ -48,12 +69,7 @@ const ERAS = ['legacy', 'modern'] as const;
 async function withHttp(era: 'legacy' | 'modern'): Promise<Listeners & { readonly http: NotifierHttp }> {
   const http = await startNotifier({ era });
   endLater(() => http.close());
-  return {
-    http,
-    ...(await listeners(
-      await startAssay({ servers: { s: { type: 'http', url: http.url, isolation: 'shared' } } }),
-    )),
-  };
+  return { http, ...(await listeners(await addServer(httpEntry(http)))) };
 }
 
 describe.each(ERAS)('a stream of a %s server', (era) => {
@@ -89,8 +105,7 @@ describe.each(ERAS)('a stream of a %s server', (era) => {
       http.refusal = isRefused ? { code: -32603, message: 'Too many streams' } : undefined;
     };
     refuse(true);
-    const assay = await startAssay({ servers: { s: { type: 'http', url: http.url, isolation: 'shared' } } });
-    await assay.settled();
+    const assay = await addServer(httpEntry(http));
     const session = await openSession(assay.url);
     await session.ask('tools/list');
     const get = await session.listen();
@@ -106,7 +121,9 @@ describe.each(ERAS)('a stream of a %s server', (era) => {
   });
 
   it('is closed with Assay', async () => {
-    const { http, assay } = await withHttp(era);
+    const http = await startNotifier({ era });
+    endLater(() => http.close());
+    const { assay } = await listeners(await ownAssay({ servers: { s: httpEntry(http) } }));
     await assay.stop();
     await until('no stream is open', () => (http.streams() === 0 ? true : undefined));
   });
@@ -116,15 +133,14 @@ it('a modern server without such streams is asked once, and its tools work all t
   const http = await startNotifier({ era: 'modern' });
   endLater(() => http.close());
   http.refusal = { code: -32601, message: 'Method not found' };
-  const assay = await startAssay({ servers: { s: { type: 'http', url: http.url, isolation: 'shared' } } });
-  await assay.settled();
+  const assay = await addServer(httpEntry(http));
   await sleep(1_200);
   expect(http.seen['subscriptions/listen']).toBe(1);
   const session = await openSession(assay.url);
   expect(at(await session.ask('resources/subscribe', { uri: 'note://one' }), 'error', 'data', 'code')).toBe(
     'SUBSCRIPTION_UNSUPPORTED',
   );
-  expect(await session.call('s_touch', { uri: 'note://one' })).toBe('touched');
+  expect(await session.call('touch', { uri: 'note://one' })).toBe('touched');
 });
 
 describe.each(ERAS)('a %s server', (era) => {
@@ -140,18 +156,18 @@ describe.each(ERAS)('a %s server', (era) => {
         http === undefined
           ? fixture('notifier', [`--era=${era}`], { env: diary.env })
           : { type: 'http', url, isolation: 'shared' };
-      const { assay, legacy, modern } = await listeners(await startAssay({ servers: { s: entry } }));
+      const { assay, legacy, modern } = await listeners(await addServer(entry));
       if (http === undefined) kill(diary.read('start').at(-1)?.pid ?? 0, 'SIGKILL');
       else {
         await http.close();
         http = await startNotifier({ era, port });
         // A call finds out that the old one is gone, if no stream has.
-        await modernAsk(assay.url, 'tools/call', { params: { name: 's_state' } });
+        await modernAsk(assay.url, 'tools/call', { params: { name: 'state' } });
       }
       for (const stream of [legacy, modern]) await untilHas(stream, isUpdate, 1);
-      expect(at(serverIn(await assay.health(), 's'), 'state')).toBe('up');
+      expect(at(serverIn(await assay.health(), assay.name), 'state')).toBe('up');
       await modernAsk(assay.url, 'tools/call', {
-        params: { name: 's_touch', arguments: { uri: 'note://one' } },
+        params: { name: 'touch', arguments: { uri: 'note://one' } },
       });
       for (const stream of [legacy, modern]) await untilHas(stream, isUpdate, 2);
       await sleep(200);
@@ -281,7 +297,7 @@ it('a server that does not answer costs the acknowledgement so much of a wait, a
 
 it('wishes go over to the server that takes the place of another in the config', async () => {
   const path = writeConfig({ s: fixture('notifier', ['--label=a']) });
-  const { assay, modern } = await listeners(await startAssay({ config: path }));
+  const { assay, modern } = await listeners(await ownAssay({ config: path }));
   const next = writeConfig({ s: fixture('notifier', ['--label=b']) });
   writeFileSync(path, readFileSync(next));
   await untilHas(modern, isUpdate, 1);

@@ -16,32 +16,41 @@ import {
 import { startAssay, type Assay } from '../support/assay.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { messagesIn, startRequest } from '../support/http.ts';
-import { at, type Json } from '../support/json.ts';
+import { at, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
+import { startShared, type SharedAssay } from '../support/shared-assay.ts';
 import { modernBody, modernHeaders, modernSend } from '../support/modern.ts';
 
 /** Soon, for tests that do not ask how long Assay waits. */
 const SOON = 'retry: 10\n\n';
 
+let shared: Promise<SharedAssay> | undefined;
+let servers = 0;
+
+/** A server of its own, and the endpoint of the Assay of this file that shows it alone. */
 async function start(
   options: CuttingOptions,
   timeoutMs = 20_000,
-): Promise<{ server: Cutting; assay: Assay }> {
+): Promise<{ server: Cutting; assay: Pick<Assay, 'url' | 'stderr'> }> {
   const server = await startCutting(options);
   endLater(() => server.close());
-  const assay = await startAssay({
-    servers: { web: { type: 'http', url: server.url, timeoutMs, isolation: 'shared' } },
-  });
-  await assay.settled();
-  return { server, assay };
+  const entry = { type: 'http', url: server.url, timeoutMs, isolation: 'shared' };
+  return { server, assay: await addServer(entry) };
+}
+
+async function addServer(entry: JsonObject): Promise<Pick<Assay, 'url' | 'stderr'>> {
+  const { assay, add } = await (shared ??= startShared());
+  const name = `web${(servers += 1)}`;
+  await add({ [name]: entry });
+  return { url: assay.url.replace(/all$/, `servers/${name}`), stderr: () => assay.stderr() };
 }
 
 const callsOf = (server: Cutting): number => server.seen.filter((one) => one.method === 'tools/call').length;
 
 /** Calls the tool; gives all that came, each message in a word. */
-async function call(assay: Assay, args: Json = {}): Promise<readonly unknown[]> {
+async function call(assay: Pick<Assay, 'url'>, args: Json = {}): Promise<readonly unknown[]> {
   const answer = await modernSend(assay.url, 'tools/call', {
-    params: { name: 'web_slow', arguments: args },
+    params: { name: 'slow', arguments: args },
     meta: { progressToken: 'p', 'io.modelcontextprotocol/logLevel': 'debug' },
   });
   const messages = answer.type === 'application/json' ? [answer.json()] : messagesIn(answer.text);
@@ -66,7 +75,7 @@ const play =
 /** The first `count` events of what is left. */
 const some = ({ rest }: Connection, count: number): string => rest.slice(0, count).map(eventText).join('');
 
-describe('a legacy server whose stream of a call ends too early', () => {
+describe.concurrent('a legacy server whose stream of a call ends too early', () => {
   for (const ending of ['end', 'cut'] as const)
     it.each([1, 2, 3, 4])(
       `(${ending}) after event %i is asked for what follows, and nothing is lost`,
@@ -140,7 +149,7 @@ describe('a legacy server whose stream of a call ends too early', () => {
   });
 });
 
-describe('such a call ends with an error', () => {
+describe.concurrent('such a call ends with an error', () => {
   const first = (one: Connection): boolean => {
     if (one.nth === 0) streamed(one.response, SOON + some(one, 2), 'cut');
     return one.nth === 0;
@@ -215,9 +224,13 @@ describe('such a call ends with an error', () => {
 
   it('when its client goes away, and the server is told, while Assay waits and while it listens', async () => {
     for (const text of ['retry: 60000\n', SOON]) {
-      const { server, assay } = await start({
+      const server = await startCutting({
         play: play((one) => [text + some(one, 1), one.nth === 0 ? 'cut' : 'open']),
       });
+      endLater(() => server.close());
+      const entry = { type: 'http', url: server.url, isolation: 'shared' };
+      const assay = await startAssay({ servers: { web: entry } });
+      await assay.settled();
       const params = { name: 'web_slow', arguments: {} };
       const asked = startRequest(assay.url, {
         headers: modernHeaders('tools/call', params),
@@ -234,7 +247,7 @@ describe('such a call ends with an error', () => {
   });
 });
 
-describe('the stream on which a legacy server speaks unasked', () => {
+describe.concurrent('the stream on which a legacy server speaks unasked', () => {
   const note = (data: string): string =>
     JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
 
@@ -274,7 +287,7 @@ describe('the stream on which a legacy server speaks unasked', () => {
   });
 });
 
-describe('an official server with a store of events', () => {
+describe.concurrent('an official server with a store of events', () => {
   /** Keeps events in memory, as the examples of the SDK do. */
   class Events {
     readonly #all: { readonly id: string; readonly stream: string; readonly message: JSONRPCMessage }[] = [];
@@ -342,12 +355,11 @@ describe('an official server with a store of events', () => {
   }
 
   it('that closes the stream of a call is polled for its answer', async () => {
-    const assay = await startAssay({ servers: { web: { type: 'http', url: await startOfficial() } } });
-    await assay.settled();
-    const session = await openSession(assay.url);
-    expect(await Promise.all([1, 2, 3].map(() => session.call('web_poll')))).toEqual(Array(3).fill('polled'));
+    const { url } = await addServer({ type: 'http', url: await startOfficial() });
+    const session = await openSession(url);
+    expect(await Promise.all([1, 2, 3].map(() => session.call('poll')))).toEqual(Array(3).fill('polled'));
     const stream = await session.stream('tools/call', {
-      name: 'web_poll',
+      name: 'poll',
       arguments: {},
       _meta: { progressToken: 'p' },
     });
