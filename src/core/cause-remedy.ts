@@ -16,6 +16,7 @@ const SIGN_IN_LATER = 'Try again later. If that does not help, run that command 
 const ITS_LISTS = 'The server answered so itself: look at its log and at whatever it gets these lists from.';
 const ITS_ENTRY = 'Correct its entry in the config, or take it out.';
 const OWN_LOG = 'Look at the log of Assay, and report what it says.';
+const MODULE_ITSELF = 'Correct the module; it is loaded again as soon as its file changes.';
 const NOTHING = 'Nothing has to be done: Assay connects again when it is needed.';
 const LATER = 'Try again later, or raise that limit: see docs/SETTINGS.md.';
 
@@ -87,8 +88,15 @@ const REMEDIES: Readonly<Record<CauseCode, string>> = {
     'Look at "openapi" and "headers" in its config entry: the document must be there to be read.',
   DOCUMENT_INVALID: 'Correct the document, or tell its author.',
   DOCUMENT_TIMEOUT: 'Raise "timeoutMs" in its config entry, or look at your network.',
-  MODULE_NOT_LOADED: 'Correct the module; it is loaded again as soon as its file changes.',
+  MODULE_NOT_LOADED: MODULE_ITSELF,
   MODULE_NOT_READY: 'Wait a moment: it is listed as soon as it has loaded.',
+  MODULE_LOAD_TIMEOUT: MODULE_ITSELF,
+  MODULE_REMOVED: 'Add the module again, if its tools are still wanted.',
+  MEMORY_EXCEEDED: 'Have the module use less memory, or raise its "memoryMb".',
+  EXIT_CALLED: 'Take the call of process.exit out of the module.',
+  EVENT_LOOP_BLOCKED: 'Have the tool wait with `await`, or work in smaller steps.',
+  PROCESS_OUTPUT_INVALID: MODULE_ITSELF,
+  PROCESS_OUTPUT_EXCESSIVE: 'Have the tool report progress and log messages less often.',
   TOOL_FAILED: OWN_LOG,
 
   ENTRY_INVALID: ITS_ENTRY,

@@ -95,8 +95,16 @@ const TEXTS: Texts = {
   DOCUMENT_UNREADABLE: ({ reason }) => reason,
   DOCUMENT_INVALID: ({ reason }) => reason,
   DOCUMENT_TIMEOUT: ({ limitMs }) => `was not read within ${limitMs} ms`,
-  MODULE_NOT_LOADED: ({ reason }) => reason,
+  MODULE_NOT_LOADED: ({ reason }) => `could not be loaded: ${reason}`,
   MODULE_NOT_READY: ({ waitedMs }) => `it has not loaded within ${waitedMs / 1000} s so far`,
+  MODULE_LOAD_TIMEOUT: ({ limitMs }) => `did not load within ${limitMs / 1000} s`,
+  MODULE_REMOVED: () => 'was ended, as its module is no longer served',
+  MEMORY_EXCEEDED: ({ limitMb }) => `used more than ${limitMb} MB`,
+  EXIT_CALLED: ({ exitCode, at }) => `called process.exit(${exitCode})${at === undefined ? '' : ` (${at})`}`,
+  EVENT_LOOP_BLOCKED: ({ tool }) =>
+    `was blocked by its tool ${tool}, which never let others run, and was ended`,
+  PROCESS_OUTPUT_INVALID: ({ reason }) => `spoiled what is told to Assay (${reason}), and was ended`,
+  PROCESS_OUTPUT_EXCESSIVE: () => 'told more of a call than Assay lets it, and was ended',
   TOOL_FAILED: ({ reason }) => reason,
 
   ENTRY_INVALID: ({ line, key, reason, remedy }) =>

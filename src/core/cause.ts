@@ -91,6 +91,14 @@ export type Cause =
   | { readonly code: 'DOCUMENT_TIMEOUT'; readonly limitMs: number }
   | { readonly code: 'MODULE_NOT_LOADED'; readonly reason: string }
   | { readonly code: 'MODULE_NOT_READY'; readonly waitedMs: number }
+  | { readonly code: 'MODULE_LOAD_TIMEOUT'; readonly limitMs: number }
+  | { readonly code: 'MODULE_REMOVED' }
+  | { readonly code: 'MEMORY_EXCEEDED'; readonly limitMb: number }
+  /** `at`: the place in the module. */
+  | { readonly code: 'EXIT_CALLED'; readonly exitCode: string; readonly at: string | undefined }
+  | { readonly code: 'EVENT_LOOP_BLOCKED'; readonly tool: string }
+  | { readonly code: 'PROCESS_OUTPUT_INVALID'; readonly reason: string }
+  | { readonly code: 'PROCESS_OUTPUT_EXCESSIVE' }
   | { readonly code: 'TOOL_FAILED'; readonly reason: string }
   // The entry of a server.
   | {
@@ -200,6 +208,13 @@ export const RECOVERY: Readonly<Record<CauseCode, CauseRecovery>> = {
   DOCUMENT_TIMEOUT: 'time',
   MODULE_NOT_LOADED: 'time',
   MODULE_NOT_READY: 'time',
+  MODULE_LOAD_TIMEOUT: 'time',
+  MODULE_REMOVED: 'change',
+  MEMORY_EXCEEDED: 'time',
+  EXIT_CALLED: 'time',
+  EVENT_LOOP_BLOCKED: 'time',
+  PROCESS_OUTPUT_INVALID: 'time',
+  PROCESS_OUTPUT_EXCESSIVE: 'time',
   TOOL_FAILED: 'time',
   ENTRY_INVALID: 'change',
   ENTRY_UNREADABLE: 'change',

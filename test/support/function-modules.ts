@@ -77,7 +77,8 @@ export function openedModule(
     read,
     fault: async () => {
       const found = await source.read(AbortSignal.timeout(15_000));
-      return found.ok ? 'none' : causeText(found.error);
+      if (found.ok) return 'none';
+      return found.error.code === 'MODULE_NOT_LOADED' ? found.error.reason : causeText(found.error);
     },
     call,
     say: async (...asked) => {

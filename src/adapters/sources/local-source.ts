@@ -66,7 +66,7 @@ export class LocalSource implements BuiltInSource {
       if (given.ok) {
         found.push(...given.value.tools.map((tool) => ({ tool, ...within(path, tool.definition.name) })));
         skipped.push(...given.value.skipped.map(({ what, why }) => ({ ...within(path, what), why })));
-      } else skipped.push({ what: path, of: { module: path }, why: causeText(given.error) });
+      } else skipped.push({ what: path, of: { module: path }, why: whyNot(given.error) });
     }
     return ok(withoutTwins(found, skipped));
   }
@@ -162,6 +162,11 @@ function keyOf(spec: RestToolSpec | FunctionModuleSpec): string {
 
 interface Found extends Pick<Skipped, 'what' | 'of'> {
   readonly tool: BuiltInTool;
+}
+
+/** Stands behind the name of the module, so that it need not say once more that it cannot be loaded. */
+function whyNot(cause: Cause): string {
+  return cause.code === 'MODULE_NOT_LOADED' ? cause.reason : causeText(cause);
 }
 
 function within(module: string, tool: string): Pick<Skipped, 'what' | 'of'> {

@@ -5,6 +5,7 @@ import {
   type Manifest,
   type ToRunner,
 } from '../../../core/sources/function-messages.ts';
+import type { Cause } from '../../../core/cause.ts';
 import { causeText } from '../../../core/cause-text.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
@@ -55,7 +56,7 @@ export class ModuleProcess {
   readonly #unread: UnreadInput;
   readonly #pings = new Map<number, () => void>();
   #lastPing = 0;
-  #cause: string | undefined;
+  #cause: Cause | undefined;
   #isRetired = false;
   #isGone = false;
   #isKilled = false;
@@ -67,7 +68,7 @@ export class ModuleProcess {
   /** The error is a phrase or the text of a fault in the module. */
   readonly loaded: Promise<Result<Manifest, string>>;
   /** Why, once it is gone: a phrase. */
-  readonly ended: Promise<string>;
+  readonly ended: Promise<Cause>;
 
   constructor(parts: ProcessParts) {
     this.#parts = parts;
@@ -84,7 +85,7 @@ export class ModuleProcess {
       this.#ranOutOfHeap ||= chunk.includes('JavaScript heap out of memory');
       this.#output.push(chunk);
     });
-    this.ended = this.#child.ended.then((end) => this.#end(causeText(end)));
+    this.ended = this.#child.ended.then((end) => this.#end(end));
     this.#looking = setInterval(() => void this.#lookAtMemory(), LOOK_AT_MEMORY_MS).unref();
     this.#tell({ ...parts.command.load, mark: this.#mark });
     this.loaded = this.#withinLimit(told);
@@ -140,7 +141,7 @@ export class ModuleProcess {
     if (this.#calls.size === 0) void this.#child.end();
   }
 
-  async close(cause: string): Promise<void> {
+  async close(cause: Cause): Promise<void> {
     this.#cause ??= cause;
     this.#endCalls();
     await this.#child.end();
@@ -155,7 +156,7 @@ export class ModuleProcess {
     if (this.#isKilled) return;
     const message = readMessage(line.subarray(mark.length).toString());
     if (message.ok) this.#hear(message.value);
-    else this.#kill(`spoiled what is told to Assay (${message.error}), and was ended`);
+    else this.#kill({ code: 'PROCESS_OUTPUT_INVALID', reason: message.error });
   }
 
   #hear(message: FromRunner): void {
@@ -173,9 +174,7 @@ export class ModuleProcess {
       case 'pong':
         return this.#pings.get(message.id)?.();
       case 'exit':
-        return this.#leaves(
-          `called process.exit(${message.code})${message.at === undefined ? '' : ` (${message.at})`}`,
-        );
+        return this.#leaves({ code: 'EXIT_CALLED', exitCode: message.code, at: message.at });
       case 'stray':
         return this.#parts.log.warn('function threw where nobody waits', {
           module: this.#parts.spec.path,
@@ -189,7 +188,7 @@ export class ModuleProcess {
   }
 
   /** Its own listeners may keep it from ending. */
-  #leaves(cause: string): void {
+  #leaves(cause: Cause): void {
     this.#cause ??= cause;
     this.#leaving ??= setTimeout(() => this.#child.signal('SIGKILL'), OVER_LIMIT_MS).unref();
   }
@@ -197,7 +196,7 @@ export class ModuleProcess {
   #passOn(message: Extract<FromRunner, { kind: 'progress' | 'log' | 'ask' }>): void {
     const callId = message.kind === 'ask' ? message.call : message.id;
     if (this.#calls.tellsTooMuch(callId, performance.now())) {
-      this.#kill('told more of a call than Assay lets it, and was ended');
+      this.#kill({ code: 'PROCESS_OUTPUT_EXCESSIVE' });
       return;
     }
     const underWay = this.#calls.get(callId);
@@ -228,7 +227,7 @@ export class ModuleProcess {
   async #withinLimit(told: Promise<Result<Manifest, string>>): Promise<Result<Manifest, string>> {
     const loaded = await atMost(told, LOAD_LIMIT_MS);
     if (loaded !== undefined) return loaded;
-    this.#kill(`did not load within ${LOAD_LIMIT_MS / 1000} s`);
+    this.#kill({ code: 'MODULE_LOAD_TIMEOUT', limitMs: LOAD_LIMIT_MS });
     return err(`it did not load within ${LOAD_LIMIT_MS / 1000} s`);
   }
 
@@ -245,7 +244,7 @@ export class ModuleProcess {
       if (this.#isRetired && this.#calls.size === 0) void this.#child.end();
     } else {
       const tool = JSON.stringify(this.#calls.blocker ?? this.#calls.get(id)?.tool);
-      this.#kill(`was blocked by its tool ${tool}, which never let others run, and was ended`);
+      this.#kill({ code: 'EVENT_LOOP_BLOCKED', tool });
     }
   }
 
@@ -257,29 +256,29 @@ export class ModuleProcess {
     if (bytes !== undefined && bytes > (memoryMb + OWN_MB) * 1024 * 1024) this.#kill(this.#memoryCause());
   }
 
-  #memoryCause(): string {
-    return `used more than ${this.#parts.spec.memoryMb} MB`;
+  #memoryCause(): Cause {
+    return { code: 'MEMORY_EXCEEDED', limitMb: this.#parts.spec.memoryMb };
   }
 
-  #kill(cause: string): void {
+  #kill(cause: Cause): void {
     this.#isKilled = true;
     this.#cause ??= cause;
     this.#child.signal('SIGKILL');
   }
 
-  #end(cause: string): string {
+  #end(cause: Cause): Cause {
     this.#cause ??= this.#ranOutOfHeap ? this.#memoryCause() : cause;
     clearInterval(this.#looking);
     clearTimeout(this.#leaving);
     this.#output.end();
     this.#isGone = true;
-    this.#loaded(err(`its process ${this.#cause} while it was loaded`));
+    this.#loaded(err(`its process ${causeText(this.#cause)} while it was loaded`));
     this.#endCalls();
     return this.#cause;
   }
 
   #endCalls(): void {
-    const cause = this.#cause ?? 'ended';
+    const cause = this.#cause === undefined ? 'ended' : causeText(this.#cause);
     const name = nameOf(this.#parts.spec);
     this.#calls.endAll(
       () => `The process of the functions in ${name} ${cause}. The next call starts it anew.`,

@@ -1,4 +1,5 @@
 import type { Cause } from '../../../core/cause.ts';
+import { causeJson, causeText } from '../../../core/cause-text.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
@@ -92,9 +93,7 @@ class ModuleSource implements BuiltInSource {
   }
 
   async #closeAll(): Promise<void> {
-    await Promise.all(
-      [...this.#processes].map((one) => one.close('was ended, as its module is no longer served')),
-    );
+    await Promise.all([...this.#processes].map((one) => one.close({ code: 'MODULE_REMOVED' })));
   }
 
   #toolOf({ timeoutMs, ...definition }: FunctionFacts): BuiltInTool {
@@ -126,7 +125,7 @@ class ModuleSource implements BuiltInSource {
   async #start(): Promise<Result<Serving, string>> {
     const started = await this.#startProcess();
     if (started.ok) this.#serve(started.value);
-    else if (!this.#isClosed) this.#crashed(`could not be loaded: ${started.error}`);
+    else if (!this.#isClosed) this.#crashed({ code: 'MODULE_NOT_LOADED', reason: started.error });
     return started;
   }
 
@@ -151,7 +150,7 @@ class ModuleSource implements BuiltInSource {
       void process.ended.then((cause) => this.#gone(process, cause));
       return ok({ process, manifest: loaded.value });
     }
-    await process.close('was ended, as its module cannot be loaded');
+    await process.close({ code: 'MODULE_REMOVED' });
     return loaded;
   }
 
@@ -175,13 +174,16 @@ class ModuleSource implements BuiltInSource {
     for (const listener of this.#drains) listener();
   }
 
-  #gone(process: ModuleProcess, cause: string): void {
+  #gone(process: ModuleProcess, cause: Cause): void {
     if (!this.#isClosed && !process.isRetired) this.#crashed(cause);
   }
 
-  #crashed(cause: string): void {
+  #crashed(cause: Cause): void {
     this.#crashes = withCrash(this.#crashes, cause, performance.now());
-    this.#deps.log.warn('process of a function module ended', { module: this.#spec.path, cause });
+    this.#deps.log.warn('process of a function module ended', {
+      module: this.#spec.path,
+      ...causeJson(cause),
+    });
   }
 
   #changed(): void {
@@ -234,13 +236,13 @@ async function orAborted<T>(
 export interface CrashRecord {
   readonly atMs: readonly number[];
   /** Why the first of them did. */
-  readonly firstCause: string;
+  readonly firstCause: Cause | undefined;
   /** How long it rested last; 0: not at all. */
   readonly restMs: number;
   readonly untilMs: number;
 }
 
-export const NO_CRASHES: CrashRecord = { atMs: [], firstCause: '', restMs: 0, untilMs: -Infinity };
+export const NO_CRASHES: CrashRecord = { atMs: [], firstCause: undefined, restMs: 0, untilMs: -Infinity };
 
 /** So many within so long are a loop. */
 const MANY = 3;
@@ -251,7 +253,7 @@ const LONGEST_REST_MS = 60_000;
 /** After so many ms without another crash the next one is the first again. */
 const CALM_MS = 2 * LONGEST_REST_MS;
 
-export function withCrash(before: CrashRecord, cause: string, nowMs: number): CrashRecord {
+export function withCrash(before: CrashRecord, cause: Cause, nowMs: number): CrashRecord {
   const last = Math.max(before.untilMs, before.atMs.at(-1) ?? -Infinity);
   const isLoop = before.restMs > 0 && nowMs - last < CALM_MS;
   const recent = before.atMs.filter((atMs) => nowMs - atMs < SPAN_MS);
@@ -265,7 +267,8 @@ export function withCrash(before: CrashRecord, cause: string, nowMs: number): Cr
 
 /** Why it is not started now; undefined: it may be. */
 export function restingCause(record: CrashRecord, nowMs: number): string | undefined {
-  if (nowMs >= record.untilMs) return undefined;
+  const { firstCause } = record;
+  if (nowMs >= record.untilMs || firstCause === undefined) return undefined;
   const seconds = Math.ceil((record.untilMs - nowMs) / 1000);
-  return `its process keeps ending and is started again in ${seconds} s at the earliest; the first time it ${record.firstCause}`;
+  return `its process keeps ending and is started again in ${seconds} s at the earliest; the first time it ${causeText(firstCause)}`;
 }

@@ -126,7 +126,7 @@ describe('the process of a module', () => {
     const pid = await pidOf(module);
     await gone(pid);
     expect(module.logged.at(-1)).toBe(
-      'warn process of a function module ended {"cause":"used more than 128 MB"}',
+      'warn process of a function module ended {"cause":"used more than 128 MB","causeCode":"MEMORY_EXCEEDED"}',
     );
   });
 
