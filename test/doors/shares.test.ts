@@ -117,16 +117,17 @@ describe('a token that leaked', () => {
   it('is revoked and made anew under its name at once: what it opened ends, and what the new one opens lasts', async () => {
     const home = tempDir();
     const leaked = await keepToken(home, 'ci', { scopes: ['mcp', 'read'] });
-    const assay = await startAssay({ servers: { plain: fixture('plain') }, home });
+    const assay = await startAssay({ servers: { c: fixture('cancellable') }, home });
     const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
     endLater(() => store.close());
     const open = async (token: string): Promise<readonly Stream[]> => {
       const session = await openSession(assay.url, { headers: bearer(token) });
       return Promise.all([
         session.listen(),
+        // Its progress opens the stream at once.
         session.stream('tools/call', {
-          name: 'plain_sleep',
-          arguments: { ms: 60_000 },
+          name: 'c_endless',
+          arguments: {},
           _meta: { progressToken: 1 },
         }),
         modernStream(assay.url, 'subscriptions/listen', {
