@@ -61,6 +61,8 @@ describe('a document that others wrote', () => {
     const ajv = new Ajv2020({ strict: false, logger: false });
     for (const { definition } of tools) {
       expect(definition.name).toMatch(/^[A-Za-z0-9_-]{1,61}$/);
+      // The same schemas were compiled from its JSON.
+      if (files.includes(file.replaceAll('yaml', 'json')) && file.endsWith('.yaml')) continue;
       ajv.compile(definition.inputSchema);
       if (definition.outputSchema !== undefined) ajv.compile(definition.outputSchema);
     }
