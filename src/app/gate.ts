@@ -129,9 +129,9 @@ async function ensure(store: Store, path: string): Promise<Result<boolean, Refus
     const name = count === 1 ? NAME : `${NAME}-${count}`;
     const made = await make(store, { path, name });
     // Another start may have come first: then there is one, and its file.
-    if (made.ok || made.error.code !== 'TOKEN_NAME_TAKEN') return made;
+    if (made.ok || made.error.code !== 'TOKEN_EXISTS') return made;
   }
-  return err({ code: 'TOKEN_NAME_TAKEN', name: NAME });
+  return err({ code: 'TOKEN_EXISTS', name: NAME });
 }
 
 async function make(

@@ -131,7 +131,7 @@ export function openBundles(
     passphraseSeal,
     reachFaults: reachFaultsBy(rules),
     secretMembers,
-    configNames: () => gateways.all().flatMap(({ name, origin }) => (origin === 'config file' ? [name] : [])),
+    configNames: () => gateways.all().flatMap(({ name, origin }) => (origin === 'config_file' ? [name] : [])),
     settingFix: (key) => (isSettingKey(key) ? fixOf(key, sources) : undefined),
     runningSetting: (key) => settings[key],
     nowMs: () => Date.now(),

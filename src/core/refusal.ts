@@ -72,8 +72,8 @@ export type Refusal =
     }
   | { readonly code: 'CLIENT_SILENT'; readonly reason: string }
   | { readonly code: 'STATE_INVALID'; readonly reason: string }
-  | { readonly code: 'PARKED_GONE' }
-  | { readonly code: 'PARKED_ELSEWHERE' }
+  | { readonly code: 'CALL_EXPIRED' }
+  | { readonly code: 'CALL_ELSEWHERE' }
   | { readonly code: 'CANCELLED' }
   | { readonly code: 'SHUTTING_DOWN' }
   | { readonly code: 'INTERNAL' }
@@ -93,14 +93,19 @@ export type Refusal =
   | { readonly code: 'ARGUMENTS_INVALID'; readonly reason: string }
   | { readonly code: 'SERVERS_ABSENT'; readonly path: string }
   | { readonly code: 'STORE_UNAVAILABLE'; readonly reason: string }
-  | { readonly code: 'STORE_NEWER'; readonly place: string; readonly found: number; readonly known: number }
+  | {
+      readonly code: 'SCHEMA_TOO_NEW';
+      readonly place: string;
+      readonly found: number;
+      readonly known: number;
+    }
   | {
       readonly code: 'STORE_DAMAGED';
       readonly path: string;
       readonly keptAs: string;
       readonly reason: string;
     }
-  | { readonly code: 'TOKEN_NAME_TAKEN'; readonly name: string }
+  | { readonly code: 'TOKEN_EXISTS'; readonly name: string }
   /** The file that Assay has open is not under its name any more. `log`: its write-ahead log. */
   | {
       readonly code: 'STORE_MOVED';
@@ -122,7 +127,7 @@ export type Refusal =
   | { readonly code: 'CLIENT_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
   | { readonly code: 'CLIENT_ABSENT'; readonly client: string; readonly folder: string }
   | { readonly code: 'CLIENT_NEEDS_COMMAND'; readonly client: string }
-  | { readonly code: 'ENTRY_TAKEN'; readonly name: string; readonly path: string }
+  | { readonly code: 'ENTRY_EXISTS'; readonly name: string; readonly path: string }
   | {
       readonly code: 'NOTHING_FOUND';
       readonly places: readonly string[];
@@ -144,7 +149,7 @@ export type Refusal =
   | { readonly code: 'AUTHORIZATION_UNKNOWN'; readonly server: string; readonly subject: string }
   | { readonly code: 'KEY_UNUSABLE'; readonly place: string; readonly reason: string }
   | { readonly code: 'TOOLSET_UNKNOWN'; readonly name: string; readonly known: readonly string[] }
-  | { readonly code: 'TOOLSET_TAKEN'; readonly name: string }
+  | { readonly code: 'TOOLSET_EXISTS'; readonly name: string }
   /** `toolset`: an operator's; undefined: models may change none. */
   | { readonly code: 'TOOLSET_PROTECTED'; readonly toolset: string | undefined }
   | { readonly code: 'TOOLSETS_FULL'; readonly limit: number }
@@ -152,9 +157,9 @@ export type Refusal =
   | { readonly code: 'TOOLSET_NOT_EQUIPPED' }
   | { readonly code: 'TOOL_NOT_IN_TOOLSET'; readonly tool: string; readonly toolset: string }
   | { readonly code: 'TOOL_CHANGED'; readonly tool: string; readonly toolset: string }
-  | { readonly code: 'NOTE_TAKEN'; readonly tool: string; readonly note: string }
+  | { readonly code: 'NOTE_EXISTS'; readonly tool: string; readonly note: string }
   | { readonly code: 'EXECUTE_OFF' }
-  | { readonly code: 'GATEWAY_TAKEN'; readonly name: string }
+  | { readonly code: 'GATEWAY_EXISTS'; readonly name: string }
   | {
       readonly code: 'GATEWAY_INVALID';
       readonly name: string;
@@ -162,8 +167,8 @@ export type Refusal =
       readonly faults: readonly { readonly field: string; readonly reason: string }[];
     }
   /** `field`: what of it was to change; empty: all. */
-  | { readonly code: 'GATEWAY_FIXED'; readonly name: string; readonly field: string }
-  | { readonly code: 'TOOL_TAKEN'; readonly name: string }
+  | { readonly code: 'GATEWAY_READ_ONLY'; readonly name: string; readonly field: string }
+  | { readonly code: 'TOOL_EXISTS'; readonly name: string }
   | {
       readonly code: 'TOOL_INVALID';
       readonly name: string;
@@ -171,14 +176,14 @@ export type Refusal =
       readonly faults: readonly { readonly field: string; readonly reason: string }[];
     }
   /** `by`: who makes it what it is, as a phrase. */
-  | { readonly code: 'TOOL_FIXED'; readonly tool: string; readonly by: string }
-  | { readonly code: 'MODULE_TAKEN'; readonly path: string }
+  | { readonly code: 'TOOL_READ_ONLY'; readonly tool: string; readonly by: string }
+  | { readonly code: 'MODULE_EXISTS'; readonly path: string }
   | {
       readonly code: 'MODULE_INVALID';
       readonly faults: readonly { readonly field: string; readonly reason: string }[];
     }
   | { readonly code: 'MODULE_UNKNOWN'; readonly path: string; readonly known: readonly string[] }
-  | { readonly code: 'MODULE_FIXED'; readonly path: string }
+  | { readonly code: 'MODULE_READ_ONLY'; readonly path: string }
   | { readonly code: 'TOOL_DISABLED'; readonly tool: string }
   /** `at`: JSON pointers into the bundle. */
   | { readonly code: 'BUNDLE_INVALID'; readonly misfits: readonly Misfit[] }
@@ -209,9 +214,9 @@ export type Refusal =
     }
   | { readonly code: 'SETTING_READ_ONLY'; readonly name: string; readonly env: string }
   | {
-      readonly code: 'SETTING_FIXED';
+      readonly code: 'SETTING_OVERRIDDEN';
       readonly name: string;
-      readonly origin: 'environment' | 'config file';
+      readonly origin: 'environment' | 'config_file';
       /** The variable, or the member of the file, that says it. */
       readonly by: string;
     };

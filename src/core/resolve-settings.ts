@@ -4,7 +4,7 @@ import type { SettingFacts, SettingKind } from './setting-kind.ts';
 import { isSettingKey, type SettingKey, SETTINGS, type Settings } from './settings.ts';
 
 /** Who said what a setting is, in the order of precedence. */
-export type SettingOrigin = 'environment' | 'config file' | 'store' | 'default';
+export type SettingOrigin = 'environment' | 'config_file' | 'store' | 'default';
 
 export interface SettingSources {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -93,7 +93,7 @@ function saidOf(key: string, facts: SettingFacts, sources: SettingSources): Said
       return { value: valueIn(given, facts.kind), name, origin: 'environment' };
   }
   if (sources.file.has(key))
-    return { value: sources.file.get(key), name: `settings["${key}"]`, origin: 'config file' };
+    return { value: sources.file.get(key), name: `settings["${key}"]`, origin: 'config_file' };
   return facts.changedBy === 'admin' && sources.stored.has(key)
     ? { value: sources.stored.get(key), name: key, origin: 'store' }
     : undefined;
@@ -114,7 +114,7 @@ function valueIn(given: string, kind: SettingKind): unknown {
 
 /** Whose word on a setting goes before what is stored, and where it stands. */
 export interface SettingFix {
-  readonly origin: 'environment' | 'config file';
+  readonly origin: 'environment' | 'config_file';
   /** The variable, or the member of the file. */
   readonly by: string;
 }
@@ -129,5 +129,5 @@ export function fixOf(
     (name) => name !== undefined && env[name] !== undefined && env[name] !== '',
   );
   if (by !== undefined) return { origin: 'environment', by };
-  return file.has(key) ? { origin: 'config file', by: `settings["${key}"]` } : undefined;
+  return file.has(key) ? { origin: 'config_file', by: `settings["${key}"]` } : undefined;
 }

@@ -103,9 +103,9 @@ const SENTENCES: Sentences = {
   CLIENT_SILENT: (r) => `The question has no answer: ${r.reason}.`,
   STATE_INVALID: (r) =>
     `Invalid params: params.requestState: ${r.reason}. Send the request again without it, to begin anew.`,
-  PARKED_GONE: () =>
+  CALL_EXPIRED: () =>
     'The call that waited for this answer is over: it was answered already, took too long, or its server is gone. Send the request again without requestState, to begin anew.',
-  PARKED_ELSEWHERE: () =>
+  CALL_ELSEWHERE: () =>
     'The call that waits for this answer waits in another process of Assay. Send the retry to the one that asked, or the request again without requestState.',
   CANCELLED: () => 'The request was cancelled by whoever sent it.',
   SHUTTING_DOWN: () => 'Assay is shutting down. Try again when it runs.',
@@ -122,7 +122,7 @@ const SENTENCES: Sentences = {
   ARGUMENTS_INVALID: (r) => `The arguments are not valid: ${r.reason}.`,
   SERVERS_ABSENT: (r) => `The config file ${quote(r.path)} names no server that can be used.`,
   STORE_UNAVAILABLE: (r) => `The store cannot be used: ${r.reason}. What was asked for is not saved.`,
-  STORE_NEWER: (r) =>
+  SCHEMA_TOO_NEW: (r) =>
     `The store ${quote(r.place)} was written by a newer Assay (format ${r.found}; this one knows ${r.known}). Update Assay, or use another ASSAY_HOME.`,
   STORE_DAMAGED: (r) =>
     `The store ${quote(r.path)} is damaged: ${r.reason}. It was moved to ${quote(r.keptAs)}; the next start makes a new one.`,
@@ -132,7 +132,7 @@ const SENTENCES: Sentences = {
       : `The store file ${quote(r.path)} was ${r.what === 'gone' ? 'deleted or moved' : 'replaced by another file'} while Assay was running. The request is not saved; what was read before stays in force. Move the same file back, or stop Assay, put the right file in place and start it again.`,
   REVOCATION_UNSAVED: (r) =>
     `The ${r.kind} ${quote(r.name)} is ${LOWERED[r.kind]} until this process ends, but that could not be stored: ${r.reason}. Mend the store (a full disk: free space) and repeat the request; after a restart it would not hold.`,
-  TOKEN_NAME_TAKEN: (r) =>
+  TOKEN_EXISTS: (r) =>
     `There is a token called ${quote(r.name)} already. Choose another name, or revoke that one.`,
   TOKEN_UNKNOWN: (r) => `No valid token is called ${quote(r.name)}. \`assay token list\` shows all.`,
   SCOPE_MISSING: (r) => `The token does not allow this: it lacks the scope ${quote(r.scope)}.`,
@@ -147,7 +147,7 @@ const SENTENCES: Sentences = {
     `${r.client} seems not to be installed: there is no folder ${quote(r.folder)}. Start it once, or write the file all the same with --force.`,
   CLIENT_NEEDS_COMMAND: (r) =>
     `${r.client} takes only commands from its config file, no addresses. Leave --http out: it then starts \`assay stdio\`, which joins the same servers.`,
-  ENTRY_TAKEN: (r) =>
+  ENTRY_EXISTS: (r) =>
     `The file ${quote(r.path)} has another server called ${quote(r.name)}. Choose a name with --name, or replace that one with --force.`,
   NOTHING_FOUND: (r) =>
     `No MCP server was found. Looked in: ${r.places.map(quote).join(', ')}.` +
@@ -167,7 +167,7 @@ const SENTENCES: Sentences = {
   TOOLSET_UNKNOWN: (r) =>
     `No toolset is called ${quote(r.name)}.` +
     (r.known.length === 0 ? ' There are none yet.' : ` There are: ${r.known.map(quote).join(', ')}.`),
-  TOOLSET_TAKEN: (r) =>
+  TOOLSET_EXISTS: (r) =>
     `There is a toolset ${quote(r.name)} already. Choose another name, or change or delete that one.`,
   TOOLSET_PROTECTED: (r) =>
     r.toolset === undefined
@@ -178,27 +178,27 @@ const SENTENCES: Sentences = {
   TOOLSET_NOT_EQUIPPED: () =>
     'No toolset is equipped. Equip one first: with "equip-toolset" in configuration mode, or with `assay toolset equip NAME`.',
   TOOL_NOT_IN_TOOLSET: (r) => `The tool ${quote(r.tool)} is not in the toolset ${quote(r.toolset)}.`,
-  NOTE_TAKEN: (r) => `The tool ${quote(r.tool)} has a note ${quote(r.note)} already. Change it with PUT.`,
+  NOTE_EXISTS: (r) => `The tool ${quote(r.tool)} has a note ${quote(r.note)} already. Change it with PUT.`,
   EXECUTE_OFF: () =>
     'Commands, modules and documents in files are added by the API only where Assay listens on loopback. Put it into the config file.',
-  GATEWAY_TAKEN: (r) =>
+  GATEWAY_EXISTS: (r) =>
     `There is a gateway ${quote(r.name)} already. Choose another name, or change or delete that one.`,
   GATEWAY_INVALID: (r) => `The gateway ${quote(r.name)} cannot be made: ${faultsText(r.faults)}`,
-  GATEWAY_FIXED: (r) =>
+  GATEWAY_READ_ONLY: (r) =>
     r.name === LOCAL_SOURCE
       ? 'The gateway "local" holds what you made yourself: DELETE /tools/{id} and DELETE /functions take these away, PATCH /tools/{id} changes a tool.'
       : `The config file has the gateway ${quote(r.name)}${r.field === '' ? '' : ` and its ${quote(r.field)}`}. Change it there.`,
-  TOOL_TAKEN: (r) =>
+  TOOL_EXISTS: (r) =>
     `There is a tool ${quote(r.name)} already. Choose another name, or change or delete that one.`,
   TOOL_INVALID: (r) => `The tool ${quote(r.name)} cannot be made: ${faultsText(r.faults)}`,
-  TOOL_FIXED: (r) =>
+  TOOL_READ_ONLY: (r) =>
     `The tool ${quote(r.tool)} comes from ${r.by}, and can be changed there alone. What it is believed to do, you can say here: "annotations", "title" and "enabled".`,
-  MODULE_TAKEN: (r) => `The tools of the module ${quote(r.path)} are there already.`,
+  MODULE_EXISTS: (r) => `The tools of the module ${quote(r.path)} are there already.`,
   MODULE_INVALID: (r) => `The module cannot be used: ${faultsText(r.faults)}`,
   MODULE_UNKNOWN: (r) =>
     `There is no module ${quote(r.path)}.` +
     (r.known.length === 0 ? ' There are none.' : ` There are: ${r.known.map(quote).join(', ')}.`),
-  MODULE_FIXED: (r) => `The config file has the module ${quote(r.path)}. Take it out there.`,
+  MODULE_READ_ONLY: (r) => `The config file has the module ${quote(r.path)}. Take it out there.`,
   BUNDLE_INVALID: (r) => `The bundle is not valid, and nothing of it was imported: ${misfitsIn(r.misfits)}.`,
   BUNDLE_LOCKED: () =>
     'The passphrase does not open the secrets of the bundle, or they were changed. Nothing was imported; without a passphrase it is imported without its secrets.',
@@ -228,8 +228,8 @@ const SENTENCES: Sentences = {
     `It is not as you know it: somebody has changed it, and its ETag is ${r.etag} now. Read it again, and decide anew.`,
   SETTING_READ_ONLY: (r) =>
     `The setting ${quote(r.name)} decides who may come in or what Assay may reach, so it cannot be changed over the API. Set ${r.env}, or settings[${quote(r.name)}] in the config file, and restart Assay.`,
-  SETTING_FIXED: (r) =>
-    `The setting ${quote(r.name)} is fixed by the ${r.origin} (${r.by}). Change it there, or take it out there first.`,
+  SETTING_OVERRIDDEN: (r) =>
+    `The setting ${quote(r.name)} is fixed by the ${r.origin.replace('_', ' ')} (${r.by}). Change it there, or take it out there first.`,
 };
 
 const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } as const;

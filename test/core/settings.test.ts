@@ -27,7 +27,7 @@ describe('a setting', () => {
   it('is what the environment says, else the config file, else the store, else its default; and says who said it', () => {
     const env = { ASSAY_LIMITS_SESSIONS: '1' };
     expect(resolved({ env, file, stored })).toEqual([1, 'environment']);
-    expect(resolved({ file, stored })).toEqual([2, 'config file']);
+    expect(resolved({ file, stored })).toEqual([2, 'config_file']);
     expect(resolved({ stored })).toEqual([3, 'store']);
     expect(resolved({})).toEqual([10_000, 'default']);
   });
@@ -147,7 +147,7 @@ describe('who may change a setting', () => {
     };
     const value = key === 'mcp.access' ? 'token' : other;
     expect(of({ env: { [env]: String(value) } })).toEqual([value, 'environment']);
-    expect(of({ file: new Map([[key, value]]) })).toEqual([value, 'config file']);
+    expect(of({ file: new Map([[key, value]]) })).toEqual([value, 'config_file']);
     expect(of({ stored: new Map([[key, value]]) })).toEqual([kind.otherwise, 'default']);
     expect(isStorable(key, value)).toBe(false);
     expect(ignoredSettings(new Map([[key, value]]))).toEqual([key]);

@@ -58,7 +58,7 @@ describe('/preferences', () => {
       fixedBy: 'HYPERTOOL_ENABLE_CONFIG_TOOLS_MENU',
     });
     expect(await preference('notes.review')).toMatchObject({
-      origin: 'config file',
+      origin: 'config_file',
       fixedBy: 'settings["notes.review"]',
     });
     expect(await preference('limits.idleLinkMs')).toMatchObject({
@@ -93,7 +93,7 @@ describe('/preferences', () => {
       [{ 'notes.review': null }, 'settings["notes.review"]'],
     ] as const) {
       const put = await admin.put('/preferences', { 'limits.drainMs': 1_234, ...body });
-      expect(verdictOf(put)).toBe('409 SETTING_FIXED');
+      expect(verdictOf(put)).toBe('409 SETTING_OVERRIDDEN');
       expect(at(put.json(), 'detail')).toContain(by);
       expect(at(put.json(), 'errors', 0, 'pointer')).toBe(`/${Object.keys(body).at(-1)!}`);
       expect(await preference('limits.drainMs')).not.toMatchObject({ value: 1_234 });

@@ -78,7 +78,7 @@ describe('a token', () => {
     await make({ name: 'named', scopes: ['mcp'] });
     for (const name of ['named', 'x', '../named', adminToken])
       expect(verdictOf(await admin.delete(`/tokens/${encodeURIComponent(name)}`))).toBe('404 TOKEN_UNKNOWN');
-    expect(verdictOf(await admin.post('/tokens', { name: 'named' }))).toBe('409 TOKEN_NAME_TAKEN');
+    expect(verdictOf(await admin.post('/tokens', { name: 'named' }))).toBe('409 TOKEN_EXISTS');
   });
 
   it.each<[string, object, string]>([

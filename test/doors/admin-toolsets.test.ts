@@ -82,7 +82,7 @@ describe('a toolset', () => {
     expect(at(renamed.json(), 'description')).toBeUndefined();
     expect(verdictOf(await admin.get('/toolsets/before'))).toBe('404 TOOLSET_UNKNOWN');
     await make('other');
-    expect(verdictOf(await admin.put('/toolsets/after', { name: 'other' }))).toBe('409 TOOLSET_TAKEN');
+    expect(verdictOf(await admin.put('/toolsets/after', { name: 'other' }))).toBe('409 TOOLSET_EXISTS');
   });
 
   it('may be sent back as it was read, and with nothing else in what cannot be set', async () => {
@@ -120,7 +120,7 @@ describe('a toolset', () => {
     expect([verdictOf(put), at(errorsOf(put), 0, 'pointer')]).toEqual(['422 REF_UNKNOWN', '/tools/0']);
     for (const name of ['all', 'X', 'a', 'a b', 'x'.repeat(51), '../x'])
       expect(verdictOf(await admin.post('/toolsets', { name }))).toBe('422 BODY_INVALID');
-    expect(verdictOf(await admin.post('/toolsets', { name: 'there' }))).toBe('409 TOOLSET_TAKEN');
+    expect(verdictOf(await admin.post('/toolsets', { name: 'there' }))).toBe('409 TOOLSET_EXISTS');
   });
 
   it('is equipped and unequipped for the clients at /mcp', async () => {

@@ -16,7 +16,7 @@ import { at, listAt, parseJson, type JsonObject } from '../support/json.ts';
 import { patient } from '../support/patience.ts';
 import { tempDir, writeConfig } from '../support/place.ts';
 
-const NOTHING = { create: 0, update: 0, unchanged: 0, kept: 0, 'left out': 0 };
+const NOTHING = { create: 0, update: 0, unchanged: 0, kept: 0, omitted: 0 };
 
 function operator(
   home = tempDir(),

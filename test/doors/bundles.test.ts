@@ -18,7 +18,7 @@ import { at, isObject, listAt, textAt, type JsonObject } from '../support/json.t
 import { newDatabase } from '../support/postgres.ts';
 import { toolsOf } from '../support/hints.ts';
 
-const NOTHING = { create: 0, update: 0, unchanged: 0, kept: 0, 'left out': 0 };
+const NOTHING = { create: 0, update: 0, unchanged: 0, kept: 0, omitted: 0 };
 
 let full: Instance;
 let bundle: JsonObject;
@@ -119,8 +119,8 @@ describe('an import', () => {
   it('without the passphrase leaves out what is nothing without its secrets, and says what the rest needs', async () => {
     const empty = await openInstance();
     const done = (await empty.admin.post('/import', { bundle, apply: true })).json();
-    expect(countsOf(done)).toEqual({ ...NOTHING, create: 11, 'left out': 1 });
-    expect(actionsOf(done)).toContain('gateway far left out');
+    expect(countsOf(done)).toEqual({ ...NOTHING, create: 11, omitted: 1 });
+    expect(actionsOf(done)).toContain('gateway far omitted');
     const warnings = listAt(done, 'items').flatMap((item) => listAt(item, 'warnings'));
     expect(warnings).toContain('It needs env: give them with PUT /gateways/{id}.');
     expect(warnings).toContain('It needs auth, headers: give them with PUT /tools/{id}.');
@@ -128,7 +128,7 @@ describe('an import', () => {
       'It cannot be made without headers, url: give the passphrase of the bundle, or make it anew.',
     );
     const again = (await empty.admin.post('/import', { bundle, apply: true })).json();
-    expect(countsOf(again)).toEqual({ ...NOTHING, unchanged: 11, 'left out': 1 });
+    expect(countsOf(again)).toEqual({ ...NOTHING, unchanged: 11, omitted: 1 });
   });
 
   it('without the passphrase keeps the secrets that are here for the same place', async () => {

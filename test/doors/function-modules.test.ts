@@ -230,8 +230,8 @@ describe('POST /functions', () => {
   });
 
   it.each<[says: string, wish: (path: (file: string) => string) => unknown, verdict: string]>([
-    ['that is there', (path) => ({ module: path('env.mjs') }), '409 MODULE_TAKEN'],
-    ['that the config file has', (path) => ({ module: path('fixed.mjs') }), '409 MODULE_TAKEN'],
+    ['that is there', (path) => ({ module: path('env.mjs') }), '409 MODULE_EXISTS'],
+    ['that the config file has', (path) => ({ module: path('fixed.mjs') }), '409 MODULE_EXISTS'],
     ['that is no module', () => ({ module: '/etc/hostname' }), '422 BODY_INVALID'],
     ['with a member that there is not', (path) => ({ module: path('more.mjs'), cpu: 1 }), '422 BODY_INVALID'],
     [
@@ -271,12 +271,12 @@ describe('POST /functions', () => {
     const remove = async (file: string): Promise<string> =>
       verdictOf(await admin.delete(`/functions?path=${encodeURIComponent(served.path(file))}`));
     expect([await remove('fixed.mjs'), await remove('more.mjs')]).toEqual([
-      '409 MODULE_FIXED',
+      '409 MODULE_READ_ONLY',
       '404 MODULE_UNKNOWN',
     ]);
     expect([await remove('env.mjs'), await remove('bad.mjs')]).toEqual(['204', '204']);
     expect(await model.tools()).toEqual(['fixed']);
-    expect((await modulesIn({ admin })).map((one) => at(one, 'origin'))).toEqual(['config file']);
+    expect((await modulesIn({ admin })).map((one) => at(one, 'origin'))).toEqual(['config_file']);
     const done = (await admin.get('/activity?limit=100')).text;
     for (const action of ['function.add', 'function.remove']) expect(done).toContain(action);
   });

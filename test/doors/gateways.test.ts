@@ -134,12 +134,12 @@ describe('a gateway that is registered', () => {
   it('cannot have a name that is taken, and one of the config file can be trusted, and no more', async () => {
     const { admin } = world;
     expect(verdictOf(await admin.post('/gateways', { name: 'plain', url: 'http://127.0.0.1:9/' }))).toBe(
-      '409 GATEWAY_TAKEN',
+      '409 GATEWAY_EXISTS',
     );
     expect(verdictOf(await admin.put('/gateways/plain', { url: 'http://127.0.0.1:9/' }))).toBe(
-      '409 GATEWAY_FIXED',
+      '409 GATEWAY_READ_ONLY',
     );
-    expect(verdictOf(await admin.delete('/gateways/plain'))).toBe('409 GATEWAY_FIXED');
+    expect(verdictOf(await admin.delete('/gateways/plain'))).toBe('409 GATEWAY_READ_ONLY');
     expect(at((await admin.put('/gateways/plain', { trust: true })).json(), 'trust')).toEqual({
       value: true,
       origin: 'operator',
@@ -168,7 +168,7 @@ describe('what was registered', () => {
     await assay.stop();
     const again = await openWorld({ made: fixture('plain') }, home);
     const gateways = (await again.admin.get('/gateways')).json();
-    expect(statesOf(gateways)).toEqual(['made config file up']);
+    expect(statesOf(gateways)).toEqual(['made config_file up']);
     expect(at(gateways, 'gateways', 0, 'shadows')).toBe(true);
     expect(verdictOf(await again.admin.delete('/gateways/made'))).toBe('204');
     expect(at((await again.admin.get('/gateways/made')).json(), 'shadows')).toBeUndefined();

@@ -188,7 +188,7 @@ describe('a document in the config file', () => {
   it('is told of with what was skipped and why, and with no secret', async () => {
     const told = await gatewayIn(common);
     expect(told).toMatchObject({
-      origin: 'config file',
+      origin: 'config_file',
       transport: 'openapi',
       openapi: api.path,
       credentials: ['key'],

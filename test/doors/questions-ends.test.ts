@@ -81,7 +81,7 @@ describe('a parked call', () => {
     const second = askedIn(await modernStep(assay.url, step));
     const responses = { '1': ACCEPTED };
     const gone = await modernStep(assay.url, { ...step, retry: { responses, state: first.state } });
-    expect(at(gone, 'error', 'data', 'code')).toBe('PARKED_GONE');
+    expect(at(gone, 'error', 'data', 'code')).toBe('CALL_EXPIRED');
     const done = await modernStep(assay.url, { ...step, retry: { responses, state: second.state } });
     expect(toldIn(textOf(done))).toEqual([{ result: ACCEPTED }]);
   });

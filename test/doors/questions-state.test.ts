@@ -66,7 +66,7 @@ describe.for(DATABASES)('two replicas on one %s', ([, newPlace]) => {
   it('say of each other’s parked calls that they wait elsewhere, and leave them there', async () => {
     const step = { name: 'l_ask', args: ROUNDS };
     const retry = await begin(one.url, step);
-    expect(codeOf(await modernStep(other.url, { ...step, retry }))).toBe('PARKED_ELSEWHERE');
+    expect(codeOf(await modernStep(other.url, { ...step, retry }))).toBe('CALL_ELSEWHERE');
     expect(toldIn(textOf(await modernStep(one.url, { ...step, retry })))).toEqual(TOLD);
   });
 });
@@ -171,8 +171,8 @@ describe('a parked call', () => {
       modernStep(assay.url, { ...step, retry }),
       modernStep(assay.url, { ...step, retry }),
     ]);
-    expect([codeOf(one), codeOf(other)].sort()).toEqual(['PARKED_GONE', undefined]);
-    expect(codeOf(await modernStep(assay.url, { ...step, retry }))).toBe('PARKED_GONE');
+    expect([codeOf(one), codeOf(other)].sort()).toEqual(['CALL_EXPIRED', undefined]);
+    expect(codeOf(await modernStep(assay.url, { ...step, retry }))).toBe('CALL_EXPIRED');
     // The one answer to the one question.
     expect(legacy.seen.length).toBe(before + 1);
   });

@@ -244,7 +244,7 @@ describe('a tool that is taken away', () => {
         await world.admin.delete(`/tools/${id}`),
         await world.admin.put(`/tools/${id}`, { url: 'http://nowhere.invalid/' }),
       ]) {
-        expect(verdictOf(answer)).toBe('409 TOOL_FIXED');
+        expect(verdictOf(answer)).toBe('409 TOOL_READ_ONLY');
         expect(answer.text).toContain(`comes from ${by}`);
       }
       expect(verdictOf(await world.admin.put(`/tools/${id}`, { title: 'Said all the same' }))).toBe('200');
@@ -357,14 +357,14 @@ describe('a registered tool that the config file has too', () => {
     const path = `/tools/${String(tool['id'])}`;
     const url = async (): Promise<Json | undefined> => at((await admin.get(path)).json(), 'url');
     expect(await url()).toBe(`${api.url}/of-file`);
-    expect(verdictOf(await admin.put(path, { url: `${api.url}/other` }))).toBe('409 TOOL_FIXED');
+    expect(verdictOf(await admin.put(path, { url: `${api.url}/other` }))).toBe('409 TOOL_READ_ONLY');
     await admin.put(path, { title: 'Of the file' });
     expect(verdictOf(await admin.delete(path))).toBe('204');
     expect([await url(), at((await admin.get(path)).json(), 'title')]).toEqual([
       `${api.url}/of-file`,
       'Of the file',
     ]);
-    expect(verdictOf(await admin.delete(path))).toBe('409 TOOL_FIXED');
+    expect(verdictOf(await admin.delete(path))).toBe('409 TOOL_READ_ONLY');
     expect(namesAt((await admin.get('/gateways')).json(), 'gateways')).toEqual(['local']);
   });
 });

@@ -63,7 +63,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two replicas on one store in %
     expect(at((await two.admin.get(`/tools/${id}`)).json(), 'url')).toBe(`${api.url}/one`);
 
     expect(verdictOf(await two.admin.post('/tools', { name: 'shared', url: `${api.url}/x` }))).toBe(
-      '409 TOOL_TAKEN',
+      '409 TOOL_EXISTS',
     );
     expect(verdictOf(await two.admin.put(`/tools/${id}`, { url: `${api.url}/two`, method: 'DELETE' }))).toBe(
       '200',
@@ -86,7 +86,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two replicas on one store in %
         admin.post('/tools', { name: 'raced', url: `http://nowhere.invalid/${index}`, method: 'GET' }),
       ),
     );
-    expect(answers.map(verdictOf).toSorted()).toEqual(['201', '409 TOOL_TAKEN']);
+    expect(answers.map(verdictOf).toSorted()).toEqual(['201', '409 TOOL_EXISTS']);
     const kept = answers.find(({ status }) => status === 201)!.json();
     for (const { admin } of [one, two])
       await expect

@@ -42,7 +42,7 @@ const problemsOf = (answer: Answer): readonly string[] =>
 describe('a tool that is made of a request', () => {
   it('takes no name by which clients call a tool of another source', async () => {
     const answer = await world.admin.post('/tools', { name: 'plain_echo', url: `${api.url}/echo` });
-    expect(verdictOf(answer)).toBe('409 TOOL_TAKEN');
+    expect(verdictOf(answer)).toBe('409 TOOL_EXISTS');
     expect(await listedTool(world.assay.url, 'plain_echo')).toMatchObject({ name: 'plain_echo' });
   });
 
@@ -163,14 +163,14 @@ describe('a tool that is made of a request', () => {
     const { name } = await make({ method: 'GET' });
     for (const taken of [name, 'fixed'])
       expect(verdictOf(await world.admin.post('/tools', { name: taken, url: `${api.url}/x` }))).toBe(
-        '409 TOOL_TAKEN',
+        '409 TOOL_EXISTS',
       );
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         world.admin.post('/tools', { name: 'raced', url: `${api.url}/raced/${index}`, method: 'GET' }),
       ),
     );
-    expect(answers.map(verdictOf).toSorted()).toEqual(['201', ...Array<string>(7).fill('409 TOOL_TAKEN')]);
+    expect(answers.map(verdictOf).toSorted()).toEqual(['201', ...Array<string>(7).fill('409 TOOL_EXISTS')]);
     const kept = answers.find(({ status }) => status === 201)!.json();
     expect(at((await world.admin.get(`/tools/${textAt(kept, 'id')}`)).json(), 'url')).toBe(at(kept, 'url'));
   });

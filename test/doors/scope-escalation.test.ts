@@ -168,7 +168,7 @@ describe('a token with admin alone', () => {
         after: 1_234,
       });
       expect(items.slice(1).map((item) => [at(item, 'name'), at(item, 'action'), at(item, 'after')])).toEqual(
-        Object.entries(WANTED).map(([key, value]) => [key, 'left out', value]),
+        Object.entries(WANTED).map(([key, value]) => [key, 'omitted', value]),
       );
       expect(items[1]).toMatchObject({ before: 'open' });
       expect(at(items[2] ?? null, 'warnings', 0)).toContain(

@@ -18,7 +18,7 @@ describe('assay settings', () => {
       listAt(parseJson(stdout), 'settings')
         .filter((one) => at(one, 'key') === key)
         .map((one) => [at(one, 'value'), at(one, 'origin')]);
-    expect(shown('limits.sessions')).toEqual([[7, 'config file']]);
+    expect(shown('limits.sessions')).toEqual([[7, 'config_file']]);
     expect(shown('limits.unreadMs')).toEqual([[9, 'environment']]);
     expect(shown('limits.connections')).toEqual([[1_000, 'default']]);
     expect(stderr).toContain('it must be a whole number from 1 to 100000');

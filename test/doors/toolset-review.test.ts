@@ -42,7 +42,7 @@ describe('assay toolset review', () => {
             { path: 'inputSchema.properties', after: '{"secret":{}}' },
           ],
         },
-        { namespacedName: 'files.list', state: 'as it was', refId: list },
+        { namespacedName: 'files.list', state: 'unchanged', refId: list },
         { namespacedName: 'gone.echo', state: 'absent', reason: 'server_unknown', refId: echo },
       ],
     });
@@ -57,7 +57,7 @@ describe('assay toolset review', () => {
         '  inputSchema.properties',
         '    + {"secret":{}}',
         `  refId was ${read}, is ${nowRefId}`,
-        'files.list: as it was',
+        'files.list: unchanged',
         'gone.echo: absent: there is no such server',
         '',
       ],
@@ -68,7 +68,7 @@ describe('assay toolset review', () => {
     expect(accepted.stdout).toBe('Accepted 1 tool of "dev" as now: "files.read".\n');
     const again = await json('toolset', 'review', 'dev', ...there);
     expect(listAt(again, 'tools').map((tool) => at(tool, 'state'))).toEqual([
-      ...['as it was', 'as it was', 'absent'],
+      ...['unchanged', 'unchanged', 'absent'],
     ]);
     expect((await run('toolset', 'accept', 'dev', ...there)).stdout).toBe('No tool of "dev" has changed.\n');
   });

@@ -34,7 +34,7 @@ describe('a token', () => {
     expect(await create(store, { name: 'local' })).toMatchObject({ error: { code: 'ARGUMENTS_INVALID' } });
     expect(await store.tokens()).toEqual({ ok: true, value: [] });
     await create(store);
-    expect(await create(store)).toEqual({ ok: false, error: { code: 'TOKEN_NAME_TAKEN', name: 'ci' } });
+    expect(await create(store)).toEqual({ ok: false, error: { code: 'TOKEN_EXISTS', name: 'ci' } });
     store.isAvailable = false;
     expect(await create(store, { name: 'other' })).toMatchObject({ error: { code: 'STORE_UNAVAILABLE' } });
   });

@@ -18,7 +18,7 @@ export class MemoryTokens implements Pick<Store, 'addToken' | 'tokens' | 'revoke
   addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>> {
     return this.#answer(() => {
       const isTaken = this.#tokens.some((one) => one.name === token.name && one.revokedMs === undefined);
-      if (isTaken) return err({ code: 'TOKEN_NAME_TAKEN', name: token.name });
+      if (isTaken) return err({ code: 'TOKEN_EXISTS', name: token.name });
       this.#set([...this.#tokens, token]);
       if (deed !== undefined) this.deeds.push(deed);
       return ok(undefined);

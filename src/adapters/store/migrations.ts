@@ -5,7 +5,7 @@ import type { Db, Dialect, Trx } from './dialect.ts';
 
 type Migration = (trx: Trx, dialect: Dialect) => Promise<void>;
 
-/** Brings the tables to the newest form, one transaction a step. STORE_NEWER where a newer program did so already. */
+/** Brings the tables to the newest form, one transaction a step. SCHEMA_TOO_NEW where a newer program did so already. */
 export async function migrate(db: Db, dialect: Dialect): Promise<Result<undefined, Refusal>> {
   for (;;) {
     const newer = await newerThanKnown(db, dialect);
@@ -25,11 +25,11 @@ export async function migrate(db: Db, dialect: Dialect): Promise<Result<undefine
   }
 }
 
-/** STORE_NEWER where the tables have a form that this program does not know. */
+/** SCHEMA_TOO_NEW where the tables have a form that this program does not know. */
 export async function newerThanKnown(db: Trx, dialect: Dialect): Promise<Refusal | undefined> {
   const found = await versionOf(db, dialect);
   const known = MIGRATIONS.length;
-  return found > known ? { code: 'STORE_NEWER', place: dialect.place, found, known } : undefined;
+  return found > known ? { code: 'SCHEMA_TOO_NEW', place: dialect.place, found, known } : undefined;
 }
 
 /** Number of the last migration that was applied. */

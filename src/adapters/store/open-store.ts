@@ -17,7 +17,7 @@ export interface StoreOptions {
 }
 
 /**
- * Opens the store; who opens it closes it. STORE_UNAVAILABLE where that cannot be done now, STORE_NEWER where a newer
+ * Opens the store; who opens it closes it. STORE_UNAVAILABLE where that cannot be done now, SCHEMA_TOO_NEW where a newer
  * Assay wrote it, STORE_DAMAGED where it had to be set aside, SETTING_INVALID for a URL of something else.
  */
 export async function openStore({

@@ -13,7 +13,7 @@ export async function writeToken(trx: Trx, token: StoredToken): Promise<Result<u
     .executeTakeFirst();
   return done.numInsertedOrUpdatedRows === 1n
     ? ok(undefined)
-    : err({ code: 'TOKEN_NAME_TAKEN', name: token.name });
+    : err({ code: 'TOKEN_EXISTS', name: token.name });
 }
 
 /** Oldest first. */

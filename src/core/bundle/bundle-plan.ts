@@ -19,7 +19,7 @@ export interface PlanItem {
 export type PlainValue = string | number | boolean | null;
 
 /** `kept`: it differs, and what is there stays. `left out`: it lacks its secrets, or a bundle may not bring it. */
-export type PlanAction = 'create' | 'update' | 'unchanged' | 'kept' | 'left out';
+export type PlanAction = 'create' | 'update' | 'unchanged' | 'kept' | 'omitted';
 
 /** What becomes of what is there already and differs. */
 export type OnConflict = 'replace' | 'keep';
@@ -28,7 +28,7 @@ export type OnConflict = 'replace' | 'keep';
 export interface Planned {
   readonly item: BundleItem;
   readonly former: BundleItem | undefined;
-  readonly action: Exclude<PlanAction, 'left out'>;
+  readonly action: Exclude<PlanAction, 'omitted'>;
   readonly changed: readonly string[];
 }
 

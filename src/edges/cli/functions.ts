@@ -68,7 +68,7 @@ export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<n
       print(
         tableOf(
           ['MODULE', 'FROM', 'FAULTS'],
-          all.map(({ path, origin, faults }) => [path, origin, faults.join('; ')]),
+          all.map(({ path, origin, faults }) => [path, origin.replace('_', ' '), faults.join('; ')]),
         ),
       );
     if (all.length === 0) printError('There are none. `assay function add FILE` adds one.');

@@ -91,13 +91,13 @@ const COLOURED: Readonly<Record<PlanAction, (text: string) => string>> = {
   update: (text) => style.yellow(text),
   unchanged: (text) => text,
   kept: (text) => text,
-  'left out': (text) => text,
+  omitted: (text) => text,
 };
 
 function closing({ applied, counts }: ImportPlan): string {
   const { create, update, unchanged, kept } = counts;
   const done = applied ? ['created', 'updated'] : ['to create', 'to update'];
-  const leftOut = counts['left out'] === 0 ? '' : `, ${counts['left out']} left out`;
+  const leftOut = counts.omitted === 0 ? '' : `, ${counts.omitted} omitted`;
   const keeping = kept === 0 ? '' : `, ${kept} kept`;
   return `${create} ${done[0]}, ${update} ${done[1]}, ${unchanged} unchanged${keeping}${leftOut}.`;
 }

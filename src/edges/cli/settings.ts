@@ -20,7 +20,7 @@ export async function showSettings(
     const rows = shown.map(({ key, value, origin, variable, about }) => [
       key,
       String(value),
-      origin === 'environment' ? variable : origin,
+      origin === 'environment' ? variable : origin.replace('_', ' '),
       about,
     ]);
     print(tableOf(['SETTING', 'VALUE', 'FROM', 'MEANING'], rows));

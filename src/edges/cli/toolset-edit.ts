@@ -40,7 +40,7 @@ export async function createToolset(runtime: Runtime, wish: ToolsetInput<CreateO
   return withToolsets(runtime, options, async (open) => {
     const { toolsets } = open;
     // Before servers are started for nothing.
-    if (toolsets.find(name) !== undefined) return err({ code: 'TOOLSET_TAKEN', name });
+    if (toolsets.find(name) !== undefined) return err({ code: 'TOOLSET_EXISTS', name });
     const tools = await toolsNamed(open, refs);
     if (!tools.ok) return tools;
     const empty = { name, description, tools: [], toolNotes: [], createdMs: 0, changedMs: 0 };

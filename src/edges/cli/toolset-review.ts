@@ -49,7 +49,7 @@ function shown(review: Review): Readonly<Record<string, unknown>> {
 /** Whole, however long: what is cut away might be what matters. */
 function linesOf(review: Review): readonly string[] {
   const head = `${printable(review.namespacedName)}: `;
-  if (review.state === 'as it was') return [`${head}as it was`];
+  if (review.state === 'unchanged') return [`${head}unchanged`];
   if (review.state !== 'changed')
     return [`${head}${style.yellow(review.state)}: ${UNSERVED_CAUSES[review.reason]}`];
   const changes = review.changes.flatMap(({ path, before, after }) => [

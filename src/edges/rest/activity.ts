@@ -19,7 +19,7 @@ const DEED = z
     before: z.unknown().openapi({ description: 'Absent: there was nothing.' }),
     after: z.unknown().openapi({ description: 'Absent: there is nothing any more.' }),
   })
-  .openapi('Deed');
+  .openapi('AuditEvent');
 
 const QUERY = z.object({
   targetKind: z.enum(KINDS).optional(),

@@ -26,7 +26,7 @@ const PLAIN = z.union([z.string(), z.number(), z.boolean()]).nullable();
 const ITEM = z.object({
   kind: z.enum(['gateway', 'tool', 'function', 'trust', 'override', 'toolset', 'equipped', 'preference']),
   name: z.string(),
-  action: z.enum(['create', 'update', 'unchanged', 'kept', 'left out']),
+  action: z.enum(['create', 'update', 'unchanged', 'kept', 'omitted']),
   changed: z.array(z.string()).openapi({ description: 'The members that are others.' }),
   before: PLAIN.optional().openapi({
     description: 'Of a preference, of trust and of what is equipped: the value that holds here now.',
@@ -75,7 +75,7 @@ function sealedExportRoute({ bundles }: AdminDeps): Route {
       id: 'exportWithSecrets',
       summary: 'The same, with its secrets sealed by a passphrase',
       body: {
-        schema: z.object({ passphrase: PASSPHRASE }).openapi('ExportWish'),
+        schema: z.object({ passphrase: PASSPHRASE }).openapi('ExportInput'),
         wrapper: 'export',
         examples: { sealed: { passphrase: 'correct horse battery staple' } },
       },
@@ -113,7 +113,7 @@ function importRoute(deps: AdminDeps): Route {
               description: 'What becomes of what is here and differs; replace, if nothing is said.',
             }),
           })
-          .openapi('ImportWish'),
+          .openapi('ImportInput'),
         wrapper: 'import',
         examples: { dryRun: { bundle: { assay: 1, preferences: { 'limits.drainMs': 5_000 } } } },
         limits: { bytes: 16 * MIB, depth: 90 },

@@ -53,7 +53,7 @@ export function changeToolsetRoute({ toolsets, catalog }: AdminDeps): Route {
       answer: { about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
       refusals: [
         'TOOLSET_UNKNOWN',
-        'TOOLSET_TAKEN',
+        'TOOLSET_EXISTS',
         'TOOLSET_FULL',
         'REF_UNKNOWN',
         'REF_AMBIGUOUS',

@@ -6,7 +6,7 @@ import { route, type Route } from './route.ts';
 const MODULE = z
   .object({
     path: z.string(),
-    origin: z.enum(['config file', 'registered']),
+    origin: z.enum(['config_file', 'registered']),
     env: z.array(z.string()).openapi({ description: 'Names alone.' }),
     reads: z.array(z.string()),
     writes: z.array(z.string()),
@@ -27,7 +27,7 @@ const MODULE_WISH = z
     memoryMb: z.int().optional(),
     timeoutMs: z.int().optional(),
   })
-  .openapi('FunctionModuleWish');
+  .openapi('FunctionModuleInput');
 
 /** Modules whose exports are tools. */
 export function functionRoutes(deps: AdminDeps): readonly Route[] {
@@ -62,7 +62,7 @@ function addRoute(deps: AdminDeps): Route {
         examples: { module: { module: '/home/me/tools/weather.ts' } },
       },
       answer: { status: 201, about: 'The module.', schema: MODULE },
-      refusals: ['MODULE_TAKEN', 'MODULE_INVALID', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
+      refusals: ['MODULE_EXISTS', 'MODULE_INVALID', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
     },
     async (call) => {
       const denied = executeRefusal(deps, call);
@@ -90,7 +90,7 @@ function removeRoute(deps: AdminDeps): Route {
       about: 'Its file stays as it is.',
       query: z.object({ path: z.string() }),
       answer: { status: 204, about: 'Its tools are gone.' },
-      refusals: ['MODULE_UNKNOWN', 'MODULE_FIXED'],
+      refusals: ['MODULE_UNKNOWN', 'MODULE_READ_ONLY'],
     },
     async (call) => {
       const removed = await deps.modules.remove(call.query.path, call.identity.subject);

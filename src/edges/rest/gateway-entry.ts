@@ -55,7 +55,7 @@ export const GATEWAY: z.ZodObject = z
     id: z.string(),
     name: z.string(),
     origin: z
-      .enum(['config file', 'registered'])
+      .enum(['config_file', 'registered'])
       .openapi({ description: 'What the config file has is fixed there.' }),
     transport: z.enum(['stdio', 'auto', 'streamable-http', 'sse', 'openapi', 'local']).optional(),
     openapi: z.string().optional().openapi({ description: 'The OpenAPI document.' }),
@@ -83,7 +83,7 @@ export const GATEWAY: z.ZodObject = z
     era: z.string().optional(),
     revision: z.string().optional(),
     trust: z
-      .object({ value: z.boolean(), origin: z.enum(['config file', 'operator', 'default']) })
+      .object({ value: z.boolean(), origin: z.enum(['config_file', 'operator', 'default']) })
       .optional(),
     toolCount: z.int(),
     skipped: z
@@ -108,4 +108,4 @@ export const REFRESHED: z.ZodObject = z
     durationMs: z.int(),
     refreshedAt: z.iso.datetime(),
   })
-  .openapi('Refreshed');
+  .openapi('RefreshResult');

@@ -43,7 +43,7 @@ const GATEWAY_CHANGE = z
   })
   .openapi('GatewayChange');
 
-const GATEWAY_WISH = GATEWAY_CHANGE.extend({ name: z.string() }).openapi('GatewayWish');
+const GATEWAY_WISH = GATEWAY_CHANGE.extend({ name: z.string() }).openapi('GatewayInput');
 
 export function gatewayRoutes(deps: AdminDeps): readonly Route[] {
   return [
@@ -108,7 +108,7 @@ function registerRoute(deps: AdminDeps): Route {
         },
       },
       answer: { status: 201, about: 'The gateway.', schema: GATEWAY },
-      refusals: ['GATEWAY_TAKEN', 'GATEWAY_INVALID', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
+      refusals: ['GATEWAY_EXISTS', 'GATEWAY_INVALID', 'EXECUTE_OFF', 'KEY_UNUSABLE'],
     },
     async (call) => {
       const { name, trust, ...fields } = call.body;
@@ -140,7 +140,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       answer: { about: 'The gateway as it is now.', schema: GATEWAY },
       refusals: [
         'SERVER_UNKNOWN',
-        'GATEWAY_FIXED',
+        'GATEWAY_READ_ONLY',
         'GATEWAY_INVALID',
         'EXECUTE_OFF',
         'KEY_UNUSABLE',
@@ -170,7 +170,7 @@ function deleteRoute({ gateways }: AdminDeps): Route {
       about: 'What was said of its tools is kept, and holds if the same server is registered again.',
       isConditional: true,
       answer: { status: 204, about: 'It is gone.' },
-      refusals: ['SERVER_UNKNOWN', 'GATEWAY_FIXED'],
+      refusals: ['SERVER_UNKNOWN', 'GATEWAY_READ_ONLY'],
     },
     async (call) => {
       const removed = await gateways.remove(call.param('id'), changerOf(call));

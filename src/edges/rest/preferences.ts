@@ -17,7 +17,7 @@ const PREFERENCE = z
     value: VALUE.openapi({ description: 'What the next start takes.' }),
     running: VALUE.openapi({ description: 'What holds until then.' }),
     default: VALUE,
-    origin: z.enum(['environment', 'config file', 'store', 'default']),
+    origin: z.enum(['environment', 'config_file', 'store', 'default']),
     isFixed: z.boolean().openapi({
       description: 'Whether environment or config file say it, so that it cannot be changed here.',
     }),
@@ -117,7 +117,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
         examples: { drain: { 'limits.drainMs': 5_000, 'notes.review': null } },
       },
       answer: ANSWER,
-      refusals: ['SETTING_FIXED', 'SETTING_READ_ONLY'],
+      refusals: ['SETTING_OVERRIDDEN', 'SETTING_READ_ONLY'],
     },
     async (call) => {
       const done = await changed(deps, call);
@@ -192,7 +192,7 @@ function faultOf(
   if (changedBy === 'startup')
     return value === null ? undefined : { refusal: { code: 'SETTING_READ_ONLY', name: key, env }, pointer };
   const fix = fixOf(key, preferences);
-  if (fix !== undefined) return { refusal: { code: 'SETTING_FIXED', name: key, ...fix }, pointer };
+  if (fix !== undefined) return { refusal: { code: 'SETTING_OVERRIDDEN', name: key, ...fix }, pointer };
   return value === null || isStorable(key, value) ? undefined : misfit(pointer, 'it does not fit');
 }
 

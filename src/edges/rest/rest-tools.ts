@@ -109,7 +109,7 @@ function createRoute({ local }: AdminDeps): Route {
         },
       },
       answer: { status: 201, about: 'The tool.', schema: TOOL },
-      refusals: ['TOOL_TAKEN', 'TOOL_INVALID', 'HINTS_CONTRADICT', 'KEY_UNUSABLE'],
+      refusals: ['TOOL_EXISTS', 'TOOL_INVALID', 'HINTS_CONTRADICT', 'KEY_UNUSABLE'],
     },
     async (call) => {
       const { name, integrationType: _, ...fields } = call.body;
@@ -132,7 +132,7 @@ function deleteRoute({ local }: AdminDeps): Route {
       about: 'With all that was said of it. One of a gateway or of the config file goes where it came from.',
       isConditional: true,
       answer: { status: 204, about: 'It is gone.' },
-      refusals: ['TOOL_UNKNOWN', 'TOOL_FIXED'],
+      refusals: ['TOOL_UNKNOWN', 'TOOL_READ_ONLY'],
     },
     async (call) => {
       const changer = {

@@ -33,7 +33,7 @@ const WISH = z
     expiresIn: z.string().optional().openapi({ description: '`90m`, `12h`, `30d`, `4w`' }),
     expiresAt: z.iso.datetime({ offset: true }).optional(),
   })
-  .openapi('TokenWish');
+  .openapi('TokenInput');
 
 const EXAMPLE = {
   id: '0f3a5c7e9b1d',
@@ -100,7 +100,7 @@ function createRoute({ store, mint, nowMs }: AdminDeps): Route {
         schema: NEW_TOKEN,
         example: { ...EXAMPLE, token: 'assay_0f3a5c7e9b1d_…' },
       },
-      refusals: ['TOKEN_NAME_TAKEN'],
+      refusals: ['TOKEN_EXISTS'],
     },
     async (call) => {
       const { name, scopes } = call.body;

@@ -52,7 +52,7 @@ function addRoute(deps: AdminDeps): Route {
       summary: 'Write a note on a tool, for models to read',
       isConditional: true,
       body: {
-        schema: z.object({ toolset: z.string(), name: z.string(), note: z.string() }).openapi('NoteWish'),
+        schema: z.object({ toolset: z.string(), name: z.string(), note: z.string() }).openapi('NoteInput'),
         wrapper: 'note',
         examples: { note: EXAMPLE },
       },
@@ -75,7 +75,7 @@ function addRoute(deps: AdminDeps): Route {
           const noted = withNotes(before, namespacedName, [written]);
           if (!noted.ok) return noted;
           return noted.value.addition.skipped.length > 0
-            ? err({ code: 'NOTE_TAKEN', tool: namespacedName, note: name })
+            ? err({ code: 'NOTE_EXISTS', tool: namespacedName, note: name })
             : ok({ toolset: noted.value.toolset, value: undefined });
         },
         call.identity.subject,

@@ -102,7 +102,7 @@ export const TOOL: z.ZodObject = z
     filter: z.string().optional(),
     timeoutMs: z.int().optional(),
     maxBytes: z.int().optional(),
-    trust: z.object({ value: z.boolean(), origin: z.enum(['config file', 'operator', 'default']) }),
+    trust: z.object({ value: z.boolean(), origin: z.enum(['config_file', 'operator', 'default']) }),
     lint: z.array(LINT),
     drift: DRIFT.optional(),
     inputSchema: z.unknown().optional(),

@@ -33,7 +33,7 @@ const TOOL_WISH = z
       .optional()
       .openapi({ description: 'Why, for who reads it later.' }),
   })
-  .openapi('ToolWish');
+  .openapi('ToolInput');
 
 const FLAG = z.enum(['true', 'false']).optional();
 
@@ -153,7 +153,7 @@ function changeRoute({ tools, local }: AdminDeps, method: 'put' | 'patch'): Rout
       refusals: [
         'TOOL_UNKNOWN',
         'HINTS_CONTRADICT',
-        'TOOL_FIXED',
+        'TOOL_READ_ONLY',
         'TOOL_INVALID',
         'KEY_UNUSABLE',
         'REVOCATION_UNSAVED',

@@ -56,7 +56,7 @@ const WISH = z
     tools: REFS.default([]),
     equip: z.boolean().default(false).openapi({ description: 'Equip it at once.' }),
   })
-  .openapi('ToolsetWish');
+  .openapi('ToolsetInput');
 
 function createRoute({ toolsets, catalog }: AdminDeps): Route {
   return route(
@@ -73,7 +73,7 @@ function createRoute({ toolsets, catalog }: AdminDeps): Route {
       },
       answer: { status: 201, about: 'The toolset.', schema: TOOLSET, example: EXAMPLE },
       refusals: [
-        'TOOLSET_TAKEN',
+        'TOOLSET_EXISTS',
         'TOOLSETS_FULL',
         'TOOLSET_FULL',
         'REF_UNKNOWN',

@@ -55,11 +55,11 @@ export class SuspendedCalls {
     return { replica: this.#replica, id };
   }
 
-  /** Takes a call out: each handle is good once. PARKED_ELSEWHERE, PARKED_GONE. */
+  /** Takes a call out: each handle is good once. CALL_ELSEWHERE, CALL_EXPIRED. */
   take({ replica, id }: SuspendedCallId): Result<InterruptibleCall, Refusal> {
-    if (replica !== this.#replica) return err({ code: 'PARKED_ELSEWHERE' });
+    if (replica !== this.#replica) return err({ code: 'CALL_ELSEWHERE' });
     const parked = this.#parked.get(id);
-    if (parked === undefined) return err({ code: 'PARKED_GONE' });
+    if (parked === undefined) return err({ code: 'CALL_EXPIRED' });
     clearTimeout(parked.timer);
     this.#parked.delete(id);
     return ok(parked.call);

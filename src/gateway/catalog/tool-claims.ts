@@ -25,7 +25,7 @@ export interface Said {
 /** Whether a server's word may lower caution, and who says so. */
 export interface Trust {
   readonly value: boolean;
-  readonly origin: 'config file' | 'operator' | 'default';
+  readonly origin: 'config_file' | 'operator' | 'default';
 }
 
 /** Puts together what anybody says of the tools of servers. */
@@ -76,7 +76,7 @@ export class ToolClaims {
   }
 
   trustOf(spec: ServerSpec): Trust {
-    if (spec.trust !== undefined) return { value: spec.trust, origin: 'config file' };
+    if (spec.trust !== undefined) return { value: spec.trust, origin: 'config_file' };
     const said = this.#words?.server(idsOf(spec).serverId);
     return said === undefined
       ? { value: isOwnSource(spec), origin: 'default' }

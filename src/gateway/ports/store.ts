@@ -123,7 +123,7 @@ export interface Store extends ToolsetStore, WordStore, BundleStore {
   servers(): Promise<Result<readonly Omit<SeenServer, 'definitions'>[], Refusal>>;
   /** Undefined where no server of this name and identity was seen. */
   server(name: string, identity: string): Promise<Result<SeenServer | undefined, Refusal>>;
-  /** TOKEN_NAME_TAKEN where one of this name is not revoked. */
+  /** TOKEN_EXISTS where one of this name is not revoked. */
   addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>>;
   /** Oldest first, those that are revoked among them. */
   tokens(): Promise<Result<readonly StoredToken[], Refusal>>;

@@ -111,7 +111,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
     expect(await store.addToken(first)).toEqual({ ok: true, value: undefined });
     expect(await store.addToken(token('2', { name: 'ci' }))).toEqual({
       ok: false,
-      error: { code: 'TOKEN_NAME_TAKEN', name: 'ci' },
+      error: { code: 'TOKEN_EXISTS', name: 'ci' },
     });
     expect(valueOf(await store.tokens())).toEqual([first]);
     expect(valueOf(await store.revokeToken('ci', 7))).toEqual({ ...first, revokedMs: 7 });
@@ -310,7 +310,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
     const before = await contentOf(place);
     expect(await tryStore(place)).toEqual({
       ok: false,
-      error: { code: 'STORE_NEWER', place: expect.stringMatching(SHOWN), found: 7, known: 4 },
+      error: { code: 'SCHEMA_TOO_NEW', place: expect.stringMatching(SHOWN), found: 7, known: 4 },
     });
     expect(await contentOf(place)).toEqual(before);
   });

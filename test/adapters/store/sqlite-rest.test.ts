@@ -175,7 +175,7 @@ describe('a file that cannot be opened again after a rest', () => {
     await until('the log tells it', () => log.errors[0]);
     const before = await contentOf(place);
     const refused = await store.tokens();
-    expect(refused).toMatchObject({ ok: false, error: { code: 'STORE_NEWER', found: 99 } });
+    expect(refused).toMatchObject({ ok: false, error: { code: 'SCHEMA_TOO_NEW', found: 99 } });
     await sleep(2_500);
     expect(await saveSetting(store, 'a', 1)).toEqual(refused);
     expect(await contentOf(place)).toEqual(before);

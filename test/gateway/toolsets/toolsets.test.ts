@@ -154,7 +154,7 @@ describe('toolsets', () => {
     const [one, two] = ['one', 'two'].map((name) => ({ name, ...EMPTY, createdMs: 0, changedMs: 0 }));
     store.keep(two!);
     const done = await toolsets.restore([one!, two!], { by: 'op', replaces: false, equip: 'one' });
-    expect(done).toEqual({ ok: false, error: { code: 'TOOLSET_TAKEN', name: 'two' } });
+    expect(done).toEqual({ ok: false, error: { code: 'TOOLSET_EXISTS', name: 'two' } });
     expect([[...store.kept.keys()], store.deeds, store.equippings]).toEqual([['two'], [], 0]);
   });
 

@@ -44,7 +44,7 @@ export interface Target {
 
 /**
  * Writes an entry for Assay into a client's config file, all else in it untouched, and records how to undo that.
- * Refused with CLIENT_UNKNOWN, CLIENT_ABSENT, CLIENT_NEEDS_COMMAND, ENTRY_TAKEN, ARGUMENTS_INVALID, CONFIG_UNREADABLE,
+ * Refused with CLIENT_UNKNOWN, CLIENT_ABSENT, CLIENT_NEEDS_COMMAND, ENTRY_EXISTS, ARGUMENTS_INVALID, CONFIG_UNREADABLE,
  * CONFIG_INVALID and FILE_UNWRITABLE; then the client's file is as it was.
  */
 export async function connectClient(
@@ -71,7 +71,7 @@ async function connectOnce(
   const key = { assayHome: around.assayHome, client: client.id, path: file.path };
   const record = await readRecord(key);
   const isOurs = former === undefined || isOwn(former, record?.entries.get(name), around.ownCommand);
-  if (!isOurs && !request.force) return err({ code: 'ENTRY_TAKEN', name, path: file.path });
+  if (!isOurs && !request.force) return err({ code: 'ENTRY_EXISTS', name, path: file.path });
   const edited = withMember(settings.text, [client.key, name], entry);
   if (!edited.ok) return err(invalidSettings(file.path, settings.text, edited.error));
   const done = ok({ ...report, preview: previewOf(edited.value, settings.isNew, name) });

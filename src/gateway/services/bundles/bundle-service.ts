@@ -216,7 +216,7 @@ export class BundleService {
 
   #planOf(prepared: Prepared, applied: boolean): ImportPlan {
     const items = planItems(prepared, this.#options);
-    const counts = { create: 0, update: 0, unchanged: 0, kept: 0, 'left out': 0 };
+    const counts = { create: 0, update: 0, unchanged: 0, kept: 0, omitted: 0 };
     for (const { action } of items) counts[action] += 1;
     return { applied, counts, items };
   }

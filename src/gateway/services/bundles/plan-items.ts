@@ -45,12 +45,12 @@ export function planItems(
   });
   const leftOut = filled.leftOut.map(({ kind, name, missing }): PlanItem => {
     const warning = `It cannot be made without ${missing.join(', ')}: give the passphrase of the bundle, or make it anew.`;
-    return { kind, name, action: 'left out', changed: [], warnings: [warning] };
+    return { kind, name, action: 'omitted', changed: [], warnings: [warning] };
   });
   const refused = [...refusedSettings].map(([key, value]): PlanItem => {
     const warning = `A bundle cannot change it, as it decides who may come in or what Assay may reach. Set ${startupPlaces(key)}.`;
     const values = { before: around.runningSetting(key), after: plainValue(value) };
-    return { kind: 'preference', name: key, action: 'left out', changed: [], ...values, warnings: [warning] };
+    return { kind: 'preference', name: key, action: 'omitted', changed: [], ...values, warnings: [warning] };
   });
   return [...items, ...leftOut, ...refused];
 }

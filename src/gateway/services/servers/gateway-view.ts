@@ -14,7 +14,7 @@ export interface GatewayView extends Way {
   readonly id: string;
   readonly name: string;
   /** Where it comes from: what the config file has is fixed here. */
-  readonly origin: 'config file' | 'registered';
+  readonly origin: 'config_file' | 'registered';
   readonly reachable: boolean;
   readonly state: Condition['state'];
   /** Why it is down, or why its tools are those of an earlier reading. */
@@ -84,7 +84,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
         id: gatewayIdOf(name),
         name,
         ...(spec && wayOf(spec, mask)),
-        origin: isFixed ? 'config file' : 'registered',
+        origin: isFixed ? 'config_file' : 'registered',
         reachable: state === 'up',
         state,
         ...shownCause(condition, mask),

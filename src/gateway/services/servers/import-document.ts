@@ -21,7 +21,7 @@ export interface DocumentInput {
 
 /**
  * Makes a source of an OpenAPI document, or reads it anew where it is one already, also where another process serves it.
- * One commit: a document that cannot be read changes nothing. GATEWAY_TAKEN where something else has the name;
+ * One commit: a document that cannot be read changes nothing. GATEWAY_EXISTS where something else has the name;
  * SERVER_UNAVAILABLE
  */
 export async function importDocument(
@@ -36,7 +36,7 @@ export async function importDocument(
   if (!found.ok) return gateways.register(name, { entry, trust, imported }, { subject });
   const { transport, openapi } = found.value;
   const isOther = transport !== 'openapi' || (!wish.isNameGiven && openapi !== entry['openapi']);
-  if (isOther) return err({ code: 'GATEWAY_TAKEN', name });
+  if (isOther) return err({ code: 'GATEWAY_EXISTS', name });
   return gateways.change(name, { entry, trust, imported }, { subject });
 }
 

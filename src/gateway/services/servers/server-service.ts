@@ -71,7 +71,7 @@ export class ServerService {
     return found === undefined ? err({ code: 'SERVER_UNKNOWN', name: idOrName, known }) : ok(found);
   }
 
-  /** Adds a server, and waits a while for it to stand. GATEWAY_TAKEN, GATEWAY_INVALID, KEY_UNUSABLE */
+  /** Adds a server, and waits a while for it to stand. GATEWAY_EXISTS, GATEWAY_INVALID, KEY_UNUSABLE */
   async register(
     name: string,
     wish: ServerInput,
@@ -79,13 +79,13 @@ export class ServerService {
   ): Promise<Result<GatewayView, Refusal>> {
     const { nowMs } = this.#options;
     const id = gatewayIdOf(name);
-    if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_TAKEN', name });
+    if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_EXISTS', name });
     const { entry = {}, imported } = wish;
     const made = await this.#made(name, entry, { imported });
     if (!made.ok) return made;
     const { spec, sealed } = made.value;
     const done = await this.#options.words.change<undefined>({ kind: 'gateway', id }, (before) => {
-      if (before !== undefined) return err({ code: 'GATEWAY_TAKEN', name });
+      if (before !== undefined) return err({ code: 'GATEWAY_EXISTS', name });
       const body: GatewayWord = { name, ...sealed, createdMs: nowMs(), author: subject, ...when(wish) };
       const deed = this.#deed(subject, 'gateway.create', { name, after: spec });
       return ok({
@@ -100,7 +100,7 @@ export class ServerService {
     return this.find(id);
   }
 
-  /** SERVER_UNKNOWN, GATEWAY_FIXED, GATEWAY_INVALID, or the changer's objection. */
+  /** SERVER_UNKNOWN, GATEWAY_READ_ONLY, GATEWAY_INVALID, or the changer's objection. */
   async change(
     idOrName: string,
     wish: ServerInput,
@@ -114,8 +114,8 @@ export class ServerService {
     const { entry = {} } = wish;
     const isEntry = Object.keys(entry).length > 0;
     const spec = this.#server(name)?.spec;
-    if (wish.trust !== undefined && (trust?.origin === 'config file' || (!isEntry && spec === undefined)))
-      return err({ code: 'GATEWAY_FIXED', name, field: 'trust' });
+    if (wish.trust !== undefined && (trust?.origin === 'config_file' || (!isEntry && spec === undefined)))
+      return err({ code: 'GATEWAY_READ_ONLY', name, field: 'trust' });
     if (isEntry) {
       const changed = await this.#changeEntry(found.value, { ...wish, entry }, changer);
       if (!changed.ok) return changed;
@@ -127,7 +127,7 @@ export class ServerService {
     return this.find(id);
   }
 
-  /** SERVER_UNKNOWN, GATEWAY_FIXED, or the changer's objection. What was said of its tools stays, and holds if it comes again. */
+  /** SERVER_UNKNOWN, GATEWAY_READ_ONLY, or the changer's objection. What was said of its tools stays, and holds if it comes again. */
   async remove(idOrName: string, changer: GatewayChanger): Promise<Result<undefined, Refusal>> {
     const found = this.find(idOrName);
     if (!found.ok) return found;
@@ -136,7 +136,7 @@ export class ServerService {
     if (refusal !== undefined) return err(refusal);
     // One that the config file has taken the name of can be taken away, too.
     if (this.#options.words.find('gateway', id)?.body === undefined)
-      return err({ code: 'GATEWAY_FIXED', name, field: '' });
+      return err({ code: 'GATEWAY_READ_ONLY', name, field: '' });
     const before = this.#server(name)?.spec;
     const done = await this.#options.words.change<undefined>({ kind: 'gateway', id }, async (body) => {
       if (body === undefined) return this.#unknown(name);
@@ -180,7 +180,7 @@ export class ServerService {
     const { words, seal } = this.#options;
     const { entry: wished, trust } = wish;
     const [field = ''] = Object.keys(wished);
-    if (origin !== 'registered') return err({ code: 'GATEWAY_FIXED', name, field });
+    if (origin !== 'registered') return err({ code: 'GATEWAY_READ_ONLY', name, field });
     const before = this.#server(name)?.spec;
     return words.change<undefined>({ kind: 'gateway', id }, async (body) => {
       const word = body as GatewayWord | undefined; // written by the service of such records

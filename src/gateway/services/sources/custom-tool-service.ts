@@ -49,14 +49,14 @@ export class CustomToolService {
     this.#options = options;
   }
 
-  /** TOOL_TAKEN, TOOL_INVALID, HINTS_CONTRADICT, KEY_UNUSABLE */
+  /** TOOL_EXISTS, TOOL_INVALID, HINTS_CONTRADICT, KEY_UNUSABLE */
   async create(name: string, entry: GatewayEntry, { subject }: Changer): Promise<Result<ToolView, Refusal>> {
     const { words, nowMs } = this.#options;
     const made = await this.#made(name, entry);
     if (!made.ok) return made;
-    if (this.#has(name) || this.#isPublic(name)) return err({ code: 'TOOL_TAKEN', name });
+    if (this.#has(name) || this.#isPublic(name)) return err({ code: 'TOOL_EXISTS', name });
     const done = await words.change<undefined>({ kind: 'rest-tool', id: restToolIdOf(name) }, (before) => {
-      if (before !== undefined) return err({ code: 'TOOL_TAKEN', name });
+      if (before !== undefined) return err({ code: 'TOOL_EXISTS', name });
       const { sealed, spec } = made.value;
       const body: LocalWord = { name, ...sealed, createdMs: nowMs(), author: subject };
       return ok({ body, value: undefined, deed: this.#deed(subject, 'tool.create', { name, after: spec }) });
@@ -66,7 +66,7 @@ export class CustomToolService {
 
   /**
    * Changes members of a tool's entry, where null takes one away, and in the same transaction what is said of the tool.
-   * TOOL_UNKNOWN, TOOL_FIXED, TOOL_INVALID, HINTS_CONTRADICT, or the changer's objection.
+   * TOOL_UNKNOWN, TOOL_READ_ONLY, TOOL_INVALID, HINTS_CONTRADICT, or the changer's objection.
    */
   async change(
     id: string,
@@ -115,7 +115,7 @@ export class CustomToolService {
 
   /**
    * With all that was said of it, unless that is said of one of the config file, before which it goes unseen. TOOL_UNKNOWN,
-   * TOOL_FIXED, or the changer's objection.
+   * TOOL_READ_ONLY, or the changer's objection.
    */
   async remove(id: string, changer: Changer): Promise<Result<undefined, Refusal>> {
     const { words } = this.#options;
@@ -147,7 +147,7 @@ export class CustomToolService {
     return toolIdIn(name);
   }
 
-  /** The name of a tool that was made here, also where it cannot be used now; TOOL_FIXED says where another one comes from. */
+  /** The name of a tool that was made here, also where it cannot be used now; TOOL_READ_ONLY says where another one comes from. */
   async #own(id: string): Promise<Result<string, Refusal>> {
     const { words, tools } = this.#options;
     const ready = await words.ready();
@@ -259,7 +259,7 @@ function toolIdIn(name: string): string {
 const CONFIG_FILE = 'the config file';
 
 function fixed(tool: string, by: string): Result<never, Refusal> {
-  return err({ code: 'TOOL_FIXED', tool, by });
+  return err({ code: 'TOOL_READ_ONLY', tool, by });
 }
 
 function invalid(name: string, faults: readonly EntryFault[]): Result<never, Refusal> {

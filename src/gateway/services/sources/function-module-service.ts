@@ -30,7 +30,7 @@ export interface FunctionModuleServiceOptions {
 export interface ModuleView {
   readonly path: string;
   /** Where it comes from: what the config file has is fixed there. */
-  readonly origin: 'config file' | 'registered';
+  readonly origin: 'config_file' | 'registered';
   /** Names alone. */
   readonly env: readonly string[];
   readonly reads: readonly string[];
@@ -53,7 +53,7 @@ export class FunctionModuleService {
     return this.#running.map((spec) => this.#view(spec));
   }
 
-  /** MODULE_TAKEN, MODULE_INVALID, KEY_UNUSABLE */
+  /** MODULE_EXISTS, MODULE_INVALID, KEY_UNUSABLE */
   async add(entry: GatewayEntry, subject: string): Promise<Result<ModuleView, Refusal>> {
     const { readLocal, seal, words, registered, nowMs } = this.#options;
     const read = readLocal.module(entry);
@@ -62,14 +62,14 @@ export class FunctionModuleService {
     const source = localSpec({ tools: [], modules: [read.value] });
     // Before anything is told of it.
     if (source !== undefined) registered.learn(source);
-    if (this.#running.some((spec) => spec.path === path)) return err({ code: 'MODULE_TAKEN', path });
+    if (this.#running.some((spec) => spec.path === path)) return err({ code: 'MODULE_EXISTS', path });
     // As it is found from elsewhere, too.
     const sealed = await seal.seal(sealNameOf('function-module', path), { ...entry, module: path });
     if (!sealed.ok) return sealed;
     const done = await words.change<undefined>(
       { kind: 'function-module', id: functionModuleIdOf(path) },
       (before) => {
-        if (before !== undefined) return err({ code: 'MODULE_TAKEN', path });
+        if (before !== undefined) return err({ code: 'MODULE_EXISTS', path });
         const body: LocalWord = { name: path, ...sealed.value, createdMs: nowMs(), author: subject };
         return ok({ body, value: undefined, deed: this.#deed(subject, 'function.add', path) });
       },
@@ -79,12 +79,12 @@ export class FunctionModuleService {
     return ok(this.#view(read.value));
   }
 
-  /** MODULE_UNKNOWN; MODULE_FIXED where the config file has it. */
+  /** MODULE_UNKNOWN; MODULE_READ_ONLY where the config file has it. */
   async remove(path: string, subject: string): Promise<Result<undefined, Refusal>> {
     const { words } = this.#options;
     const isKept = words.find('function-module', functionModuleIdOf(path))?.body !== undefined;
     if (!isKept && this.#running.some((spec) => spec.path === path))
-      return err({ code: 'MODULE_FIXED', path });
+      return err({ code: 'MODULE_READ_ONLY', path });
     const unknown = (): Result<never, Refusal> =>
       err({ code: 'MODULE_UNKNOWN', path, known: this.#running.map((spec) => spec.path) });
     if (!isKept) return unknown();
@@ -129,7 +129,7 @@ export class FunctionModuleService {
     const skipped = this.#server?.link?.skipped ?? [];
     return {
       path,
-      origin: isKept ? 'registered' : 'config file',
+      origin: isKept ? 'registered' : 'config_file',
       env: Object.keys(env),
       reads,
       writes,

@@ -15,7 +15,7 @@ export type Review = Reviewed &
         /** Why it is not served. */
         readonly reason: UnservedReason;
       }
-    | { readonly state: 'as it was' }
+    | { readonly state: 'unchanged' }
     | {
         readonly state: 'changed';
         readonly reason: UnservedReason;
@@ -56,5 +56,5 @@ function reviewOf(entry: Entry, reviewed: Reviewed, isContested: boolean): Revie
   }
   return isWithheld(entry.definition)
     ? { ...reviewed, state: 'withheld', reason: 'withheld' }
-    : { ...reviewed, state: 'as it was' };
+    : { ...reviewed, state: 'unchanged' };
 }

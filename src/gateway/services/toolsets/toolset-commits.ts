@@ -23,7 +23,7 @@ export function joined(...commits: readonly Commit[]): Commit {
   };
 }
 
-/** Keeps toolsets as new ones, or in the place of those of their names. TOOLSET_TAKEN, TOOLSETS_FULL */
+/** Keeps toolsets as new ones, or in the place of those of their names. TOOLSET_EXISTS, TOOLSETS_FULL */
 export function savingOf(
   { stored }: ToolsetState,
   toolsets: readonly Toolset[],
@@ -35,7 +35,7 @@ export function savingOf(
   for (const toolset of toolsets) {
     const { name } = toolset;
     const there = stored.get(name);
-    if (there !== undefined && !replaces) return err({ code: 'TOOLSET_TAKEN', name });
+    if (there !== undefined && !replaces) return err({ code: 'TOOLSET_EXISTS', name });
     if (there === undefined && count >= limit) return err({ code: 'TOOLSETS_FULL', limit });
     if (there === undefined) count += 1;
     if (isSame(toolset, there?.toolset)) continue;
@@ -48,7 +48,7 @@ export function savingOf(
   return ok(joined(...commits));
 }
 
-/** Puts a toolset, which may have another name, in the place of one that is there. TOOLSET_TAKEN */
+/** Puts a toolset, which may have another name, in the place of one that is there. TOOLSET_EXISTS */
 export function changeOf(
   { stored }: ToolsetState,
   there: StoredToolset,
@@ -57,7 +57,7 @@ export function changeOf(
   if (isSame(toolset, there.toolset)) return ok(NOTHING);
   const { name } = there.toolset;
   const isRenamed = toolset.name !== name;
-  if (isRenamed && stored.has(toolset.name)) return err({ code: 'TOOLSET_TAKEN', name: toolset.name });
+  if (isRenamed && stored.has(toolset.name)) return err({ code: 'TOOLSET_EXISTS', name: toolset.name });
   const made = { ...toolset, changedMs: doing.atMs };
   return ok({
     changes: [{ kind: 'toolset', toolset: made, replaces: name }],

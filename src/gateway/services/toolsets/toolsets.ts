@@ -99,7 +99,7 @@ export class Toolsets {
     return () => this.#listeners.delete(listener);
   }
 
-  /** With `equip`, equips it in the same transaction. TOOLSET_TAKEN; TOOLSETS_FULL where there are too many. */
+  /** With `equip`, equips it in the same transaction. TOOLSET_EXISTS; TOOLSETS_FULL where there are too many. */
   create(
     toolset: Omit<Toolset, 'createdMs' | 'changedMs'>,
     { by, equip = false }: { readonly by: string; readonly equip?: boolean | undefined },
@@ -117,7 +117,7 @@ export class Toolsets {
 
   /**
    * Keeps toolsets with the times that they bring, all or none. One of the same name is replaced where `replaces` says so,
-   * else TOOLSET_TAKEN. Equips `equip` in the same transaction unless another toolset is equipped; gives what it equipped.
+   * else TOOLSET_EXISTS. Equips `equip` in the same transaction unless another toolset is equipped; gives what it equipped.
    */
   restore(
     toolsets: readonly Toolset[],
@@ -133,7 +133,7 @@ export class Toolsets {
     });
   }
 
-  /** Changes a toolset as it is when nobody else changes it meanwhile. TOOLSET_UNKNOWN, TOOLSET_TAKEN, or what the change refuses. */
+  /** Changes a toolset as it is when nobody else changes it meanwhile. TOOLSET_UNKNOWN, TOOLSET_EXISTS, or what the change refuses. */
   change<T>(name: string, changing: Changing<T>, by: string): Promise<Result<T, Refusal>> {
     return this.#commit(() => {
       const there = this.#stored.get(name);
