@@ -18,6 +18,7 @@ registerHooks({
 });
 process.on('exit', () => {
   if (process.moduleLoadList.includes('NativeModule http2')) loaded.add('http2');
+  process.stderr.write('FLAGS ' + process.execArgv.join(' ') + '\\n');
   process.stderr.write('LOADED ' + [...loaded].join(' ') + '\\n');
 });
 `;
@@ -64,4 +65,12 @@ it('nor does `assay serve` before somebody asks for more than MCP', async () => 
   const assay = await startAssay({ servers: {}, env: options });
   await assay.stop();
   expect(needlessIn(assay.stderr())).toEqual([]);
+});
+
+it('`assay serve` starts itself anew with a bounded young generation, and what needs none does not', async () => {
+  const flagsOf = async (command: string): Promise<string | undefined> => {
+    const { stderr } = await runAssay([command, '--help'], { env: options });
+    return /^FLAGS (.*)$/m.exec(stderr)?.[1];
+  };
+  expect([await flagsOf('serve'), await flagsOf('stdio')]).toEqual(['--max-semi-space-size=16', '']);
 });
