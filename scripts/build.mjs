@@ -13,7 +13,7 @@ await build({
   input: { main: 'src/main.ts', 'sqlite-worker': 'src/adapters/store/sqlite-worker.ts' },
   platform: 'node',
   // Packages are not taken in: npm installs them, and whoever audits finds them. Kysely's 300 modules were half of a
-  // command's start: docs/adr/0051.
+  // command's start: docs/adr/0052.
   external: /^(?!kysely$)[^./]/,
   output: {
     dir: 'dist',

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 /*
  * Preloaded in the processes of the tests. Each thread of a SQLite store would load the 300 modules of Kysely, which is
- * two thirds of what its opening costs; the program has them in one file too (docs/adr/0051).
+ * two thirds of what its opening costs; the program has them in one file too (docs/adr/0052).
  */
 const MODULES = join(import.meta.dirname, '..', '..', 'node_modules');
 export const KYSELY: string = join(MODULES, 'kysely', 'dist', 'index.js');
