@@ -12,6 +12,8 @@ export interface Options {
   /** Program of another build of Assay, an absolute path; undefined: there is none. */
   readonly before: string | undefined;
   readonly wants: (name: string) => boolean;
+  /** Whether `--only` names it. */
+  readonly names: (name: string) => boolean;
 }
 
 const HELP = `npm run bench -- [--quick] [--only NAMES] [--before DIR] [--json]
@@ -22,6 +24,7 @@ The table goes to stdout, progress to stderr, and both JSON and Markdown to benc
   --quick       about two minutes; the numbers are rough
   --only NAMES  some of what is measured, with commas between:
                 NAMES_HERE
+                nginx and the steps of the ladder are measured only if named
   --before DIR  another checkout of Assay, built, is measured in the same rounds:
                 before-http and before-stdio
   --json        the JSON instead of the table on stdout
@@ -57,7 +60,8 @@ export function readOptions(
     if (before !== undefined && !existsSync(before))
       return { text: `There is no ${before}: build that checkout first, with npm run build.\n`, exitCode: 2 };
     const wants = (name: string): boolean => only?.includes(name) ?? true;
-    return { options: { isQuick: values.quick, isJson: values.json, before, wants } };
+    const isNamed = (name: string): boolean => only?.includes(name) === true;
+    return { options: { isQuick: values.quick, isJson: values.json, before, wants, names: isNamed } };
   } catch (error) {
     return { text: `${error instanceof Error ? error.message : String(error)}\n`, exitCode: 2 };
   }

@@ -20,17 +20,22 @@ export interface SpawnOptions {
   readonly cwd?: string | undefined;
   /** More variables than the bench itself has. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The program; the Node that runs the bench where it is absent. */
+  readonly command?: string | undefined;
 }
 
 export class Processes {
   readonly #children = new Set<ChildProcess>();
 
-  /** `node` with these arguments, on the Node that runs the bench, its streams left to the caller. */
-  spawn(args: readonly string[], { cwd, env }: SpawnOptions = {}): ChildProcessWithoutNullStreams {
+  /** A program with these arguments, its streams left to the caller. */
+  spawn(
+    args: readonly string[],
+    { cwd, env, command = process.execPath }: SpawnOptions = {},
+  ): ChildProcessWithoutNullStreams {
     // A group of its own: an interrupt at the terminal reaches the bench alone, which ends its
     // children in order, and one signal reaches a child with all that it started.
     const options = { cwd, env: { ...process.env, ...env }, detached: true };
-    const child = spawn(process.execPath, args, { ...options, stdio: 'pipe' });
+    const child = spawn(command, args, { ...options, stdio: 'pipe' });
     this.#children.add(child);
     child.once('exit', () => this.#children.delete(child));
     child.stdin.on('error', () => undefined);
@@ -38,10 +43,13 @@ export class Processes {
   }
 
   /** The same, with what it says kept. */
-  start(args: readonly string[], cwd?: string): Running {
-    const child = this.spawn(args, { cwd });
+  start(args: readonly string[], cwd?: string, command?: string): Running {
+    const child = this.spawn(args, { cwd, command });
     const { pid } = child;
-    if (pid === undefined) throw new Error(`cannot start node ${args.join(' ')}`);
+    if (pid === undefined) {
+      child.on('error', () => undefined);
+      throw new Error(`cannot start ${command ?? 'node'}: is it installed?`);
+    }
     let heard = '';
     let stderr = '';
     let ending: string | undefined;

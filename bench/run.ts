@@ -89,8 +89,8 @@ async function measureAll(options: Options, tools: { load: LoadProcess; place: P
   };
 }
 
-function isMeasured({ name, ofBefore }: Target, { before, wants }: Options): boolean {
-  return wants(name) && (ofBefore !== true || before !== undefined);
+function isMeasured({ name, ofBefore, onlyNamed }: Target, { before, wants, names }: Options): boolean {
+  return onlyNamed === true ? names(name) : wants(name) && (ofBefore !== true || before !== undefined);
 }
 
 async function measureExtras(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import type { Era } from './messages.ts';
+import { LADDER } from './peers/ladder-steps.ts';
 import { PipeClient } from './pipe-client.ts';
 import { freePort, type Processes, type Running } from './processes.ts';
 import { flawOfOneCall } from './session.ts';
@@ -29,6 +30,8 @@ export interface Target {
   readonly onlySmall?: true;
   /** Measured only where `--before` names another build of Assay. */
   readonly ofBefore?: true;
+  /** Measured only where `--only` names it. */
+  readonly onlyNamed?: true;
   readonly start: (place: Place) => Promise<Started>;
 }
 
@@ -48,6 +51,20 @@ export const TARGETS: readonly Target[] = [
     era: 'modern',
     start: async (place) => await behindPeer(place, 'ceiling.ts'),
   },
+  {
+    name: 'nginx',
+    about: "Debian's nginx, one worker: what any proxy costs here",
+    era: 'modern',
+    onlyNamed: true,
+    start: startNginx,
+  },
+  ...LADDER.map(({ name, about }): Target => ({
+    name: `ladder-${name}`,
+    about: `the plain proxy, ${about}`,
+    era: 'modern',
+    onlyNamed: true,
+    start: async (place) => await behindPeer(place, 'ladder.ts', name),
+  })),
   {
     name: 'assay-http',
     about: 'Assay to HTTP, 10 tools',
@@ -141,6 +158,11 @@ export class Place {
     return this.#processes.start(args, cwd);
   }
 
+  /** Another program. */
+  command(command: string, args: readonly string[]): Running {
+    return this.#processes.start(args, undefined, command);
+  }
+
   /** A client on the pipes of such a process. */
   pipe(args: readonly string[]): PipeClient {
     return new PipeClient(this.#processes.spawn(args, { cwd: ROOT }));
@@ -210,9 +232,9 @@ export function peerFile(file: string): string {
   return fileURLToPath(new URL(`peers/${file}`, import.meta.url));
 }
 
-async function behindPeer(place: Place, file: string): Promise<Started> {
+async function behindPeer(place: Place, file: string, ...args: readonly string[]): Promise<Started> {
   const echo = await place.echo(10);
-  const proxy = await place.peer(file, [echo.endpoint]);
+  const proxy = await place.peer(file, [...args, echo.endpoint]);
   return { endpoint: proxy.endpoint, proxy: proxy.running, behind: [echo.running] };
 }
 
@@ -228,6 +250,45 @@ async function assayToStdio(place: Place, home: string, main?: string): Promise<
   const config = { mcpServers: { echo: { ...echoCommand(), prefix: false } } };
   const assay = await place.assay(home, config, main);
   return { endpoint: assay.endpoint, proxy: assay.running, behind: [] };
+}
+
+/** One process, as the others are. */
+async function startNginx(place: Place): Promise<Started> {
+  const echo = await place.echo(10);
+  const port = String(await freePort());
+  const folder = join(place.scratch, 'nginx');
+  mkdirSync(folder, { recursive: true });
+  const config = join(folder, 'nginx.conf');
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
+    .join('\n  ');
+  writeFileSync(
+    config,
+    `daemon off;
+master_process off;
+pid ${folder}/pid;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  ${temporary}
+  client_max_body_size 0;
+  client_body_buffer_size 1m;
+  keepalive_requests 10000000;
+  upstream echo { server ${new URL(echo.endpoint).host}; keepalive 64; keepalive_requests 10000000; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://echo;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffers 64 16k;
+    }
+  }
+}
+`,
+  );
+  const running = place.command('nginx', ['-e', 'stderr', '-p', folder, '-c', config]);
+  return { endpoint: `http://127.0.0.1:${port}/mcp`, proxy: running, behind: [echo.running] };
 }
 
 async function startMcpProxy(place: Place): Promise<Started> {
