@@ -331,8 +331,9 @@ describe.concurrent('an override that lowers caution', () => {
     const world = await openWorld();
     await world.put(READ_ONLY);
     const model = await world.meet();
-    expect(await listed(world, model)).toEqual({ description: 'Does act.', hints: '+-..' });
-    const seen = new Set<string>();
+    const before = await listed(world, model);
+    expect(before).toEqual({ description: 'Does act.', hints: '+-..' });
+    const seen = new Set([Object.values(before).join(' ')]);
     const over = new AbortController();
     const listing = (async () => {
       while (!over.signal.aborted) seen.add(Object.values(await listed(world, model)).join(' '));
