@@ -1,10 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { build } from 'rolldown';
 import type { TestProject } from 'vitest/node';
 import { KYSELY, KYSELY_IN_ONE_FILE } from './kysely-in-one-file.ts';
-import { startPostgresServer, type PostgresServer } from './postgres-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -21,9 +23,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 /** One PostgreSQL server, started by the first who asks: most runs of single files need none. */
 async function sharePostgres(project: TestProject): Promise<() => Promise<void>> {
-  let running: Promise<PostgresServer> | undefined;
+  let running: ReturnType<typeof startPostgres> | undefined;
   const asked = createServer((_request, response) => {
-    running ??= startPostgresServer();
+    running ??= startPostgres();
     running.then(
       ({ url }) => response.end(url),
       (error: unknown) => response.writeHead(500).end(String(error)),
@@ -34,5 +36,23 @@ async function sharePostgres(project: TestProject): Promise<() => Promise<void>>
   return async () => {
     asked.close();
     await (await running?.catch(() => undefined))?.stop();
+  };
+}
+
+const PROGRAM = join(import.meta.dirname, '..', 'fixtures', 'postgres-server.ts');
+
+/** A process of its own, because what starts PostgreSQL makes its process exit with 0, also after a failed test. */
+async function startPostgres(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const child = spawn(process.execPath, [PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout });
+  const url = await Promise.race([once(lines, 'line'), ended.then(() => undefined)]);
+  if (url === undefined) throw new Error('PostgreSQL did not start');
+  return {
+    url: String(url[0]),
+    async stop() {
+      child.stdin.end();
+      await ended;
+    },
   };
 }
