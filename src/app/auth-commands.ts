@@ -11,7 +11,7 @@ import { openBrowser } from '../platform/browser.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
 import { withEnvironment } from './environment.ts';
 import { keyPlace } from './keys.ts';
-import type { AppOptions } from './options.ts';
+import type { AppOptions } from '../core/command-options.ts';
 import { readConfig } from './plan.ts';
 import { reachIn } from './sources.ts';
 

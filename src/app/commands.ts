@@ -6,15 +6,15 @@ import type { OpenStore, OpenTools, OpenToolsets, ShownSettings } from '../edges
 import { indexOf, type ToolIndex } from '../gateway/services/toolsets/tool-index.ts';
 import { readText, writeAtomically } from '../platform/files.ts';
 import { INTERRUPTED, untilStopped } from '../platform/stop-signals.ts';
-import { type Environment, inEnvironment, withEnvironment } from './environment.ts';
+import { type Environment, openInEnvironment, withEnvironment } from './environment.ts';
 import { openCatalog } from './open-catalog.ts';
-import type { AppOptions, DiagnosticsOptions } from './options.ts';
+import type { AppOptions, DiagnosticsOptions } from '../core/command-options.ts';
 import { readConfig } from './plan.ts';
 import { readToolsets } from './records.ts';
 
 /** A catalog that starts at once, for commands that use it and end. */
 export function openForCommand(options: AppOptions): Promise<Result<OpenTools, Refusal>> {
-  return inEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, startForCommand);
+  return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, startForCommand);
 }
 
 async function startForCommand(environment: Environment): Promise<Result<OpenTools, Refusal>> {
@@ -43,7 +43,7 @@ export async function readSettings(options: AppOptions): Promise<Result<ShownSet
 
 /** The toolsets of the home, read; the servers are started only where somebody asks for their tools. */
 export function openToolsetsForCommand(options: AppOptions): Promise<Result<OpenToolsets, Refusal>> {
-  return inEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
+  return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
     const toolsets = await readToolsets(environment);
     const ready = await toolsets.ready();
     if (!ready.ok) return ready;
@@ -64,7 +64,7 @@ export function openToolsetsForCommand(options: AppOptions): Promise<Result<Open
 }
 
 export function openStoreForCommand(options: AppOptions): Promise<Result<OpenStore, Refusal>> {
-  return inEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async ({ store, cleanup }) => {
+  return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async ({ store, cleanup }) => {
     const opened = await store.open();
     return opened.ok ? ok({ store: opened.value, close: () => cleanup.close() }) : opened;
   });

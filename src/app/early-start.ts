@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Config, loadConfig } from '../adapters/config/load-config.ts';
-import { locateConfig, locateHome } from '../adapters/config/locate-config.ts';
+import { locateConfig, locateHome, surroundings } from '../adapters/config/locate-config.ts';
 import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
@@ -9,7 +9,7 @@ import type { ServerSpec } from '../core/server-spec.ts';
 import { Child } from '../platform/child.ts';
 import { isThere } from '../platform/files.ts';
 import { pause } from '../platform/turns.ts';
-import { type StdioOptions, surroundings } from './options.ts';
+import type { StdioOptions } from '../core/command-options.ts';
 
 /** What was done before the rest of the program was loaded. */
 export interface EarlyStart {

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import type { ConfigSurroundings } from '../adapters/config/load-config.ts';
-import { locateHome } from '../adapters/config/locate-config.ts';
+import { locateHome, surroundings } from '../adapters/config/locate-config.ts';
 import { isStoreThere } from '../adapters/store/is-store-there.ts';
 import { LOG_LEVELS, openLog } from '../adapters/telemetry/log.ts';
 import { traceStarter } from '../adapters/telemetry/new-trace.ts';
@@ -15,7 +15,7 @@ import type { Store } from '../gateway/ports/store.ts';
 import type { Meter, Telemetry } from '../gateway/ports/telemetry.ts';
 import { Cleanup } from '../platform/cleanup.ts';
 import { type ExposedFile, exposedFiles, makePrivate, unsafePath } from '../platform/path-safety.ts';
-import { type AppOptions, surroundings } from './options.ts';
+import type { AppOptions } from '../core/command-options.ts';
 
 export interface EnvironmentOptions extends AppOptions {
   /** A command that ends by itself: only what went wrong is logged. */
@@ -48,7 +48,7 @@ export interface HomeStore {
 }
 
 /** Opens an environment, and closes it again unless the work succeeds. */
-export async function inEnvironment<T>(
+export async function openInEnvironment<T>(
   options: EnvironmentOptions,
   work: (environment: Environment) => Promise<Result<T, Refusal>>,
 ): Promise<Result<T, Refusal>> {

@@ -22,7 +22,7 @@ import type { Era } from '../protocol/eras.ts';
 import type { EarlyStart } from './early-start.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
 import { askingWith, openCredentials, openTaskIds } from './keys.ts';
-import type { ViewOptions } from './options.ts';
+import type { ViewOptions } from '../core/command-options.ts';
 import { attachedView, followConfig, followServe, planOfServe, readConfig } from './plan.ts';
 import { openRecords, type Records, reviewing } from './records.ts';
 import { connectAll, reachIn } from './sources.ts';

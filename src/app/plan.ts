@@ -25,7 +25,7 @@ import type { Log } from '../gateway/ports/link.ts';
 import { isThere } from '../platform/files.ts';
 import type { EarlyStart } from './early-start.ts';
 import type { Environment } from './environment.ts';
-import type { ViewOptions } from './options.ts';
+import type { ViewOptions } from '../core/command-options.ts';
 
 export interface Configured extends Resolved {
   readonly config: Config;

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { mintToken } from '../adapters/auth/mint-token.ts';
-import { locateConfig, locateHome } from '../adapters/config/locate-config.ts';
+import { locateConfig, locateHome, surroundings } from '../adapters/config/locate-config.ts';
 import { CLIENTS } from '../adapters/config/client-configs/clients.ts';
 import type { ConnectSurroundings } from '../adapters/config/client-configs/connect-client.ts';
 import { VERSION } from '../core/identity.ts';
@@ -9,7 +9,7 @@ import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
 import { hasBrowser } from '../platform/browser.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
 import type { EarlyStart } from './early-start.ts';
-import { type AppOptions, surroundings } from './options.ts';
+import type { AppOptions } from '../core/command-options.ts';
 
 /** Runs the program with the implementations of all ports; resolves with the exit code. */
 export async function runProgram(argv: readonly string[], early?: EarlyStart): Promise<number> {

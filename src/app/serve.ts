@@ -17,10 +17,10 @@ import type { Admin } from '../edges/rest/open-admin.ts';
 import type { Store } from '../gateway/ports/store.ts';
 import type { Meter } from '../gateway/ports/telemetry.ts';
 import { readText } from '../platform/files.ts';
-import { type Environment, inEnvironment, setting } from './environment.ts';
+import { type Environment, openInEnvironment, setting } from './environment.ts';
 import { ensureAdminToken, openGate, placeOf } from './gate.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
-import type { ServeOptions } from './options.ts';
+import type { ServeOptions } from '../core/command-options.ts';
 import { openToolsets, type OpenToolsets } from './records.ts';
 import { servicesOf, openBundles } from './services.ts';
 
@@ -28,7 +28,7 @@ import { servicesOf, openBundles } from './services.ts';
 export function openServe(given: ServeOptions): Promise<Result<OpenServe, Refusal>> {
   const meter = openMeter(VERSION);
   const options = { ...given, isQuiet: false, transport: 'tcp', meter } as const;
-  return inEnvironment(options, async (environment) => {
+  return openInEnvironment(options, async (environment) => {
     const store = await environment.store.open();
     return store.ok ? serveFrom(environment, store.value, { ...given, meter }) : store;
   });

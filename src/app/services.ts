@@ -18,9 +18,9 @@ import { CustomToolService } from '../gateway/services/sources/custom-tool-servi
 import { FunctionModuleService } from '../gateway/services/sources/function-module-service.ts';
 import { ToolService } from '../gateway/services/tools/tool-service.ts';
 import type { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
-import { inEnvironment } from './environment.ts';
+import { openInEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
-import type { AppOptions } from './options.ts';
+import type { AppOptions } from '../core/command-options.ts';
 import { reachFaultsBy } from './sources.ts';
 
 type Services = Pick<OpenServices, 'tools' | 'gateways' | 'local' | 'modules'>;
@@ -61,7 +61,7 @@ async function definitionOf(spec: RestToolSpec): Promise<string> {
 
 /** The same for a command: no source is started but those that it asks about. */
 export function openServicesForCommand(given: AppOptions): Promise<Result<OpenServices, Refusal>> {
-  return inEnvironment({ ...given, isQuiet: true, transport: 'pipe' }, async (environment) => {
+  return openInEnvironment({ ...given, isQuiet: true, transport: 'pipe' }, async (environment) => {
     const store = await environment.store.open();
     if (!store.ok) return store;
     const isOnNetwork = await isServedToOthers(environment.home);

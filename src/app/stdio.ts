@@ -5,7 +5,7 @@ import type { EarlyStart } from './early-start.ts';
 import { SoleClient } from '../gateway/catalog/client-session.ts';
 import type { View } from '../gateway/catalog/view.ts';
 import type { OpenCatalog } from './open-catalog.ts';
-import type { StdioOptions } from './options.ts';
+import type { StdioOptions } from '../core/command-options.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
 
 /** How long in ms the client has the processor for itself. */

@@ -1,5 +1,8 @@
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { AppOptions } from '../../core/command-options.ts';
 import { expandHome } from './expand.ts';
+import type { ConfigSurroundings } from './load-config.ts';
 
 /** A config file and who named it, so that a message can say both. */
 export interface ConfigLocation {
@@ -30,4 +33,10 @@ export function locateConfig({ flag, env, cwd, home }: ConfigHints): ConfigLocat
 export function locateHome({ env, cwd, home }: Omit<ConfigHints, 'flag'>): string {
   const { ASSAY_HOME: given = '' } = env;
   return given === '' ? join(home, '.assay') : resolve(cwd, expandHome(given, home));
+}
+
+/** Of this process; `--home` comes before the variable wherever that is asked for. */
+export function surroundings({ home }: Pick<AppOptions, 'home'>): ConfigSurroundings {
+  const env = home === undefined ? process.env : { ...process.env, ASSAY_HOME: home };
+  return { env, cwd: process.cwd(), home: homedir() };
 }

@@ -2,14 +2,15 @@ import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
 import { answerOwn } from '../../gateway/relay/own-call.ts';
 import { complain, printError, printJson, printText } from './output.ts';
-import type { CommonOptions, Runtime } from './runtime.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import type { Runtime } from './runtime.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 
 export interface CallOptions {
   readonly name: string;
   /** JSON text. */
   readonly args: string;
-  readonly options: CommonOptions & { readonly json?: boolean };
+  readonly options: AppOptions & { readonly json?: boolean };
 }
 
 /** `assay call NAME JSON`: the text of the result on stdout, progress and errors on stderr. */

@@ -2,9 +2,10 @@ import { EXIT } from '../../core/errors.ts';
 import type { ConnectReport } from '../../core/client-configs.ts';
 import { printable } from '../../core/printable.ts';
 import { complain, print, printError, printJson, style } from './output.ts';
-import type { CommonOptions, ClientConfigPorts } from './runtime.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import type { ClientConfigPorts } from './runtime.ts';
 
-export interface ConnectOptions extends CommonOptions {
+export interface ConnectOptions extends AppOptions {
   readonly name: string;
   /** True: at the usual address. */
   readonly http?: string | true;

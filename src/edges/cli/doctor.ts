@@ -2,9 +2,10 @@ import { EXIT } from '../../core/errors.ts';
 import { CHECKS, countOf, outcomeOf, type Finding, type Level } from '../../core/finding.ts';
 import { printable } from '../../core/printable.ts';
 import { print, printError, printJson, style } from './output.ts';
-import type { CommonOptions, Runtime } from './runtime.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import type { Runtime } from './runtime.ts';
 
-export interface DoctorOptions extends CommonOptions {
+export interface DoctorOptions extends AppOptions {
   readonly json?: boolean;
   /** Servers are not started. */
   readonly offline?: boolean;

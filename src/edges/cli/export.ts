@@ -3,10 +3,11 @@ import { printable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
 import { complain, jsonText, print, printError, quoted } from './output.ts';
 import { passphraseFor } from './ask.ts';
-import type { CommonOptions, Runtime } from './runtime.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import type { Runtime } from './runtime.ts';
 import { withOpened } from './with-opened.ts';
 
-export interface ExportBundleOptions extends CommonOptions {
+export interface ExportBundleOptions extends AppOptions {
   readonly file?: string;
   readonly passphraseFile?: string;
 }

@@ -5,7 +5,8 @@ import type { DoctorOptions } from './doctor.ts';
 import type { HintsOptions } from './hints.ts';
 import type { LintOptions } from './lint.ts';
 import type { ReviewOptions } from './review.ts';
-import type { CommonOptions, Runtime, ServeOptions, StdioOptions } from './runtime.ts';
+import type { AppOptions, ServeOptions, StdioOptions } from '../../core/command-options.ts';
+import type { Runtime } from './runtime.ts';
 
 interface Json {
   readonly json?: boolean;
@@ -19,7 +20,7 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
     new Command('tools')
       .description('list the tools of all servers under their public names')
       .option('--json', 'as JSON')
-      .action(async (options: CommonOptions & Json) => {
+      .action(async (options: AppOptions & Json) => {
         const { listTools } = await import('./tools.ts');
         done(await listTools(runtime, options));
       }),
@@ -28,7 +29,7 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
       .argument('[arguments]', 'a JSON object', '{}')
       .description('call one tool')
       .option('--json', 'the whole result as JSON')
-      .action(async (name: string, args: string, options: CommonOptions & Json) => {
+      .action(async (name: string, args: string, options: AppOptions & Json) => {
         const { callTool } = await import('./call.ts');
         done(await callTool(runtime, { name, args, options }));
       }),
@@ -39,7 +40,7 @@ export function gatewayCommands(runtime: Runtime, done: Done): readonly Command[
     new Command('settings')
       .description('show every setting, its value and who set it')
       .option('--json', 'as JSON')
-      .action(async (options: CommonOptions & Json) => {
+      .action(async (options: AppOptions & Json) => {
         const { showSettings } = await import('./settings.ts');
         done(await showSettings(runtime, options));
       }),

@@ -5,11 +5,12 @@ import { LOCAL } from '../../core/subject.ts';
 import type { ImportPlan } from '../../gateway/services/bundles/bundle-service.ts';
 import { askYes, hasSomebody, passphraseFor } from './ask.ts';
 import { complain, print, printError, printJson, style } from './output.ts';
-import type { CommonOptions, Runtime } from './runtime.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import type { Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 import { withOpened } from './with-opened.ts';
 
-export interface ImportBundleOptions extends CommonOptions {
+export interface ImportBundleOptions extends AppOptions {
   readonly apply?: boolean;
   readonly keep?: boolean;
   readonly passphraseFile?: string;

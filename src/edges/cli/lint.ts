@@ -12,9 +12,10 @@ import { countedIn } from '../../gateway/services/tools/review-counts.ts';
 import type { Entry } from '../../gateway/catalog/listing.ts';
 import { complain, print, printError, printJson, style } from './output.ts';
 import { reviewNote } from './review.ts';
-import type { CommonOptions, OpenTools, Runtime } from './runtime.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import type { OpenTools, Runtime } from './runtime.ts';
 
-export interface LintOptions extends CommonOptions {
+export interface LintOptions extends AppOptions {
   readonly json?: boolean;
   readonly strict?: boolean;
   /** `missing-hints=off` */

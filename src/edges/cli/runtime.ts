@@ -1,3 +1,9 @@
+import type {
+  AppOptions,
+  DiagnosticsOptions,
+  ServeOptions,
+  StdioOptions,
+} from '../../core/command-options.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Diagnosis } from '../../core/finding.ts';
 import type {
@@ -28,33 +34,6 @@ import type { Store } from '../../gateway/ports/store.ts';
 import type { Selecting } from '../../gateway/services/toolsets/selection.ts';
 import type { ToolIndex } from '../../gateway/services/toolsets/tool-index.ts';
 import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
-
-/** What all commands that reach servers have in common. */
-export interface CommonOptions {
-  readonly config?: string;
-  readonly home?: string;
-}
-
-export interface ServeOptions extends CommonOptions {
-  readonly host: string;
-  readonly port: number;
-}
-
-export interface StdioOptions extends CommonOptions {
-  /** Speak through a running `serve` of the same home instead of starting the servers. */
-  readonly attach?: boolean;
-  /** Show all tools of all servers, whatever is equipped. */
-  readonly all?: boolean;
-  /** Show this toolset, whatever is equipped. */
-  readonly toolset?: string;
-}
-
-export interface ExamineOptions extends CommonOptions {
-  /** Servers are not started. */
-  readonly offline: boolean;
-  /** Told of each server, as soon as it is known, how it did. */
-  readonly onNews: (server: string, isUp: boolean) => void;
-}
 
 /** A catalog whose servers are starting. */
 export interface OpenCatalog {
@@ -122,9 +101,9 @@ export interface OpenServices {
 export interface ClientConfigPorts {
   /** The clients whose config files are known. */
   readonly clientIds: readonly string[];
-  importServers(request: ImportRequest, options: CommonOptions): Promise<Result<ImportReport, Refusal>>;
-  connectClient(request: ConnectRequest, options: CommonOptions): Promise<Result<ConnectReport, Refusal>>;
-  undoConnect(request: UndoRequest, options: CommonOptions): Promise<Result<ConnectReport, Refusal>>;
+  importServers(request: ImportRequest, options: AppOptions): Promise<Result<ImportReport, Refusal>>;
+  connectClient(request: ConnectRequest, options: AppOptions): Promise<Result<ConnectReport, Refusal>>;
+  undoConnect(request: UndoRequest, options: AppOptions): Promise<Result<ConnectReport, Refusal>>;
 }
 
 /** All settings with whose word each is. */
@@ -141,32 +120,32 @@ export interface Runtime extends ClientConfigPorts {
   /** How this program is started: an executable and its first arguments. */
   readonly ownCommand: readonly string[];
   /** For commands that end by themselves: only what went wrong is logged, as their own output says the rest. */
-  openCatalog(options: CommonOptions): Promise<Result<OpenTools, Refusal>>;
+  openCatalog(options: AppOptions): Promise<Result<OpenTools, Refusal>>;
   openServe(options: ServeOptions): Promise<Result<OpenServe, Refusal>>;
   /** The store of the home, for a command that uses it and closes it. */
-  openStore(options: CommonOptions): Promise<Result<OpenStore, Refusal>>;
-  openToolsets(options: CommonOptions): Promise<Result<OpenToolsets, Refusal>>;
-  openServices(options: CommonOptions): Promise<Result<OpenServices, Refusal>>;
+  openStore(options: AppOptions): Promise<Result<OpenStore, Refusal>>;
+  openToolsets(options: AppOptions): Promise<Result<OpenToolsets, Refusal>>;
+  openServices(options: AppOptions): Promise<Result<OpenServices, Refusal>>;
   /** The text of a file. FILE_UNREADABLE */
   readFile(path: string): Promise<Result<string, Refusal>>;
   /** Writes a file, whole, for this user alone. FILE_UNWRITABLE */
   writeFile(path: string, text: string): Promise<Result<undefined, Refusal>>;
   readonly mintToken: Mint;
-  readSettings(options: CommonOptions): Promise<Result<ShownSettings, Refusal>>;
+  readSettings(options: AppOptions): Promise<Result<ShownSettings, Refusal>>;
   /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes. */
   runStdio(options: StdioOptions): Promise<Result<undefined, Refusal>>;
   /** Has whoever sits at the terminal sign in at a remote server. */
-  signIn(request: SignInRequest, options: CommonOptions): Promise<Result<ShownCredential, Refusal>>;
+  signIn(request: SignInRequest, options: AppOptions): Promise<Result<ShownCredential, Refusal>>;
   /** All sign-ins, without anything secret. */
-  signIns(options: CommonOptions): Promise<Result<readonly ShownCredential[], Refusal>>;
+  signIns(options: AppOptions): Promise<Result<readonly ShownCredential[], Refusal>>;
   signOut(
     who: Pick<SignInRequest, 'server' | 'subject'>,
-    options: CommonOptions,
+    options: AppOptions,
   ): Promise<Result<SignOutReport, Refusal>>;
   /** Whether whoever sits at the terminal would see a browser that is opened. */
   hasBrowser(): boolean;
   /** Looks at all that a start needs, and changes nothing. */
-  examine(options: ExamineOptions): Promise<Diagnosis>;
+  examine(options: DiagnosticsOptions): Promise<Diagnosis>;
   /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
   untilStopped(): Promise<void>;
 }

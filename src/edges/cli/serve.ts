@@ -5,7 +5,8 @@ import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import { conditionsOf } from '../../gateway/catalog/condition.ts';
 import { complain, print, printError, style } from './output.ts';
-import type { Runtime, ServeOptions } from './runtime.ts';
+import type { ServeOptions } from '../../core/command-options.ts';
+import type { Runtime } from './runtime.ts';
 import { tableOf } from './table.ts';
 
 /** `assay serve`: says where it listens, what stands, and what to paste into a client; then serves until it is stopped. */

@@ -3,13 +3,14 @@ import { ignoredSentence, type SettingOrigin } from '../../core/resolve-settings
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
 import { complain, print, printError, printJson } from './output.ts';
-import type { CommonOptions, Runtime, ShownSettings } from './runtime.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import type { Runtime, ShownSettings } from './runtime.ts';
 import { tableOf } from './table.ts';
 
 /** `assay settings`: every setting, its value, and who said so. */
 export async function showSettings(
   runtime: Runtime,
-  options: CommonOptions & { readonly json?: boolean },
+  options: AppOptions & { readonly json?: boolean },
 ): Promise<number> {
   const read = await runtime.readSettings(options);
   if (!read.ok) return complain(read.error);

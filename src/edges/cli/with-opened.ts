@@ -5,7 +5,8 @@ import { refOf } from '../../core/tool-ref.ts';
 import type { ToolsetTool } from '../../core/toolset.ts';
 import { toolOf } from '../../gateway/services/toolsets/holding.ts';
 import { complain } from './output.ts';
-import type { CommonOptions, OpenToolsets, Runtime } from './runtime.ts';
+import type { AppOptions } from '../../core/command-options.ts';
+import type { OpenToolsets, Runtime } from './runtime.ts';
 
 /** Works with what is opened, closes it, and gives the exit code; what was refused is told. */
 export async function withOpened<T extends { readonly close: () => Promise<void> }>(
@@ -22,14 +23,14 @@ export async function withOpened<T extends { readonly close: () => Promise<void>
   }
 }
 
-export interface JsonOptions extends CommonOptions {
+export interface JsonOptions extends AppOptions {
   readonly json?: boolean;
 }
 
 /** Opens the toolsets of the home for some work and closes them; gives the exit code. */
 export function withToolsets(
   runtime: Runtime,
-  options: CommonOptions,
+  options: AppOptions,
   work: (open: OpenToolsets) => Promise<Result<unknown, Refusal>>,
 ): Promise<number> {
   return withOpened(runtime.openToolsets(options), work);

@@ -1,6 +1,3 @@
-import { homedir } from 'node:os';
-import type { ConfigSurroundings } from '../adapters/config/load-config.ts';
-
 /** Where a command works. */
 export interface AppOptions {
   /** Path of the config file. */
@@ -14,7 +11,7 @@ export interface ServeOptions extends AppOptions {
   readonly port: number;
 }
 
-/** What a client sees whatever is equipped. */
+/** What a client sees, whatever toolset is equipped. */
 export interface ViewOptions {
   /** All tools of all servers. */
   readonly all?: boolean;
@@ -32,10 +29,4 @@ export interface DiagnosticsOptions extends AppOptions {
   readonly offline: boolean;
   /** Called for each server as soon as it is known whether it came up. */
   readonly onNews: (server: string, isUp: boolean) => void;
-}
-
-/** `--home` comes before the variable wherever that is asked for. */
-export function surroundings({ home }: Pick<AppOptions, 'home'>): ConfigSurroundings {
-  const env = home === undefined ? process.env : { ...process.env, ASSAY_HOME: home };
-  return { env, cwd: process.cwd(), home: homedir() };
 }
