@@ -16,8 +16,8 @@ type Texts = { readonly [C in CauseCode]: (cause: Extract<Cause, { readonly code
 
 const TEXTS: Texts = {
   COMMAND_NOT_FOUND: ({ command }) =>
-    `cannot be started: there is no command ${quote(command)}, or its cwd does not exist`,
-  COMMAND_NOT_EXECUTABLE: ({ command }) => `cannot be started: ${quote(command)} may not be executed`,
+    `cannot be started: command ${quote(command)} not found, or its cwd does not exist`,
+  COMMAND_NOT_EXECUTABLE: ({ command }) => `cannot be started: ${quote(command)} is not executable`,
   CWD_INVALID: ({ command }) =>
     `cannot be started: its cwd is not a folder, or ${quote(command)} is inside something that is not one`,
   COMMAND_LINE_TOO_LONG: () => 'cannot be started: its arguments or its environment are too long',
@@ -40,7 +40,7 @@ const TEXTS: Texts = {
     `it leads to a ${reaches.join(' and ')} address, so nothing was sent there: ${reachRemedy(reaches, chosenBy)}`,
 
   CREDENTIALS_REFUSED: ({ status }) =>
-    `it answers HTTP ${status}: it wants other credentials; set "headers" in its config entry`,
+    `it answers HTTP ${status}: the credentials were rejected; set "headers" in its config entry`,
   ADDRESS_MOVED: ({ status, location }) =>
     location === undefined
       ? `it answers HTTP ${status}, but does not say where it has moved`
@@ -49,7 +49,7 @@ const TEXTS: Texts = {
   RATE_LIMITED: ({ status }) => `it answers HTTP ${status}`,
   HTTP_SERVER_ERROR: ({ status }) => `it answers HTTP ${status}`,
   HTTP_STATUS_UNEXPECTED: ({ status }) => `it answers HTTP ${status}`,
-  SESSION_EXPIRED: () => 'its session is over (HTTP 404)',
+  SESSION_EXPIRED: () => 'its session has expired (HTTP 404)',
   RESPONSE_INCOMPLETE: () => 'its answer ended before the result',
   STREAM_CLOSED: () => 'it closed its event stream',
   STREAM_NOT_RESUMED: ({ first, last }) => `${causeText(first)}, and then ${causeText(last)}`,
@@ -68,7 +68,7 @@ const TEXTS: Texts = {
   PROTOCOL_VERSION_UNSUPPORTED: ({ version }) =>
     version === undefined
       ? 'it names no protocol version'
-      : `it wants protocol version ${quote(version)}, which Assay does not speak`,
+      : `it requires protocol version ${quote(version)}, which Assay does not support`,
   LIST_REFUSED: ({ method, error, message }) => `${method} failed: ${error} ${message}`,
   LIST_INVALID: ({ method, reason }) => `${method} was answered by a result that is not a list: ${reason}`,
   LIST_UNANSWERED: ({ method, cause }) => `${method}: ${causeText(cause)}`,
@@ -76,21 +76,21 @@ const TEXTS: Texts = {
 
   SIGN_IN_NEEDED: ({ server, subject, cause }) =>
     `it waits for authorization${cause === undefined ? '' : ` (${causeText(cause)})`}; run ${signInCommand(server, subject)}`,
-  SIGN_IN_EXPIRED: () => 'the last sign-in has ended',
+  SIGN_IN_EXPIRED: () => 'the last sign-in has expired',
   SIGN_IN_UNREADABLE: () => 'the encryption key is not the one with which the last sign-in was stored',
   SCOPE_INSUFFICIENT: ({ scopes }) =>
-    `it wants more rights than the sign-in has: ${scopes.map(quote).join(', ') || 'it does not say which'}`,
-  TOKEN_REFUSED: () => 'it refuses every token, however new',
-  TOKEN_EXPIRED: () => 'its access token has ended, and there is no refresh token',
-  TOKEN_INVALID: () => 'its issuer gave an access token that no header can hold',
-  RENEWAL_REFUSED: ({ error }) => `its issuer renews the sign-in no more: ${quote(error)}`,
+    `the sign-in lacks scopes that it requires: ${scopes.map(quote).join(', ') || 'it does not name them'}`,
+  TOKEN_REFUSED: () => 'it rejected a newly issued access token',
+  TOKEN_EXPIRED: () => 'its access token has expired, and there is no refresh token',
+  TOKEN_INVALID: () => 'its authorization server issued an access token that is not valid in a header',
+  RENEWAL_REFUSED: ({ error }) => `its authorization server refused to renew the sign-in: ${quote(error)}`,
   AUTHORIZATION_SERVER_UNREACHABLE: (cause) =>
     `its authorization server ${cause.reason}; ${untilSignIn(cause)}`,
   TOKEN_RESPONSE_INVALID: (cause) =>
     `its authorization server gave no valid token response; ${untilSignIn(cause)}`,
   RENEWAL_FAILED: (cause) => `its authorization server answered ${quote(cause.error)}; ${untilSignIn(cause)}`,
   RENEWAL_LOCKED: (cause) =>
-    `another process renews its sign-in and does not come to an end; ${untilSignIn(cause)}`,
+    `another process has been renewing its sign-in for too long; ${untilSignIn(cause)}`,
 
   DOCUMENT_UNREADABLE: ({ reason }) => reason,
   DOCUMENT_INVALID: ({ reason }) => reason,
@@ -98,40 +98,42 @@ const TEXTS: Texts = {
   MODULE_NOT_LOADED: ({ reason }) => `could not be loaded: ${reason}`,
   MODULE_NOT_READY: ({ waitedMs }) => `it has not loaded within ${waitedMs / 1000} s so far`,
   MODULE_LOAD_TIMEOUT: ({ limitMs }) => `did not load within ${limitMs / 1000} s`,
-  MODULE_REMOVED: () => 'was ended, as its module is no longer served',
+  MODULE_REMOVED: () => 'was stopped, because its module is no longer served',
   MEMORY_EXCEEDED: ({ limitMb }) => `used more than ${limitMb} MB`,
   EXIT_CALLED: ({ exitCode, at }) => `called process.exit(${exitCode})${at === undefined ? '' : ` (${at})`}`,
-  EVENT_LOOP_BLOCKED: ({ tool }) =>
-    `was blocked by its tool ${tool}, which never let others run, and was ended`,
-  PROCESS_OUTPUT_INVALID: ({ reason }) => `spoiled what is told to Assay (${reason}), and was ended`,
-  PROCESS_OUTPUT_EXCESSIVE: () => 'told more of a call than Assay lets it, and was ended',
+  EVENT_LOOP_BLOCKED: ({ tool }) => `had its event loop blocked by its tool ${tool}, and was stopped`,
+  PROCESS_OUTPUT_INVALID: ({ reason }) =>
+    `wrote invalid data to its channel to Assay (${reason}), and was stopped`,
+  PROCESS_OUTPUT_EXCESSIVE: () =>
+    'sent more progress and log messages during a call than Assay accepts, and was stopped',
   TOOL_FAILED: ({ reason }) => reason,
 
   ENTRY_INVALID: ({ line, key, reason, remedy }) =>
     `its entry in the config cannot be used: line ${line}: ${key}: ${reason}. ${remedy}`,
   ENTRY_UNREADABLE: ({ reason }) => reason ?? 'its entry cannot be used',
-  ENTRY_SHADOWED: () => 'the config file has another one of this name',
-  ENTRY_CHANGED: () => 'its entry in the config has changed; it is started anew',
-  ENTRY_REMOVED: () => 'it was taken out of the config',
+  ENTRY_SHADOWED: () => 'the config file has another entry with this name',
+  ENTRY_CHANGED: () => 'its entry in the config has changed; it is being restarted',
+  ENTRY_REMOVED: () => 'it was removed from the config',
 
   SERVER_NOT_READY: () => 'it has not started yet',
   START_TIMEOUT: ({ limitMs }) => `it did not start within ${limitMs} ms`,
   START_FAILED: () => 'it could not be started; the log says why',
   READING_FAILED: ({ error }) => `it could not be handled: ${error}`,
-  LINK_CLOSED: () => 'the connection to it is over',
+  LINK_CLOSED: () => 'the connection to it was closed',
   LINK_IDLE: () => 'the connection to it was idle',
-  LINK_REPLACED: () => 'another client needs its place',
-  CLIENT_GONE: () => 'its client is gone',
+  LINK_REPLACED: () => 'its connection was closed to make room for another client',
+  CLIENT_GONE: () => 'its client disconnected',
   SHUTTING_DOWN: () => 'Assay is shutting down',
 
-  QUEUE_FULL: ({ waiting }) => `${waiting} requests wait for it, and no more may (limits.queuePerServer)`,
-  QUEUE_TOO_LARGE: () => 'the requests that wait for it may not hold more bytes (limits.backlogBytes)',
+  QUEUE_FULL: ({ waiting }) =>
+    `${waiting} requests are waiting for it, which is the maximum (limits.queuePerServer)`,
+  QUEUE_TOO_LARGE: () => 'the requests waiting for it have reached the size limit (limits.backlogBytes)',
   INPUT_NOT_READ: ({ waitedMs }) =>
     `it has not read what it was sent, and this request waited for ${waitedMs} ms`,
   REQUESTS_IN_FLIGHT: ({ inFlight, waitedMs }) =>
-    `${inFlight} requests are under way, and this one waited for ${waitedMs} ms (limits.requestsPerServer)`,
-  REQUEST_LIMIT: () => 'too many requests wait for it already',
-  LINK_LIMIT: ({ clients, setting }) => `${clients} clients use it at a time (${setting})`,
+    `${inFlight} requests are in flight, and this one waited for ${waitedMs} ms (limits.requestsPerServer)`,
+  REQUEST_LIMIT: () => 'too many requests are already waiting for it',
+  LINK_LIMIT: ({ clients, setting }) => `${clients} clients are using it, which is the maximum (${setting})`,
 };
 
 /** The command that signs a subject in at a server. */

@@ -10,6 +10,11 @@ export function sentenceOf(refusal: Refusal): string {
   return printable(SENTENCES[refusal.code](bounded(refusal) as never));
 }
 
+/** A value of an enumeration, such as `config_file`, for a reader. */
+export function inWords(value: string): string {
+  return value.replaceAll('_', ' ');
+}
+
 const LONGEST_TEXT = 200;
 const MOST_TEXTS = 50;
 
@@ -229,7 +234,7 @@ const SENTENCES: Sentences = {
   SETTING_READ_ONLY: (r) =>
     `The setting ${quote(r.name)} decides who may come in or what Assay may reach, so it cannot be changed over the API. Set ${r.env}, or settings[${quote(r.name)}] in the config file, and restart Assay.`,
   SETTING_OVERRIDDEN: (r) =>
-    `The setting ${quote(r.name)} is fixed by the ${r.origin.replace('_', ' ')} (${r.by}). Change it there, or take it out there first.`,
+    `The setting ${quote(r.name)} is fixed by the ${inWords(r.origin)} (${r.by}). Change it there, or take it out there first.`,
 };
 
 const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } as const;

@@ -145,7 +145,7 @@ describe('assay doctor', () => {
     ]);
     expect(found('servers')).toEqual([
       'problem crashing: It does not stand, so its tools are missing: exited with code 3. Its last words: no disk for [masked]',
-      'problem unwelcome: It does not stand, so its tools are missing: it answers HTTP 401: it wants other credentials; set "headers" in its config entry.',
+      'problem unwelcome: It does not stand, so its tools are missing: it answers HTTP 401: the credentials were rejected; set "headers" in its config entry.',
       'problem closed: It does not stand, so its tools are missing: nothing listens at its address (ECONNREFUSED).',
       expect.stringMatching(/^ok plain: /),
     ]);

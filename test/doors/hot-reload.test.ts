@@ -154,7 +154,7 @@ describe('an edit of the config file', () => {
     const hanging = session.ask('tools/call', { name: 'one_hang' });
     await sleep(100);
     writeFileSync(config, textFor({ two: TWO }));
-    expect(String(at(await hanging, 'error', 'message'))).toContain('it was taken out of the config');
+    expect(String(at(await hanging, 'error', 'message'))).toContain('it was removed from the config');
   });
 
   it('after edit never starts a server beside its predecessor', async () => {

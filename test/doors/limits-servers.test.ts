@@ -38,11 +38,11 @@ describe('a server that takes two requests at a time, with two that wait', () =>
     expect(at(await answerTo(5), 'error')).toEqual({
       code: -32603,
       message:
-        'Server "c" is busy: 2 requests wait for it, and no more may (limits.queuePerServer). The request was not carried out; try again later.',
+        'Server "c" is busy: 2 requests are waiting for it, which is the maximum (limits.queuePerServer). The request was not carried out; try again later.',
       data: {
         code: 'SERVER_BUSY',
         server: 'c',
-        cause: '2 requests wait for it, and no more may (limits.queuePerServer)',
+        cause: '2 requests are waiting for it, which is the maximum (limits.queuePerServer)',
         causeCode: 'QUEUE_FULL',
       },
     });

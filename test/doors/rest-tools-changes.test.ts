@@ -352,7 +352,10 @@ describe('a registered tool that the config file has too', () => {
     const admin = adminClient(assay, token);
     const tool = await toolIn(admin, 'local', 'twin');
     expect(at((await admin.get('/gateways')).json(), 'gateways')).toContainEqual(
-      expect.objectContaining({ name: 'local.twin', cause: 'the config file has another one of this name' }),
+      expect.objectContaining({
+        name: 'local.twin',
+        cause: 'the config file has another entry with this name',
+      }),
     );
     const path = `/tools/${String(tool['id'])}`;
     const url = async (): Promise<Json | undefined> => at((await admin.get(path)).json(), 'url');

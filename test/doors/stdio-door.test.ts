@@ -106,7 +106,7 @@ describe('assay stdio', () => {
     expect(pipe.lines().some((line) => line.includes('"id":"last"'))).toBe(true);
   });
 
-  it('ends with its servers when its client is gone without a word', async () => {
+  it('ends with its servers when its client disconnected without a word', async () => {
     const pipe = openStdio({ servers: { g: fixture('grandchild') } });
     await pipe.initialize();
     const pids = JSON.parse(await pipe.call('g_pids')) as { child: number; grandchild: number };

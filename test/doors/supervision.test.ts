@@ -65,7 +65,7 @@ describe('the state of a server', () => {
 
   it('is refused where no try can help: no such command, a bad entry, another protocol; each with its reason', async () => {
     const absent = await reaches('absent', 'refused');
-    expect(textAt(absent, 'cause')).toContain('there is no command "no-such-command-anywhere"');
+    expect(textAt(absent, 'cause')).toContain('command "no-such-command-anywhere" not found');
     expect(numberAt(absent, 'nextTryMs')).toBeGreaterThan(30_000);
     const bad = await reaches('bad', 'refused');
     expect(textAt(bad, 'cause')).toMatch(/line \d+: mcpServers\.bad\.command/);

@@ -46,7 +46,7 @@ export type RenewalFault =
   | { readonly code: 'TOKEN_RESPONSE_INVALID' | 'RENEWAL_LOCKED' }
   | { readonly code: 'RENEWAL_FAILED'; readonly error: string };
 
-/** What became of a wish for a new access token. Nothing in it is secret. */
+/** The outcome of a token refresh. It holds no secrets. */
 export type Renewal =
   | { readonly kind: 'renewed'; readonly tokens: HeldTokens }
   /** The issuer will not renew these any more. */

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { counted } from '../../core/counted.ts';
 import { printable } from '../../core/printable.ts';
 import { ok } from '../../core/result.ts';
+import { inWords } from '../../core/sentences.ts';
 import { LOCAL_SOURCE } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
 import { complain, hintsPhrase, pairsIn, print, printError, printJson } from './output.ts';
@@ -68,7 +69,7 @@ export function listFunctions(runtime: Runtime, options: JsonOptions): Promise<n
       print(
         tableOf(
           ['MODULE', 'FROM', 'FAULTS'],
-          all.map(({ path, origin, faults }) => [path, origin.replace('_', ' '), faults.join('; ')]),
+          all.map(({ path, origin, faults }) => [path, inWords(origin), faults.join('; ')]),
         ),
       );
     if (all.length === 0) printError('There are none. `assay function add FILE` adds one.');

@@ -1,5 +1,6 @@
 import { EXIT } from '../../core/errors.ts';
 import { ignoredSentence, type SettingOrigin } from '../../core/resolve-settings.ts';
+import { inWords } from '../../core/sentences.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
 import { complain, print, printError, printJson } from './output.ts';
@@ -21,7 +22,7 @@ export async function showSettings(
     const rows = shown.map(({ key, value, origin, variable, about }) => [
       key,
       String(value),
-      origin === 'environment' ? variable : origin.replace('_', ' '),
+      origin === 'environment' ? variable : inWords(origin),
       about,
     ]);
     print(tableOf(['SETTING', 'VALUE', 'FROM', 'MEANING'], rows));

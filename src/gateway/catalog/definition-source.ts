@@ -56,7 +56,7 @@ export function declarerOf(spec: ServerSpec, definition: Definition): Declarer {
   const rest = restToolOf(spec, definition);
   if (rest !== undefined)
     return rest.author === undefined
-      ? { source: 'config_file', origin: 'config_file' }
+      ? { source: 'config_file', origin: 'config file' }
       : { source: 'operator', origin: rest.author };
   return { source: 'module', origin: moduleOf(transport, definition)?.path ?? LOCAL_SOURCE };
 }

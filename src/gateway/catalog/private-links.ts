@@ -149,7 +149,7 @@ export class PrivateLinks {
     setTimeout(() => void this.#reopen(wish, vain), waitMs).unref();
   }
 
-  /** Unless its client is gone meanwhile, or wants to hear of nothing any more. */
+  /** Unless its client disconnected meanwhile, or wants to hear of nothing any more. */
   async #reopen(wish: LastingWish, vain: number): Promise<void> {
     const { key } = wish.choice;
     const wanted = this.#kept.get(key);

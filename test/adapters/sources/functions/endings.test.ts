@@ -77,7 +77,7 @@ describe('a tool that never lets others run', () => {
       expect(await bystander.say('add', { a: 1, b: 2 })).toBe('3');
       await expect(looping).rejects.toThrow('nobody waits');
       expect(await waiting).toBe(
-        `! The process of the functions in tools.ts was blocked by its tool "${tool}", which never let others run, and was ended. The next call starts it anew.`,
+        `! The process of the functions in tools.ts had its event loop blocked by its tool "${tool}", and was stopped. The next call starts it anew.`,
       );
       await gone(pid);
       expect(await module.say('add', { a: 1, b: 2 })).toBe('3');
@@ -152,7 +152,7 @@ describe('the process of a module', () => {
       await sleep(100);
       await module.source.close();
       expect(isAlive(pid)).toBe(false);
-      expect(await call).toMatch(/^\d+$|was ended, as its module is no longer served/);
+      expect(await call).toMatch(/^\d+$|was stopped, because its module is no longer served/);
       expect(await module.say('add', { a: 1, b: 2 })).toBe(
         '! The functions in tools.ts cannot be called: the module is no longer served',
       );

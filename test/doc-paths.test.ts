@@ -1,0 +1,15 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ROOT } from './support/place.ts';
+
+const FILES = globSync('{src,test,bench,scripts}/**/*.ts', { cwd: ROOT });
+const PAGES = globSync(['*.md', 'docs/*.md', 'src/**/*.md'], { cwd: ROOT }).filter(
+  (page) => page !== 'CHANGELOG.md',
+);
+
+it.each(PAGES)('%s names only source files that exist', (page) => {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const named = [...text.matchAll(/`([\w/-][\w./-]*\.ts)`/g)].map(([, path]) => path ?? '');
+  expect(named.filter((path) => !FILES.some((file) => `/${file}`.endsWith(`/${path}`)))).toEqual([]);
+});
