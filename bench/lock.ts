@@ -18,8 +18,8 @@ const FIRST_WARM_UP_MS = 3_000;
 const CONCURRENCY = 8;
 /** Steady calls, 500 a second: a caller that waits for each answer would not meet most of a stall. */
 const EVERY_MS = 16;
-/** Assay tries for 5 s to get past a lock, and gathers what it sees of a server for 1 s. */
-const WRITTEN_WITHIN_MS = 10_000;
+/** Assay tries for 5 s to get past a lock, and again 10 s later. */
+const WRITTEN_WITHIN_MS = 20_000;
 
 export interface LockRound {
   readonly round: number;
@@ -142,11 +142,11 @@ class Windows {
     return names.filter((name) => name.startsWith('growing_')).length;
   }
 
-  /** How many tools the store knows of that server. */
+  /** How many tools of that server the store holds an accepted definition of. */
   #stored(): number {
     const database = new SqliteDatabase(this.#file, { readonly: true });
     try {
-      const select = "select count(*) from assay_sightings where server = 'growing' and kind = 'tools'";
+      const select = "select count(*) from assay_accepted where text_json like '%grown_%'";
       return Number(database.prepare(select).pluck().get());
     } finally {
       database.close();

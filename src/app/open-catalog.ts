@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Watching } from '../adapters/config/watch-file.ts';
 import { openCatalogFile } from '../adapters/store/catalog-file.ts';
-import { recorder } from '../adapters/store/recorder.ts';
 import { SERVE_FILE } from '../adapters/store/running-serve.ts';
 import { limitedLog } from '../adapters/telemetry/limited-log.ts';
 import { maskedConnect } from '../adapters/telemetry/masked-connect.ts';
@@ -141,7 +140,7 @@ interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersona
   readonly settings: Settings;
   readonly rules: ReachRules;
   readonly follow: ((catalog: Catalog) => Promise<Watching>) | undefined;
-  /** Whether the store is told how servers were seen. */
+  /** Whether the process lasts: it follows the store, and compares what servers say with what was accepted. */
   readonly isRecorded: boolean;
   /** Undefined: no tasks are offered. `isAlone`: the process has one client. */
   readonly tasks: { readonly isAlone: boolean } | undefined;
@@ -151,14 +150,9 @@ interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersona
 type OpenPlan = Pick<OpenCatalog, 'environment' | 'catalog' | 'settings' | 'rules' | 'start' | 'close'>;
 
 async function openPlan(plan: Plan, environment: Environment, given: PlanOptions): Promise<OpenPlan> {
-  const { home, log, telemetry, store, cleanup } = environment;
+  const { home, log, telemetry, cleanup } = environment;
   const { settings, rules, isRecorded, records } = given;
-  const record = isRecorded ? recorder({ store, log }) : undefined;
-  const memory = await openCatalogFile({
-    path: join(home, 'catalog.json'),
-    log,
-    onSeen: (seen) => record?.record(seen),
-  });
+  const memory = await openCatalogFile({ path: join(home, 'catalog.json'), log });
   const isPersonal = given.isPersonal?.(settings);
   const credentials = openCredentials(environment, { isPersonal, rules });
   const servers = upstream({
@@ -191,7 +185,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   cleanup.defer(async () => {
     await following.stop();
     await catalog.stop();
-    await Promise.all([memory.flush(), record?.close(), credentials.close(), sources.close()]);
+    await Promise.all([memory.flush(), credentials.close(), sources.close()]);
   });
   const start = (): void => {
     catalog.start();

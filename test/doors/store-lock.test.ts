@@ -113,12 +113,12 @@ describe.concurrent('a lock that another process holds on the store', () => {
     expect(other.isHeld()).toBe(true);
   });
 
-  it('of more than 5 s loses nothing of how a server was seen: it is saved once the lock is gone', async () => {
+  it('of more than 5 s loses nothing of what is accepted: it is kept once the lock is gone', async () => {
     const home = tempDir();
     const assay = await startAssay({ servers: { changer: fixture('changer') }, home });
     await assay.settled();
     const digests = (): Promise<readonly unknown[]> =>
-      rawRows({ home, databaseUrl: undefined }, 'select digest from assay_sightings');
+      rawRows({ home, databaseUrl: undefined }, 'select digest from assay_accepted');
     const before = await until('the server is in the store', async () => {
       const { length } = await digests();
       return length > 0 ? length : undefined;
@@ -127,7 +127,7 @@ describe.concurrent('a lock that another process holds on the store', () => {
     expect(await modernCall(assay.url, 'changer_grow')).toBe('extra_0');
     await until(
       'the writing of it was given up',
-      () => (assay.stderr().includes('could not be saved') ? true : undefined),
+      () => (assay.stderr().includes('could not be kept') ? true : undefined),
       PATIENCE_MS,
     );
     expect(await digests()).toHaveLength(before);
@@ -137,7 +137,7 @@ describe.concurrent('a lock that another process holds on the store', () => {
       async () => ((await digests()).length === before + 1 ? true : undefined),
       PATIENCE_MS,
     );
-    expect(assay.stderr().match(/could not be saved/g)).toHaveLength(1);
+    expect(assay.stderr().match(/could not be kept/g)).toHaveLength(1);
   });
 });
 

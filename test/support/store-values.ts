@@ -6,13 +6,7 @@ import type { Refusal } from '../../src/core/refusal.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Toolset } from '../../src/core/toolset.ts';
 import type { Log } from '../../src/gateway/ports/link.ts';
-import type {
-  SeenDefinition,
-  SeenServer,
-  Store,
-  StoredCredential,
-  StoredToken,
-} from '../../src/gateway/ports/store.ts';
+import type { Store, StoredCredential, StoredToken } from '../../src/gateway/ports/store.ts';
 import type { Commit, CommitStore } from '../../src/gateway/ports/commit.ts';
 import type { StoredToolset } from '../../src/gateway/ports/toolsets.ts';
 import type { AcceptedDefinition, StoredWord, WordChange } from '../../src/gateway/ports/words.ts';
@@ -50,25 +44,6 @@ export function token(id: string, more: Partial<StoredToken> = {}): StoredToken 
     createdMs: 1_790_000_000_123,
     expiresMs: undefined,
     revokedMs: undefined,
-    ...more,
-  };
-}
-
-export function definition(key: string, more: Partial<SeenDefinition> = {}): SeenDefinition {
-  const text = JSON.stringify({ name: key });
-  return { kind: 'tools', key, text, digest: `digest of ${text}`, ...more };
-}
-
-export function server(name: string, more: Partial<SeenServer> = {}): SeenServer {
-  return {
-    name,
-    identity: 'one',
-    era: 'legacy',
-    version: '2025-11-25',
-    capabilities: { tools: { listChanged: true } },
-    instructions: undefined,
-    seenMs: 1_790_000_000_123,
-    definitions: [],
     ...more,
   };
 }

@@ -5,7 +5,6 @@ import { VERSION } from '../../core/identity.ts';
 import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Definition, Inventory, ListKind, Log, Memory, Snapshot } from '../../gateway/ports/link.ts';
-import type { Sighting } from './recorder.ts';
 import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
 import { pause } from '../../platform/turns.ts';
 import { headerParametersOf } from '../../protocol/header-parameters.ts';
@@ -19,7 +18,6 @@ export interface CatalogFile extends Memory {
 export interface CatalogFileOptions {
   readonly path: string;
   readonly log: Log;
-  readonly onSeen: (seen: Sighting) => void;
 }
 
 /** Changes within this many ms are written once. */
@@ -37,8 +35,8 @@ const MOST_BYTES_IN_ALL = 16 * 1024 * 1024;
 const FORMAT = 3;
 
 /**
- * Opens the file of the servers as last seen. It is a copy of what the store holds, made to be read at once; several
- * processes write it, each its own servers. A file that is damaged, or of another version, counts as none.
+ * Opens the file of the servers as last seen. Several processes write it, each its own servers. A file that is damaged,
+ * or of another version, counts as none.
  */
 export async function openCatalogFile(options: CatalogFileOptions): Promise<CatalogFile> {
   const entries = await readEntries(options.path);
@@ -93,9 +91,7 @@ class WrittenMemory implements CatalogFile {
     const before = this.recall(spec);
     this.#forgetNamesakes(spec.name, key);
     this.#snapshots.set(key, snapshot);
-    const isNews = before === undefined || !isSame(before, snapshot);
-    this.#options.onSeen({ spec, snapshot, isNews });
-    if (!isNews || bytesIn(snapshot) > MOST_BYTES) return;
+    if ((before !== undefined && isSame(before, snapshot)) || bytesIn(snapshot) > MOST_BYTES) return;
     this.#learnt.set(key, { name: spec.name, identity, snapshot });
     this.#timer ??= setTimeout(() => void this.flush(), WRITE_AFTER_MS).unref();
   }

@@ -4,7 +4,6 @@ type Listener = (parts: readonly StorePart[]) => void;
 
 /** All parts of a store, for when nobody knows which ones changed. */
 const ALL_PARTS: Readonly<Record<StorePart, true>> = {
-  servers: true,
   tokens: true,
   keys: true,
   settings: true,

@@ -53,7 +53,6 @@ const MIGRATIONS: readonly Migration[] = [
       .addColumn('applied_ms', whole, (column) => column.notNull())
       .execute();
     await dialect.prepareAnnouncing(trx);
-    await createServers(trx, dialect);
     await schema
       .createTable('assay_tokens')
       .addColumn('id', 'text', (column) => column.primaryKey())
@@ -125,55 +124,6 @@ const MIGRATIONS: readonly Migration[] = [
     await createDeeds(trx, dialect);
   },
 ];
-
-async function createServers({ schema }: Trx, { whole }: Dialect): Promise<void> {
-  await schema
-    .createTable('assay_servers')
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('identity', 'text', (column) => column.notNull())
-    .addColumn('era', 'text', (column) => column.notNull())
-    .addColumn('version', 'text', (column) => column.notNull())
-    .addColumn('capabilities_json', 'text', (column) => column.notNull())
-    .addColumn('instructions_json', 'text')
-    .addColumn('seen_ms', whole, (column) => column.notNull())
-    .addPrimaryKeyConstraint('assay_servers_key', ['name', 'identity'])
-    .execute();
-  await schema
-    .createTable('assay_definitions')
-    .addColumn('server', 'text', (column) => column.notNull())
-    .addColumn('identity', 'text', (column) => column.notNull())
-    .addColumn('position', 'integer', (column) => column.notNull())
-    .addColumn('kind', 'text', (column) => column.notNull())
-    .addColumn('key_json', 'text')
-    .addColumn('digest', 'text', (column) => column.notNull())
-    .addColumn('text', 'text', (column) => column.notNull())
-    .addPrimaryKeyConstraint('assay_definitions_key', ['server', 'identity', 'position'])
-    .addForeignKeyConstraint(
-      'assay_definitions_server',
-      ['server', 'identity'],
-      'assay_servers',
-      ['name', 'identity'],
-      (constraint) => constraint.onDelete('cascade'),
-    )
-    .execute();
-  await schema
-    .createTable('assay_sightings')
-    .addColumn('server', 'text', (column) => column.notNull())
-    .addColumn('identity', 'text', (column) => column.notNull())
-    .addColumn('kind', 'text', (column) => column.notNull())
-    .addColumn('digest', 'text', (column) => column.notNull())
-    .addColumn('first_seen_ms', whole, (column) => column.notNull())
-    .addColumn('last_seen_ms', whole)
-    .addPrimaryKeyConstraint('assay_sightings_key', ['server', 'identity', 'kind', 'digest'])
-    .addForeignKeyConstraint(
-      'assay_sightings_server',
-      ['server', 'identity'],
-      'assay_servers',
-      ['name', 'identity'],
-      (constraint) => constraint.onDelete('cascade'),
-    )
-    .execute();
-}
 
 async function createWords(trx: Trx, { whole }: Dialect): Promise<void> {
   await trx.schema

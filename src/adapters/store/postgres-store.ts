@@ -131,14 +131,13 @@ async function opening(
 const LOCK_SPACE = 0x61737361;
 const LOCKS: Readonly<Record<Writable, number>> = {
   schema: 0,
-  servers: 1,
-  tokens: 2,
-  keys: 3,
-  settings: 4,
-  credentials: 5,
-  toolsets: 6,
-  words: 7,
-  deeds: 8,
+  tokens: 1,
+  keys: 2,
+  settings: 3,
+  credentials: 4,
+  toolsets: 5,
+  words: 6,
+  deeds: 7,
 };
 
 function postgresDialect(place: string, db: Kysely<Tables>): Dialect {

@@ -7,7 +7,6 @@ import type {
   CredentialKey,
   Leased,
   LeaseRequest,
-  SeenServer,
   Store,
   StoredCredential,
   StoredKey,
@@ -30,7 +29,6 @@ import type { Dialect, Trx } from './dialect.ts';
 import { refusalOf } from './driver-faults.ts';
 import { readKeys, writeKey } from './key-rows.ts';
 import { StoreMoved } from './open-files.ts';
-import { readServer, readServers, writeServer } from './server-rows.ts';
 import { readSettings } from './setting-rows.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
 import { readToolsets } from './toolset-rows.ts';
@@ -52,21 +50,6 @@ export class SqlStore implements StoreCalls {
   constructor(dialect: Dialect, onWrite: (parts: readonly StorePart[]) => Promise<void>) {
     this.#dialect = dialect;
     this.#onWrite = onWrite;
-  }
-
-  saveServer(server: SeenServer): Promise<Result<undefined, Refusal>> {
-    return this.#write('servers', async (trx) => {
-      await writeServer(trx, server);
-      return DONE;
-    });
-  }
-
-  servers(): Promise<Result<readonly Omit<SeenServer, 'definitions'>[], Refusal>> {
-    return this.#read(readServers);
-  }
-
-  server(name: string, identity: string): Promise<Result<SeenServer | undefined, Refusal>> {
-    return this.#read((trx) => readServer(trx, name, identity));
   }
 
   addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>> {

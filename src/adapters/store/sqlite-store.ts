@@ -8,7 +8,6 @@ import type {
   CredentialKey,
   Leased,
   LeaseRequest,
-  SeenServer,
   Store,
   StoredCredential,
   StoredKey,
@@ -56,18 +55,6 @@ export class SqliteStore implements Store {
 
   open(): Promise<Result<string, Refusal>> {
     return this.#call('open');
-  }
-
-  saveServer(server: SeenServer): Promise<Result<undefined, Refusal>> {
-    return this.#call('saveServer', server);
-  }
-
-  servers(): Promise<Result<readonly Omit<SeenServer, 'definitions'>[], Refusal>> {
-    return this.#call('servers');
-  }
-
-  server(name: string, identity: string): Promise<Result<SeenServer | undefined, Refusal>> {
-    return this.#call('server', name, identity);
   }
 
   addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>> {

@@ -3,9 +3,6 @@ import type { SqlStore, StoreCalls } from './sql-store.ts';
 /** What a store can be asked for, as a record that other calls can stand in beside. */
 export function callsOf(store: SqlStore): StoreCalls {
   return {
-    saveServer: (server) => store.saveServer(server),
-    servers: () => store.servers(),
-    server: (name, identity) => store.server(name, identity),
     addToken: (token, deed) => store.addToken(token, deed),
     tokens: () => store.tokens(),
     revokeToken: (idOrName, revokedMs, deed) => store.revokeToken(idOrName, revokedMs, deed),

@@ -1,6 +1,4 @@
 import type { AuditTarget } from '../../core/audit-event.ts';
-import type { Era } from '../../protocol/eras.ts';
-import type { ListKind } from '../../gateway/ports/link.ts';
 import type { StorePart } from '../../gateway/ports/store.ts';
 import type { WordKind } from '../../gateway/ports/words.ts';
 
@@ -13,11 +11,6 @@ export interface Tables {
   readonly assay_migrations: { readonly version: number; readonly applied_ms: number };
   /** SQLite alone: how often each part was written, by which other processes see that it was. */
   readonly assay_parts: { readonly part: StorePart; readonly revision: number };
-  readonly assay_servers: ServerRow;
-  /** The lists of each server as last seen. */
-  readonly assay_definitions: DefinitionRow;
-  /** Every definition that ever was in a list, by its digest. */
-  readonly assay_sightings: SightingRow;
   readonly assay_tokens: TokenRow;
   readonly assay_keys: KeyRow;
   readonly assay_settings: { readonly key: string; readonly value_json: string };
@@ -32,37 +25,6 @@ export interface Tables {
   readonly assay_deeds: AuditRow;
   /** One row, of all deeds together. */
   readonly assay_deed_state: AuditStateRow;
-}
-
-export interface ServerRow {
-  readonly name: string;
-  readonly identity: string;
-  readonly era: Era;
-  readonly version: string;
-  readonly capabilities_json: string;
-  readonly instructions_json: string | null;
-  readonly seen_ms: number;
-}
-
-export interface DefinitionRow {
-  readonly server: string;
-  readonly identity: string;
-  /** Its place among all definitions of the server. */
-  readonly position: number;
-  readonly kind: ListKind;
-  readonly key_json: string | null;
-  readonly digest: string;
-  readonly text: string;
-}
-
-export interface SightingRow {
-  readonly server: string;
-  readonly identity: string;
-  readonly kind: ListKind;
-  readonly digest: string;
-  readonly first_seen_ms: number;
-  /** Null while it is in the list: then it was last seen when its server was. */
-  readonly last_seen_ms: number | null;
 }
 
 export interface TokenRow {

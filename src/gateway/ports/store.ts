@@ -2,37 +2,9 @@ import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
-import type { Era } from '../../protocol/eras.ts';
-import type { Capabilities, ListKind } from './link.ts';
 import type { BundleStore } from './bundles.ts';
 import type { ToolsetStore } from './toolsets.ts';
 import type { WordStore } from './words.ts';
-
-/** One entry of a server's list as last seen. */
-export interface SeenDefinition {
-  readonly kind: ListKind;
-  /** Name of a tool or prompt, URI (template) of a resource; undefined where the server gave none. */
-  readonly key: string | undefined;
-  /** JSON text, as the server wrote it. */
-  readonly text: string;
-  /** SHA-256 of the definition in canonical JSON, in hexadecimal. */
-  readonly digest: string;
-}
-
-/** A server as it was when it last stood. */
-export interface SeenServer {
-  readonly name: string;
-  /** Which server had this name: a hash of its command or URL. Another one inherits nothing. */
-  readonly identity: string;
-  readonly era: Era;
-  /** The revision that it speaks. */
-  readonly version: string;
-  readonly capabilities: Capabilities;
-  readonly instructions: string | undefined;
-  readonly seenMs: number;
-  /** In the server's order, kind by kind. */
-  readonly definitions: readonly SeenDefinition[];
-}
 
 /** A token as it is kept: never the token itself. */
 export interface StoredToken {
@@ -99,7 +71,6 @@ export type Leased =
 
 /** The parts of a store, as changes of them are announced. */
 export type StorePart =
-  | 'servers'
   | 'tokens'
   | 'keys'
   | 'settings'
@@ -117,12 +88,6 @@ export type StorePart =
  * tells of, and not where that was refused.
  */
 export interface Store extends ToolsetStore, WordStore, BundleStore {
-  /** Replaces what was known of the server of this name and identity; only rows that differ are written. */
-  saveServer(server: SeenServer): Promise<Result<undefined, Refusal>>;
-  /** All servers ever seen, without their definitions. */
-  servers(): Promise<Result<readonly Omit<SeenServer, 'definitions'>[], Refusal>>;
-  /** Undefined where no server of this name and identity was seen. */
-  server(name: string, identity: string): Promise<Result<SeenServer | undefined, Refusal>>;
   /** TOKEN_EXISTS where one of this name is not revoked. */
   addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>>;
   /** Oldest first, those that are revoked among them. */

@@ -1,110 +1,21 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
 import { contentOf, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
 import {
   credential,
-  definition,
   saveSetting,
-  server,
+  saveWords,
   token,
   tryStore,
   valueOf,
+  wordChange,
 } from '../../support/store-values.ts';
 
 /** A place as people are told of it: without the user and the password. */
 const SHOWN = /^[^@]+(?:assay\.db|assay_test_\w+)$/;
 
-describe.each(DATABASES)('a store in %s', (database, newPlace) => {
-  it('gives a server back as it was saved, also after it is opened anew', async () => {
-    const place = await newPlace();
-    const saved = server('linear', {
-      era: 'modern',
-      version: '2026-07-28',
-      capabilities: { tools: {}, 'x/y': [1, null] },
-      instructions: 'Use it\u0000 kindly \ud800 🎉.',
-      definitions: [
-        definition('a', { text: '{ "name" : "a", "n": 1.0 }' }),
-        definition('a', { text: '{"name":"a","n":1.0}' }),
-        definition('b\u0000\ud800', { digest: 'd' }),
-        definition('p', { kind: 'prompts' }),
-        definition('x:///y', { kind: 'resources', key: undefined }),
-        definition('x:///{y}', { kind: 'resourceTemplates' }),
-      ],
-    });
-    const store = await openAt(place);
-    valueOf(await store.saveServer(saved));
-    expect(valueOf(await store.server('linear', 'one'))).toEqual(saved);
-    await store.close();
-    const again = await openAt(place);
-    expect(valueOf(await again.server('linear', 'one'))).toEqual(saved);
-    const { definitions: _, ...rest } = saved;
-    expect(valueOf(await again.servers())).toEqual([rest]);
-  });
-
-  it('keeps servers of one name apart by their identity', async () => {
-    const store = await openAt(await newPlace());
-    const [one, two] = ['one', 'two'].map((identity) =>
-      server('s', { identity, definitions: [definition(identity)] }),
-    );
-    valueOf(await store.saveServer(one!));
-    valueOf(await store.saveServer(two!));
-    expect(valueOf(await store.server('s', 'one'))).toEqual(one);
-    expect(valueOf(await store.server('s', 'two'))).toEqual(two);
-    expect(valueOf(await store.server('s', 'three'))).toBeUndefined();
-    expect(valueOf(await store.servers())).toHaveLength(2);
-  });
-
-  it('whatever was there before, the last that was saved of a server is what it gives', async () => {
-    const store = await openAt(await newPlace());
-    const definitions = fc.array(
-      fc.record({
-        kind: fc.constantFrom('tools', 'prompts', 'resources', 'resourceTemplates'),
-        key: fc.option(fc.string({ unit: 'binary', maxLength: 4 }), { nil: undefined }),
-        text: fc.json({ maxDepth: 1 }),
-        digest: fc.constantFrom('a', 'b', 'c', 'd'),
-      }),
-      { maxLength: 6 },
-    );
-    await fc.assert(
-      fc.asyncProperty(definitions, async (given) => {
-        const saved = server('s', { definitions: given });
-        valueOf(await store.saveServer(saved));
-        expect(valueOf(await store.server('s', 'one'))).toEqual(saved);
-      }),
-      { numRuns: 40 },
-    );
-  });
-
-  it('takes 10,000 definitions, and their change', async () => {
-    const store = await openAt(await newPlace());
-    const definitions = Array.from({ length: 10_000 }, (_, at) =>
-      definition(`tool-${at}`, { digest: String(at), text: JSON.stringify({ about: 'x'.repeat(200), at }) }),
-    );
-    for (const some of [definitions, definitions.slice(1), definitions.slice(0, 5), []]) {
-      const saved = server('large', { definitions: some });
-      valueOf(await store.saveServer(saved));
-      expect(valueOf(await store.server('large', 'one'))).toEqual(saved);
-    }
-  });
-
-  it('knows when each definition was first and last in a list', async () => {
-    const place = await newPlace();
-    const store = await openAt(place);
-    const [a, b] = [definition('a', { digest: 'a' }), definition('b', { digest: 'b' })];
-    const rounds = [[a, b], [a], [a, a], [b]];
-    for (const [at, definitions] of rounds.entries())
-      valueOf(await store.saveServer(server('s', { seenMs: (at + 1) * 100, definitions })));
-    const seen =
-      'select digest, first_seen_ms as first, last_seen_ms as last from assay_sightings order by digest';
-    const rows = (await rawRows(place, seen)) as readonly Record<string, unknown>[];
-    expect(rows.map(({ digest, first, last }) => [digest, Number(first), last])).toEqual([
-      ['a', 100, database === 'SQLite' ? 300 : '300'],
-      ['b', 100, null],
-    ]);
-  });
-
+describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
   it('gives a name to one token that is not revoked', async () => {
     const store = await openAt(await newPlace());
     const first = token('1', { name: 'ci', scopes: ['admin'], expiresMs: 5 });
@@ -204,7 +115,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
     await hears('settings', () => saveSetting(other, 'a', 2));
     await hears('tokens', () => other.addToken(token('t')));
     await hears('keys', () => other.addKey({ id: 'k', purpose: 'p', bytes: Buffer.alloc(1), createdMs: 1 }));
-    await hears('servers', () => other.saveServer(server('s')));
+    await hears('words', () => saveWords(other, [wordChange('t', 1)]));
     endListening();
     heard.clear();
     await saveSetting(other, 'a', 3);

@@ -4,7 +4,7 @@ import { sleep, until } from '../../support/endings.ts';
 import { GIVEN_URL, mortalPostgres } from '../../support/postgres.ts';
 import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
 import { saveSetting, type StorePlace, valueOf } from '../../support/store-values.ts';
-import type { State } from '../../fixtures/store-process.ts';
+import { type State, stateOf } from '../../support/store-state.ts';
 
 vi.setConfig({ testTimeout: 900_000 });
 
@@ -17,7 +17,7 @@ const seed = Number(process.env['ASSAY_TEST_SEED'] ?? Date.now() % 2 ** 31);
 
 /** What was acknowledged so far, over all lives of the writing process. */
 interface Acknowledged {
-  served: number;
+  said: number;
   set: number;
   readonly tokens: Set<number>;
 }
@@ -28,7 +28,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
     const lanes = Array.from({ length: LANES }, async (_, lane) => {
       const chance = chanceOf(seed + lane);
       const place = await newPlace();
-      const acknowledged: Acknowledged = { served: 0, set: 0, tokens: new Set() };
+      const acknowledged: Acknowledged = { said: 0, set: 0, tokens: new Set() };
       for (let kill = 0; kill < KILLS / LANES; kill++) await killOnce(place, acknowledged, chance);
       return checkLast(place, acknowledged);
     });
@@ -44,7 +44,7 @@ describe.skipIf(GIVEN_URL !== undefined)('a store in a PostgreSQL server that is
     const place = { home: '', databaseUrl: await server.newDatabase() };
     const store = await openAt(place);
     let told = 0;
-    store.onChange((parts) => (told += parts.length === 8 ? 1 : 0));
+    store.onChange((parts) => (told += parts.length === 7 ? 1 : 0));
     const acknowledged: number[] = [];
     const refusals = new Set<string>();
     const writes = new AbortController();
@@ -94,7 +94,7 @@ async function killOnce(place: StorePlace, acknowledged: Acknowledged, chance: (
 }
 
 function acknowledge(what: string, round: number, acknowledged: Acknowledged): void {
-  if (what === 'served') acknowledged.served = round;
+  if (what === 'said') acknowledged.said = round;
   if (what === 'set') acknowledged.set = round;
   if (what === 'token') acknowledged.tokens.add(round);
 }
@@ -103,22 +103,13 @@ function checkState(state: State, acknowledged: Acknowledged): void {
   const there = new Set(state.tokens);
   expect([...acknowledged.tokens].filter((round) => !there.has(round))).toEqual([]);
   // What was under way may be there, whole.
-  expect(state.served).toBeGreaterThanOrEqual(acknowledged.served);
+  expect(state.said).toBeGreaterThanOrEqual(acknowledged.said);
   expect(state.set).toBeGreaterThanOrEqual(acknowledged.set);
 }
 
 async function checkLast(place: StorePlace, acknowledged: Acknowledged): Promise<number> {
   const store = await openAt(place);
-  const seen = valueOf(await store.server('s', 'one'));
-  const rounds = new Set(seen?.definitions.map(({ text }) => Number(text)));
-  checkState(
-    {
-      served: rounds.size === 1 && rounds.has(seen?.seenMs ?? 0) ? (seen?.seenMs ?? 0) : -1,
-      set: Number(valueOf(await store.settings()).get('round')),
-      tokens: valueOf(await store.tokens()).map(({ id }) => Number(id)),
-    },
-    acknowledged,
-  );
+  checkState(await stateOf(store), acknowledged);
   return acknowledged.tokens.size;
 }
 

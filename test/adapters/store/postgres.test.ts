@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { sentenceOf } from '../../../src/core/sentences.ts';
 import { until } from '../../support/endings.ts';
 import { newDatabase, rowsOf } from '../../support/postgres.ts';
-import { openAt, rawRows } from '../../support/stores.ts';
-import { definition, saveSetting, server, tryStore, valueOf } from '../../support/store-values.ts';
+import { openAt } from '../../support/stores.ts';
+import { saveSetting, tryStore, valueOf } from '../../support/store-values.ts';
 
 /** Ends the connections of the store in this database, and gives those that were still there. */
 const CUT = `
@@ -65,23 +65,6 @@ describe('a store in PostgreSQL', () => {
       });
       expect(JSON.stringify(opened)).not.toContain(SECRET);
     }
-  });
-
-  it('writes only the definitions that differ', async () => {
-    const place = { home: '', databaseUrl: await newDatabase() };
-    const store = await openAt(place);
-    const definitions = ['a', 'b', 'c'].map((key) => definition(key));
-    const versions = (): Promise<readonly unknown[]> =>
-      rawRows(place, 'select position, xmin::text from assay_definitions order by position');
-    valueOf(await store.saveServer(server('s', { definitions })));
-    const before = await versions();
-    valueOf(await store.saveServer(server('s', { seenMs: 9, definitions })));
-    expect(await versions()).toEqual(before);
-    const changed = definitions.with(1, definition('b', { text: '{"name":"b" }' }));
-    valueOf(await store.saveServer(server('s', { seenMs: 10, definitions: changed })));
-    const after = await versions();
-    expect([after[0], after[2]]).toEqual([before[0], before[2]]);
-    expect(after[1]).not.toEqual(before[1]);
   });
 
   it('goes on when its connections are cut', async () => {

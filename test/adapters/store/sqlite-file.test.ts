@@ -21,12 +21,12 @@ import { removeLater, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/place.ts';
 import { contentOf, digestOf, openAt, rawRows, startProcess } from '../../support/stores.ts';
 import {
-  definition,
   saveSetting,
-  server,
+  saveWords,
   type StorePlace,
   tryStore,
   valueOf,
+  wordChange,
 } from '../../support/store-values.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
@@ -43,8 +43,8 @@ function fileOf(place: StorePlace): string {
 async function written(): Promise<StorePlace> {
   const place = newPlace();
   const store = await openAt(place);
-  const definitions = Array.from({ length: 200 }, (_, at) => definition(`tool-${at}`));
-  valueOf(await store.saveServer(server('s', { definitions })));
+  const words = Array.from({ length: 200 }, (_, at) => wordChange(`tool-${at}`, { about: 'x'.repeat(100) }));
+  valueOf(await saveWords(store, words));
   await store.close();
   return place;
 }
@@ -96,7 +96,7 @@ describe('a damaged file', () => {
       expect(digestOf(readFileSync(keptAs))).toBe(digestOf(bytes));
       expect(existsSync(path)).toBe(false);
       const store = await openAt(place);
-      expect(valueOf(await store.servers())).toEqual([]);
+      expect(valueOf(await store.words(0))).toEqual({ words: [], revision: 0 });
       expect(digestOf(readFileSync(keptAs))).toBe(digestOf(bytes));
     },
   );
@@ -161,13 +161,11 @@ describe('a store that cannot be used', () => {
     async () => {
       const place = { home: disk ?? '', databaseUrl: undefined };
       const store = await openAt(place);
-      valueOf(await store.saveServer(server('s', { definitions: [definition('a')] })));
+      valueOf(await saveWords(store, [wordChange('a', 1)]));
       writeFileSync(join(place.home, 'ballast'), Buffer.alloc(1_500_000));
-      const large = Array.from({ length: 400 }, (_, at) => definition(`${at}`, { text: 'x'.repeat(8_000) }));
-      expect(await store.saveServer(server('s', { definitions: large }))).toEqual(
-        refused(/^the disk is full$/),
-      );
-      expect(valueOf(await store.server('s', 'one'))?.definitions).toEqual([definition('a')]);
+      const large = Array.from({ length: 400 }, (_, at) => wordChange(`${at}`, 'x'.repeat(8_000)));
+      expect(await saveWords(store, large)).toEqual(refused(/^the disk is full$/));
+      expect(valueOf(await store.words(0)).words.map(({ id }) => id)).toEqual(['a']);
       writeFileSync(join(place.home, 'ballast'), '');
       valueOf(await saveSetting(store, 'a', 1));
     },
@@ -241,7 +239,7 @@ describe('a thread of a store that ends by itself', () => {
     });
     await ended;
     expect(valueOf(await store.settings()).get('a')).toBe(1);
-    await until('it listens again', () => (heard.size === 8 ? true : undefined));
+    await until('it listens again', () => (heard.size === 7 ? true : undefined));
     heard.clear();
     const other = await openAt(place);
     valueOf(await saveSetting(other, 'a', 3));
