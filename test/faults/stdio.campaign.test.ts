@@ -43,7 +43,7 @@ class FaultyLine {
   isOver = false;
   /** Requests that reached Assay. */
   readonly delivered: string[] = [];
-  onQuestion: (question: Json) => void = () => undefined;
+  onServerRequest: (question: Json) => void = () => undefined;
 
   constructor(pipe: Pipe, plan: Plan) {
     this.#pipe = pipe;
@@ -77,7 +77,7 @@ class FaultyLine {
     for (const line of lines.slice(this.#read)) {
       this.#befall(() => {
         const message = parseJson(line);
-        if (at(message, 'method') === 'elicitation/create') this.onQuestion(message);
+        if (at(message, 'method') === 'elicitation/create') this.onServerRequest(message);
         else if (at(message, 'method') === undefined) this.#answers.set(String(at(message, 'id')), message);
       });
     }
@@ -111,7 +111,7 @@ class FaultyLine {
 
 /** The exchange of a legacy client, as far as it goes. */
 async function playLegacy(line: FaultyLine): Promise<Json | undefined> {
-  line.onQuestion = (question) =>
+  line.onServerRequest = (question) =>
     line.send({ jsonrpc: '2.0', id: at(question, 'id') ?? null, result: ACCEPTED });
   const params = {
     protocolVersion: '2025-11-25',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientSession } from '../../src/gateway/catalog/client-session.ts';
-import { canBeAsked, linkChoice } from '../../src/gateway/catalog/link-choice.ts';
+import { acceptsServerRequests, linkChoice } from '../../src/gateway/catalog/link-choice.ts';
 import type { Link } from '../../src/gateway/ports/link.ts';
 import type { Era } from '../../src/protocol/eras.ts';
 import { readClientMessage } from '../../src/protocol/message.ts';
@@ -26,7 +26,7 @@ const TABLE: readonly (readonly [Way, Era, 'session' | 'shared', Row])[] = [
 
 const LEGACY: ClientSession = {
   id: 'a session',
-  offer: { capabilities: '{"elicitation":{}}', clientInfo: undefined, subject: 'local' },
+  profile: { capabilities: '{"elicitation":{}}', clientInfo: undefined, subject: 'local' },
   ask: () => undefined,
   hear: () => undefined,
 };
@@ -59,7 +59,7 @@ function choose(
           headers: {},
           flavour: way === 'sse' ? 'sse' : 'auto',
         } as const);
-  const link = { era, tiesQuestions: way === 'http' } as Link; // all that is looked at
+  const link = { era, correlatesServerRequests: way === 'http' } as Link; // all that is looked at
   return linkChoice(
     { era: client === 'legacy' ? 'legacy' : 'modern', message, subject, clientInfo: undefined, session },
     {
@@ -109,6 +109,6 @@ describe('a client can be asked', () => {
     ['{', undefined, false],
     ['{"__proto__":{"elicitation":{}}}', 'elicitation/create', false],
   ] as const)('%s, %s: %s', ([capabilities, method, expected]) => {
-    expect(canBeAsked(capabilities, method)).toBe(expected);
+    expect(acceptsServerRequests(capabilities, method)).toBe(expected);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeServers } from '../../src/core/judge-servers.ts';
-import { conditionsOf, lackOf } from '../../src/gateway/catalog/condition.ts';
+import { serverStatuses, missingFrom } from '../../src/gateway/catalog/server-status.ts';
 import { LIST_KINDS, LISTS, readList } from '../../src/gateway/catalog/inventory.ts';
 import { Catalog } from '../../src/gateway/catalog/catalog.ts';
 import type { Connect, Link, ListKind } from '../../src/gateway/ports/link.ts';
@@ -25,14 +25,14 @@ function link(failing: Partial<Record<ListKind, string>>): Link {
     version: '2025-11-25',
     capabilities: { tools: {}, prompts: {}, resources: {} },
     instructions: undefined,
-    untakenBytes: 0,
-    tiesQuestions: false,
-    ask: ({ message }) => {
+    unreadBytes: 0,
+    correlatesServerRequests: false,
+    send: ({ message }) => {
       const kind = LIST_KINDS.find((one) => LISTS[one].method === message.method);
       const said = (kind && failing[kind]) ?? `"result":{"${kind ?? ''}":[]}`;
       return Promise.resolve(ok({ era: 'legacy', message: response(said) }));
     },
-    say() {},
+    notify() {},
     close: () => Promise.resolve(),
   };
 }
@@ -72,7 +72,7 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
     catalog.start();
     await until('it is up', () => (catalog.servers[0]?.life.state === 'up' ? true : undefined));
     const cause = `${method} failed: -32603 no [masked] fits`;
-    const [condition] = conditionsOf(catalog);
+    const [condition] = serverStatuses(catalog);
     expect(condition).toEqual({
       name: 'a',
       state: 'up',
@@ -82,7 +82,7 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
       listFaults: [{ list: kind, cause, causeCode: 'LIST_REFUSED' }],
     });
     expect(healthOf(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('degraded');
-    expect(condition && lackOf(condition)).toBe(`server a is up, but ${cause}`);
+    expect(condition && missingFrom(condition)).toBe(`server a is up, but ${cause}`);
     await catalog.stop();
   });
 
@@ -105,7 +105,7 @@ it('a server that can list everything lacks nothing', async () => {
   const catalog = openCatalog({});
   catalog.start();
   await until('it is up', () => (catalog.servers[0]?.life.state === 'up' ? true : undefined));
-  expect(conditionsOf(catalog).map(lackOf)).toEqual([undefined]);
+  expect(serverStatuses(catalog).map(missingFrom)).toEqual([undefined]);
   expect(healthOf(catalog, { uptimeMs: 0, isStopping: false }).status).toBe('ok');
   await catalog.stop();
 });

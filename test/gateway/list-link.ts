@@ -12,15 +12,15 @@ export function listLink(list: Lister): Link {
     version: '2025-11-25',
     capabilities: { tools: { listChanged: true } },
     instructions: undefined,
-    untakenBytes: 0,
-    tiesQuestions: false,
-    ask: ({ message }) => {
+    unreadBytes: 0,
+    correlatesServerRequests: false,
+    send: ({ message }) => {
       const answer = list(message.method, message.bytes.toString());
       return Promise.resolve(
         ok({ era: 'legacy', message: typeof answer === 'string' ? listAnswer(answer) : answer }),
       );
     },
-    say() {},
+    notify() {},
     close: () => Promise.resolve(),
   };
 }

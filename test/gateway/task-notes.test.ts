@@ -1,15 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { TaskNotes } from '../../src/gateway/relay/task-relay.ts';
+import { TaskNotifications } from '../../src/gateway/relay/task-relay.ts';
 import { readServerMessage } from '../../src/protocol/message.ts';
 import { withProgressToken } from '../../src/protocol/translate.ts';
 
 /** What comes to the client of a request, as text. */
-function stream(isAlone: boolean): { notes: TaskNotes; heard: string[]; tell: (text: string) => void } {
+function stream(isAlone: boolean): {
+  notes: TaskNotifications;
+  heard: string[];
+  tell: (text: string) => void;
+} {
   const heard: string[] = [];
   const pass = (_note: unknown, bytes: Buffer): void => {
     heard.push(bytes.toString());
   };
-  const notes = new TaskNotes({ pass, wrap: (inner) => `my ${inner}`, isAlone });
+  const notes = new TaskNotifications({ pass, wrap: (inner) => `my ${inner}`, isAlone });
   const tell = (text: string): void => {
     const note = readServerMessage(Buffer.from(text));
     if (note.kind !== 'notification') throw new Error(`no notification: ${text}`);

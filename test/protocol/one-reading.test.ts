@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { MESSAGE_KEYS } from '../../src/protocol/message-plan.ts';
 import { readClientMessage, readServerMessage } from '../../src/protocol/message.ts';
 import type { Keys } from '../../src/protocol/plan.ts';
-import { questionFor } from '../../src/protocol/questions.ts';
+import { forwardedRequest } from '../../src/protocol/server-requests.ts';
 import { replyFor, requestFor, withProgressToken } from '../../src/protocol/translate.ts';
 
 /** A JSON value with every member that was written, also under one key. */
@@ -153,7 +153,7 @@ function sent(bytes: Buffer): readonly Buffer[] {
   if (fromClient.kind === 'request') out.push(Buffer.concat(requestFor(fromClient, change)));
   const fromServer = readServerMessage(bytes);
   if (fromServer.kind === 'response') out.push(Buffer.concat(replyFor(fromServer, reply)));
-  if (fromServer.kind === 'request') out.push(questionFor(fromServer, 7));
+  if (fromServer.kind === 'request') out.push(forwardedRequest(fromServer, 7));
   if (fromServer.kind === 'notification') out.push(withProgressToken(fromServer, '"c"'));
   return out;
 }

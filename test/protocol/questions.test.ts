@@ -5,10 +5,10 @@ import {
   inLegacyForm,
   inputRequiredOf,
   inputRequiredText,
-  questionFor,
+  forwardedRequest,
   retried,
   retryOf,
-} from '../../src/protocol/questions.ts';
+} from '../../src/protocol/server-requests.ts';
 
 /** Texts that end strings, lines and objects, and names that mean something to JavaScript. */
 const text = fc.oneof(
@@ -148,7 +148,7 @@ describe('the request that a legacy client receives', () => {
       ),
     ],
   ] as const)('has an id of ours, and only that one: %s', ([given, expected]) => {
-    const written = questionFor(requestOf(given), 5).toString();
+    const written = forwardedRequest(requestOf(given), 5).toString();
     expect(JSON.stringify(Object.entries(JSON.parse(written) as object).toSorted())).toBe(
       JSON.stringify(Object.entries(expected as object).toSorted()),
     );

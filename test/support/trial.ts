@@ -43,35 +43,43 @@ class Wire {
     this.#options = options;
   }
 
-  /** Sends a request; gives its response, if one came, and the session. Questions go to `onQuestion`. */
-  async ask(body: JsonObject, headers: JsonObject, onQuestion?: (question: Json) => void): Promise<Told> {
+  /** Sends a request; gives its response, if one came, and the session. Questions go to `onServerRequest`. */
+  async ask(
+    body: JsonObject,
+    headers: JsonObject,
+    onServerRequest?: (question: Json) => void,
+  ): Promise<Told> {
     const id = (this.#lastId += 1);
-    return this.#send({ jsonrpc: '2.0', id, ...body }, headers, onQuestion);
+    return this.#send({ jsonrpc: '2.0', id, ...body }, headers, onServerRequest);
   }
 
   async say(body: JsonObject, headers: JsonObject): Promise<Told> {
     return this.#send({ jsonrpc: '2.0', ...body }, headers);
   }
 
-  async #send(body: JsonObject, headers: JsonObject, onQuestion?: (question: Json) => void): Promise<Told> {
+  async #send(
+    body: JsonObject,
+    headers: JsonObject,
+    onServerRequest?: (question: Json) => void,
+  ): Promise<Told> {
     const { url } = this.#options;
     if (this.isDead) return { response: undefined, session: undefined };
     const sent = exchange(url, { body: JSON.stringify(body), headers }, (message) => {
-      this.#heard(message, body, onQuestion);
+      this.#heard(message, body, onServerRequest);
     });
     const told = await Promise.race([sent, sleep(BOUND_MS).then(() => undefined)]);
     if (told === undefined) this.hung.push(JSON.stringify(body));
     return told ?? { response: undefined, session: undefined };
   }
 
-  #heard(message: Json, asked: JsonObject, onQuestion?: (question: Json) => void): void {
+  #heard(message: Json, asked: JsonObject, onServerRequest?: (question: Json) => void): void {
     const text = JSON.stringify(message);
     const marks = text.match(/trial-\d+\|\w+\|\d+/g) ?? [];
     const isForeign = marks.some((mark) => mark !== this.#options.mark);
     const isQuestion = at(message, 'method') === 'elicitation/create';
     const isAnswer = at(message, 'method') === undefined;
     if (isForeign || (isAnswer && at(message, 'id') !== asked['id'])) this.wrong.push(text);
-    if (isQuestion && !isForeign) onQuestion?.(message);
+    if (isQuestion && !isForeign) onServerRequest?.(message);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Cause } from '../../core/cause.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { Ask, Link, LinkEvents, Log, Reply, Skipped } from '../../gateway/ports/link.ts';
+import type { UpstreamRequest, Link, LinkEvents, Log, Reply, Skipped } from '../../gateway/ports/link.ts';
 import { NEWEST_LEGACY_VERSION } from '../../protocol/eras.ts';
 import { readServerMessage } from '../../protocol/message.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
@@ -33,7 +33,7 @@ export class BuiltInLink implements Link {
   readonly version: string = NEWEST_LEGACY_VERSION;
   readonly capabilities = { tools: { listChanged: true }, logging: {} };
   readonly instructions = undefined;
-  readonly tiesQuestions = true;
+  readonly correlatesServerRequests = true;
   readonly asksCallers = true;
   readonly #options: BuiltInLinkOptions;
   readonly #runs = new Set<BuiltInRun>();
@@ -55,7 +55,7 @@ export class BuiltInLink implements Link {
     this.#endListening = () => ends.forEach((end) => end?.());
   }
 
-  get untakenBytes(): number {
+  get unreadBytes(): number {
     return this.#options.source.untakenBytes ?? 0;
   }
 
@@ -63,7 +63,7 @@ export class BuiltInLink implements Link {
     return this.#skipped;
   }
 
-  async ask(ask: Ask): Promise<Result<Reply, Refusal>> {
+  async send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { server } = this.#options;
     if (ask.cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
     if (this.#ending !== undefined) return err({ code: 'SERVER_ENDED', server, cause: this.#ending });
@@ -82,7 +82,7 @@ export class BuiltInLink implements Link {
   }
 
   /** What a client says beside its calls is nothing to tools; who cancels says so by the cancellation of the call. */
-  say(): void {
+  notify(): void {
     return;
   }
 
@@ -93,7 +93,7 @@ export class BuiltInLink implements Link {
     await this.#options.source.close();
   }
 
-  async #list({ timeoutMs }: Ask): Promise<Result<Reply, Refusal>> {
+  async #list({ timeoutMs }: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { source, server } = this.#options;
     const unread = this.#unread;
     this.#unread = undefined;
@@ -121,7 +121,7 @@ export class BuiltInLink implements Link {
         });
   }
 
-  async #call(ask: Ask): Promise<Result<Reply, Refusal>> {
+  async #call(ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { server, mask } = this.#options;
     const { bytes, params } = ask.message;
     const name = ask.name ?? textOf(bytes, memberOf(params, 'name')) ?? '';

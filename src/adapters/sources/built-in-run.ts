@@ -2,7 +2,7 @@ import { isSevereEnough } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
-import type { Ask, QuestionAnswer } from '../../gateway/ports/link.ts';
+import type { UpstreamRequest, ServerRequestAnswer } from '../../gateway/ports/link.ts';
 import { isParsable, ownRequest, readServerMessage, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
 import { notificationText } from '../../protocol/reply.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
@@ -13,7 +13,7 @@ import type { BuiltInArguments, BuiltInCall, BuiltInResult, BuiltInTool } from '
 export interface BuiltInRunOptions {
   readonly server: string;
   readonly tool: BuiltInTool;
-  readonly ask: Ask;
+  readonly ask: UpstreamRequest;
   /** Takes out of a text what is secret. */
   readonly mask: (text: string) => string;
 }
@@ -115,8 +115,8 @@ export class BuiltInRun {
     method: string,
     params: Readonly<Record<string, unknown>>,
   ): Promise<Result<Readonly<Record<string, unknown>>, string>> {
-    const { onQuestion } = this.#options.ask;
-    if (onQuestion === undefined || this.#isOver)
+    const { onServerRequest } = this.#options.ask;
+    if (onServerRequest === undefined || this.#isOver)
       return Promise.resolve(err('Nobody can be asked: the client of this call answers no questions.'));
     const message = ownRequest(method, params);
     this.#asking += 1;
@@ -133,7 +133,7 @@ export class BuiltInRun {
       signal.addEventListener('abort', () => over(err('The call has ended: nobody can be asked.')), {
         once: true,
       });
-      onQuestion({
+      onServerRequest({
         message,
         answer: (answer) => over(answerOf(answer)),
         progress: () => this.#timer?.refresh(),
@@ -181,7 +181,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 const NONE: Result<BuiltInArguments, Refusal> = ok({ values: {}, text: '{}' });
 
-function argumentsOf({ message }: Ask): Result<BuiltInArguments, Refusal> {
+function argumentsOf({ message }: UpstreamRequest): Result<BuiltInArguments, Refusal> {
   const member = memberOf(message.params, 'arguments');
   if (member === undefined) return NONE;
   if (!isParsable(message))
@@ -235,7 +235,7 @@ function resultText(result: BuiltInResult): string {
   return JSON.stringify(result);
 }
 
-function answerOf({ kind, text }: QuestionAnswer): Result<Readonly<Record<string, unknown>>, string> {
+function answerOf({ kind, text }: ServerRequestAnswer): Result<Readonly<Record<string, unknown>>, string> {
   const value = JSON.parse(text) as Readonly<Record<string, unknown>>; // the door has read it
   if (kind === 'result') return ok(value);
   const { message } = value;

@@ -9,9 +9,9 @@ import type { UpstreamDeps, Opening } from './opening.ts';
 export function upstream(given: Omit<UpstreamDeps, 'suspects'>): Connect {
   const deps: UpstreamDeps = { ...given, suspects: new Map() };
   return async (spec, asked) => {
-    const { offer } = asked;
+    const { client: profile } = asked;
     // A link that all share is that of whoever runs Assay.
-    const subject = offer !== undefined && 'subject' in offer ? offer.subject : LOCAL.subject;
+    const subject = profile !== undefined && 'subject' in profile ? profile.subject : LOCAL.subject;
     const opening: Opening = { spec, deps, subject, ...asked };
     const { transport } = spec;
     if (transport.kind === 'stdio') {

@@ -2,7 +2,7 @@ import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
-import type { Ask, LinkEvents, Log, Reply } from '../../gateway/ports/link.ts';
+import type { UpstreamRequest, LinkEvents, Log, Reply } from '../../gateway/ports/link.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { jsonFault, type Message, type NoMessage } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
@@ -10,7 +10,7 @@ import { requestFor } from '../../protocol/translate.ts';
 import { changeOf } from './change-of.ts';
 import { answerToNone, heard, ownIdOf, receive, refusalFor, requestIdOf } from './incoming.ts';
 import { Pending, tooMany } from './pending.ts';
-import { OpenQuestions } from './questions.ts';
+import { OpenServerRequests } from './open-server-requests.ts';
 
 export interface ConversationOptions {
   readonly server: string;
@@ -28,7 +28,7 @@ export class Conversation {
   era: Era = 'legacy';
   readonly #options: ConversationOptions;
   readonly #pending = new Slots<Pending>();
-  readonly #questions = new OpenQuestions();
+  readonly #serverRequests = new OpenServerRequests();
   #ending: Cause | undefined;
 
   constructor(options: ConversationOptions) {
@@ -39,7 +39,7 @@ export class Conversation {
     return this.#ending !== undefined;
   }
 
-  ask(ask: Ask, to: Era = this.era): Promise<Result<Reply, Refusal>> {
+  ask(ask: UpstreamRequest, to: Era = this.era): Promise<Result<Reply, Refusal>> {
     if (ask.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
     return new Promise((settle) => {
       const { server, ownInfo } = this.#options;
@@ -50,7 +50,7 @@ export class Conversation {
           if (id !== undefined) this.#pending.delete(id);
           settle(result);
         },
-        isAsking: () => this.#questions.size > 0,
+        isAsking: () => this.#serverRequests.size > 0,
         giveUp: (reason) =>
           this.#send([notificationMessage('notifications/cancelled', { requestId: id, reason })]),
       });
@@ -95,12 +95,12 @@ export class Conversation {
       if (pending === undefined) log.debug('server answered a request that nobody waits for', { server });
       else pending.answer(message, this.era);
     } else if (message.kind === 'request') {
-      this.#questions.take(message, {
-        to: events.asked,
+      this.#serverRequests.take(message, {
+        to: events.requested,
         send: (bytes) => this.#send([bytes]),
         onOver: () => this.#pending.all().forEach((pending) => pending.refresh()),
       });
-    } else if (!this.#questions.cancelled(message)) {
+    } else if (!this.#serverRequests.cancelled(message)) {
       const id = requestIdOf(message);
       if (id === undefined) heard(message, server, this.#options);
       else this.#pending.get(id)?.note(message);
@@ -118,7 +118,7 @@ export class Conversation {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
     for (const pending of this.#pending.all()) this.#fail(pending, cause);
-    this.#questions.end();
+    this.#serverRequests.end();
     this.#options.events.ended(cause);
   }
 

@@ -4,7 +4,13 @@ import { causeOfRefusal } from '../../core/refusal-cause.ts';
 import { boundedText } from '../../core/sentences.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { ownAsk, type Ask, type Capabilities, type Opening, type Reply } from '../../gateway/ports/link.ts';
+import {
+  ownUpstreamRequest,
+  type UpstreamRequest,
+  type Capabilities,
+  type Opening,
+  type Reply,
+} from '../../gateway/ports/link.ts';
 import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../protocol/eras.ts';
 import { isParsable, ownRequest, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
 import { isJsonObject } from '../../core/json-object.ts';
@@ -18,12 +24,12 @@ export interface Facts {
 }
 
 /** Sends a request in the form of an era, before a link exists. */
-export type Probe = (ask: Ask, to: Era) => Promise<Result<Reply, Refusal>>;
+export type Probe = (ask: UpstreamRequest, to: Era) => Promise<Result<Reply, Refusal>>;
 
 export interface Identity {
   /** Assay's own name and version, as JSON text. */
   readonly ownInfo: string;
-  readonly offer: Opening['offer'];
+  readonly profile: Opening['client'];
 }
 
 /** `legacy`: the answer is none of a modern server (2026-07-28, basic/transports/stdio#backward-compatibility). */
@@ -50,7 +56,10 @@ async function discoverOnce(
   probe: Probe,
   signal: AbortSignal,
 ): Promise<Discovery | { readonly kind: 'refused' }> {
-  const reply = await probe(ownAsk(ownRequest('server/discover'), Infinity, following(signal)), 'modern');
+  const reply = await probe(
+    ownUpstreamRequest(ownRequest('server/discover'), Infinity, following(signal)),
+    'modern',
+  );
   if (!reply.ok) return { kind: 'failed', refusal: reply.error };
   const { result, error } = parsed(reply.value);
   if (names(result?.['supportedVersions']))
@@ -80,13 +89,13 @@ export async function initialize(
   identity: Identity,
   signal: AbortSignal,
 ): Promise<Result<Facts, HandshakeFault>> {
-  const offer = await identity.offer;
+  const profile = await identity.profile;
   const request = ownRequest('initialize', {
     protocolVersion: NEWEST_LEGACY_VERSION,
-    capabilities: objectOf(offer?.capabilities ?? '{}'),
-    clientInfo: objectOf(offer?.clientInfo ?? identity.ownInfo),
+    capabilities: objectOf(profile?.capabilities ?? '{}'),
+    clientInfo: objectOf(profile?.clientInfo ?? identity.ownInfo),
   });
-  const reply = await probe(ownAsk(request, Infinity, following(signal)), 'legacy');
+  const reply = await probe(ownUpstreamRequest(request, Infinity, following(signal)), 'legacy');
   if (!reply.ok)
     return signal.aborted
       ? fault({ code: 'HANDSHAKE_TIMEOUT' })

@@ -2,7 +2,7 @@ import { recoveryOf, type Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
-import type { Ask, Link, Reply } from '../../gateway/ports/link.ts';
+import type { UpstreamRequest, Link, Reply } from '../../gateway/ports/link.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { Attempt, httpReachOf, type Opening } from './opening.ts';
 import { causeOfHandshake, discover, initialize, type Facts } from './handshake.ts';
@@ -55,9 +55,9 @@ interface Failure {
 }
 
 async function shakeHands(link: HttpLink, opening: Opening): Promise<Result<Facts, Failure>> {
-  const { spec, deps, signal, offer } = opening;
-  const identity = { ownInfo: deps.ownInfo, offer };
-  const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => link.ask(ask, to);
+  const { spec, deps, signal, client: profile } = opening;
+  const identity = { ownInfo: deps.ownInfo, profile };
+  const probe = (ask: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> => link.send(ask, to);
   const recalled = deps.recallEra(spec);
   if (recalled === 'legacy') {
     const facts = await initialize(probe, identity, signal);

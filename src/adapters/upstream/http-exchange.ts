@@ -7,7 +7,7 @@ import type { Message, NoMessage } from '../../protocol/message.ts';
 import { SseParser } from '../../protocol/sse.ts';
 import { receive, SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import type { Log } from '../../gateway/ports/link.ts';
-import type { Trail } from './trail.ts';
+import type { StreamPosition } from './stream-position.ts';
 
 /** How long in ms a stream may stay open after the response that it was for; its place in the pool is needed. */
 const LINGER_MS = 1_000;
@@ -34,7 +34,7 @@ export interface HttpExchangeOptions {
   /** Whether nothing is to come after the response. A server may leave its stream open all the same. */
   readonly endsWithResponse: boolean;
   /** Where the stream is one that may be resumed: what came before is not given out again. */
-  readonly trail?: Trail | undefined;
+  readonly trail?: StreamPosition | undefined;
   readonly server: string;
   readonly log: Log;
   readonly onMessage: (message: Message | NoMessage) => void;

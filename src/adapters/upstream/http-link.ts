@@ -2,7 +2,7 @@ import type { Cause } from '../../core/cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import { Slots } from '../../core/slots.ts';
-import type { Ask, Capabilities, Link, Reply, ResourceStream } from '../../gateway/ports/link.ts';
+import type { UpstreamRequest, Capabilities, Link, Reply, ResourceStream } from '../../gateway/ports/link.ts';
 import { atMost } from '../../platform/turns.ts';
 import { HttpClient, type HttpRequest, type ResponseHeaders } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
@@ -19,7 +19,7 @@ import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchan
 import { listenLegacy, resumption } from './legacy-listening.ts';
 import { Listening } from './listening.ts';
 import { Pending, tooMany } from './pending.ts';
-import { OpenQuestions } from './questions.ts';
+import { OpenServerRequests } from './open-server-requests.ts';
 import { exchangeResumably, NOT_BEGUN, type ResumableOptions } from './resuming.ts';
 
 /** A request whose exchange is under way. */
@@ -43,16 +43,16 @@ export class HttpLink implements Link {
   readonly #fixedHeaders: readonly string[];
   readonly #closing = new AbortController();
   readonly #open = new Slots<Pending>();
-  readonly #questions = new OpenQuestions();
+  readonly #serverRequests = new OpenServerRequests();
   #facts: Facts = NO_FACTS;
   #session: string | undefined;
   #ending: Cause | undefined;
   #isClosing = false;
   readonly #posts: HttpPosts;
   #listening: Listening | undefined;
-  hears: Promise<unknown> | undefined;
-  readonly untakenBytes = 0;
-  readonly tiesQuestions = true;
+  listening: Promise<unknown> | undefined;
+  readonly unreadBytes = 0;
+  readonly correlatesServerRequests = true;
 
   constructor(options: HttpLinkOptions) {
     this.#options = options;
@@ -104,14 +104,14 @@ export class HttpLink implements Link {
     this.#facts = facts;
     if (facts.era === 'modern') {
       const { signal } = this.#closing;
-      this.#listening = new Listening({ ...this.#options, facts, signal, ask: (ask) => this.ask(ask) });
+      this.#listening = new Listening({ ...this.#options, facts, signal, ask: (ask) => this.send(ask) });
     } else {
       this.#posts.post(notificationMessage('notifications/initialized'));
       this.#listenLegacy();
     }
   }
 
-  ask(ask: Ask, to: Era = this.#facts.era): Promise<Result<Reply, Refusal>> {
+  send(ask: UpstreamRequest, to: Era = this.#facts.era): Promise<Result<Reply, Refusal>> {
     if (ask.cancellation?.isCancelled === true) return Promise.resolve(err({ code: 'CANCELLED' }));
     return new Promise((settle) => {
       const { server, ownInfo } = this.#options;
@@ -204,9 +204,9 @@ export class HttpLink implements Link {
         });
     } else if (message.kind === 'request') {
       // In the modern era a server requests nothing, and clients send no responses (2026-07-28, streamable-http).
-      if (era === 'legacy') pending.asked(message, this.#questions, this.#posts.post);
+      if (era === 'legacy') pending.asked(message, this.#serverRequests, this.#posts.post);
     } else if (!pending.isStream && (IS_OF_LINK.has(message.method) || !pending.isHeard)) this.#note(message);
-    else if (!this.#questions.cancelled(message)) pending.note(message);
+    else if (!this.#serverRequests.cancelled(message)) pending.note(message);
   }
 
   /** Progress goes to the request whose id is its token, and a change to the subscription that it names, on whichever stream. */
@@ -225,7 +225,7 @@ export class HttpLink implements Link {
 
   #listenLegacy(): void {
     const { server, log } = this.#options;
-    this.hears = listenLegacy({
+    this.listening = listenLegacy({
       client: this.#client,
       authorizer: this.#options.authorizer,
       request: this.#listenRequest(),
@@ -236,19 +236,20 @@ export class HttpLink implements Link {
         const refused = message.kind === 'none' ? answerToNone(message) : undefined;
         if (refused !== undefined) this.#posts.post(refused);
         else if (message.kind === 'request')
-          this.#questions.take(message, {
-            to: this.#options.events.asked,
+          this.#serverRequests.take(message, {
+            to: this.#options.events.requested,
             send: this.#posts.post,
             onOver: () => undefined,
           });
-        else if (message.kind === 'notification' && !this.#questions.cancelled(message)) this.#note(message);
+        else if (message.kind === 'notification' && !this.#serverRequests.cancelled(message))
+          this.#note(message);
       },
       onReturn: () => this.#options.events.missed(),
       onEnd: (end) => this.#lost(end),
     });
   }
 
-  say(note: Buffer): void {
+  notify(note: Buffer): void {
     if (this.era === 'legacy') this.#posts.post(note);
   }
 
@@ -282,7 +283,7 @@ export class HttpLink implements Link {
   #end(cause: Cause): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;
-    this.#questions.end();
+    this.#serverRequests.end();
     this.#options.events.ended(cause);
   }
 }

@@ -2,14 +2,14 @@ import type { Cause } from '../../core/cause.ts';
 import { causeJson } from '../../core/cause-text.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { causeOfRefusal } from '../../core/refusal-cause.ts';
-import type { Ask, LinkEvents, Log } from '../../gateway/ports/link.ts';
+import type { UpstreamRequest, LinkEvents, Log } from '../../gateway/ports/link.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import type { HttpReach, HttpRequest } from '../../platform/http-client.ts';
 import { METHODS, MODERN_VERSION } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import { parameterHeaders } from '../../protocol/parameter-values.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
-import { Asides } from './asides.ts';
+import { NotificationLimiter } from './notification-limiter.ts';
 import { type HttpEnd, type HttpExchangeOptions, isSuccess } from './http-exchange.ts';
 import type { Opening } from './opening.ts';
 
@@ -30,12 +30,12 @@ const MOST_POSTS = 1_024;
 /** What is sent beside requests: notifications, responses, and the end of a session. Nothing depends on the answers. */
 export class HttpPosts {
   readonly #options: HttpPostsOptions;
-  readonly #asides: Asides;
+  readonly #asides: NotificationLimiter;
   #posts = 0;
 
   constructor(options: HttpPostsOptions) {
     this.#options = options;
-    this.#asides = new Asides({ ...options, isTaken: () => this.#posts < MOST_POSTS });
+    this.#asides = new NotificationLimiter({ ...options, isTaken: () => this.#posts < MOST_POSTS });
   }
 
   readonly post = (body: Buffer): void => {
@@ -73,13 +73,13 @@ export interface HttpLinkOptions {
 }
 
 /** The headers that repeat what the body says (2026-07-28, basic/transports/streamable-http#request-metadata). */
-export function modernHeaders(ask: Ask): readonly string[] {
+export function modernHeaders(ask: UpstreamRequest): readonly string[] {
   const { message, parameters } = ask;
   const standard = standardHeaders(ask);
   return parameters === undefined ? standard : [...standard, ...parameterHeaders(message, parameters)];
 }
 
-function standardHeaders({ message, name }: Ask): readonly string[] {
+function standardHeaders({ message, name }: UpstreamRequest): readonly string[] {
   const fixed = [headers.PROTOCOL_VERSION, MODERN_VERSION, headers.METHOD, message.method];
   const source = METHODS.get(message.method)?.named;
   const value = name ?? (source && textOf(message.bytes, memberOf(message.params, source)));

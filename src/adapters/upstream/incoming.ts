@@ -129,7 +129,7 @@ export function heard(note: NotificationMessage, server: string, to: { events: L
   const uri = note.method === RESOURCE_UPDATED ? textOf(note.bytes, memberOf(note.params, 'uri')) : undefined;
   if (kind !== undefined) to.events.changed(kind);
   else if (uri !== undefined && jsonFault(note) === undefined) to.events.updated(uri, note);
-  else if (to.events.said?.(note) === true) return;
+  else if (to.events.notified?.(note) === true) return;
   else if (note.method === LOG_MESSAGE) {
     const level = textOf(note.bytes, memberOf(note.params, 'level'));
     const { start, end } = note.params ?? { start: 0, end: 0 };

@@ -6,7 +6,7 @@ import { LAST_EVENT_ID } from '../../protocol/headers.ts';
 import type { Message, NoMessage } from '../../protocol/message.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
-import { Trail } from './trail.ts';
+import { StreamPosition } from './stream-position.ts';
 
 export interface LegacyListening {
   readonly client: HttpClient;
@@ -44,7 +44,7 @@ export function listenLegacy(listening: LegacyListening): Promise<unknown> {
 
 async function keepListening(listening: LegacyListening, onBegun: () => void): Promise<void> {
   const { signal, onMessage, onReturn, onEnd, authorizer, request, ...exchange } = listening;
-  const trail = new Trail();
+  const trail = new StreamPosition();
   let hasMissed = false;
   let abort = (): void => undefined;
   signal.addEventListener('abort', () => abort(), { once: true });

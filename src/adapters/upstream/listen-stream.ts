@@ -1,7 +1,7 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
-import { ownAsk, type Ask, type Reply } from '../../gateway/ports/link.ts';
+import { ownUpstreamRequest, type UpstreamRequest, type Reply } from '../../gateway/ports/link.ts';
 import { pause } from '../../platform/turns.ts';
 import { isParsable, ownRequest, type NotificationMessage } from '../../protocol/message.ts';
 import { LISTEN } from './pending.ts';
@@ -16,7 +16,7 @@ export interface Filter {
 
 export interface ListenStreamOptions {
   readonly filter: Filter;
-  readonly ask: (ask: Ask) => Promise<Result<Reply, Refusal>>;
+  readonly ask: (ask: UpstreamRequest) => Promise<Result<Reply, Refusal>>;
   readonly onNotification: (note: NotificationMessage) => void;
   /** Closed as soon as the new one stands, so that nothing is lost in between, and nothing is told by both after. */
   readonly replaces: ListenStream | undefined;
@@ -51,7 +51,7 @@ export class ListenStream {
     };
     const request = ownRequest(LISTEN, { notifications: filter });
     this.ended = ask({
-      ...ownAsk(request, Infinity, this.#cancellation),
+      ...ownUpstreamRequest(request, Infinity, this.#cancellation),
       onNotification: (note) => {
         if (note.method === ACKNOWLEDGED) stand(acknowledgedUris(note));
         else onNotification(note);

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type {
-  Ask,
+  UpstreamRequest,
   Capabilities,
   LinkEvents,
   Log,
@@ -21,7 +21,7 @@ export interface ListeningOptions {
   readonly events: LinkEvents;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly ask: (ask: Ask) => Promise<Result<Reply, Refusal>>;
+  readonly ask: (ask: UpstreamRequest) => Promise<Result<Reply, Refusal>>;
 }
 
 /** Wait in ms before a stream that ended is opened again; it doubles up to the longest. */

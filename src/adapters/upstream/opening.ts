@@ -43,16 +43,16 @@ export function httpReachOf({ spec, deps }: Pick<Opening, 'spec' | 'deps'>): Htt
 
 /** The events of one attempt to open a link. Nothing is reported before the link stands, nor of one that never did. */
 export class Attempt implements LinkEvents {
-  readonly asked: LinkEvents['asked'];
-  readonly said: LinkEvents['said'];
+  readonly requested: LinkEvents['requested'];
+  readonly notified: LinkEvents['notified'];
   readonly #events: LinkEvents;
   #stands = false;
   #cause: Cause | undefined;
 
   constructor(events: LinkEvents) {
     this.#events = events;
-    this.asked = events.asked;
-    this.said = events.said;
+    this.requested = events.requested;
+    this.notified = events.notified;
   }
 
   changed(kind: Parameters<LinkEvents['changed']>[0]): void {

@@ -1,11 +1,11 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Ask, Reply } from '../../gateway/ports/link.ts';
+import type { UpstreamRequest, Reply } from '../../gateway/ports/link.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import { LOG_MESSAGE } from './incoming.ts';
 import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
-import type { OpenQuestions } from './questions.ts';
+import type { OpenServerRequests } from './open-server-requests.ts';
 
 /** The request whose answer is a stream of notifications (2026-07-28, basic/patterns/subscriptions). */
 export const LISTEN = 'subscriptions/listen';
@@ -19,7 +19,7 @@ const IS_OF_CALL: ReadonlySet<string> = new Set([
 
 export interface PendingOptions {
   readonly server: string;
-  readonly ask: Ask;
+  readonly ask: UpstreamRequest;
   readonly settle: (result: Result<Reply, Refusal>) => void;
   /** Whether the server may wait for its client, though that is tied to no request, so that its silence does not count. */
   readonly isAsking?: () => boolean;
@@ -82,10 +82,10 @@ export class Pending {
   }
 
   /** The server asks its client in the course of this request; what is open when that is over is withdrawn. */
-  asked(message: RequestMessage, questions: OpenQuestions, send: (bytes: Buffer) => void): void {
-    const withdraw = questions.take(message, {
+  asked(message: RequestMessage, serverRequests: OpenServerRequests, send: (bytes: Buffer) => void): void {
+    const withdraw = serverRequests.take(message, {
       // What comes after the answer belongs to nobody any more.
-      to: this.#isOver ? undefined : this.#options.ask.onQuestion,
+      to: this.#isOver ? undefined : this.#options.ask.onServerRequest,
       send,
       onOpen: () => (this.#asking += 1),
       onOver: () => {

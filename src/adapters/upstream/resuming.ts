@@ -2,7 +2,7 @@ import type { Cause } from '../../core/cause.ts';
 import type { HttpRequest } from '../../platform/http-client.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 import { statusCause } from './http-posts.ts';
-import { Trail } from './trail.ts';
+import { StreamPosition } from './stream-position.ts';
 
 /** Sends one request, and gives what aborts it. */
 export type Send = (options: HttpExchangeOptions) => () => void;
@@ -34,7 +34,7 @@ export const NOT_BEGUN: Resumable = { abort: () => undefined, rest: () => undefi
 export function exchangeResumably(options: ResumableOptions, send: Send): Resumable {
   if (options.resume === undefined) return { abort: send(options), rest: () => undefined };
   const { isOver, resume, onEnd, onLost, ...exchange } = options;
-  const trail = new Trail();
+  const trail = new StreamPosition();
   const { onStart: _, ...following } = exchange;
   let isAborted = false;
   let first: HttpEnd | undefined;

@@ -3,12 +3,12 @@ import type { Refusal } from '../../core/refusal.ts';
 import { causeOfRefusal } from '../../core/refusal-cause.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
-import type { Ask, Capabilities, Link, Reply } from '../../gateway/ports/link.ts';
+import type { UpstreamRequest, Capabilities, Link, Reply } from '../../gateway/ports/link.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
 import { HttpClient } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
-import { Asides } from './asides.ts';
+import { NotificationLimiter } from './notification-limiter.ts';
 import { Attempt, httpReachOf, type Opening } from './opening.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { Conversation } from './conversation.ts';
@@ -32,8 +32,9 @@ export async function openSse(
     await wire.close({ code: 'LINK_CLOSED' });
     return err(address.error);
   }
-  const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => wire.conversation.ask(ask, to);
-  const identity = { ownInfo: opening.deps.ownInfo, offer: opening.offer };
+  const probe = (ask: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> =>
+    wire.conversation.ask(ask, to);
+  const identity = { ownInfo: opening.deps.ownInfo, profile: opening.client };
   const facts = await initialize(probe, identity, opening.signal);
   if (!facts.ok) {
     await wire.close(facts.error.cause);
@@ -53,7 +54,7 @@ class SseWire {
   readonly #opening: Opening;
   readonly #headers: readonly string[];
   readonly #abort: () => void;
-  readonly #asides: Asides;
+  readonly #asides: NotificationLimiter;
   readonly #authorizer: Authorizer | undefined;
   #path = '';
   /** A POST that is never answered is not taken; it is in nobody's hands any more when its request is given up. */
@@ -70,7 +71,7 @@ class SseWire {
     this.#client = new HttpClient(url.origin, httpReachOf(opening));
     this.#headers = Object.entries(headers).flat();
     const isTaken = (): boolean => this.untakenBytes < deps.backlogBytes;
-    this.#asides = new Asides({ server: spec.name, log: deps.log, isTaken });
+    this.#asides = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
     this.conversation = new Conversation({
       server: spec.name,
       ownInfo: deps.ownInfo,
@@ -166,7 +167,7 @@ function causeOfPost(end: HttpEnd): Cause {
 
 class SseLink implements Link {
   readonly era = 'legacy';
-  readonly tiesQuestions = false;
+  readonly correlatesServerRequests = false;
   readonly version: string;
   readonly capabilities: Capabilities;
   readonly instructions: string | undefined;
@@ -179,15 +180,15 @@ class SseLink implements Link {
     this.instructions = facts.instructions;
   }
 
-  get untakenBytes(): number {
+  get unreadBytes(): number {
     return this.#wire.untakenBytes;
   }
 
-  ask(ask: Ask): Promise<Result<Reply, Refusal>> {
+  send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     return this.#wire.conversation.ask(ask);
   }
 
-  say(note: Buffer): void {
+  notify(note: Buffer): void {
     this.#wire.conversation.say(note);
   }
 

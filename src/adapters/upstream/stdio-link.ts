@@ -3,7 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import type {
-  Ask,
+  UpstreamRequest,
   Capabilities,
   Link,
   LinkEvents,
@@ -16,7 +16,7 @@ import { Child } from '../../platform/child.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/turns.ts';
-import { Asides } from './asides.ts';
+import { NotificationLimiter } from './notification-limiter.ts';
 import { Attempt, type Opening } from './opening.ts';
 import { Conversation } from './conversation.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
@@ -58,14 +58,14 @@ interface Failure {
 }
 
 async function attempt(
-  { spec, events, deps, signal, offer }: Opening,
+  { spec, events, deps, signal, client: profile }: Opening,
   transport: Extract<Transport, { kind: 'stdio' }>,
   recalled: Era | undefined,
 ): Promise<Result<Link, Failure>> {
   const child = deps.takeStarted?.(spec) ?? new Child(transport);
   const attempted = new Attempt(events);
   const isTaken = (): boolean => child.untakenBytes < deps.backlogBytes;
-  const asides = new Asides({ server: spec.name, log: deps.log, isTaken });
+  const asides = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });
   const conversation = new Conversation({
     server: spec.name,
     ownInfo: deps.ownInfo,
@@ -81,7 +81,7 @@ async function attempt(
     conversation.end(cause);
   });
   child.onDrain(() => attempted.drained());
-  const facts = await shakeHands(conversation, { ownInfo: deps.ownInfo, offer, recalled, signal });
+  const facts = await shakeHands(conversation, { ownInfo: deps.ownInfo, profile, recalled, signal });
   if (!facts.ok) {
     const diedOfProbe = conversation.hasEnded && recalled === undefined;
     const { cause } = facts.error;
@@ -144,7 +144,7 @@ async function shakeHands(
   shaking: Shaking,
 ): Promise<Result<Facts, HandshakeFault>> {
   const { recalled, signal } = shaking;
-  const probe = (ask: Ask, to: Era): Promise<Result<Reply, Refusal>> => conversation.ask(ask, to);
+  const probe = (ask: UpstreamRequest, to: Era): Promise<Result<Reply, Refusal>> => conversation.ask(ask, to);
   if (recalled === 'legacy') {
     const facts = await initialize(probe, shaking, signal);
     if (facts.ok || signal.aborted) return facts;
@@ -172,7 +172,7 @@ interface StdioLinkParts {
 }
 
 class StdioLink implements Link {
-  readonly tiesQuestions = false;
+  readonly correlatesServerRequests = false;
   readonly era: Era;
   readonly version: string;
   readonly capabilities: Capabilities;
@@ -190,20 +190,20 @@ class StdioLink implements Link {
     this.#child = child;
     this.#conversation = conversation;
     const { signal } = this.#closing;
-    const ask = (request: Ask): Promise<Result<Reply, Refusal>> => conversation.ask(request);
+    const ask = (request: UpstreamRequest): Promise<Result<Reply, Refusal>> => conversation.ask(request);
     this.resources =
       facts.era === 'modern' ? new Listening({ server, log, facts, events, signal, ask }) : undefined;
   }
 
-  get untakenBytes(): number {
+  get unreadBytes(): number {
     return this.#child.untakenBytes;
   }
 
-  ask(ask: Ask): Promise<Result<Reply, Refusal>> {
+  send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     return this.#conversation.ask(ask);
   }
 
-  say(note: Buffer): void {
+  notify(note: Buffer): void {
     if (this.era === 'legacy') this.#conversation.say(note);
   }
 

@@ -5,7 +5,7 @@ import { LINT_RULES, type LintFinding, type LintLevels } from '../../core/hints/
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { printable } from '../../core/printable.ts';
-import { conditionsOf, lackOf, type Condition } from '../../gateway/catalog/condition.ts';
+import { serverStatuses, missingFrom, type ServerStatus } from '../../gateway/catalog/server-status.ts';
 import { declaredOf } from '../../gateway/catalog/definition-facts.ts';
 import { lintOf } from '../../gateway/services/tools/tool-view.ts';
 import { countedIn } from '../../gateway/services/tools/review-counts.ts';
@@ -55,7 +55,7 @@ interface Linting {
 async function lintOpened({ catalog }: OpenTools, { server, options, levels }: Linting): Promise<number> {
   const asked = catalog.servers.filter(({ spec }) => server === undefined || spec.name === server);
   await Promise.race([Promise.all(asked.map((one) => one.settled())), catalog.settled()]);
-  const known = conditionsOf(catalog);
+  const known = serverStatuses(catalog);
   const conditions = known.filter(({ name }) => server === undefined || name === server);
   if (server !== undefined && conditions.length === 0)
     return complain({ code: 'SERVER_UNKNOWN', name: server, known: known.map(({ name }) => name) });
@@ -74,7 +74,7 @@ async function lintOpened({ catalog }: OpenTools, { server, options, levels }: L
     printJson({ ...totals, findings: found, down: down.map(downJson), review });
   } else show(tools, totals);
   if (review !== undefined) printError(reviewNote(review));
-  for (const lack of conditions.map(lackOf))
+  for (const lack of conditions.map(missingFrom))
     if (lack !== undefined) printError(printable(`warning: ${lack}`));
   if (down.length > 0) return EXIT.unavailable;
   return totals.errors > 0 || (options.strict === true && totals.warnings > 0) ? EXIT.failed : EXIT.done;
@@ -103,11 +103,11 @@ function linted({ server, name, definition }: Entry, levels: LintLevels): Linted
 }
 
 /** Whether its tools are not there to be looked at. */
-function hasNoTools({ state, listFaults = [] }: Condition): boolean {
+function hasNoTools({ state, listFaults = [] }: ServerStatus): boolean {
   return state !== 'up' || listFaults.some(({ list }) => list === 'tools');
 }
 
-function downJson({ name, state, cause, causeCode, listFaults }: Condition): unknown {
+function downJson({ name, state, cause, causeCode, listFaults }: ServerStatus): unknown {
   return { name, state, cause, causeCode, listFaults };
 }
 

@@ -3,7 +3,7 @@ import { EXIT } from '../../core/errors.ts';
 import { counted } from '../../core/counted.ts';
 import type { Toolset } from '../../core/toolset.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
-import { conditionsOf } from '../../gateway/catalog/condition.ts';
+import { serverStatuses } from '../../gateway/catalog/server-status.ts';
 import { complain, print, printError, style } from './output.ts';
 import type { ServeOptions } from '../../core/command-options.ts';
 import type { Runtime } from './runtime.ts';
@@ -77,7 +77,7 @@ const MOST_NAMES = 40;
 
 function serversTable(catalog: Catalog): string {
   const entries = catalog.all.listing('tools').entries;
-  const rows = conditionsOf(catalog).map(({ name, state, revision = '', cause, listFaults = [] }) => {
+  const rows = serverStatuses(catalog).map(({ name, state, revision = '', cause, listFaults = [] }) => {
     const names = entries.filter(({ server }) => server.spec.name === name).map(({ key }) => key);
     const shown = names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES), '…'] : names;
     const isUp = state === 'up';

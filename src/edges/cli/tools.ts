@@ -1,7 +1,7 @@
 import { counted } from '../../core/counted.ts';
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
-import { conditionsOf, lackOf } from '../../gateway/catalog/condition.ts';
+import { serverStatuses, missingFrom } from '../../gateway/catalog/server-status.ts';
 import type { LintLevels } from '../../core/hints/lint.ts';
 import { declaredOf, definitionJson, isWithheld } from '../../gateway/catalog/definition-facts.ts';
 import { countedIn } from '../../gateway/services/tools/review-counts.ts';
@@ -31,7 +31,7 @@ export async function listTools(
   await catalog.settled();
   const { entries, disabled } = catalog.all.listing('tools');
   const reports = catalog.reports().map(({ text }) => text);
-  const conditions = conditionsOf(catalog);
+  const conditions = serverStatuses(catalog);
   const listFaults = conditions.flatMap(({ name, listFaults: faults = [] }) =>
     faults.map((fault) => ({ server: name, ...fault })),
   );
@@ -49,7 +49,7 @@ export async function listTools(
     if (doubtful > 0)
       printError(`note: the hints of ${counted(doubtful, 'tool')} are wrong; \`assay lint\` says how`);
     for (const report of reports) printError(`note: ${printable(report)}`);
-    for (const lack of conditions.map(lackOf))
+    for (const lack of conditions.map(missingFrom))
       if (lack !== undefined) printError(printable(`warning: ${lack}`));
   }
   await close();

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
-import { Allowance } from '../../gateway/relay/resource-wishes.ts';
+import { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
 
 /** Who a request of the modern era comes from, as far as limits go. */
 export function clientOf({ socket }: IncomingMessage, subject: string): string {
@@ -16,12 +16,12 @@ export type ClientLimits = Pick<Settings, 'limits.requestsPerClient' | 'limits.s
 export class ClientLoad {
   readonly limit: number;
   /** Of resources of whose updates it is told, over all its streams. */
-  readonly allowance: Allowance;
+  readonly quota: SubscriptionQuota;
   #count = 0;
 
   constructor(limits: ClientLimits) {
     this.limit = limits['limits.requestsPerClient'];
-    this.allowance = new Allowance(limits['limits.subscriptionsPerClient']);
+    this.quota = new SubscriptionQuota(limits['limits.subscriptionsPerClient']);
   }
 
   get isIdle(): boolean {

@@ -3,10 +3,10 @@ import { facesOf, rpcErrorOf } from '../../core/errors.ts';
 import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { answer } from '../../gateway/relay/answer.ts';
-import type { Asker } from '../../gateway/catalog/askers.ts';
+import type { ServerRequestHandler } from '../../gateway/catalog/server-request-router.ts';
 import type { ClientSession } from '../../gateway/catalog/client-session.ts';
 import type { Reply } from '../../gateway/ports/link.ts';
-import type { ResourceWishes } from '../../gateway/relay/resource-wishes.ts';
+import type { ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import { type Era, METHODS } from '../../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
@@ -34,7 +34,7 @@ export interface Caller {
   /** The least severe level of log messages that the client wants; undefined: what its era has as default. */
   logLevel: string | undefined;
   /** Of whose updates a legacy client is told. */
-  readonly wishes?: ResourceWishes | undefined;
+  readonly subscriptions?: ClientSubscriptions | undefined;
 }
 
 /** A response, ready to be sent, and the HTTP status that belongs to it. */
@@ -51,7 +51,7 @@ interface Conduct {
   /** Sends something to the client that belongs before the response. */
   readonly notify: (bytes: Buffer) => void;
   /** Asks a legacy client something on the stream of this request. */
-  readonly ask?: Asker | undefined;
+  readonly ask?: ServerRequestHandler | undefined;
 }
 
 /** Leads one request through the gateway and gives the response in the client's own form. */
@@ -79,7 +79,7 @@ export async function conduct(conducted: Conduct): Promise<Outcome> {
     session: caller.session,
     ask,
     logLevel,
-    wishes: caller.wishes,
+    wishes: caller.subscriptions,
     cancellation,
     headerLines: caller.headerLines,
     notify: (note, bytes) => {
@@ -119,7 +119,7 @@ async function setLogLevel(caller: Caller, message: RequestMessage): Promise<Out
     return refusal(message.idText, 'legacy', { code: 'PARAMS_INVALID', field: 'params.level', reason });
   }
   caller.logLevel = level;
-  await caller.view.wantLogs(level, caller.session);
+  await caller.view.requestLogLevel(level, caller.session);
   return done(resultMessage(message.idText, resultText(message.method, 'legacy', {})));
 }
 

@@ -2,7 +2,7 @@ import type { Server as HttpServer, ServerResponse } from 'node:http';
 import { VERSION } from '../../core/identity.ts';
 import type { Life } from '../../core/supervision.ts';
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
-import { type Condition, conditionsOf } from '../../gateway/catalog/condition.ts';
+import { type ServerStatus, serverStatuses } from '../../gateway/catalog/server-status.ts';
 import { reviewCounts, type ReviewCounts } from '../../gateway/services/tools/review-counts.ts';
 import type { Meter, Readings } from '../../gateway/ports/telemetry.ts';
 
@@ -15,7 +15,7 @@ interface Health {
   readonly configFault?: string;
   /** Why nothing can be saved. */
   readonly storeFault?: string;
-  readonly servers: readonly Condition[];
+  readonly servers: readonly ServerStatus[];
   /** Tools, prompts and resources that are shown otherwise than their servers wrote them, or not at all. */
   readonly reports: readonly string[];
   /** Tools that wait for a review; absent: none does. */
@@ -29,7 +29,7 @@ interface HealthFacts {
 }
 
 export function healthOf(catalog: Catalog, { uptimeMs, isStopping, storeFault }: HealthFacts): Health {
-  const servers = conditionsOf(catalog);
+  const servers = serverStatuses(catalog);
   const { configFault } = catalog;
   const review = reviewCounts(catalog);
   const isWell = configFault === undefined && storeFault === undefined;
@@ -57,10 +57,10 @@ interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptions'> {
 /** Answers with all numbers of this process, as Prometheus collects them. */
 export async function sendMetrics(response: ServerResponse, sources: MetricsSources): Promise<void> {
   const { catalog, meter, door, sessions, subscriptions } = sources;
-  const servers = catalog.servers.map(({ spec, life, queue: turnstile, privateLinks }) => ({
+  const servers = catalog.servers.map(({ spec, life, queue: queue, privateLinks }) => ({
     name: spec.name,
     state: life.state,
-    waiting: turnstile.waiting,
+    waiting: queue.waiting,
     privateLinks: privateLinks.size,
   }));
   const connections = await connectionsOf(door);

@@ -3,7 +3,7 @@ import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal, RefusalCode } from '../../core/refusal.ts';
 import type { Holder } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { Question } from '../../gateway/ports/link.ts';
+import type { ServerRequest } from '../../gateway/ports/link.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
@@ -125,7 +125,7 @@ export async function answerRequest(
   let outcome: Outcome;
   try {
     const send = (bytes: Buffer): boolean => answer.notify(bytes);
-    const ask = session && ((question: Question) => session.ask(question, send));
+    const ask = session && ((serverRequest: ServerRequest) => session.ask(serverRequest, send));
     outcome = await conduct({ caller, message, cancellation, notify: send, ask });
   } finally {
     inFlight?.end(message.idText);

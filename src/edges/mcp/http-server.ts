@@ -65,7 +65,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
   if (!isLoopback(host) && !gate.isFitForNetwork(Date.now()))
     return err({ code: 'ADDRESS_NEEDS_TOKEN', host });
   const connections = new Connections({ limits: settings, log });
-  const door = new Door(options, connections, () => server);
+  const door = new McpServer(options, connections, () => server);
   // An import of node:http loads all of Node's own undici, for the exports that are its classes.
   const { createServer } = process.getBuiltinModule('node:http');
   const server: HttpServer = createServer({ ...timeLimits(settings), noDelay: true }, (request, response) => {
@@ -95,7 +95,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
   });
 }
 
-class Door {
+class McpServer {
   readonly #options: HttpServerOptions;
   readonly #server: () => HttpServer;
   readonly #guard: Guard;

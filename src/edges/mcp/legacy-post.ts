@@ -33,7 +33,7 @@ export async function answerLegacy(post: Post, message: Message): Promise<void> 
     return;
   }
   if (message.kind === 'notification') hearNotification(message, session);
-  else session.questions.hear(message);
+  else session.forwarded.hear(message);
   post.response.writeHead(202).end();
 }
 
@@ -83,7 +83,7 @@ function beginSession(post: Post, message: RequestMessage): void {
   const session = post.sessions.begin({
     view: post.view,
     version: version.value,
-    offer: offerOf(message, post.subject),
+    profile: offerOf(message, post.subject),
     holder: post.holder,
   });
   if (session === undefined) {
@@ -114,7 +114,7 @@ export async function answerBatch(post: Post): Promise<void> {
   }
   for (const message of messages)
     if (message.kind === 'notification') hearNotification(message, session);
-    else if (message.kind === 'response') session.questions.hear(message);
+    else if (message.kind === 'response') session.forwarded.hear(message);
   const requests = messages.filter((message) => message.kind === 'request' || message.kind === 'none');
   if (requests.length === 0) {
     post.response.writeHead(202).end();

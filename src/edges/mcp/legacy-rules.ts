@@ -1,13 +1,13 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ClientSession } from '../../gateway/catalog/client-session.ts';
-import type { ListKind, Offer } from '../../gateway/ports/link.ts';
+import type { ListKind, ClientProfile } from '../../gateway/ports/link.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import { hasBatches, negotiated } from '../../protocol/eras.ts';
 import type { Message, NoMessage, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import type { InFlight } from './in-flight.ts';
-import type { Questions } from './questions.ts';
+import type { ForwardedRequests } from './forwarded-requests.ts';
 import { isEnveloped } from './modern-rules.ts';
 import { MOST_IN_BATCH, ownFault } from './read-message.ts';
 
@@ -34,7 +34,7 @@ export function versionFor(message: RequestMessage): Result<string, Refusal> {
 }
 
 /** What a client says of itself in `initialize`, for servers that are opened in its name. */
-export function offerOf({ bytes, params }: RequestMessage, subject: string): Offer {
+export function offerOf({ bytes, params }: RequestMessage, subject: string): ClientProfile {
   const info = memberOf(params, 'clientInfo');
   const given = memberOf(params, 'capabilities');
   return {
@@ -59,13 +59,13 @@ interface Speaker {
   readonly view: View;
   readonly session: ClientSession;
   readonly inFlight: InFlight;
-  readonly questions: Questions;
+  readonly forwarded: ForwardedRequests;
 }
 
 /** Roots belong to whoever asked for them; what else a client says is for none of its servers. */
 export function hearNotification(message: NotificationMessage, speaker: Speaker): void {
   if (message.method === 'notifications/cancelled') hearCancelled(message, speaker.inFlight);
-  else if (message.method === 'notifications/progress') speaker.questions.progress(message);
+  else if (message.method === 'notifications/progress') speaker.forwarded.progress(message);
   else if (message.method === 'notifications/roots/list_changed')
     speaker.view.say(speaker.session, message.bytes);
 }

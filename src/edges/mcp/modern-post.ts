@@ -1,5 +1,5 @@
 import type { Refusal } from '../../core/refusal.ts';
-import type { Allowance } from '../../gateway/relay/resource-wishes.ts';
+import type { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
 import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import { clientOf } from './client-load.ts';
@@ -26,7 +26,7 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
   const load = post.loads.of(clientOf(post.request, post.subject));
   if (!isAdmitted(post, load, { idText: message.idText, era: 'modern' })) return;
   if (message.method === 'subscriptions/listen') {
-    openSubscription(post, message, load.allowance);
+    openSubscription(post, message, load.quota);
     return;
   }
   const { view, subject, request } = post;
@@ -62,7 +62,7 @@ function faultOf(message: Exclude<Message, { kind: 'notification' }>): Refusal {
     : missingEnvelope();
 }
 
-function openSubscription(post: Post, message: RequestMessage, allowance: Allowance): void {
+function openSubscription(post: Post, message: RequestMessage, allowance: SubscriptionQuota): void {
   // Nothing is sent while it opens but what is kept here: its refusal, if there is one, has a status of its own.
   const sink: { send: (bytes: Buffer) => void } = { send: (bytes) => early.push(bytes) };
   const early: Buffer[] = [];

@@ -3,23 +3,23 @@ import { countBySubject, whoMakesRoom } from '../../core/fair-share.ts';
 import type { Holder } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { ClientSession } from '../../gateway/catalog/client-session.ts';
-import type { ListKind, Offer, Question } from '../../gateway/ports/link.ts';
-import type { ResourceWishes } from '../../gateway/relay/resource-wishes.ts';
+import type { ListKind, ClientProfile, ServerRequest } from '../../gateway/ports/link.ts';
+import type { ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { ClientLoad, type ClientLimits } from './client-load.ts';
 import { type Caller, wantsLog } from './conduct.ts';
 import { InFlight } from './in-flight.ts';
 import { LIST_CHANGED } from './legacy-rules.ts';
-import { legacyWishes } from './legacy-wishes.ts';
-import { Questions, type Send } from './questions.ts';
+import { legacySubscriptions } from './legacy-subscriptions.ts';
+import { ForwardedRequests, type Send } from './forwarded-requests.ts';
 import { ReplaySpace } from './replay.ts';
 import { SessionStreams } from './session-streams.ts';
 
 export interface SessionOptions {
   readonly view: View;
   readonly version: string;
-  readonly offer: Offer;
+  readonly profile: ClientProfile;
   readonly holder: Holder;
 }
 
@@ -33,11 +33,11 @@ export class Session implements Caller, ClientSession {
   readonly holder: Holder;
   readonly version: string;
   readonly clientInfo: string | undefined;
-  readonly offer: Offer;
-  readonly questions: Questions;
+  readonly profile: ClientProfile;
+  readonly forwarded: ForwardedRequests;
   readonly inFlight: InFlight = new InFlight();
   readonly streams: SessionStreams;
-  readonly wishes: ResourceWishes;
+  readonly subscriptions: ClientSubscriptions;
   /** Most requests under way. */
   readonly limit: number;
   readonly #load: ClientLoad;
@@ -45,25 +45,27 @@ export class Session implements Caller, ClientSession {
   lastUsedMs: number = performance.now();
   readonly #unsubscribe: () => void;
 
-  constructor({ view, version, offer, holder }: SessionOptions, limits: SessionLimits, space: ReplaySpace) {
+  constructor({ view, version, profile, holder }: SessionOptions, limits: SessionLimits, space: ReplaySpace) {
     this.#load = new ClientLoad(limits);
     this.limit = this.#load.limit;
     this.view = view;
-    this.subject = offer.subject;
+    this.subject = profile.subject;
     this.holder = holder;
     this.version = version;
-    this.clientInfo = offer.clientInfo;
-    this.offer = offer;
-    const { capabilities } = offer;
-    this.questions = new Questions({ capabilities, limitMs: limits['limits.questionMs'] });
+    this.clientInfo = profile.clientInfo;
+    this.profile = profile;
+    const { capabilities } = profile;
+    this.forwarded = new ForwardedRequests({ capabilities, limitMs: limits['limits.questionMs'] });
     const mostUnreadBytes = limits['limits.unreadBytes'];
     const allChanged = (): readonly string[] =>
       CHANGEABLE.filter((kind) => view.has(kind)).map((kind) => LIST_CHANGED[kind]);
     const replay = space.open(holder.subject);
     this.streams = new SessionStreams({ version, replay, mostUnreadBytes, allChanged });
     this.#unsubscribe = view.onChange((kinds) => this.#changed(kinds));
-    const { allowance } = this.#load;
-    this.wishes = legacyWishes({ view, allowance, session: this }, (...told) => this.streams.tell(...told));
+    const { quota: allowance } = this.#load;
+    this.subscriptions = legacySubscriptions({ view, allowance, session: this }, (...told) =>
+      this.streams.tell(...told),
+    );
   }
 
   get session(): this {
@@ -71,8 +73,8 @@ export class Session implements Caller, ClientSession {
   }
 
   /** On the stream of a request, where that can be, else on its own. */
-  readonly ask = (question: Question, first?: Send): void => {
-    this.questions.ask(question, (bytes) => first?.(bytes) === true || this.say(bytes));
+  readonly ask = (serverRequest: ServerRequest, first?: Send): void => {
+    this.forwarded.ask(serverRequest, (bytes) => first?.(bytes) === true || this.say(bytes));
   };
 
   hear(note: NotificationMessage): void {
@@ -97,9 +99,9 @@ export class Session implements Caller, ClientSession {
   /** To be called by `Sessions.end` alone. */
   end(): void {
     this.#unsubscribe();
-    this.wishes.end();
+    this.subscriptions.end();
     this.inFlight.cancelAll();
-    this.questions.end();
+    this.forwarded.end();
     this.view.forget(this.id);
     this.streams.close();
   }

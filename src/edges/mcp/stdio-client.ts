@@ -1,21 +1,21 @@
 import type { Writable } from 'node:stream';
 import { LOCAL } from '../../core/subject.ts';
 import type { ClientSession } from '../../gateway/catalog/client-session.ts';
-import type { Log, Offer, Question } from '../../gateway/ports/link.ts';
-import type { Allowance, ResourceWishes } from '../../gateway/relay/resource-wishes.ts';
+import type { Log, ClientProfile, ServerRequest } from '../../gateway/ports/link.ts';
+import type { SubscriptionQuota, ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { onOneLine } from '../../protocol/splice.ts';
 import { type Caller, wantsLog } from './conduct.ts';
-import { legacyWishes } from './legacy-wishes.ts';
-import { Questions, type Send } from './questions.ts';
+import { legacySubscriptions } from './legacy-subscriptions.ts';
+import { ForwardedRequests, type Send } from './forwarded-requests.ts';
 
 interface StdioClientOptions {
   readonly view: View;
-  readonly offer: Offer;
+  readonly profile: ClientProfile;
   readonly version: string;
   readonly send: Send;
-  readonly allowance: Allowance;
+  readonly allowance: SubscriptionQuota;
   /** Longest time in ms that it has to answer a question. */
   readonly questionMs: number;
 }
@@ -26,29 +26,32 @@ export class StdioClient implements Caller, ClientSession {
   readonly era = 'legacy';
   readonly subject: string = LOCAL.subject;
   readonly view: View;
-  readonly offer: Offer;
+  readonly profile: ClientProfile;
   readonly clientInfo: string | undefined;
   readonly version: string;
-  readonly questions: Questions;
-  readonly wishes: ResourceWishes;
+  readonly forwarded: ForwardedRequests;
+  readonly subscriptions: ClientSubscriptions;
   logLevel: string | undefined;
   readonly #send: Send;
 
-  constructor({ view, offer, version, send, allowance, questionMs }: StdioClientOptions) {
+  constructor({ view, profile, version, send, allowance, questionMs }: StdioClientOptions) {
     this.view = view;
-    this.offer = offer;
-    this.clientInfo = offer.clientInfo;
+    this.profile = profile;
+    this.clientInfo = profile.clientInfo;
     this.version = version;
     this.#send = send;
-    this.wishes = legacyWishes({ view, allowance, session: this }, (_, bytes) => void send(bytes));
-    this.questions = new Questions({ capabilities: offer.capabilities, limitMs: questionMs });
+    this.subscriptions = legacySubscriptions(
+      { view, allowance, session: this },
+      (_, bytes) => void send(bytes),
+    );
+    this.forwarded = new ForwardedRequests({ capabilities: profile.capabilities, limitMs: questionMs });
   }
 
   get session(): this {
     return this;
   }
 
-  readonly ask = (question: Question): void => this.questions.ask(question, this.#send);
+  readonly ask = (serverRequest: ServerRequest): void => this.forwarded.ask(serverRequest, this.#send);
 
   hear(note: NotificationMessage): void {
     if (note.method !== 'notifications/message' || wantsLog(note, 'legacy', this.logLevel))

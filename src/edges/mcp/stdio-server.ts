@@ -3,9 +3,9 @@ import type { Refusal } from '../../core/refusal.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { SoleClient } from '../../gateway/catalog/client-session.ts';
-import { offerIn } from '../../gateway/catalog/link-choice.ts';
+import { profileIn } from '../../gateway/catalog/link-choice.ts';
 import type { ListKind, Log } from '../../gateway/ports/link.ts';
-import { Allowance } from '../../gateway/relay/resource-wishes.ts';
+import { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
@@ -59,7 +59,7 @@ class StdioDoor {
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #open = new Set<Promise<void>>();
   /** Over all that the client asks for in either era. */
-  readonly #allowance: Allowance;
+  readonly #allowance: SubscriptionQuota;
   readonly #openRequests = new OpenRequests();
   /** What a legacy client said at its handshake. */
   #legacy: StdioClient | undefined;
@@ -69,7 +69,7 @@ class StdioDoor {
     this.#options = options;
     const { output, settings, log } = options;
     this.#output = new StdioOutput({ output, mostUnreadBytes: settings['limits.unreadBytes'], log });
-    this.#allowance = new Allowance(options.settings['limits.subscriptionsPerClient']);
+    this.#allowance = new SubscriptionQuota(options.settings['limits.subscriptionsPerClient']);
   }
 
   async run(): Promise<void> {
@@ -97,15 +97,15 @@ class StdioDoor {
     });
     await allHeard(intake, messages, () => input.readableEnded && lines.end());
     // Whoever closed its side answers nothing any more.
-    if (!stopping.aborted) this.#legacy?.questions.end();
+    if (!stopping.aborted) this.#legacy?.forwarded.end();
     // A client that closed its side and then sends a signal does not wait any longer, and will not for our servers either.
     await this.#openRequests.drain(settings['limits.drainMs'], stopping.aborted ? undefined : stopping);
     await atMost(this.#answered(), ANSWER_MS);
     unsubscribe();
     for (const subscription of this.#subscriptions.values()) subscription.finish();
-    this.#legacy?.wishes.end();
+    this.#legacy?.subscriptions.end();
     this.#inFlight.cancelAll();
-    this.#legacy?.questions.end();
+    this.#legacy?.forwarded.end();
     await atMost(this.#output.flushed(), FLUSH_MS);
   }
 
@@ -134,7 +134,7 @@ class StdioDoor {
 
   #note(message: Exclude<Message, RequestMessage>): void {
     if (message.kind === 'response') {
-      this.#legacy?.questions.hear(message);
+      this.#legacy?.forwarded.hear(message);
       return;
     }
     const legacy = this.#legacy;
@@ -143,7 +143,7 @@ class StdioDoor {
       rules.hearNotification(message, {
         view: legacy.view,
         session: legacy,
-        questions: legacy.questions,
+        forwarded: legacy.forwarded,
         inFlight: this.#inFlight,
       });
     const id = memberOf(message.params, 'requestId');
@@ -176,7 +176,7 @@ class StdioDoor {
     if (isEnveloped(message)) {
       const fault = envelopeFault(message);
       if (fault !== undefined) return refusal(idText, 'modern', fault);
-      if (!this.#isIntroduced) this.#options.sole.introduce(offerIn(message, LOCAL.subject));
+      if (!this.#isIntroduced) this.#options.sole.introduce(profileIn(message, LOCAL.subject));
       this.#isIntroduced = true;
       if (message.method === 'subscriptions/listen') return this.#listen(message);
       return this.#conduct(message, { ...LOCAL_CALLER, era: 'modern', view });
@@ -194,19 +194,19 @@ class StdioDoor {
     const { view } = this.#options;
     const version = rules.versionFor(message);
     if (!version.ok) return refusal(message.idText, 'legacy', version.error);
-    const offer = rules.offerOf(message, LOCAL.subject);
+    const profile = rules.offerOf(message, LOCAL.subject);
     // A client that shakes hands anew has forgotten what it was asked.
-    this.#legacy?.questions.end();
-    this.#legacy?.wishes.end();
+    this.#legacy?.forwarded.end();
+    this.#legacy?.subscriptions.end();
     this.#legacy = new StdioClient({
       view,
-      offer,
+      profile,
       version: version.value,
       send: this.#output.say,
       allowance: this.#allowance,
       questionMs: this.#options.settings['limits.questionMs'],
     });
-    this.#options.sole.introduce(offer, this.#legacy);
+    this.#options.sole.introduce(profile, this.#legacy);
     const result = resultText('initialize', 'legacy', initialization(view, version.value));
     return { pieces: [resultMessage(message.idText, result)], status: 200 };
   }

@@ -6,7 +6,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ListKind } from '../../gateway/ports/link.ts';
 import type { HearUpdate } from '../../gateway/catalog/resource-subscriptions.ts';
-import { type Allowance, ResourceWishes } from '../../gateway/relay/resource-wishes.ts';
+import { type SubscriptionQuota, ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
 import { TASKS_MISSING } from '../../gateway/relay/task-requests.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import { atMost } from '../../platform/turns.ts';
@@ -24,7 +24,7 @@ interface SubscriptionOptions {
   readonly view: View;
   readonly message: RequestMessage;
   /** Of the client, over all its subscriptions. */
-  readonly allowance: Allowance;
+  readonly allowance: SubscriptionQuota;
   readonly subject: string;
   readonly send: (bytes: Buffer) => void;
 }
@@ -36,7 +36,7 @@ interface SubscriptionOptions {
 export class Subscription {
   readonly #idText: string;
   readonly #filter: Filter;
-  readonly #wishes: ResourceWishes;
+  readonly #wishes: ClientSubscriptions;
   /** Cancelled when no server need be waited for any more; one for each resource, as each has one listener. */
   readonly #waiting: ReadonlyMap<string, Cancellation>;
   readonly #unsubscribe: () => void;
@@ -57,7 +57,7 @@ export class Subscription {
       this.#tell(uri, note === undefined ? own() : withSubscriptionId(note, this.#idText), own);
     };
     const client = { era: 'modern', message, subject, clientInfo: undefined } as const;
-    this.#wishes = new ResourceWishes({ view, allowance, client, hear });
+    this.#wishes = new ClientSubscriptions({ view, allowance, client, hear });
     if (filter.uris.length === 0) this.#acknowledge([]);
     else void this.#open();
   }

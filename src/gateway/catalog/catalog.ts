@@ -11,7 +11,7 @@ import type { Telemetry } from '../ports/telemetry.ts';
 import { Server } from './server.ts';
 import { instructionsReports } from './server-instructions.ts';
 import type { ServerDeps } from './server-deps.ts';
-import { View, type Choice, type ViewOptions } from './view.ts';
+import { View, type ViewFilter, type ViewOptions } from './view.ts';
 
 /** Longest time in ms that the first lists wait for servers that are still starting. */
 const FIRST_LIST_WAIT_MS = 5_000;
@@ -50,7 +50,7 @@ export interface PlanChange {
 }
 
 /** What a view chooses, of which servers, and when that may be shown. */
-export type OpenChoice = Choice & Pick<ViewOptions, 'servers' | 'settled'>;
+export type OpenFilter = ViewFilter & Pick<ViewOptions, 'servers' | 'settled'>;
 
 /** All servers of a config, in its order, and the views that endpoints show of them. */
 export class Catalog {
@@ -117,7 +117,7 @@ export class Catalog {
   }
 
   /** A view of its own choice, which follows the servers as the others do. Another one of this endpoint is forgotten. */
-  open(endpoint: string, choice: OpenChoice): View {
+  open(endpoint: string, choice: OpenFilter): View {
     const { telemetry, asking, tasks } = this.#deps;
     const { servers, settled } = choice;
     const view = new View({
@@ -128,7 +128,7 @@ export class Catalog {
       settled,
       telemetry,
       tasks,
-      choice,
+      filter: choice,
     });
     this.#choices.set(endpoint, view);
     return view;

@@ -1,13 +1,13 @@
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { taskIdsInNote } from '../../protocol/tasks.ts';
-import type { Offer, Question } from '../ports/link.ts';
+import type { ClientProfile, ServerRequest } from '../ports/link.ts';
 
 /** A legacy client for as long as its session lasts. */
 export interface ClientSession {
   readonly id: string;
-  readonly offer: Offer;
+  readonly profile: ClientProfile;
   /** Asks the client on whatever stream it has. */
-  readonly ask: (question: Question) => void;
+  readonly ask: (serverRequest: ServerRequest) => void;
   /** Told of what a server of its own says that belongs to none of its requests. */
   hear(note: NotificationMessage): void;
 }
@@ -22,16 +22,16 @@ export function tell(session: ClientSession | undefined, note: NotificationMessa
 /** The one client of a process that has only one: its servers are opened in its name. */
 export class SoleClient {
   /** Known when the client has said its first word; undefined: it can do nothing for servers. */
-  readonly offer: Promise<Offer | undefined>;
+  readonly profile: Promise<ClientProfile | undefined>;
   /** Of a legacy client. */
   session: ClientSession | undefined;
   /** Whether the client is shown anything of this server; who is not shown says nothing to it and asks it nothing. */
   shows: (server: string) => boolean = () => true;
-  readonly #introduced: (offer: Offer | undefined) => void;
+  readonly #introduced: (profile: ClientProfile | undefined) => void;
 
   constructor() {
-    const { promise, resolve } = Promise.withResolvers<Offer | undefined>();
-    this.offer = promise;
+    const { promise, resolve } = Promise.withResolvers<ClientProfile | undefined>();
+    this.profile = promise;
     this.#introduced = resolve;
   }
 
@@ -41,8 +41,8 @@ export class SoleClient {
   }
 
   /** What a client says first counts, as a link is opened once; its session is that of its last handshake. */
-  introduce(offer: Offer | undefined, session?: ClientSession): void {
+  introduce(profile: ClientProfile | undefined, session?: ClientSession): void {
     this.session = session ?? this.session;
-    this.#introduced(offer);
+    this.#introduced(profile);
   }
 }

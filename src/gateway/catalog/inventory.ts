@@ -8,7 +8,13 @@ import { ListFrame } from '../../protocol/list-frame.ts';
 import { ownRequest, type ResponseMessage } from '../../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { ListBudget, type ListCut, type ListLimits } from './list-budget.ts';
-import { ownAsk, type Definition, type Inventory, type Link, type ListKind } from '../ports/link.ts';
+import {
+  ownUpstreamRequest,
+  type Definition,
+  type Inventory,
+  type Link,
+  type ListKind,
+} from '../ports/link.ts';
 import { isUnchanged, readDefinition, type EntrySource } from './read-definition.ts';
 import { Turns } from './turns.ts';
 
@@ -75,8 +81,8 @@ export async function readList(
   const cursors = new Set<string | undefined>(['']);
   let cursor: string | undefined;
   do {
-    const answer = await link.ask(
-      ownAsk(ownRequest(method, cursor === undefined ? {} : { cursor }), reading.timeoutMs),
+    const answer = await link.send(
+      ownUpstreamRequest(ownRequest(method, cursor === undefined ? {} : { cursor }), reading.timeoutMs),
     );
     if (!answer.ok) return err({ code: 'LIST_UNANSWERED', method, cause: causeOfRefusal(answer.error) });
     const { message } = answer.value;

@@ -26,7 +26,7 @@ export interface Entry {
 }
 
 /** What a list shows of an entry; also of a tool of Assay's own, which has no server. */
-export type Shown = Omit<Entry, 'server'>;
+export type ListedEntry = Omit<Entry, 'server'>;
 
 /** Most entries on one page. Many clients ignore cursors, so a page is large. */
 export const PAGE_SIZE = 1_000;
@@ -40,7 +40,7 @@ export interface ListingContent {
   /** Tools that an operator keeps from clients. */
   readonly disabled?: readonly Entry[];
   /** Tools of Assay's own, which come before the others. */
-  readonly own?: readonly Shown[];
+  readonly own?: readonly ListedEntry[];
   /** Names that several wanted, and those that they got instead. */
   readonly contested?: ReadonlyMap<string, readonly string[]>;
   readonly reports?: readonly ListReport[];
@@ -52,11 +52,11 @@ export class Listing {
   /** Tools that an operator keeps from clients. */
   readonly disabled: readonly Entry[];
   readonly reports: readonly ListReport[];
-  readonly #own: readonly Shown[];
+  readonly #own: readonly ListedEntry[];
   readonly #kind: ListKind;
   readonly #byKey: ReadonlyMap<string, Entry>;
   readonly #contested: ReadonlyMap<string, readonly string[]>;
-  readonly #shown: Partial<Record<Era, readonly Shown[]>> = {};
+  readonly #shown: Partial<Record<Era, readonly ListedEntry[]>> = {};
   readonly #pages = new Map<string, Buffer>();
   /** Where the pages begin to which one leads that begins at the front. */
   readonly #starts = new Set<string>();
@@ -107,7 +107,7 @@ export class Listing {
     return this.#all.length === 0;
   }
 
-  get #all(): readonly Shown[] {
+  get #all(): readonly ListedEntry[] {
     return this.#own.length === 0 ? this.entries : [...this.#own, ...this.entries];
   }
 
@@ -128,13 +128,13 @@ export class Listing {
     return ok(made);
   }
 
-  #startAfter(shown: readonly Shown[], cursor: string): number | undefined {
+  #startAfter(shown: readonly ListedEntry[], cursor: string): number | undefined {
     const last = this.#byKey.get(Buffer.from(cursor, 'base64url').toString());
     const index = last === undefined ? -1 : shown.indexOf(last);
     return index < 0 ? undefined : index + 1;
   }
 
-  #makePage(shown: readonly Shown[], start: number, era: Era): Buffer {
+  #makePage(shown: readonly ListedEntry[], start: number, era: Era): Buffer {
     const entries = shown.slice(start, pageEnd(shown, start));
     const last = entries.at(-1);
     const hasMore = last !== undefined && start + entries.length < shown.length;
@@ -153,7 +153,7 @@ export class Listing {
   }
 }
 
-function pageEnd(shown: readonly Shown[], start: number): number {
+function pageEnd(shown: readonly ListedEntry[], start: number): number {
   const most = Math.min(start + PAGE_SIZE, shown.length);
   let bytes = 0;
   for (let at = start; at < most; at += 1) {
@@ -163,7 +163,7 @@ function pageEnd(shown: readonly Shown[], start: number): number {
   return most;
 }
 
-export interface Source {
+export interface ListingSource {
   readonly kind: ListKind;
   readonly servers: readonly Server[];
   /** Whether tools and prompts get public names; otherwise they keep their server's own. */
@@ -171,7 +171,7 @@ export interface Source {
 }
 
 /** One list of all these servers. */
-export function listingOf({ kind, servers, isAggregated }: Source): Listing {
+export function listingOf({ kind, servers, isAggregated }: ListingSource): Listing {
   const named = LISTS[kind].key === 'name';
   const sources = servers.flatMap((server) =>
     server.inventory[kind].flatMap((definition) =>
@@ -223,7 +223,7 @@ const NOTHING_CONTESTED: ReadonlyMap<string, readonly string[]> = new Map();
 
 const COMMA: Buffer = Buffer.from(',');
 
-function shownDefinition(entry: Shown, era: Era): Buffer {
+function shownDefinition(entry: ListedEntry, era: Era): Buffer {
   const fitness = entry.definition.fitness[era];
   return changedDefinition(entry.definition.bytes, {
     name: entry.key === entry.name ? undefined : entry.key,

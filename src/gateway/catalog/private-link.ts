@@ -2,25 +2,29 @@ import type { Cause } from '../../core/cause.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { type Asker, Askers, refuseQuestion } from './askers.ts';
+import {
+  type ServerRequestHandler,
+  ServerRequestRouter,
+  refuseServerRequest,
+} from './server-request-router.ts';
 import { tell, type ClientSession } from './client-session.ts';
 import type { LinkChoice } from './link-choice.ts';
-import { LogWishes } from './log-wishes.ts';
-import type { Ask, Connect, Link, LinkEvents, Log, Reply } from '../ports/link.ts';
+import { UpstreamLogLevel } from './upstream-log-level.ts';
+import type { UpstreamRequest, Connect, Link, LinkEvents, Log, Reply } from '../ports/link.ts';
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
-import { startFailure } from './why-not-wait.ts';
+import { startFailure } from './wait-refusal.ts';
 
 /** Time in ms that a server has from its start to the end of its handshake. */
 export const START_LIMIT_MS = 60_000;
 
 /** Who wants a link. */
-export interface Wish {
+export interface PrivateLinkRequest {
   readonly choice: Exclude<LinkChoice, { kind: 'shared' }>;
   /** Undefined in the modern era. */
   readonly session: ClientSession | undefined;
 }
 
-export interface PrivateLinkOptions extends Wish {
+export interface PrivateLinkOptions extends PrivateLinkRequest {
   readonly connect: Connect;
   readonly log: Log;
   readonly spec: ServerSpec;
@@ -35,16 +39,16 @@ export class PrivateLink {
   link: Link | undefined;
   lastUsedMs: number = performance.now();
   readonly #options: PrivateLinkOptions;
-  readonly #askers: Askers;
+  readonly #router: ServerRequestRouter;
   readonly #closing = new AbortController();
   #users = 0;
-  readonly #logs: LogWishes;
+  readonly #logs: UpstreamLogLevel;
   #ending: Cause | undefined;
 
   constructor(options: PrivateLinkOptions) {
     this.#options = options;
-    this.#logs = new LogWishes(options.session === undefined);
-    this.#askers = new Askers(() => options.session);
+    this.#logs = new UpstreamLogLevel(options.session === undefined);
+    this.#router = new ServerRequestRouter(() => options.session);
     this.opened = this.#open();
   }
 
@@ -58,22 +62,22 @@ export class PrivateLink {
   }
 
   get subject(): string {
-    return this.#options.choice.offer.subject;
+    return this.#options.choice.profile.subject;
   }
 
   get hasSession(): boolean {
     return this.#options.session !== undefined;
   }
 
-  async ask(ask: Ask): Promise<Result<Reply, Refusal>> {
+  async ask(ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { link } = this;
     if (link === undefined) throw new Error('asked before it stood');
-    return link.ask(ask);
+    return link.send(ask);
   }
 
   /** The client wants log messages from this level on. Resolves when the server has heard of it. */
-  wantLogs(level: string): Promise<void> {
-    return this.#logs.want(level, this.link);
+  requestLogLevel(level: string): Promise<void> {
+    return this.#logs.request(level, this.link);
   }
 
   hold(): void {
@@ -87,12 +91,12 @@ export class PrivateLink {
   }
 
   /** A call of this client begins; where its link does not tie questions to it, they may come this way. */
-  begin(asker: Asker): number | undefined {
-    return this.link?.tiesQuestions === true ? undefined : this.#askers.add(asker);
+  begin(handler: ServerRequestHandler): number | undefined {
+    return this.link?.correlatesServerRequests === true ? undefined : this.#router.add(handler);
   }
 
   over(begun: number | undefined): void {
-    this.#askers.delete(begun);
+    this.#router.delete(begun);
   }
 
   async close(cause: Cause): Promise<void> {
@@ -111,11 +115,11 @@ export class PrivateLink {
       missed: () => this.subscriptions.missed(),
       drained: () => undefined,
       ended: (cause) => void this.close(cause),
-      asked: (question) => this.#asked(question),
-      said: (note) => tell(session, note),
+      requested: (serverRequest) => this.#asked(serverRequest),
+      notified: (note) => tell(session, note),
     };
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
-    const opened = await connect(spec, { events, signal, offer: choice.offer }).catch((error: unknown) =>
+    const opened = await connect(spec, { events, signal, client: choice.profile }).catch((error: unknown) =>
       err(startFailure(spec.name, error, log)),
     );
     if (!opened.ok) {
@@ -125,15 +129,15 @@ export class PrivateLink {
     this.link = opened.value;
     if (this.#ending !== undefined) return this.#ending;
     void this.subscriptions.stood(opened.value, spec.timeoutMs);
-    log.debug('a client has a link of its own', { server: spec.name, subject: choice.offer.subject });
+    log.debug('a client has a link of its own', { server: spec.name, subject: choice.profile.subject });
     return undefined;
   }
 
-  #asked(question: Parameters<Asker>[0]): void {
+  #asked(serverRequest: Parameters<ServerRequestHandler>[0]): void {
     const { session } = this.#options;
-    if (this.link?.tiesQuestions !== true) this.#askers.asked(question);
-    else if (session === undefined) refuseQuestion(question);
-    else session.ask(question);
+    if (this.link?.correlatesServerRequests !== true) this.#router.handle(serverRequest);
+    else if (session === undefined) refuseServerRequest(serverRequest);
+    else session.ask(serverRequest);
   }
 
   #end(cause: Cause): void {

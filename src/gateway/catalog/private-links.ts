@@ -5,8 +5,8 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { LinkChoice } from './link-choice.ts';
-import type { Ask, Connect, Link, Log } from '../ports/link.ts';
-import { PrivateLink, START_LIMIT_MS, type Wish } from './private-link.ts';
+import type { UpstreamRequest, Connect, Link, Log } from '../ports/link.ts';
+import { PrivateLink, START_LIMIT_MS, type PrivateLinkRequest } from './private-link.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
 
 export interface PrivateLinksDeps {
@@ -20,17 +20,17 @@ export interface PrivateLinksDeps {
 }
 
 /** How long a call waits for its link. */
-export type Patience = Pick<Ask, 'timeoutMs' | 'cancellation'>;
+export type Patience = Pick<UpstreamRequest, 'timeoutMs' | 'cancellation'>;
 
 /** A wish that lasts beyond one request. */
-interface LastingWish extends Wish {
+interface LastingLinkRequest extends PrivateLinkRequest {
   readonly choice: Extract<LinkChoice, { kind: 'own' }>;
 }
 
 /** What a client wants to hear of outlasts the links on which it is told. */
 interface Kept {
   readonly subscriptions: ResourceSubscriptions;
-  readonly wish: LastingWish;
+  readonly wish: LastingLinkRequest;
 }
 
 /** Wait in ms before a link that has broken is opened again for who is told of resources; it doubles up to the longest. */
@@ -58,7 +58,7 @@ export class PrivateLinks {
    * The link of a wish, opened where there is none. Who gets it calls `release`, once. SERVER_UNREACHED, SERVER_BUSY,
    * AUTHORIZATION_NEEDED; SERVER_UNAVAILABLE where it does not stand in time, CANCELLED.
    */
-  async take(wish: Wish, patience: Patience, vain = 0): Promise<Result<PrivateLink, Refusal>> {
+  async take(wish: PrivateLinkRequest, patience: Patience, vain = 0): Promise<Result<PrivateLink, Refusal>> {
     const { choice } = wish;
     const known = choice.kind === 'own' ? this.#byKey.get(choice.key) : undefined;
     const link = known ?? this.#make(wish, vain);
@@ -83,8 +83,8 @@ export class PrivateLinks {
   }
 
   /** Undefined where the client has no link: it is told with its first call. */
-  wantLogs(key: string, level: string): Promise<void> | undefined {
-    return this.#byKey.get(key)?.wantLogs(level);
+  requestLogLevel(key: string, level: string): Promise<void> | undefined {
+    return this.#byKey.get(key)?.requestLogLevel(level);
   }
 
   /** The client is gone, and with it what was opened for it. */
@@ -107,7 +107,7 @@ export class PrivateLinks {
     }
   }
 
-  #make(wish: Wish, vain: number): PrivateLink | undefined {
+  #make(wish: PrivateLinkRequest, vain: number): PrivateLink | undefined {
     if (this.#stopped !== undefined || (this.#all.size >= this.#most() && !this.#makeRoomFor(wish)))
       return undefined;
     const { spec, connect, log } = this.#deps;
@@ -126,7 +126,7 @@ export class PrivateLinks {
     return link;
   }
 
-  #subscriptionsFor(wish: LastingWish | undefined): ResourceSubscriptions {
+  #subscriptionsFor(wish: LastingLinkRequest | undefined): ResourceSubscriptions {
     const { spec, log } = this.#deps;
     if (wish === undefined) return new ResourceSubscriptions(spec().name, log);
     const { key } = wish.choice;
@@ -136,7 +136,7 @@ export class PrivateLinks {
   }
 
   /** A link is over. A client that is told of resources, and only listens, would never ask for it again. */
-  #lost(wish: LastingWish, vain: number): void {
+  #lost(wish: LastingLinkRequest, vain: number): void {
     const { key } = wish.choice;
     this.#byKey.delete(key);
     if (this.#stopped === undefined && this.#kept.get(key)?.subscriptions.isEmpty === false)
@@ -144,13 +144,13 @@ export class PrivateLinks {
     else this.#kept.delete(key);
   }
 
-  #reopenLater(wish: LastingWish, vain: number): void {
+  #reopenLater(wish: LastingLinkRequest, vain: number): void {
     const waitMs = Math.min(REOPEN_MS * 2 ** Math.min(vain, 6), LONGEST_REOPEN_MS);
     setTimeout(() => void this.#reopen(wish, vain), waitMs).unref();
   }
 
   /** Unless its client disconnected meanwhile, or wants to hear of nothing any more. */
-  async #reopen(wish: LastingWish, vain: number): Promise<void> {
+  async #reopen(wish: LastingLinkRequest, vain: number): Promise<void> {
     const { key } = wish.choice;
     const wanted = this.#kept.get(key);
     if (wanted === undefined || this.#byKey.has(key) || this.#stopped !== undefined) return;
@@ -171,8 +171,8 @@ export class PrivateLinks {
   }
 
   /** Of the subject that has most the one ends that was idle longest; false where all of it are in use. */
-  #makeRoomFor({ choice }: Wish): boolean {
-    const { subject, mayBeInUse } = whoMakesRoom(countBySubject(this.#all), choice.offer.subject);
+  #makeRoomFor({ choice }: PrivateLinkRequest): boolean {
+    const { subject, mayBeInUse } = whoMakesRoom(countBySubject(this.#all), choice.profile.subject);
     const theirs = [...this.#all].filter((link) => link.subject === subject);
     const idle = theirs.filter(({ isIdle }) => isIdle);
     const oldest = (idle.length > 0 || !mayBeInUse ? idle : theirs).reduce<PrivateLink | undefined>(
@@ -203,7 +203,7 @@ export class PrivateLinks {
   }
 }
 
-function isLasting(wish: Wish): wish is LastingWish {
+function isLasting(wish: PrivateLinkRequest): wish is LastingLinkRequest {
   return wish.choice.kind === 'own';
 }
 

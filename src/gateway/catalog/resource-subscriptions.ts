@@ -1,6 +1,6 @@
 import type { Refusal } from '../../core/refusal.ts';
 import { ownRequest, type NotificationMessage } from '../../protocol/message.ts';
-import { ownAsk, type Link, type Log, type SubscriptionAnswer } from '../ports/link.ts';
+import { ownUpstreamRequest, type Link, type Log, type SubscriptionAnswer } from '../ports/link.ts';
 
 /**
  * Told that a resource has changed, under the URI by which it was asked for. Without a notification of the server nobody
@@ -128,7 +128,7 @@ export class ResourceSubscriptions {
 
   async #subscribe(link: Link, uri: string): Promise<SubscriptionAnswer> {
     if (link.resources !== undefined) return link.resources.add(uri);
-    await link.hears; // what it tells of before that, it tells nobody
+    await link.listening; // what it tells of before that, it tells nobody
     return this.#ask(link, 'resources/subscribe', uri);
   }
 
@@ -139,7 +139,7 @@ export class ResourceSubscriptions {
   }
 
   async #ask(link: Link, method: string, uri: string): Promise<SubscriptionAnswer> {
-    const reply = await link.ask(ownAsk(ownRequest(method, { uri }), this.#timeoutMs));
+    const reply = await link.send(ownUpstreamRequest(ownRequest(method, { uri }), this.#timeoutMs));
     if (!reply.ok) return { kind: 'failed', refusal: reply.error };
     return reply.value.message.isError ? { kind: 'refused', reply: reply.value } : HONOURED;
   }

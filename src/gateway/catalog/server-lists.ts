@@ -113,7 +113,7 @@ export class ServerLists {
    */
   async readFirst(link: Link): Promise<void> {
     this.#link = link;
-    const { hears } = link;
+    const { listening: hears } = link;
     if (hears !== undefined && toldOf(link).length > 0) {
       const heard = hears.then(() => true);
       const isHeard = await Promise.race([heard, sleep(HEARD_WITHIN_MS, false, { ref: false })]);

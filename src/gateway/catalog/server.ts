@@ -14,19 +14,19 @@ import {
   type LifeEvent,
 } from '../../core/supervision.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { Askers } from './askers.ts';
-import { LogWishes } from './log-wishes.ts';
-import { News } from './news.ts';
+import { ServerRequestRouter } from './server-request-router.ts';
+import { UpstreamLogLevel } from './upstream-log-level.ts';
+import { ChangeSignal } from './change-signal.ts';
 import { DECLARED_ALONE, type ToolClaims } from './tool-claims.ts';
 import type { Capabilities, Inventory, Link, LinkEvents, ListKind } from '../ports/link.ts';
 import { PrivateLinks } from './private-links.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import { ServerLists, type ReadNews } from './server-lists.ts';
-import { otherEnd } from './shared-link.ts';
+import { sharedLinkClient } from './shared-link-client.ts';
 import { RequestQueue } from './request-queue.ts';
 import { ServerInstructions } from './server-instructions.ts';
-import { startFailure, stopRefusal, whyNotWait } from './why-not-wait.ts';
+import { startFailure, stopRefusal, waitRefusal } from './wait-refusal.ts';
 
 /** Time in ms that a server has from its start to the end of its handshake. */
 const START_LIMIT_MS = 60_000;
@@ -42,7 +42,7 @@ export class Server {
   readonly claims: ToolClaims;
   readonly privateLinks: PrivateLinks;
   /** The calls of the only client, if there is but one. */
-  readonly sole: Askers | undefined;
+  readonly sole: ServerRequestRouter | undefined;
   readonly subscriptions: ResourceSubscriptions;
   readonly instructions: ServerInstructions;
   /** How often it was started anew. */
@@ -54,10 +54,10 @@ export class Server {
   #opened: Link | undefined;
   #capabilities: Capabilities | undefined;
   #era: Era | undefined;
-  readonly #logs = new LogWishes(true);
+  readonly #logs = new UpstreamLogLevel(true);
   readonly #deps: ServerDeps;
   readonly #stopping = new AbortController();
-  readonly #news = new News();
+  readonly #news = new ChangeSignal();
   #running: Promise<void> | undefined;
   #endLife: (cause: Cause) => void = () => undefined;
   #wake: () => void = () => undefined;
@@ -87,10 +87,10 @@ export class Server {
     this.instructions = new ServerInstructions(deps, known?.instructions);
     this.#capabilities = known?.capabilities;
     this.#era = known?.era;
-    const untaken = (): number => this.link?.untakenBytes ?? 0;
+    const untaken = (): number => this.link?.unreadBytes ?? 0;
     this.queue = new RequestQueue({ server: spec.name, limits: deps.limits, untaken });
     this.privateLinks = new PrivateLinks({ ...deps, spec: () => this.#spec });
-    this.sole = deps.sole && new Askers(() => deps.sole?.sessionFor(this.spec.name));
+    this.sole = deps.sole && new ServerRequestRouter(() => deps.sole?.sessionFor(this.spec.name));
   }
 
   get spec(): ServerSpec {
@@ -162,7 +162,7 @@ export class Server {
       const link = this.#link;
       if (link !== undefined && link !== butNot) return ok(link);
       const waiting = { isLate: giveUp.aborted, nowMs: performance.now() };
-      const refusal = whyNotWait(this.spec.name, this.#life, waiting);
+      const refusal = waitRefusal(this.spec.name, this.#life, waiting);
       if (refusal !== undefined) return err(refusal);
       this.#wake();
       await this.#news.next(giveUp);
@@ -182,8 +182,8 @@ export class Server {
   }
 
   /** Somebody wants log messages from this level on, now and after each restart. Resolves when the server has heard of it. */
-  wantLogs(level: string): Promise<void> {
-    return this.#logs.want(level, this.#link);
+  requestLogLevel(level: string): Promise<void> {
+    return this.#logs.request(level, this.#link);
   }
 
   async #run(): Promise<void> {
@@ -229,7 +229,7 @@ export class Server {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = Promise.withResolvers<Cause>();
     this.#endLife = end.resolve;
-    const other = otherEnd(this.spec, this.#deps.sole, this.sole);
+    const other = sharedLinkClient(this.spec, this.#deps.sole, this.sole);
     const events: LinkEvents = {
       changed: (kind) => this.lists.changed(kind),
       updated: (uri, note) => this.subscriptions.updated(uri, note),
@@ -242,7 +242,7 @@ export class Server {
       ...other.events,
     };
     const opened = await this.#deps
-      .connect(this.spec, { events, signal: limit, offer: other.offer })
+      .connect(this.spec, { events, signal: limit, client: other.profile })
       .catch((error: unknown) => err(startFailure(this.spec.name, error, this.#deps.log)));
     if (!opened.ok) return opened.error;
     const link = opened.value;
@@ -281,7 +281,7 @@ export class Server {
   #listRead(link: Link, { list, isNews }: ReadNews): void {
     if (list === 'tools') this.#deps.onTools?.(this.#spec, this.inventory.tools, link);
     if (this.#link === link) this.#remember(link);
-    this.#news.tell();
+    this.#news.notify();
     if (isNews) this.#deps.onChange();
   }
 
@@ -294,7 +294,7 @@ export class Server {
       this.subscriptions.gone();
     }
     this.#deps.onChange();
-    this.#news.tell();
+    this.#news.notify();
     this.queue.advance();
   }
 }

@@ -2,10 +2,10 @@ import { countBySubject, whoMakesRoom } from '../../core/fair-share.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { InterruptibleCall } from './interruptible-call.ts';
+import type { SuspendableCall } from './suspendable-call.ts';
 
-interface Parked {
-  readonly call: InterruptibleCall;
+interface SuspendedCall {
+  readonly call: SuspendableCall;
   readonly subject: string;
   readonly timer: NodeJS.Timeout;
 }
@@ -27,7 +27,7 @@ export class SuspendedCalls {
   readonly #replica: string;
   readonly #limits: SuspendedCallLimits;
   /** In the order in which they came. */
-  readonly #parked = new Map<string, Parked>();
+  readonly #suspended = new Map<string, SuspendedCall>();
   #count = 0;
 
   constructor(replica: string, limits: SuspendedCallLimits) {
@@ -36,7 +36,7 @@ export class SuspendedCalls {
   }
 
   get size(): number {
-    return this.#parked.size;
+    return this.#suspended.size;
   }
 
   /** How long in ms a call is kept. */
@@ -45,41 +45,41 @@ export class SuspendedCalls {
   }
 
   /** Where all places are taken, the oldest call of the subject that has most makes room. Undefined where there is no place. */
-  park(call: InterruptibleCall, subject: string): SuspendedCallId | undefined {
+  add(call: SuspendableCall, subject: string): SuspendedCallId | undefined {
     const most = this.#limits['limits.parkedCalls'];
     if (most === 0) return undefined;
-    if (this.#parked.size >= most) this.#makeRoomFor(subject);
+    if (this.#suspended.size >= most) this.#makeRoomFor(subject);
     const id = String((this.#count += 1));
     const timer = setTimeout(() => this.#end(id, 'the client did not come again'), this.keepsMs).unref();
-    this.#parked.set(id, { call, subject, timer });
+    this.#suspended.set(id, { call, subject, timer });
     return { replica: this.#replica, id };
   }
 
   /** Takes a call out: each handle is good once. CALL_ELSEWHERE, CALL_EXPIRED. */
-  take({ replica, id }: SuspendedCallId): Result<InterruptibleCall, Refusal> {
+  take({ replica, id }: SuspendedCallId): Result<SuspendableCall, Refusal> {
     if (replica !== this.#replica) return err({ code: 'CALL_ELSEWHERE' });
-    const parked = this.#parked.get(id);
-    if (parked === undefined) return err({ code: 'CALL_EXPIRED' });
-    clearTimeout(parked.timer);
-    this.#parked.delete(id);
-    return ok(parked.call);
+    const suspended = this.#suspended.get(id);
+    if (suspended === undefined) return err({ code: 'CALL_EXPIRED' });
+    clearTimeout(suspended.timer);
+    this.#suspended.delete(id);
+    return ok(suspended.call);
   }
 
   stop(): void {
-    for (const id of [...this.#parked.keys()]) this.#end(id, 'Assay is shutting down');
+    for (const id of [...this.#suspended.keys()]) this.#end(id, 'Assay is shutting down');
   }
 
   #makeRoomFor(asking: string): void {
-    const maker = whoMakesRoom(countBySubject(this.#parked.values()), asking);
-    const oldest = [...this.#parked].find(([, { subject }]) => subject === maker.subject);
+    const maker = whoMakesRoom(countBySubject(this.#suspended.values()), asking);
+    const oldest = [...this.#suspended].find(([, { subject }]) => subject === maker.subject);
     if (oldest !== undefined) this.#end(oldest[0], 'too many calls wait for their clients');
   }
 
   #end(id: string, reason: string): void {
-    const parked = this.#parked.get(id);
-    if (parked === undefined) return;
-    clearTimeout(parked.timer);
-    this.#parked.delete(id);
-    parked.call.end(reason);
+    const suspended = this.#suspended.get(id);
+    if (suspended === undefined) return;
+    clearTimeout(suspended.timer);
+    this.#suspended.delete(id);
+    suspended.call.end(reason);
   }
 }

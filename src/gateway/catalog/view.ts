@@ -7,14 +7,14 @@ import type { Asking } from './asking.ts';
 import type { ClientSession } from './client-session.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { listingOf, type Entry, type Listing } from './listing.ts';
-import type { OwnTool } from './own-tool.ts';
+import type { ConfigurationTool } from './configuration-tool.ts';
 import type { ListKind } from '../ports/link.ts';
 import type { TaskAccess } from '../ports/task-ids.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Server } from './server.ts';
 import { joinedInstructionsOf } from './server-instructions.ts';
 import { templateFits } from './uri-template.ts';
-import { causeOf } from './why-not-wait.ts';
+import { causeOf } from './wait-refusal.ts';
 
 export interface ViewOptions {
   /** Under which it is reached, and by which a state that a client keeps knows it again. */
@@ -29,16 +29,16 @@ export interface ViewOptions {
   /** Undefined: no tasks are offered. */
   readonly tasks?: TaskAccess | undefined;
   /** Undefined: all that the servers have is shown. */
-  readonly choice?: Choice | undefined;
+  readonly filter?: ViewFilter | undefined;
 }
 
 /** Chooses of all that there is what a view shows. */
-export interface Choice {
+export interface ViewFilter {
   /** All servers that it may ever choose of: what they can do is promised to clients. */
-  readonly mayChoose: () => readonly Server[];
+  readonly candidates: () => readonly Server[];
   readonly listing: (kind: ListKind) => Listing;
   /** A tool of Assay's own, whether it is listed at the moment or not. */
-  readonly own?: (name: string) => OwnTool | undefined;
+  readonly configurationTool?: (name: string) => ConfigurationTool | undefined;
   /** Why a tool that is not in the list cannot be called; undefined: there is none. */
   readonly absence: (name: string) => Refusal | undefined;
   /** What a request has to wait for, although a list need not: a boundary is not judged from memory. */
@@ -55,7 +55,7 @@ export class View {
   readonly tasks: TaskAccess | undefined;
   readonly #servers: () => readonly Server[];
   readonly #settled: (kind: ListKind) => Promise<void>;
-  readonly #choice: Choice | undefined;
+  readonly #choice: ViewFilter | undefined;
   #listings: Partial<Record<ListKind, Listing>> = {};
   #announced: Partial<Record<ListKind, Listing>> = {};
   readonly #listeners = new Set<(kinds: readonly ListKind[]) => void>();
@@ -68,7 +68,7 @@ export class View {
     this.#settled = options.settled;
     this.telemetry = options.telemetry;
     this.tasks = options.tasks;
-    this.#choice = options.choice;
+    this.#choice = options.filter;
   }
 
   get servers(): readonly Server[] {
@@ -77,7 +77,7 @@ export class View {
 
   /** Those whose capabilities the view has, whether it shows anything of them at the moment or not. */
   get capable(): readonly Server[] {
-    return this.#choice?.mayChoose() ?? this.servers;
+    return this.#choice?.candidates() ?? this.servers;
   }
 
   listing(kind: ListKind): Listing {
@@ -87,12 +87,12 @@ export class View {
   }
 
   /** Whether there are tools of Assay's own. */
-  get hasOwn(): boolean {
-    return this.#choice?.own !== undefined;
+  get hasConfigurationTools(): boolean {
+    return this.#choice?.configurationTool !== undefined;
   }
 
-  own(name: string): OwnTool | undefined {
-    return this.#choice?.own?.(name);
+  configurationTool(name: string): ConfigurationTool | undefined {
+    return this.#choice?.configurationTool?.(name);
   }
 
   /** JSON text of one page of a list. The first lists wait until the servers had their chance to start. */
@@ -188,16 +188,16 @@ export class View {
   }
 
   /** A client wants log messages of this level: its servers are asked for them, unless they send more already. */
-  async wantLogs(level: string, client?: ClientSession): Promise<void> {
+  async requestLogLevel(level: string, client?: ClientSession): Promise<void> {
     const own = (server: Server): Promise<void> | undefined =>
-      client && server.privateLinks.wantLogs(client.id, level);
-    await Promise.all(this.capable.map((server) => own(server) ?? server.wantLogs(level)));
+      client && server.privateLinks.requestLogLevel(client.id, level);
+    await Promise.all(this.capable.map((server) => own(server) ?? server.requestLogLevel(level)));
   }
 
   /** A client says something to all servers that have a link in its name. */
   say(client: ClientSession, note: Buffer): void {
     for (const { privateLinks, sole, link } of this.capable)
-      (sole === undefined ? privateLinks.find(client.id) : link)?.say(note);
+      (sole === undefined ? privateLinks.find(client.id) : link)?.notify(note);
   }
 
   /** A client is gone, and with it what its servers opened for it. */

@@ -13,7 +13,7 @@ import type { TaskChange } from '../../protocol/tasks.ts';
 import type { TraceContext } from '../../protocol/trace-context.ts';
 
 /** One request for a server, as a client sent it; the link makes of it what its server understands. */
-export interface Ask {
+export interface UpstreamRequest {
   readonly message: RequestMessage;
   /** The era whose form the message has. */
   readonly era: Era;
@@ -39,20 +39,20 @@ export interface Ask {
   /** Progress (with the client's own token in it) and log messages that belong to this request. */
   readonly onNotification: ((note: NotificationMessage, bytes: Buffer) => void) | undefined;
   /** The server asks for something on the stream of this request. Undefined: it is told that nobody can answer. */
-  readonly onQuestion: ((question: Question) => void) | undefined;
+  readonly onServerRequest: ((serverRequest: ServerRequest) => void) | undefined;
 }
 
 /** The `result` or the `error` member of a response, as JSON text. */
-export interface QuestionAnswer {
+export interface ServerRequestAnswer {
   readonly kind: 'result' | 'error';
   readonly text: string;
 }
 
 /** A request that a server makes of its client. The first answer counts. */
-export interface Question {
+export interface ServerRequest {
   /** As the server wrote it. */
   readonly message: RequestMessage;
-  answer(answer: QuestionAnswer): void;
+  answer(answer: ServerRequestAnswer): void;
   /** The client tells how far it is; the token in the notification is none of the server's. */
   progress(note: NotificationMessage): void;
   /** Told, once, when the server wants no answer any more, or is gone. Who listened before hears nothing. */
@@ -60,7 +60,7 @@ export interface Question {
 }
 
 /** The client in whose name a link is opened. */
-export interface Offer {
+export interface ClientProfile {
   /** JSON text of what it can do for servers. */
   readonly capabilities: string;
   /** JSON text of its name and version; undefined: Assay's own. */
@@ -69,7 +69,11 @@ export interface Offer {
 }
 
 /** A request of Assay's own, whose answer is read. `timeoutMs` may be Infinity. */
-export function ownAsk(message: RequestMessage, timeoutMs: number, cancellation?: Cancellation): Ask {
+export function ownUpstreamRequest(
+  message: RequestMessage,
+  timeoutMs: number,
+  cancellation?: Cancellation,
+): UpstreamRequest {
   return {
     message,
     era: 'legacy',
@@ -80,7 +84,7 @@ export function ownAsk(message: RequestMessage, timeoutMs: number, cancellation?
     timeoutMs,
     cancellation,
     onNotification: undefined,
-    onQuestion: undefined,
+    onServerRequest: undefined,
   };
 }
 
@@ -115,22 +119,22 @@ export interface Link {
   /** Whether headers repeat parts of a request, so that a tool is of no use whose headers cannot be made. */
   readonly hasHeaders?: boolean;
   /** Bytes that were sent and that its server has not taken; 0 as long as it takes what comes. */
-  readonly untakenBytes: number;
+  readonly unreadBytes: number;
   /** Whether a question of the server comes on the stream of the request that it belongs to. */
-  readonly tiesQuestions: boolean;
+  readonly correlatesServerRequests: boolean;
   /** Whether whoever calls may be asked in the course of the call, though all share the link. */
   readonly asksCallers?: boolean;
   /** Resolves when what the server says unasked is heard, or will not be. Undefined: it is heard from the start. */
-  readonly hears?: Promise<unknown> | undefined;
+  readonly listening?: Promise<unknown> | undefined;
   /** Where it takes the place of `resources/subscribe`. */
   readonly resources?: ResourceStream | undefined;
-  ask(ask: Ask): Promise<Result<Reply, Refusal>>;
+  send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>>;
   /** What its source has that no tool could be made of, and why. */
   readonly skipped?: readonly Skipped[];
   /** Another entry is in force, and the way is the same: what differs is followed without a new connection. */
   adopt?(spec: ServerSpec): void;
   /** Sends a notification of the client's. */
-  say(note: Buffer): void;
+  notify(note: Buffer): void;
   /** Ends the conversation in good order, and its process with all that it started. Requests under way are told the cause. */
   close(cause: Cause): Promise<void>;
 }
@@ -158,9 +162,9 @@ export interface LinkEvents {
   /** The server has taken what it had left; perhaps not all of it. */
   drained(): void;
   /** The server asks something that it ties to no request. Without a listener it is told that nobody can answer. */
-  asked?: ((question: Question) => void) | undefined;
+  requested?: ((serverRequest: ServerRequest) => void) | undefined;
   /** The server says something else that it ties to no request. Whoever takes it says true; else it goes to our log. */
-  said?: ((note: NotificationMessage) => boolean) | undefined;
+  notified?: ((note: NotificationMessage) => boolean) | undefined;
   /** The conversation is over; said once, with its first cause. */
   ended(cause: Cause): void;
 }
@@ -171,7 +175,7 @@ export interface Opening {
   /** Aborted when it takes too long. */
   readonly signal: AbortSignal;
   /** Undefined: in the name of Assay, which can do nothing for servers. A legacy handshake waits until it is known. */
-  readonly offer: Offer | Promise<Offer | undefined> | undefined;
+  readonly client: ClientProfile | Promise<ClientProfile | undefined> | undefined;
 }
 
 /** Opens a link: finds the server's era, shakes hands. */

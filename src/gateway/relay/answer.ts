@@ -52,8 +52,8 @@ async function list({ view, message, era }: Exchange, kind: ListKind): Promise<A
 
 async function callTool(exchange: Exchange): Promise<Answer> {
   const { view, message } = exchange;
-  const name = view.hasOwn ? textOf(message.bytes, nameOf(message)) : undefined;
-  const own = name === undefined ? undefined : view.own(name);
+  const name = view.hasConfigurationTools ? textOf(message.bytes, nameOf(message)) : undefined;
+  const own = name === undefined ? undefined : view.configurationTool(name);
   return own === undefined
     ? named(exchange, (key) => view.tool(key))
     : { kind: 'own', result: await own.call(exchange) };

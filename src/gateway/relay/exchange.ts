@@ -2,14 +2,14 @@ import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
-import type { Asker } from '../catalog/askers.ts';
+import type { ServerRequestHandler } from '../catalog/server-request-router.ts';
 import type { ClientSession } from '../catalog/client-session.ts';
 import type { HeaderParameters } from '../../protocol/header-parameters.ts';
 import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import type { TaskChange } from '../../protocol/tasks.ts';
 import type { TraceContext } from '../../protocol/trace-context.ts';
 import type { Reply } from '../ports/link.ts';
-import type { ResourceWishes } from './resource-wishes.ts';
+import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { View } from '../catalog/view.ts';
 
 /** One request on its way through the gateway, with what is known of who asks. */
@@ -26,11 +26,11 @@ export interface Exchange {
   /** The least severe level of log messages that the client wants; undefined: it did not say. */
   readonly logLevel?: string | undefined;
   /** Of whose updates a legacy client is told. */
-  readonly wishes?: ResourceWishes | undefined;
+  readonly wishes?: ClientSubscriptions | undefined;
   /** Of a legacy client. */
   readonly session?: ClientSession | undefined;
   /** Asks a legacy client something, on the stream of this request; undefined: it cannot be asked. */
-  readonly ask?: Asker | undefined;
+  readonly ask?: ServerRequestHandler | undefined;
   /** Cancelled when the client wants no answer any more. */
   readonly cancellation: Cancellation;
   /** The headers with which the request came, where they must repeat what it says. */

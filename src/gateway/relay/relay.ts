@@ -2,16 +2,16 @@ import { UNSAID_LEVEL } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { ownRequest } from '../../protocol/message.ts';
-import { inputRequiredText, requestStateOf, retryOf } from '../../protocol/questions.ts';
+import { inputRequiredText, requestStateOf, retryOf } from '../../protocol/server-requests.ts';
 import { memberOf } from '../../protocol/spans.ts';
 import { asksForInput } from '../../protocol/translate.ts';
 import type { Answer, Exchange } from './exchange.ts';
-import { type Askers, refuseQuestion } from '../catalog/askers.ts';
-import { fulfil } from './fulfil.ts';
-import { InterruptibleCall } from '../catalog/interruptible-call.ts';
+import { type ServerRequestRouter, refuseServerRequest } from '../catalog/server-request-router.ts';
+import { resolveInputRequests } from './input-requests.ts';
+import { SuspendableCall } from '../catalog/suspendable-call.ts';
 import { linkChoice, type LinkChoice } from '../catalog/link-choice.ts';
-import { ownAsk, type Ask, type Link, type Reply } from '../ports/link.ts';
-import type { Wish } from '../catalog/private-link.ts';
+import { ownUpstreamRequest, type UpstreamRequest, type Link, type Reply } from '../ports/link.ts';
+import type { PrivateLinkRequest } from '../catalog/private-link.ts';
 import { openState, sealState } from './request-state.ts';
 import type { Server } from '../catalog/server.ts';
 import { isOfOthersTask } from './task-relay.ts';
@@ -32,10 +32,10 @@ export async function relay(way: Way): Promise<Answer> {
   const brought = isRetry ? await takeUp(way) : NOTHING;
   if (!brought.ok) return refused(brought.error);
   if (brought.value.call !== undefined) return stepOn(way, brought.value.call);
-  const { queue: turnstile, spec } = server;
-  const refusal = turnstile.enter(exchange.subject)
+  const { queue: queue, spec } = server;
+  const refusal = queue.enter(exchange.subject)
     ? undefined
-    : await turnstile.wait({
+    : await queue.wait({
         subject: exchange.subject,
         bytes: exchange.message.bytes.length,
         timeoutMs: spec.timeoutMs,
@@ -50,22 +50,22 @@ export async function relay(way: Way): Promise<Answer> {
     if (exchange.era === 'legacy') return await relayLegacy(way, link.value);
     return await relayModern(way, link.value, brought.value.state);
   } finally {
-    turnstile.leave(exchange.subject);
+    queue.leave(exchange.subject);
   }
 }
 
 /** A legacy client is asked on its own streams, whatever the era of the server. */
 async function relayLegacy(way: Way, link: Link): Promise<Answer> {
   const { exchange, server } = way;
-  const ask = { ...askFor(way), onQuestion: exchange.ask, logLevel: unsaidLevel(exchange, link) };
+  const ask = { ...askFor(way), onServerRequest: exchange.ask, logLevel: unsaidLevel(exchange, link) };
   const place = { link, choice: linkChoice(exchange, server, link) };
   const reply = await send(way, ask, place);
   if (!reply.ok) return refused(reply.error);
   if (reply.value.era === 'legacy' || !asksForInput(reply.value.message))
     return { kind: 'relayed', reply: reply.value };
-  const retry = (message: Ask['message']): Promise<Result<Reply, Refusal>> =>
+  const retry = (message: UpstreamRequest['message']): Promise<Result<Reply, Refusal>> =>
     send(way, { ...ask, message }, place);
-  const fulfilled = await fulfil({ exchange, server: server.spec.name, retry }, reply.value);
+  const fulfilled = await resolveInputRequests({ exchange, server: server.spec.name, retry }, reply.value);
   return fulfilled.ok ? { kind: 'relayed', reply: fulfilled.value } : refused(fulfilled.error);
 }
 
@@ -80,12 +80,12 @@ async function relayModern(way: Way, link: Link, requestState: string | undefine
   const choice = linkChoice(exchange, server, link);
   const isAskable = link.asksCallers === true || choice.kind !== 'shared' || server.sole !== undefined;
   if (link.era === 'legacy' && isAskable) {
-    const call = new InterruptibleCall();
+    const call = new SuspendableCall();
     const ask = {
       ...askFor(way),
       cancellation: call.cancellation,
       onNotification: ownNotes(exchange, call),
-      onQuestion: call.asked,
+      onServerRequest: call.take,
     };
     call.start(send(way, ask, { link, choice }));
     // A call that waits for its client keeps nobody else from the server.
@@ -102,18 +102,18 @@ async function relayModern(way: Way, link: Link, requestState: string | undefine
 }
 
 /** Waits for a call's answer, or parks it where its server asks something first. */
-async function stepOn(way: Way, call: InterruptibleCall): Promise<Answer> {
+async function stepOn(way: Way, call: SuspendableCall): Promise<Answer> {
   const { exchange, server } = way;
-  const { suspended: parked } = exchange.view.asking;
+  const { suspended: suspended } = exchange.view.asking;
   for (;;) {
     const step = await call.step(exchange);
     if (step.kind === 'replied')
       return step.reply.ok ? { kind: 'relayed', reply: step.reply.value } : refused(step.reply.error);
-    const place = parked.park(call, exchange.subject);
+    const place = suspended.add(call, exchange.subject);
     if (place !== undefined) {
-      const { questions } = call;
+      const { serverRequests: serverRequests } = call;
       const state = await sealState(exchange, server.spec.name, { kind: 'parked', place });
-      return { kind: 'own', result: Buffer.from(inputRequiredText(questions, state)) };
+      return { kind: 'own', result: Buffer.from(inputRequiredText(serverRequests, state)) };
     }
     call.refuse({ code: 'CLIENT_SILENT', reason: 'no call may wait for its client (limits.parkedCalls)' });
   }
@@ -121,7 +121,7 @@ async function stepOn(way: Way, call: InterruptibleCall): Promise<Answer> {
 
 interface Brought {
   /** The call that goes on. */
-  readonly call?: InterruptibleCall;
+  readonly call?: SuspendableCall;
   /** What the server gave. */
   readonly state?: string;
 }
@@ -150,7 +150,7 @@ async function takeUp({ exchange, server }: Way): Promise<Result<Brought, Refusa
   return call.ok ? ok({ call: call.value }) : call;
 }
 
-function askFor({ exchange, server, name }: Way, requestState?: string): Ask {
+function askFor({ exchange, server, name }: Way, requestState?: string): UpstreamRequest {
   return {
     message: exchange.message,
     era: exchange.era,
@@ -158,18 +158,21 @@ function askFor({ exchange, server, name }: Way, requestState?: string): Ask {
     parameters: exchange.parameters,
     trace: exchange.trace ?? newTraceFor(exchange.message, exchange.view.telemetry),
     clientInfo: exchange.clientInfo,
-    capabilities: exchange.session?.offer.capabilities,
+    capabilities: exchange.session?.profile.capabilities,
     requestState,
     timeoutMs: server.spec.timeoutMs,
     cancellation: exchange.cancellation,
     task: exchange.task,
     onNotification: ownNotes(exchange, exchange),
-    onQuestion: undefined,
+    onServerRequest: undefined,
   };
 }
 
 /** What a server says on the way to an answer, but for what it says of tasks that are not those of the request. */
-function ownNotes(exchange: Exchange, to: Pick<Exchange, 'notify'>): NonNullable<Ask['onNotification']> {
+function ownNotes(
+  exchange: Exchange,
+  to: Pick<Exchange, 'notify'>,
+): NonNullable<UpstreamRequest['onNotification']> {
   return (note, bytes) => {
     if (!isOfOthersTask(exchange, note)) to.notify(note, bytes);
   };
@@ -184,12 +187,12 @@ interface Place {
 /** What did not reach its server had no effect, so it is sent again, once, when the server is back. */
 async function send(
   { exchange, server }: Way,
-  ask: Ask,
+  ask: UpstreamRequest,
   { link, choice }: Place,
 ): Promise<Result<Reply, Refusal>> {
   const { logLevel, session } = exchange;
   if (choice.kind === 'shared') {
-    if (logLevel !== undefined) await server.wantLogs(logLevel);
+    if (logLevel !== undefined) await server.requestLogLevel(logLevel);
     // For nearly all calls that is all there is to do.
     const first = await sendShared(server, link, ask);
     if (first.ok || first.error.code !== 'SERVER_UNREACHED') return first;
@@ -208,40 +211,48 @@ async function send(
   return next.ok ? sendOnce() : next;
 }
 
-async function answersPing(link: Link, { timeoutMs, cancellation }: Ask): Promise<boolean> {
-  const pong = await link.ask(ownAsk(ownRequest('ping'), timeoutMs, cancellation));
+async function answersPing(link: Link, { timeoutMs, cancellation }: UpstreamRequest): Promise<boolean> {
+  const pong = await link.send(ownUpstreamRequest(ownRequest('ping'), timeoutMs, cancellation));
   return pong.ok && cancellation?.isCancelled !== true;
 }
 
-function sendShared(server: Server, link: Link, ask: Ask): Promise<Result<Reply, Refusal>> {
+function sendShared(server: Server, link: Link, ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {
   const { sole } = server;
-  const { onQuestion } = ask;
-  return sole === undefined || onQuestion === undefined ? link.ask(ask) : sendAskable(sole, link, ask);
+  const { onServerRequest } = ask;
+  return sole === undefined || onServerRequest === undefined ? link.send(ask) : sendAskable(sole, link, ask);
 }
 
 /** The only client may be asked on the way of any of its calls. */
-async function sendAskable(sole: Askers, link: Link, ask: Ask): Promise<Result<Reply, Refusal>> {
-  const begun = sole.add(ask.onQuestion ?? refuseQuestion);
+async function sendAskable(
+  sole: ServerRequestRouter,
+  link: Link,
+  ask: UpstreamRequest,
+): Promise<Result<Reply, Refusal>> {
+  const begun = sole.add(ask.onServerRequest ?? refuseServerRequest);
   try {
-    return await link.ask(ask);
+    return await link.send(ask);
   } finally {
     sole.delete(begun);
   }
 }
 
 /** The link that a client wants for itself, and from which level on it wants to hear its server's log. */
-interface OwnWish extends Wish {
+interface OwnWish extends PrivateLinkRequest {
   readonly logLevel: string | undefined;
 }
 
-async function sendOnOwn(server: Server, ask: Ask, wish: OwnWish): Promise<Result<Reply, Refusal>> {
+async function sendOnOwn(
+  server: Server,
+  ask: UpstreamRequest,
+  wish: OwnWish,
+): Promise<Result<Reply, Refusal>> {
   // For a client that is gone nothing would ever end what is opened now.
   if (ask.cancellation?.isCancelled === true) return err({ code: 'CANCELLED' });
   const taken = await server.privateLinks.take(wish, ask);
   if (!taken.ok) return taken;
   const own = taken.value;
-  if (wish.logLevel !== undefined) await own.wantLogs(wish.logLevel);
-  const begun = own.begin(ask.onQuestion ?? refuseQuestion);
+  if (wish.logLevel !== undefined) await own.requestLogLevel(wish.logLevel);
+  const begun = own.begin(ask.onServerRequest ?? refuseServerRequest);
   try {
     return await own.ask(ask);
   } finally {

@@ -16,11 +16,11 @@ const SERVER_STATE_MS = 24 * 60 * 60 * 1_000;
 
 /** Seals a state to one request of one subject to one server (DESIGN.md, D2). */
 export function sealState(exchange: Exchange, server: string, state: RequestState): Promise<string> {
-  const { sealer, suspended: parked, nowMs } = exchange.view.asking;
+  const { sealer, suspended: suspended, nowMs } = exchange.view.asking;
   const text = JSON.stringify(
     state.kind === 'server' ? ['server', state.state] : ['parked', state.place.replica, state.place.id],
   );
-  const lifeMs = state.kind === 'server' ? SERVER_STATE_MS : parked.keepsMs;
+  const lifeMs = state.kind === 'server' ? SERVER_STATE_MS : suspended.keepsMs;
   return sealer.seal(text, { about: aboutOf(exchange, server), expiresMs: nowMs() + lifeMs });
 }
 

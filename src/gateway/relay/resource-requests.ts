@@ -3,14 +3,14 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import type { Reply } from '../ports/link.ts';
-import type { ResourceWishes } from './resource-wishes.ts';
+import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { View } from '../catalog/view.ts';
 
 interface Asked {
   readonly view: View;
   readonly message: RequestMessage;
   /** Undefined: whoever asks cannot be told of anything. */
-  readonly wishes?: ResourceWishes | undefined;
+  readonly wishes?: ClientSubscriptions | undefined;
   readonly cancellation: Cancellation;
 }
 
@@ -42,7 +42,7 @@ export function unsubscribe(asked: Asked): Promise<Answered> {
 
 async function withUri(
   { message, view, wishes }: Asked,
-  step: (uri: string, wishes: ResourceWishes) => Promise<Answered>,
+  step: (uri: string, wishes: ClientSubscriptions) => Promise<Answered>,
 ): Promise<Answered> {
   const { method, bytes, params } = message;
   if (wishes === undefined || !view.has('resources', 'subscribe'))

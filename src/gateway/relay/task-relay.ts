@@ -72,7 +72,7 @@ export async function relayOwn(
   server: Server,
   { relay, own, wrap }: OwnTasks,
 ): Promise<Answer> {
-  const notes = new TaskNotes({
+  const notes = new TaskNotifications({
     pass: (note, bytes) => exchange.notify(note, bytes),
     wrap,
     isAlone: exchange.view.tasks?.isAlone === true || hasOwnLink(exchange, server),
@@ -146,7 +146,7 @@ const MOST_HELD = 100;
  * connection (2025-11-25, basic/utilities/tasks#input-required-status), which clients may share: so only what is about a
  * task of this request goes on, and what comes before the task has its id waits for it.
  */
-export class TaskNotes {
+export class TaskNotifications {
   readonly #options: TaskNotesOptions;
   readonly #own = new Set<string>();
   #held: (readonly [NotificationMessage, Buffer])[] = [];

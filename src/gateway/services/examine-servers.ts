@@ -4,7 +4,7 @@ import type { DeclaredHints, OfferFacts, ServerFacts, ServerWarning } from '../.
 import { defaultSettings } from '../../core/resolve-settings.ts';
 import { isBuiltIn, type ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { answerEmpty, EMPTY_CLIENT } from '../catalog/askers.ts';
+import { answerEmpty, EMPTY_CLIENT } from '../catalog/server-request-router.ts';
 import { readList } from '../catalog/inventory.ts';
 import type { Connect, Definition, LinkEvents } from '../ports/link.ts';
 import type { Server } from '../catalog/server.ts';
@@ -91,13 +91,13 @@ async function examineOffer(
     missed: deaf,
     drained: deaf,
     ended: deaf,
-    asked: (question) => {
+    requested: (question) => {
       asked.add(question.message.method);
       answerEmpty(question);
     },
   };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(STAND_LIMIT_MS)]);
-  const opened = await connectAgain(spec, { events, signal: limit, offer: EMPTY_CLIENT });
+  const opened = await connectAgain(spec, { events, signal: limit, client: EMPTY_CLIENT });
   if (!opened.ok) return undefined;
   try {
     await pause(WATCH_MS, signal);

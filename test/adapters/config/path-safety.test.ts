@@ -155,7 +155,11 @@ it('a function module and a document that all may write are not used, nor one th
     const events = { changed() {}, drained() {}, said() {}, ended() {}, asked() {}, heard() {} };
     const said: string[] = [];
     for (const spec of loaded.value.servers) {
-      const link = await sources.connect(spec, { events: events as never, signal: SIGNAL, offer: undefined });
+      const link = await sources.connect(spec, {
+        events: events as never,
+        signal: SIGNAL,
+        client: undefined,
+      });
       if (link.ok) said.push(...(link.value.skipped ?? []).map(({ why }) => why));
       else said.push(JSON.stringify(causeText(link.error)));
       if (link.ok) await link.value.close({ code: 'LINK_CLOSED' });

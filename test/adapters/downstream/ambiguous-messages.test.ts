@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { Conversation } from '../../../src/adapters/upstream/conversation.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import type { Result } from '../../../src/core/result.ts';
-import { ownAsk, type LinkEvents, type Log, type Reply } from '../../../src/gateway/ports/link.ts';
+import {
+  ownUpstreamRequest,
+  type LinkEvents,
+  type Log,
+  type Reply,
+} from '../../../src/gateway/ports/link.ts';
 import { ownRequest } from '../../../src/protocol/message.ts';
 
 interface Talk {
@@ -31,7 +36,7 @@ function talk(): Talk {
   const send = (pieces: readonly Buffer[]): void => void sent.push(Buffer.concat(pieces).toString());
   const conversation = new Conversation({ server: 's', ownInfo: '{}', events, log, send });
   const ids = [1, 2].map(() => {
-    const asked = conversation.ask(ownAsk(ownRequest('tools/call', { name: 'a' }), Infinity));
+    const asked = conversation.ask(ownUpstreamRequest(ownRequest('tools/call', { name: 'a' }), Infinity));
     const { id } = JSON.parse(sent.at(-1) ?? '') as { id: number };
     void asked.then((result) => ended.set(id, result));
     return id;
@@ -59,7 +64,7 @@ const FIRST = ((): number => {
     events: { changed: quiet, updated: quiet, missed: quiet, drained: quiet, ended: quiet },
     send: (pieces) => ({ id } = JSON.parse(Buffer.concat(pieces).toString()) as { id: number }),
   });
-  void conversation.ask(ownAsk(ownRequest('ping'), Infinity));
+  void conversation.ask(ownUpstreamRequest(ownRequest('ping'), Infinity));
   return id;
 })();
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Trail } from '../../../src/adapters/upstream/trail.ts';
+import { StreamPosition } from '../../../src/adapters/upstream/stream-position.ts';
 
 describe('how long Assay waits before it takes up a stream again', () => {
   /** Waits after connections in a row that brought nothing, where the server asks for `retryMs`. */
   const check = (retryMs: number | undefined, expected: readonly number[]): void => {
-    const trail = new Trail();
+    const trail = new StreamPosition();
     trail.follow({ lastId: 'x', retryMs });
     const waits = expected.map((_, at) => {
       if (at > 0) trail.begin();
@@ -22,13 +22,13 @@ describe('how long Assay waits before it takes up a stream again', () => {
   it('is never less than asked for, and bounded where nothing was, or what cannot be meant', () => {
     check(60_000, [60_000, 60_000, 60_000]);
     check(2 ** 40, [300_000, 300_000]);
-    const trail = new Trail();
+    const trail = new StreamPosition();
     for (let vain = 0; vain < 2_000; vain += 1) trail.begin();
     expect(trail.waitMs).toBe(30_000);
   });
 
   it('is short again after something came', () => {
-    const trail = new Trail();
+    const trail = new StreamPosition();
     for (let vain = 0; vain < 5; vain += 1) trail.begin();
     trail.advance();
     expect(trail.waitMs).toBe(500);
@@ -37,7 +37,7 @@ describe('how long Assay waits before it takes up a stream again', () => {
 
 describe('the place of a stream', () => {
   it('is that of the last id that a header can hold', () => {
-    const trail = new Trail();
+    const trail = new StreamPosition();
     const placeAfter = (lastId: string | undefined): string | undefined => {
       trail.follow({ lastId, retryMs: undefined });
       return trail.lastId;
@@ -53,7 +53,7 @@ describe('the place of a stream', () => {
   });
 
   it('knows events that came on an earlier connection, the last few thousand of them', () => {
-    const trail = new Trail();
+    const trail = new StreamPosition();
     const areNew = (...ids: readonly (string | undefined)[]): readonly boolean[] =>
       ids.map((id) => trail.isNew(id));
     expect(areNew('a', 'b', 'a', undefined, '')).toEqual([true, true, true, true, true]);

@@ -10,7 +10,7 @@ const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"to
 
 function outcome(
   tool: Partial<BuiltInTool>,
-  onQuestion?: () => void,
+  onServerRequest?: () => void,
   call = CALL,
 ): Promise<Result<string, Refusal>> {
   const message = readClientMessage(Buffer.from(call));
@@ -30,7 +30,7 @@ function outcome(
     timeoutMs: 50,
     cancellation: undefined,
     onNotification: undefined,
-    onQuestion,
+    onServerRequest,
   };
   return new BuiltInRun({ server: 'own', tool: whole, ask, mask: (text) => text }).done;
 }

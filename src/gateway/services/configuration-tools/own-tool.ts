@@ -6,7 +6,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { isParsable, TOO_LARGE_TO_PARSE } from '../../../protocol/message.ts';
 import { resultText } from '../../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../../protocol/spans.ts';
-import type { OwnCall, OwnTool } from '../../catalog/own-tool.ts';
+import type { ConfigurationToolCall, ConfigurationTool } from '../../catalog/configuration-tool.ts';
 import type { Definition } from '../../ports/link.ts';
 import type { CompileSchema } from '../../ports/compile-schema.ts';
 import type { ConfigurationContext } from './context.ts';
@@ -42,9 +42,9 @@ export const NO_INPUT: JsonObject = { type: 'object', properties: {}, additional
 export function ownTool(
   spec: OwnToolSpec,
   { toolsets, compile }: Pick<ConfigurationContext, 'toolsets' | 'compile'>,
-): OwnTool {
+): ConfigurationTool {
   let check: ReturnType<CompileSchema> | undefined;
-  const run = async ({ message, subject }: OwnCall): Promise<Result<Told, Refusal>> => {
+  const run = async ({ message, subject }: ConfigurationToolCall): Promise<Result<Told, Refusal>> => {
     const ready = await toolsets.ready();
     if (!ready.ok) return ready;
     const refusal = spec.refusal?.();
@@ -70,7 +70,7 @@ export function ownTool(
   };
 }
 
-function resultOf(told: Result<Told, Refusal>, { era }: OwnCall): Buffer {
+function resultOf(told: Result<Told, Refusal>, { era }: ConfigurationToolCall): Buffer {
   const result = told.ok
     ? { content: [{ type: 'text', text: told.value.text }], structuredContent: told.value.structured }
     : {

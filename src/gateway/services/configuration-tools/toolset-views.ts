@@ -8,8 +8,8 @@ import { listAvailableTool } from './list-available.ts';
 import { enterTool, exitTool } from './mode-tools.ts';
 import { ownTool, type OwnToolSpec } from './own-tool.ts';
 import { deleteTool, equipTool, listSavedTool, unequipTool } from './saved-toolsets.ts';
-import type { OpenChoice } from '../../catalog/catalog.ts';
-import type { OwnTool } from '../../catalog/own-tool.ts';
+import type { OpenFilter } from '../../catalog/catalog.ts';
+import type { ConfigurationTool } from '../../catalog/configuration-tool.ts';
 import { Listing, type Entry } from '../../catalog/listing.ts';
 import type { ListKind } from '../../ports/link.ts';
 import type { Server } from '../../catalog/server.ts';
@@ -29,9 +29,9 @@ export class ToolsetViews {
   readonly #context: ConfigurationContext;
   readonly #ofToolsets = new Map<string, View>();
   /** At the endpoint of the menu, which knows no modes. */
-  readonly #menuTools: ReadonlyMap<string, OwnTool>;
+  readonly #menuTools: ReadonlyMap<string, ConfigurationTool>;
   /** The same where they are refused in normal mode, and what switches modes. */
-  readonly #ownTools: ReadonlyMap<string, OwnTool>;
+  readonly #ownTools: ReadonlyMap<string, ConfigurationTool>;
   readonly #endListening: () => void;
 
   constructor(given: Omit<ConfigurationContext, 'mode'>) {
@@ -40,9 +40,9 @@ export class ToolsetViews {
     this.#context = { ...given, mode: this.#mode };
     const { catalog, toolsets } = this.#context;
     const specs = menuOf(this.#context);
-    const made = (some: readonly OwnToolSpec[]): readonly OwnTool[] =>
+    const made = (some: readonly OwnToolSpec[]): readonly ConfigurationTool[] =>
       some.map((spec) => ownTool(spec, this.#context));
-    const byName = (tools: readonly OwnTool[]): ReadonlyMap<string, OwnTool> =>
+    const byName = (tools: readonly ConfigurationTool[]): ReadonlyMap<string, ConfigurationTool> =>
       new Map(tools.map((tool) => [tool.key, tool]));
     this.#menuTools = byName(made(specs));
     const moded = specs.map((spec) => ({ ...spec, refusal: () => outOfMode(this.#context, spec.name) }));
@@ -95,20 +95,20 @@ export class ToolsetViews {
   }
 
   /** What a view of one toolset shows; undefined: the toolset is gone. */
-  #choiceOf(toolset: () => Toolset | undefined): OpenChoice {
+  #choiceOf(toolset: () => Toolset | undefined): OpenFilter {
     const { catalog, toolsets } = this.#context;
     const servers = (): readonly Server[] => this.#selected(toolset())?.servers ?? [];
     return {
       servers,
       settled: this.#settled(servers),
-      mayChoose: () => catalog.servers,
+      candidates: () => catalog.servers,
       pending: () => (toolsets.isKnown ? undefined : toolsets.ready()),
       listing: (kind) => this.#listing(kind, this.#selected(toolset())),
       absence: (name) => this.#absence(name, toolset()),
     };
   }
 
-  #currentChoice(): OpenChoice {
+  #currentChoice(): OpenFilter {
     const { toolsets, catalog } = this.#context;
     const hasModes = this.#mode.names !== undefined;
     const isMenu = (): boolean => hasModes && this.#mode.current === 'configuration';
@@ -127,20 +127,20 @@ export class ToolsetViews {
         const entries = chosen?.entries.filter(({ key }) => !taken.has(key)) ?? [];
         return new Listing({ kind, entries, own });
       },
-      own: (name) => this.#own(name),
+      configurationTool: (name) => this.#own(name),
       instructions: () => (isMenu() ? MENU_INSTRUCTIONS : undefined),
       absence: (name) => (isMenu() ? this.#hidden(name) : isAll() ? undefined : ofToolset.absence(name)),
     };
   }
 
-  #menuChoice(): OpenChoice {
+  #menuChoice(): OpenFilter {
     return {
       servers: () => [],
       settled: () => Promise.resolve(),
-      mayChoose: () => [],
+      candidates: () => [],
       listing: (kind) =>
         new Listing({ kind, entries: [], own: kind === 'tools' ? [...this.#menuTools.values()] : [] }),
-      own: (name) => this.#menuTools.get(name),
+      configurationTool: (name) => this.#menuTools.get(name),
       instructions: () => MENU_INSTRUCTIONS,
       absence: () => undefined,
     };
@@ -156,12 +156,12 @@ export class ToolsetViews {
   }
 
   /** A tool of a server that is listed comes before one of ours that is not. */
-  #own(name: string): OwnTool | undefined {
+  #own(name: string): ConfigurationTool | undefined {
     const own = this.#ownTools.get(name);
     return own === undefined || this.current.listing('tools').find(name) !== undefined ? undefined : own;
   }
 
-  #shownOwn(): readonly OwnTool[] {
+  #shownOwn(): readonly ConfigurationTool[] {
     const { names, current } = this.#mode;
     const isMenu = names === undefined || current === 'configuration';
     return [...this.#ownTools.values()].filter(({ key }) => (key === names?.enter) !== isMenu);

@@ -2,7 +2,7 @@ import type { CauseCode } from '../../../core/cause.ts';
 import { gatewayIdOf } from '../../../core/hints/hint.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { conditionsOf, type Condition } from '../../catalog/condition.ts';
+import { serverStatuses, type ServerStatus } from '../../catalog/server-status.ts';
 import type { ToolClaims, Trust } from '../../catalog/tool-claims.ts';
 import type { GatewayWord } from '../../ports/gateways.ts';
 import type { Skipped } from '../../ports/link.ts';
@@ -16,7 +16,7 @@ export interface GatewayView extends Way {
   /** Where it comes from: what the config file has is fixed here. */
   readonly origin: 'config_file' | 'registered';
   readonly reachable: boolean;
-  readonly state: Condition['state'];
+  readonly state: ServerStatus['state'];
   /** Why it is down, or why its tools are those of an earlier reading. */
   readonly cause?: string | undefined;
   readonly causeCode?: CauseCode | undefined;
@@ -71,7 +71,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
     }),
   );
   const seen = new Set<string>();
-  return conditionsOf(catalog).flatMap((condition) => {
+  return serverStatuses(catalog).flatMap((condition) => {
     const { name, state, era, revision } = condition;
     if (seen.has(name)) return [];
     seen.add(name);
@@ -101,7 +101,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
 }
 
 function shownCause(
-  { cause, causeCode, listFaults }: Condition,
+  { cause, causeCode, listFaults }: ServerStatus,
   mask: Viewing['mask'],
 ): Pick<GatewayView, 'cause' | 'causeCode'> {
   const shown = cause === undefined ? listFaults?.[0] : { cause, causeCode };

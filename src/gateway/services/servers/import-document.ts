@@ -55,7 +55,7 @@ async function readable(
   spec: Parameters<Connect>[0],
 ): Promise<Result<undefined, Refusal>> {
   const { signal } = new AbortController();
-  const opened = await connect(spec, { events: EVENTS, signal, offer: undefined });
+  const opened = await connect(spec, { events: EVENTS, signal, client: undefined });
   if (!opened.ok) return err({ code: 'SERVER_UNAVAILABLE', server: spec.name, cause: opened.error });
   await opened.value.close({ code: 'LINK_CLOSED' });
   return ok(undefined);

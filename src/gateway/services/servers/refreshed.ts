@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { digestOf } from '../../catalog/definition-facts.ts';
 import type { Server } from '../../catalog/server.ts';
-import { causeOf } from '../../catalog/why-not-wait.ts';
+import { causeOf } from '../../catalog/wait-refusal.ts';
 
 /** Which tools a refresh found otherwise, by the names that their server gives them. */
 export interface ToolChanges {

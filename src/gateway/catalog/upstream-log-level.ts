@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UNSAID_LEVEL, widerLevel } from '../../core/log-levels.ts';
 import { ownRequest } from '../../protocol/message.ts';
-import { ownAsk, type Link } from '../ports/link.ts';
+import { ownUpstreamRequest, type Link } from '../ports/link.ts';
 
 /** Longest time in ms that a call waits until its server has heard which log messages are wanted. */
 const LIMIT_MS = 1_000;
 const ANSWER_LIMIT_MS = 60_000;
 
 /** From which level on a legacy server is asked for log messages over one link. A modern one is told with each request. */
-export class LogWishes {
+export class UpstreamLogLevel {
   readonly #isShared: boolean;
   #level: string | undefined;
 
@@ -18,7 +18,7 @@ export class LogWishes {
   }
 
   /** Resolves when the server has heard of it, if there is anything new to hear. */
-  async want(level: string, link: Link | undefined): Promise<void> {
+  async request(level: string, link: Link | undefined): Promise<void> {
     const wanted = this.#isShared ? widerLevel(level, this.#level ?? UNSAID_LEVEL) : level;
     if (wanted === this.#level) return;
     this.#level = wanted;
@@ -29,7 +29,7 @@ export class LogWishes {
   async renew(link: Link): Promise<void> {
     const level = this.#level;
     if (level === undefined || link.era === 'modern' || link.capabilities['logging'] === undefined) return;
-    const asked = link.ask(ownAsk(ownRequest('logging/setLevel', { level }), ANSWER_LIMIT_MS));
+    const asked = link.send(ownUpstreamRequest(ownRequest('logging/setLevel', { level }), ANSWER_LIMIT_MS));
     await Promise.race([asked, sleep(LIMIT_MS, undefined, { ref: false })]);
   }
 }

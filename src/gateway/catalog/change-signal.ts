@@ -1,8 +1,8 @@
 /** Tells all who wait at the moment that something has changed; what, they look up themselves. */
-export class News {
+export class ChangeSignal {
   readonly #waiting = new Set<() => void>();
 
-  tell(): void {
+  notify(): void {
     for (const hear of [...this.#waiting]) hear();
   }
 

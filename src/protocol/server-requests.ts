@@ -4,7 +4,7 @@ import { memberOf, planOf, rawOf, textOf, type JsonObject, type Member } from '.
 import { holdsOnly, insertion, removals, splice } from './splice.ts';
 
 /** The requests that a server may make of its client in either era, and the capability that allows each. */
-export const QUESTIONS: ReadonlyMap<string, string> = new Map([
+export const SERVER_REQUESTS: ReadonlyMap<string, string> = new Map([
   ['elicitation/create', 'elicitation'],
   ['sampling/createMessage', 'sampling'],
   ['roots/list', 'roots'],
@@ -71,7 +71,7 @@ function requestOf(text: string): RequestMessage | undefined {
 }
 
 /** The request as a legacy client is to receive it, under an id of ours that is its progress token too. */
-export function questionFor({ bytes, root, params }: RequestMessage, id: number): Buffer {
+export function forwardedRequest({ bytes, root, params }: RequestMessage, id: number): Buffer {
   const given = memberOf(root, 'id');
   const token = memberOf(memberOf(params, '_meta')?.object, 'progressToken');
   return splice(bytes, [

@@ -16,7 +16,7 @@ const HEADER_SAFE = /^[!-~](?:[ -~]{0,1022}[!-~])?$/;
  * How far one stream of events was read, over all the connections on which it comes
  * (2025-11-25, basic/transports#resumability-and-redelivery).
  */
-export class Trail {
+export class StreamPosition {
   /** The connection on which each event came. */
   #seen: Map<string, number> | undefined;
   #connection = 0;

@@ -2,7 +2,7 @@ import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { declares } from '../../protocol/capabilities.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { linkChoice, type Who } from '../catalog/link-choice.ts';
+import { linkChoice, type LinkUser } from '../catalog/link-choice.ts';
 import type { Link, SubscriptionAnswer } from '../ports/link.ts';
 import type { HearUpdate, ResourceSubscriptions } from '../catalog/resource-subscriptions.ts';
 import type { Server } from '../catalog/server.ts';
@@ -10,7 +10,7 @@ import type { View } from '../catalog/view.ts';
 import { maskedRefusal } from './watch.ts';
 
 /** How many resources one client may want, over all ways in which it asks. */
-export class Allowance {
+export class SubscriptionQuota {
   readonly limit: number;
   #taken = 0;
 
@@ -34,16 +34,16 @@ export class Allowance {
   }
 }
 
-export interface ResourceWishesOptions {
+export interface ClientSubscriptionsOptions {
   readonly view: View;
-  readonly allowance: Allowance;
+  readonly allowance: SubscriptionQuota;
   /** Whose they are: where a client has a link of its own its server is asked there. */
-  readonly client: Who;
+  readonly client: LinkUser;
   /** Told of updates until the wishes end. */
   readonly hear: HearUpdate;
 }
 
-interface Wish {
+interface Wanted {
   place: SubscriptionPlace | undefined;
   /** Told of the updates, from when the server was asked for them. */
   hear: HearUpdate | undefined;
@@ -55,11 +55,11 @@ interface Wish {
 const LONGEST_URI = 8_192;
 
 /** The resources of whose updates one client wants to be told on one way: its session, or one of its streams. */
-export class ResourceWishes {
-  readonly #options: ResourceWishesOptions;
-  readonly #wishes = new Map<string, Wish>();
+export class ClientSubscriptions {
+  readonly #options: ClientSubscriptionsOptions;
+  readonly #wishes = new Map<string, Wanted>();
 
-  constructor(options: ResourceWishesOptions) {
+  constructor(options: ClientSubscriptionsOptions) {
     this.#options = options;
   }
 
@@ -72,7 +72,7 @@ export class ResourceWishes {
     if (uri.length > LONGEST_URI) return failed({ code: 'PARAMS_INVALID', field: 'uri', reason });
     if (!allowance.take()) return failed({ code: 'SUBSCRIPTION_LIMIT', limit: allowance.limit });
     const asked = Promise.withResolvers<SubscriptionAnswer>();
-    const wish: Wish = { place: undefined, hear: undefined, isOver: false, answer: asked.promise };
+    const wish: Wanted = { place: undefined, hear: undefined, isOver: false, answer: asked.promise };
     this.#wishes.set(uri, wish);
     const answer = await this.#ask(uri, wish, cancellation);
     if (answer.kind !== 'honoured' || cancellation.isCancelled) this.#forget(uri, wish);
@@ -95,7 +95,7 @@ export class ResourceWishes {
     for (const uri of [...this.#wishes.keys()]) this.leave(uri);
   }
 
-  async #ask(uri: string, wish: Wish, cancellation: Cancellation): Promise<SubscriptionAnswer> {
+  async #ask(uri: string, wish: Wanted, cancellation: Cancellation): Promise<SubscriptionAnswer> {
     const { view, hear, client } = this.#options;
     const found = await view.resource(uri);
     if (!found.ok) return failed(found.error);
@@ -121,7 +121,7 @@ export class ResourceWishes {
     return answer;
   }
 
-  #forget(uri: string, wish: Wish): void {
+  #forget(uri: string, wish: Wanted): void {
     if (wish.isOver) return;
     wish.isOver = true;
     this.#wishes.delete(uri);
@@ -139,7 +139,7 @@ interface SubscriptionPlace {
 
 async function subscriptionPlace(
   server: Server,
-  client: Who,
+  client: LinkUser,
   link: Link,
 ): Promise<Result<SubscriptionPlace, Refusal>> {
   const choice = linkChoice(client, server, link);
@@ -161,7 +161,7 @@ function once(work: () => void): () => void {
   };
 }
 
-function isOver(wish: Wish): boolean {
+function isOver(wish: Wanted): boolean {
   return wish.isOver;
 }
 

@@ -1,6 +1,6 @@
 import { rpcErrorOf } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import type { Question, QuestionAnswer } from '../../gateway/ports/link.ts';
+import type { ServerRequest, ServerRequestAnswer } from '../../gateway/ports/link.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { errorMessage, resultMessage } from '../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
@@ -11,7 +11,7 @@ const MOST_OPEN = 256;
 
 export interface Asked {
   /** Who hears the question; undefined: nobody can. */
-  readonly to: ((question: Question) => void) | undefined;
+  readonly to: ((serverRequest: ServerRequest) => void) | undefined;
   /** Sends the response. */
   readonly send: (bytes: Buffer) => void;
   /** Called when the question waits for its answer. */
@@ -21,7 +21,7 @@ export interface Asked {
 }
 
 /** What the server of one link requested of its client and has no answer to yet, by the id that the server gave. */
-export class OpenQuestions {
+export class OpenServerRequests {
   readonly #open = new Map<string, ServerQuestion>();
 
   get size(): number {
@@ -46,10 +46,10 @@ export class OpenQuestions {
         this.#open.delete(idText);
         asked.onOver();
       };
-      const question = new ServerQuestion(message, { ...asked, onOver });
-      this.#open.set(idText, question);
-      asked.to(question);
-      return () => question.withdraw();
+      const serverRequest = new ServerQuestion(message, { ...asked, onOver });
+      this.#open.set(idText, serverRequest);
+      asked.to(serverRequest);
+      return () => serverRequest.withdraw();
     }
     return () => undefined;
   }
@@ -64,11 +64,11 @@ export class OpenQuestions {
 
   /** Nobody is there any more to be answered. */
   end(): void {
-    for (const question of [...this.#open.values()]) question.withdraw();
+    for (const serverRequest of [...this.#open.values()]) serverRequest.withdraw();
   }
 }
 
-class ServerQuestion implements Question {
+class ServerQuestion implements ServerRequest {
   readonly message: RequestMessage;
   readonly #asked: Asked;
   #isOver = false;
@@ -79,7 +79,7 @@ class ServerQuestion implements Question {
     this.#asked = asked;
   }
 
-  answer({ kind, text }: QuestionAnswer): void {
+  answer({ kind, text }: ServerRequestAnswer): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#asked.send(Buffer.from(`{"jsonrpc":"2.0","id":${this.message.idText},"${kind}":${text}}`));

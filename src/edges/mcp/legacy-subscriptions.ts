@@ -1,4 +1,4 @@
-import { ResourceWishes, type Allowance } from '../../gateway/relay/resource-wishes.ts';
+import { ClientSubscriptions, type SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
 import type { ClientSession } from '../../gateway/catalog/client-session.ts';
 import type { View } from '../../gateway/catalog/view.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
@@ -11,14 +11,17 @@ export type Tell = (matter: string, bytes: Buffer, whole: () => Buffer) => void;
 /** Whose wishes they are. */
 export interface LegacyClient {
   readonly view: View;
-  readonly allowance: Allowance;
+  readonly allowance: SubscriptionQuota;
   readonly session: ClientSession;
 }
 
 /** The wishes of a client that subscribes to one resource after the other, and is told on its own stream. */
-export function legacyWishes({ view, allowance, session }: LegacyClient, tell: Tell): ResourceWishes {
-  const { subject, clientInfo } = session.offer;
-  return new ResourceWishes({
+export function legacySubscriptions(
+  { view, allowance, session }: LegacyClient,
+  tell: Tell,
+): ClientSubscriptions {
+  const { subject, clientInfo } = session.profile;
+  return new ClientSubscriptions({
     view,
     allowance,
     client: { era: 'legacy', message: undefined, subject, clientInfo, session },

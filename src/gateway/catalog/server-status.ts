@@ -6,7 +6,7 @@ import type { ListFault } from './server-lists.ts';
 import type { Server } from './server.ts';
 
 /** How one server is, for people and machines that look after it. */
-export interface Condition {
+export interface ServerStatus {
   readonly name: string;
   readonly state: Life['state'];
   /** The first cause of its being down. */
@@ -32,22 +32,22 @@ export interface ListFaultView {
 }
 
 /** All servers of the config in its order, then the entries that cannot even be tried. */
-export function conditionsOf({ servers, rejected }: Catalog): readonly Condition[] {
+export function serverStatuses({ servers, rejected }: Catalog): readonly ServerStatus[] {
   const nowMs = performance.now();
   const refused = rejected.map(
     ({ name, cause }) => ({ name, state: 'refused', ...causeJson(cause) }) as const,
   );
-  return [...servers.map((server) => conditionOf(server, nowMs)), ...refused];
+  return [...servers.map((server) => serverStatus(server, nowMs)), ...refused];
 }
 
 /** Why clients miss something of a server: that it is down, or lists of one that is up; undefined: they miss nothing. */
-export function lackOf({ name, state, cause, listFaults = [] }: Condition): string | undefined {
+export function missingFrom({ name, state, cause, listFaults = [] }: ServerStatus): string | undefined {
   if (state !== 'up') return `server ${name} is ${state}: ${cause ?? 'it has not answered yet'}`;
   if (listFaults.length === 0) return undefined;
   return `server ${name} is up, but ${listFaults.map(({ cause: why }) => why).join('; ')}`;
 }
 
-function conditionOf({ spec, life, link, inventory, lists }: Server, nowMs: number): Condition {
+function serverStatus({ spec, life, link, inventory, lists }: Server, nowMs: number): ServerStatus {
   const named = { name: spec.name, state: life.state };
   switch (life.state) {
     case 'up':

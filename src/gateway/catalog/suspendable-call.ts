@@ -3,9 +3,9 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
-import { refuseQuestion } from './askers.ts';
-import { canBeAsked, capabilitiesIn } from './link-choice.ts';
-import type { Question, Reply } from '../ports/link.ts';
+import { refuseServerRequest } from './server-request-router.ts';
+import { acceptsServerRequests, capabilitiesIn } from './link-choice.ts';
+import type { ServerRequest, Reply } from '../ports/link.ts';
 
 /** The request of a client that waits for a call at the moment. */
 export interface Waiting {
@@ -22,10 +22,10 @@ export type Step =
  * A call to a legacy server in whose course a modern client can be asked: it outlives the request that began it, and goes
  * on when the client comes again with answers. Whoever holds it ends it.
  */
-export class InterruptibleCall {
+export class SuspendableCall {
   /** Of the call itself; that of a request counts only while the request waits. */
   readonly cancellation: Cancellation = new Cancellation();
-  readonly #questions = new Map<string, Question>();
+  readonly #serverRequests = new Map<string, ServerRequest>();
   #asked = 0;
   #waiting: Waiting | undefined;
   /** Of the client that waits, or waited last. */
@@ -40,8 +40,8 @@ export class InterruptibleCall {
   }
 
   /** The requests that the server waits for, by keys of ours. */
-  get questions(): readonly { readonly key: string; readonly message: Question['message'] }[] {
-    return [...this.#questions].map(([key, { message }]) => ({ key, message }));
+  get serverRequests(): readonly { readonly key: string; readonly message: ServerRequest['message'] }[] {
+    return [...this.#serverRequests].map(([key, { message }]) => ({ key, message }));
   }
 
   /** Waits in the name of a request until the call is answered or asks. A client that goes away meanwhile cancels it. */
@@ -57,7 +57,7 @@ export class InterruptibleCall {
         // What a server asks at a time comes at a time: one turn of the loop gathers it.
         this.#wake = () => setImmediate(() => resolve({ kind: 'asks' }));
       });
-      if (this.#questions.size > 0) this.#wake?.();
+      if (this.#serverRequests.size > 0) this.#wake?.();
       return await Promise.race([this.#done ?? asks, asks]);
     } finally {
       this.#wake = undefined;
@@ -66,15 +66,15 @@ export class InterruptibleCall {
     }
   }
 
-  readonly asked = (question: Question): void => {
-    const { method } = question.message;
-    if (!canBeAsked(this.#capabilities, method)) {
-      refuseQuestion(question);
+  readonly take = (serverRequest: ServerRequest): void => {
+    const { method } = serverRequest.message;
+    if (!acceptsServerRequests(this.#capabilities, method)) {
+      refuseServerRequest(serverRequest);
       return;
     }
     const key = String((this.#asked += 1));
-    this.#questions.set(key, question);
-    question.onWithdrawn(() => this.#questions.delete(key));
+    this.#serverRequests.set(key, serverRequest);
+    serverRequest.onWithdrawn(() => this.#serverRequests.delete(key));
     this.#wake?.();
   };
 
@@ -88,18 +88,18 @@ export class InterruptibleCall {
 
   /** Hands the server what the client answered, as JSON text by key; what is missing is asked for again. */
   answer(responses: ReadonlyMap<string, string>): void {
-    for (const [key, question] of this.#questions) {
+    for (const [key, serverRequest] of this.#serverRequests) {
       const text = responses.get(key);
       if (text === undefined) continue;
-      this.#questions.delete(key);
-      question.answer({ kind: 'result', text });
+      this.#serverRequests.delete(key);
+      serverRequest.answer({ kind: 'result', text });
     }
   }
 
   /** The server is told that nobody answers. */
   refuse(refusal: Refusal): void {
-    for (const question of this.#questions.values()) refuseQuestion(question, refusal);
-    this.#questions.clear();
+    for (const serverRequest of this.#serverRequests.values()) refuseServerRequest(serverRequest, refusal);
+    this.#serverRequests.clear();
   }
 
   end(reason: string): void {

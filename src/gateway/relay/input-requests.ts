@@ -1,12 +1,12 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
-import { inLegacyForm, inputRequiredOf, retried } from '../../protocol/questions.ts';
+import { inLegacyForm, inputRequiredOf, retried } from '../../protocol/server-requests.ts';
 import { asksForInput } from '../../protocol/translate.ts';
 import type { Exchange } from './exchange.ts';
-import type { Question, QuestionAnswer, Reply } from '../ports/link.ts';
+import type { ServerRequest, ServerRequestAnswer, Reply } from '../ports/link.ts';
 
-export interface Fulfilling {
+export interface InputResolution {
   readonly exchange: Exchange;
   readonly server: string;
   /** Sends the request once more. */
@@ -22,7 +22,10 @@ const FIRST_WAIT_MS = 50;
  * Asks a legacy client what a modern server wants, and tries again with its answers, until there is a result
  * (2026-07-28, basic/patterns/mrtr). SERVER_ASKS, QUESTION_UNANSWERED, CANCELLED.
  */
-export async function fulfil(fulfilling: Fulfilling, first: Reply): Promise<Result<Reply, Refusal>> {
+export async function resolveInputRequests(
+  fulfilling: InputResolution,
+  first: Reply,
+): Promise<Result<Reply, Refusal>> {
   const { exchange, server, retry } = fulfilling;
   let reply = first;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
@@ -45,20 +48,23 @@ type Responses = readonly { readonly key: string; readonly text: string }[];
 
 /** All at a time; the first that is not answered ends the others. */
 async function askAll(
-  { exchange, server }: Fulfilling,
+  { exchange, server }: InputResolution,
   requests: Requests,
 ): Promise<Result<Responses, Refusal>> {
-  const questions = requests.map(({ key, message }) => ({ key, question: new InputQuestion(message) }));
-  const withdraw = (): void => questions.forEach(({ question }) => question.withdraw());
+  const serverRequests = requests.map(({ key, message }) => ({
+    key,
+    serverRequest: new InputQuestion(message),
+  }));
+  const withdraw = (): void => serverRequests.forEach(({ serverRequest }) => serverRequest.withdraw());
   exchange.cancellation.addListener(withdraw);
   if (exchange.cancellation.isCancelled) withdraw();
   try {
-    const answers = questions.map(async ({ key, question }) => {
-      if (exchange.ask === undefined) question.answer(NOBODY);
-      else exchange.ask(question);
-      const answer = await question.answered;
+    const answers = serverRequests.map(async ({ key, serverRequest }) => {
+      if (exchange.ask === undefined) serverRequest.answer(NOBODY);
+      else exchange.ask(serverRequest);
+      const answer = await serverRequest.answered;
       if (answer?.kind === 'result') return { key, text: answer.text };
-      const { method } = question.message;
+      const { method } = serverRequest.message;
       throw answer === undefined
         ? new Unanswered({ code: 'CANCELLED' })
         : new Unanswered({ code: 'QUESTION_UNANSWERED', server, method, reason: reasonIn(answer.text) });
@@ -82,25 +88,25 @@ class Unanswered extends Error {
   }
 }
 
-const NOBODY: QuestionAnswer = { kind: 'error', text: '{"message":"this client cannot be asked"}' };
+const NOBODY: ServerRequestAnswer = { kind: 'error', text: '{"message":"this client cannot be asked"}' };
 
 /** A question that a modern server put into a result. */
-class InputQuestion implements Question {
+class InputQuestion implements ServerRequest {
   readonly message: RequestMessage;
   /** Undefined: it was withdrawn. */
-  readonly answered: Promise<QuestionAnswer | undefined>;
-  readonly #settle: (answer: QuestionAnswer | undefined) => void;
+  readonly answered: Promise<ServerRequestAnswer | undefined>;
+  readonly #settle: (answer: ServerRequestAnswer | undefined) => void;
   #isOver = false;
   #listener: (() => void) | undefined;
 
   constructor(message: RequestMessage) {
     this.message = inLegacyForm(message, crypto.randomUUID());
-    const { promise, resolve } = Promise.withResolvers<QuestionAnswer | undefined>();
+    const { promise, resolve } = Promise.withResolvers<ServerRequestAnswer | undefined>();
     this.answered = promise;
     this.#settle = resolve;
   }
 
-  answer(answer: QuestionAnswer): void {
+  answer(answer: ServerRequestAnswer): void {
     this.#isOver = true;
     this.#settle(answer);
   }

@@ -4,7 +4,7 @@ import { isWorthWaiting, type Life } from '../../core/supervision.ts';
 import type { Log } from '../ports/link.ts';
 
 /** Why a request need not wait for a server, or no longer; undefined: it may. `isLate`: it has waited for as long as it may. */
-export function whyNotWait(
+export function waitRefusal(
   server: string,
   life: Life,
   { isLate, nowMs }: { readonly isLate: boolean; readonly nowMs: number },

@@ -1,14 +1,14 @@
 import { rpcErrorOf } from '../../core/errors.ts';
 import { Slots } from '../../core/slots.ts';
-import { refuseQuestion } from '../../gateway/catalog/askers.ts';
-import { canBeAsked } from '../../gateway/catalog/link-choice.ts';
-import type { Question, QuestionAnswer } from '../../gateway/ports/link.ts';
+import { refuseServerRequest } from '../../gateway/catalog/server-request-router.ts';
+import { acceptsServerRequests } from '../../gateway/catalog/link-choice.ts';
+import type { ServerRequest, ServerRequestAnswer } from '../../gateway/ports/link.ts';
 import type { NotificationMessage, ResponseMessage } from '../../protocol/message.ts';
-import { questionFor, QUESTIONS } from '../../protocol/questions.ts';
+import { forwardedRequest, SERVER_REQUESTS } from '../../protocol/server-requests.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 
-export interface QuestionsOptions {
+export interface ForwardedRequestsOptions {
   /** JSON text of what the client said that it can do for servers. */
   readonly capabilities: string;
   /** Longest time in ms that the client has to answer. */
@@ -19,18 +19,18 @@ export interface QuestionsOptions {
 export type Send = (bytes: Buffer) => boolean;
 
 interface Open {
-  readonly question: Question;
+  readonly serverRequest: ServerRequest;
   readonly send: Send;
   readonly timer: NodeJS.Timeout;
 }
 
 /** What servers ask one legacy client, by ids of ours. Each question is answered once, whatever becomes of the client. */
-export class Questions {
-  readonly #options: QuestionsOptions;
+export class ForwardedRequests {
+  readonly #options: ForwardedRequestsOptions;
   readonly #open = new Slots<Open>();
   #isOver = false;
 
-  constructor(options: QuestionsOptions) {
+  constructor(options: ForwardedRequestsOptions) {
     this.#options = options;
   }
 
@@ -39,24 +39,24 @@ export class Questions {
   }
 
   /** Asks what the client said that it can answer, and the methods of others, which it knows for itself. */
-  ask(question: Question, send: Send): void {
+  ask(serverRequest: ServerRequest, send: Send): void {
     const { capabilities, limitMs } = this.#options;
-    const { method } = question.message;
-    if (this.#isOver || (QUESTIONS.has(method) && !canBeAsked(capabilities, method))) {
-      refuseQuestion(question);
+    const { method } = serverRequest.message;
+    if (this.#isOver || (SERVER_REQUESTS.has(method) && !acceptsServerRequests(capabilities, method))) {
+      refuseServerRequest(serverRequest);
       return;
     }
     const timer = setTimeout(() => this.#late(id), limitMs).unref();
-    const id = this.#open.add({ question, send, timer });
+    const id = this.#open.add({ serverRequest, send, timer });
     if (id === undefined) {
       clearTimeout(timer);
-      question.answer(UNHEARD);
+      serverRequest.answer(UNHEARD);
       return;
     }
-    question.onWithdrawn(() => this.#withdraw(id, 'the server wants no answer any more'));
-    if (send(questionFor(question.message, id))) return;
+    serverRequest.onWithdrawn(() => this.#withdraw(id, 'the server wants no answer any more'));
+    if (send(forwardedRequest(serverRequest.message, id))) return;
     this.#close(id);
-    question.answer(UNHEARD);
+    serverRequest.answer(UNHEARD);
   }
 
   /** Takes a response of the client; one to nothing that is open is ignored. */
@@ -64,22 +64,22 @@ export class Questions {
     const open = this.#close(Number(idText));
     const kind = isError ? 'error' : 'result';
     const member = memberOf(root, kind);
-    if (member !== undefined) open?.question.answer({ kind, text: rawOf(bytes, member) });
+    if (member !== undefined) open?.serverRequest.answer({ kind, text: rawOf(bytes, member) });
   }
 
   /** The client tells how far it is with an answer; progress of nothing that is open is ignored. */
   progress(note: NotificationMessage): void {
     const token = memberOf(note.params, 'progressToken');
-    if (token !== undefined) this.#open.get(Number(rawOf(note.bytes, token)))?.question.progress(note);
+    if (token !== undefined) this.#open.get(Number(rawOf(note.bytes, token)))?.serverRequest.progress(note);
   }
 
   /** The client is gone. */
   end(): void {
     this.#isOver = true;
-    for (const { question, timer } of this.#open.all()) {
+    for (const { serverRequest, timer } of this.#open.all()) {
       clearTimeout(timer);
-      question.onWithdrawn(undefined);
-      question.answer(GONE);
+      serverRequest.onWithdrawn(undefined);
+      serverRequest.answer(GONE);
     }
   }
 
@@ -87,7 +87,7 @@ export class Questions {
     if (id === undefined) return;
     const open = this.#open.get(id);
     this.#withdraw(id, 'the time limit has passed');
-    open?.question.answer(LATE);
+    open?.serverRequest.answer(LATE);
   }
 
   #withdraw(id: number, reason: string): void {
@@ -100,16 +100,16 @@ export class Questions {
     if (open === undefined) return undefined;
     this.#open.delete(id);
     clearTimeout(open.timer);
-    open.question.onWithdrawn(undefined);
+    open.serverRequest.onWithdrawn(undefined);
     return open;
   }
 }
 
-const UNHEARD: QuestionAnswer = unanswered('the client has no stream on which it could be asked');
-const GONE: QuestionAnswer = unanswered('the client is gone');
-const LATE: QuestionAnswer = unanswered('the client did not answer in time');
+const UNHEARD: ServerRequestAnswer = unanswered('the client has no stream on which it could be asked');
+const GONE: ServerRequestAnswer = unanswered('the client is gone');
+const LATE: ServerRequestAnswer = unanswered('the client did not answer in time');
 
-function unanswered(reason: string): QuestionAnswer {
+function unanswered(reason: string): ServerRequestAnswer {
   const error = rpcErrorOf({ code: 'CLIENT_SILENT', reason }, true);
   return { kind: 'error', text: JSON.stringify(error) };
 }

@@ -1,6 +1,6 @@
 import type { Log } from '../../gateway/ports/link.ts';
 
-export interface AsidesOptions {
+export interface NotificationLimiterOptions {
   readonly server: string;
   readonly log: Log;
   /** Whether the server takes what it is sent. */
@@ -11,11 +11,11 @@ export interface AsidesOptions {
  * What is said to a server beside requests: cancellations, and answers to what it asks. No request bounds how many there
  * are, so a server that does not take them gets no more until it does.
  */
-export class Asides {
-  readonly #options: AsidesOptions;
+export class NotificationLimiter {
+  readonly #options: NotificationLimiterOptions;
   #isTold = false;
 
-  constructor(options: AsidesOptions) {
+  constructor(options: NotificationLimiterOptions) {
     this.#options = options;
   }
 

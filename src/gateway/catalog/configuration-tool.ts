@@ -1,9 +1,9 @@
 import type { Era } from '../../protocol/eras.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
-import type { Shown } from './listing.ts';
+import type { ListedEntry } from './listing.ts';
 
 /** A call of a tool of Assay's own. */
-export interface OwnCall {
+export interface ConfigurationToolCall {
   readonly message: RequestMessage;
   readonly era: Era;
   /** Whose call it is. */
@@ -11,7 +11,7 @@ export interface OwnCall {
 }
 
 /** A tool of Assay's own. */
-export interface OwnTool extends Shown {
+export interface ConfigurationTool extends ListedEntry {
   /** Resolves with the JSON text of the result, which says so where the call failed. */
-  call(asked: OwnCall): Promise<Buffer>;
+  call(asked: ConfigurationToolCall): Promise<Buffer>;
 }
