@@ -5,7 +5,7 @@ import { VERSION } from '../core/identity.ts';
 import type { ReachRules } from '../core/reach.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { hasOwnAuthorization, type ServerSpec } from '../core/server-spec.ts';
+import type { ServerSpec } from '../core/server-spec.ts';
 import type { ShownCredential, SignInRequest, SignOutReport } from '../gateway/ports/credentials.ts';
 import { openBrowser } from '../platform/browser.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
@@ -14,6 +14,7 @@ import { keyPlace } from './keys.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import { readConfig } from './plan.ts';
 import { reachIn } from './sources.ts';
+import { hasOwnAuthorization, sourceKind } from '../core/sources/source-kinds.ts';
 
 // Apart from the other commands, which would load an HTTP client and server with it.
 
@@ -82,10 +83,10 @@ function withShelf<T>(
 function serverIn(servers: readonly ServerSpec[], name: string): Result<ServerSpec, Refusal> {
   const spec = servers.find((one) => one.name === name);
   if (spec === undefined) return err({ code: 'SERVER_UNKNOWN', name, known: servers.map((one) => one.name) });
-  if (spec.transport.kind === 'stdio')
+  if (sourceKind(spec.transport).signIn(spec.transport) === undefined)
     return err({
       code: 'ARGUMENTS_INVALID',
-      reason: `server ${JSON.stringify(name)} is started by a command; only servers at a URL have people sign in`,
+      reason: `server ${JSON.stringify(name)} is not an MCP server at a URL; only those have people sign in`,
     });
   return hasOwnAuthorization(spec)
     ? err({

@@ -46,6 +46,7 @@ import {
   pathFacts,
 } from '../platform/machine.ts';
 import { exposedFiles, unsafePath } from '../platform/path-safety.ts';
+import { sourceKind } from '../core/sources/source-kinds.ts';
 
 /** Looks at all that a start needs, and changes nothing. Servers that it starts are ended before it resolves. */
 export async function examine(options: DiagnosticsOptions, signal: AbortSignal): Promise<Diagnosis> {
@@ -118,8 +119,9 @@ function settingFaults(): readonly string[] {
 function commandFacts(servers: readonly ServerSpec[]): Promise<readonly CommandFacts[]> {
   return Promise.all(
     servers.flatMap(({ name, transport }) => {
-      if (transport.kind !== 'stdio') return [];
-      const { command, cwd, env } = transport;
+      const started = sourceKind(transport).command(transport);
+      if (started === undefined) return [];
+      const { command, cwd, env } = started;
       const path = env['PATH'] ?? process.env['PATH'] ?? '';
       return [
         Promise.all([findCommand(command, { cwd, path }), pathFacts(cwd)]).then(([place, folder]) => ({
@@ -175,17 +177,12 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     credentials,
     rules,
   };
-  const heard = upstream({ ...connecting, log: hearing, recallEra: () => undefined });
-  const sources = connectAll({
-    upstream: heard,
-    log: hearing,
-    mask,
-    home,
-    around: surroundings(options),
-    rules,
-  });
-  // What it says when it is started once more was heard already.
-  const connectAgain = upstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
+  const common = { mask, home, around: surroundings(options), rules };
+  const first = upstream({ ...connecting, log: hearing, recallEra: () => undefined });
+  const sources = connectAll({ ...common, upstream: first, log: hearing });
+  // What a server says when it is started once more was heard already.
+  const second = upstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
+  const { connect: connectAgain } = connectAll({ ...common, upstream: second, log: DEAF });
   // Nobody calls anything here, so that nothing is asked or sealed.
   const asking = openAsking({ sealer: NO_SEALER, replica: '', limits });
   const watching = { memory: NO_MEMORY, log: hearing, limits, asking };

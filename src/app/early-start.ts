@@ -10,6 +10,7 @@ import { Child } from '../platform/child.ts';
 import { isThere } from '../platform/files.ts';
 import { pause } from '../platform/turns.ts';
 import type { StdioOptions } from '../core/command-options.ts';
+import { sourceKind } from '../core/sources/source-kinds.ts';
 
 /** What was done before the rest of the program was loaded. */
 export interface EarlyStart {
@@ -34,8 +35,10 @@ export async function startEarly(argv: readonly string[]): Promise<EarlyStart | 
   if (options.attach === true && (await findServe(join(home, SERVE_FILE))) !== undefined) return undefined;
   const config = await loadConfig(locateConfig({ flag: options.config, ...around }).path, around);
   const children = new Map<ServerSpec, Child>();
-  for (const spec of config.ok ? config.value.servers : [])
-    if (spec.transport.kind === 'stdio') children.set(spec, new Child(spec.transport));
+  for (const spec of config.ok ? config.value.servers : []) {
+    const command = sourceKind(spec.transport).command(spec.transport);
+    if (command !== undefined) children.set(spec, new Child(command));
+  }
   // The reaper stands before the rest is loaded, which would hold it up for as long as it takes.
   if (children.size > 0) await pause(1);
   return {

@@ -40,7 +40,7 @@ export function servicesOf({ catalog, settings, records, environment, rules }: C
       ...reaches,
       tools,
       faultsOf,
-      definitionOf,
+      recordTextOf,
       mask,
       nowMs,
     }),
@@ -54,9 +54,9 @@ async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {
   return faultsOfRest(spec);
 }
 
-async function definitionOf(spec: RestToolSpec): Promise<string> {
-  const { restDefinitionText } = await import('../adapters/sources/rest/rest-tool.ts');
-  return restDefinitionText(spec);
+async function recordTextOf(spec: RestToolSpec): Promise<string> {
+  const { restRecordText } = await import('../adapters/sources/rest/rest-tool.ts');
+  return restRecordText(spec);
 }
 
 /** The same for a command: no source is started but those that it asks about. */

@@ -5,17 +5,16 @@ import type { FilterRunner } from '../adapters/sources/http/filter-processes.ts'
 import type { HttpPort } from '../adapters/sources/http/open-http.ts';
 import { namedUrls, reachRemedy, type ReachRules, reachRules } from '../core/reach.ts';
 import { pathFaultPhrase } from '../core/sentences.ts';
-import { isBuiltIn } from '../core/server-spec.ts';
+import type { Transport } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
 import type { EntryFault } from '../core/sources/entry-fault.ts';
 import type { ReachFaults } from '../gateway/ports/gateways.ts';
-import type { Connect, Log } from '../gateway/ports/link.ts';
+import type { Connect, Connectors, Log } from '../gateway/ports/link.ts';
 import { type Reach, reachesOf } from '../platform/addresses.ts';
 import { type PathChecks, unsafePath } from '../platform/path-safety.ts';
 
 interface Connecting {
-  /** Reaches MCP servers. */
-  readonly upstream: Connect;
+  readonly upstream: Connectors<'stdio' | 'http'>;
   readonly log: Log;
   /** Takes out of a text what is secret. */
   readonly mask: (text: string) => string;
@@ -33,13 +32,13 @@ interface Connected {
 /** The build puts it beside the program. */
 const RUNNER = join(import.meta.dirname, 'function-runner.js');
 
-/** Reaches sources of every kind: servers, and what Assay makes tools of itself. */
+/** Connects to sources of every kind. */
 export function connectAll({ upstream, log, mask, home, around, rules }: Connecting): Connected {
   let opening: Promise<HttpPort> | undefined;
   const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(rules));
   let filtering: Promise<FilterRunner> | undefined;
   const openFilters = (): Promise<FilterRunner> => (filtering ??= newFilters());
-  const made = connectBuiltIn({
+  const builtIn = connectBuiltIn({
     ...{ log, mask, home, openHttp, openFilters, runner: RUNNER, watch: watchFile },
     fileFault: async (path) => {
       const fault = await unsafePath(path, around);
@@ -47,10 +46,18 @@ export function connectAll({ upstream, log, mask, home, around, rules }: Connect
     },
   });
   return {
-    connect: (spec, asked) => (isBuiltIn(spec.transport) ? made(spec, asked) : upstream(spec, asked)),
+    connect: connectBy({ ...upstream, ...builtIn }),
     close: async () => {
       await Promise.all([opening, filtering].map(async (opened) => (await opened)?.close()));
     },
+  };
+}
+
+function connectBy(connectors: Connectors<Transport['kind']>): Connect {
+  return (spec, opening) => {
+    const { transport } = spec;
+    // TypeScript does not see that the connector is that of this kind.
+    return connectors[transport.kind](spec, transport as never, opening);
   };
 }
 

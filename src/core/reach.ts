@@ -1,4 +1,5 @@
 import type { ServerSpec } from './server-spec.ts';
+import { sourceKind } from './sources/source-kinds.ts';
 
 /** Where an address leads, as `platform/addresses.ts` tells it. */
 export type Reach = 'public' | 'private' | 'loopback' | 'link-local' | 'metadata' | 'reserved';
@@ -76,17 +77,10 @@ export function reachRemedy(reaches: readonly Reach[], chooser: UrlChooser): str
 export function namedUrls({
   transport,
 }: Pick<ServerSpec, 'transport'>): readonly { readonly field: string; readonly url: URL }[] {
-  const given = ((): readonly (readonly [string, string | undefined])[] => {
-    if (transport.kind === 'http') return [['url', transport.url.href]];
-    if (transport.kind === 'local') return transport.tools.map(({ url }) => ['url', url]);
-    if (transport.kind === 'stdio') return [];
-    return [
-      ['openapi', transport.document],
-      ['baseUrl', transport.baseUrl],
-    ];
-  })();
-  return given.flatMap(([field, text]) => {
-    const url = text === undefined || !/^https?:/i.test(text) ? null : URL.parse(text);
-    return url === null ? [] : [{ field, url }];
-  });
+  return sourceKind(transport)
+    .urls(transport)
+    .flatMap(([field, text]) => {
+      const url = text === undefined || !/^https?:/i.test(text) ? null : URL.parse(text);
+      return url === null ? [] : [{ field, url }];
+    });
 }

@@ -22,7 +22,7 @@ export type Transport =
     }
   | BuiltInTransport;
 
-/** Where Assay makes tools of what is no MCP server. */
+/** What is not an MCP server, so that Assay builds the tools itself. */
 export type BuiltInTransport =
   | {
       readonly kind: 'openapi';
@@ -43,16 +43,13 @@ export type BuiltInTransport =
       readonly modules: readonly FunctionModuleSpec[];
     };
 
+export type TransportOf<K extends Transport['kind']> = Extract<Transport, { readonly kind: K }>;
+
 /** A key or token, or who signs in by basic authentication. */
 export type Credential = string | { readonly username: string; readonly password: string };
 
 /** The name of the source of all tools that operators make themselves. */
 export const LOCAL_SOURCE = 'local';
-
-/** Whether Assay makes the tools of a source itself, so that it knows them through and through. */
-export function isBuiltIn(transport: Transport): transport is BuiltInTransport {
-  return transport.kind === 'openapi' || transport.kind === 'local';
-}
 
 /** How Assay signs in at a server that asks for it. Absent members are found out by discovery. */
 export interface AuthSpec {
@@ -65,9 +62,9 @@ export interface AuthSpec {
   readonly isPersonal?: boolean;
 }
 
-/** One downstream MCP server as the config describes it, checked, defaults filled in. */
+/** A source as the config describes it, checked, defaults filled in. */
 export interface ServerSpec {
-  /** The key under `mcpServers`. */
+  /** Its key under `mcpServers`. */
   readonly name: string;
   readonly transport: Transport;
   /** Longest time in ms that one call may stay without a result or progress. */
@@ -82,58 +79,5 @@ export interface ServerSpec {
   readonly isFromConfig?: true | undefined;
 }
 
-/** Where the config says nothing: a process costs much, a session over HTTP little. */
-export function defaultIsolation({ kind }: Transport): ServerSpec['isolation'] {
-  return kind === 'http' ? 'session' : 'shared';
-}
-
 /** Time limit of a call where the config says nothing, in ms. */
 export const DEFAULT_TIMEOUT_MS = 60_000;
-
-/** Whether two entries are alike in all that an operator can write. */
-export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
-  return (
-    one.name === other.name &&
-    one.timeoutMs === other.timeoutMs &&
-    one.prefix === other.prefix &&
-    one.isolation === other.isolation &&
-    one.trust === other.trust &&
-    one.isFromConfig === other.isFromConfig &&
-    isSameWay(one.transport, other.transport)
-  );
-}
-
-/** Whether both are reached in the same way, so that a connection to one is one to the other. */
-export function isSameTransport(one: ServerSpec, other: ServerSpec): boolean {
-  const isLocal = one.transport.kind === 'local' && other.transport.kind === 'local';
-  // One tool more or less must not cost the calls of the others.
-  // A connection that one may have is not for the other.
-  return isLocal || (one.isFromConfig === other.isFromConfig && isSameWay(one.transport, other.transport));
-}
-
-function isSameWay(one: Transport, other: Transport): boolean {
-  return one === other || JSON.stringify(wayOf(one)) === JSON.stringify(wayOf(other));
-}
-
-/** As JSON that does not depend on the order of keys. */
-function wayOf(transport: Transport): unknown {
-  const { kind } = transport;
-  if (isBuiltIn(transport)) return transport;
-  if (kind === 'stdio')
-    return [kind, transport.command, transport.args, sorted(transport.env), transport.cwd];
-  return [kind, transport.flavour, transport.url.href, sorted(transport.headers), authOf(transport.auth)];
-}
-
-function authOf({ clientId, clientSecret, scope, isPersonal }: AuthSpec = {}): unknown {
-  return [clientId, clientSecret, scope, isPersonal];
-}
-
-function sorted(members: Readonly<Record<string, string>>): unknown {
-  return Object.entries(members).sort(([one], [other]) => (one < other ? -1 : 1));
-}
-
-/** Whether the config says itself what to send as Authorization; then nobody is asked to sign in. */
-export function hasOwnAuthorization({ transport }: ServerSpec): boolean {
-  if (transport.kind !== 'http') return false;
-  return Object.keys(transport.headers).some((name) => name.toLowerCase() === 'authorization');
-}

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { identityOf, originIdentityOf } from '../../src/core/server-identity.ts';
 import {
+  identityOf,
   isSameServer,
   isSameTransport,
-  type ServerSpec,
-  type Transport,
-} from '../../src/core/server-spec.ts';
+  originIdentityOf,
+} from '../../src/core/server-identity.ts';
+import type { ServerSpec, Transport } from '../../src/core/server-spec.ts';
 
 const STDIO: Transport = { kind: 'stdio', command: 'npx', args: ['a'], env: { A: '1', B: '2' }, cwd: '/' };
 const HTTP: Transport = {

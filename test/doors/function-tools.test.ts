@@ -137,6 +137,7 @@ describe('functions', () => {
   it('say all four hints, what they declare among them, and the title in both places', async () => {
     const { client } = await served.meet('modern');
     const { tools } = await client.listTools();
+    expect(JSON.stringify(tools)).not.toMatch(/"_meta"|assay\//);
     const shown = (name: string): unknown => {
       const { title, annotations } = tools.find((tool) => tool.name === name) ?? {};
       return { title, annotations };

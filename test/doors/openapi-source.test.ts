@@ -134,9 +134,10 @@ describe('a document in the config file', () => {
     expect(files.seen).toEqual([{ line: 'PUT /photo', key: undefined, body: [1, 2] }]);
   });
 
-  it('shows all four hints of each tool, and its title in both places', async () => {
+  it('shows all four hints of each tool, its title in both places, and no _meta of its own', async () => {
     const { client } = await common.meet();
     const tools = (await client.listTools()).tools.filter(({ name }) => NAMES.includes(name));
+    expect(JSON.stringify(tools)).not.toMatch(/"_meta"|assay\//);
     expect(tools.map(({ title, annotations }) => ({ title, annotations }))).toEqual([
       {
         title: 'List the pets',
@@ -362,15 +363,17 @@ describe('a document that is read again', () => {
     STALE,
   );
 
-  it('at a URL that answers no more leaves its tools, also after a start', async () => {
+  it('at a URL that answers no more leaves its tools and their hints, also after a start', async () => {
     const api = await documentedApi(PETS);
     const servers = { pets: { openapi: api.url } };
     const first = await openWorld(servers);
+    const hints = await hintsIn(first, 'pets');
     await first.assay.stop();
     api.answerWith(503);
     const world = await openWorld(servers, { home: first.home });
     const model = await world.meet();
     expect(await model.tools()).toEqual(NAMES);
+    expect(await hintsIn(world, 'pets')).toEqual(hints);
     expect(await gatewayIn(world)).toMatchObject({
       reachable: false,
       cause: expect.stringContaining('status 503') as string,

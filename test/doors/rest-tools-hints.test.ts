@@ -56,15 +56,20 @@ describe('a method', () => {
     for (const [method] of TABLE) await make(nameFor(method), method === undefined ? {} : { method });
   });
 
-  it.each(CLIENTS)('says all four hints and the title in both places to the client %s', async (_, list) => {
-    const tools = new Map((await list()).map((tool) => [tool.name, tool]));
-    const shown = TABLE.map(([method]) => {
-      const { title, annotations = {} } = tools.get(nameFor(method)) ?? {};
-      return [method, short((hint) => annotations[hint] as Json | undefined), title, annotations['title']];
-    });
-    const title = (method: string | undefined): string => `By ${(method ?? 'nobody').toLowerCase()}`;
-    expect(shown).toEqual(TABLE.map(([method, hints]) => [method, hints, title(method), title(method)]));
-  });
+  it.each(CLIENTS)(
+    'says all four hints and the title in both places, and no _meta of its own, to the client %s',
+    async (_, list) => {
+      const listed = await list();
+      expect(JSON.stringify(listed)).not.toMatch(/"_meta"|assay\//);
+      const tools = new Map(listed.map((tool) => [tool.name, tool]));
+      const shown = TABLE.map(([method]) => {
+        const { title, annotations = {} } = tools.get(nameFor(method)) ?? {};
+        return [method, short((hint) => annotations[hint] as Json | undefined), title, annotations['title']];
+      });
+      const title = (method: string | undefined): string => `By ${(method ?? 'nobody').toLowerCase()}`;
+      expect(shown).toEqual(TABLE.map(([method, hints]) => [method, hints, title(method), title(method)]));
+    },
+  );
 
   it.each(TABLE)('%s is inferred with its reason, and none is no claim at all', async (method, hints) => {
     const tool = await toolIn(world.admin, 'local', nameFor(method));

@@ -2,7 +2,7 @@ import { identityOf } from '../../core/server-identity.ts';
 import { chooserOf, type ReachRules } from '../../core/reach.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { hasOwnAuthorization, type ServerSpec } from '../../core/server-spec.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { Log } from '../../gateway/ports/link.ts';
 import type { Authorizer, Credentials } from '../../gateway/ports/credentials.ts';
@@ -10,6 +10,7 @@ import type { Store } from '../../gateway/ports/store.ts';
 import { CredentialShelf, ownOf, type Shelved, type ShelfOptions } from './credential-shelf.ts';
 import { readEncryptionKey } from './encryption-key.ts';
 import { HeldCredential } from './held-credential.ts';
+import { hasOwnAuthorization, sourceKind } from '../../core/sources/source-kinds.ts';
 
 export interface ServerCredentialsOptions extends Omit<ShelfOptions, 'store'> {
   /** Opened where it is not open yet and somebody has signed in, or would have to. */
@@ -48,9 +49,10 @@ export class ServerCredentials implements Credentials {
   }
 
   async authorizer(spec: ServerSpec, subject: string): Promise<Authorizer | undefined> {
-    if (spec.transport.kind !== 'http' || hasOwnAuthorization(spec)) return undefined;
+    const place = sourceKind(spec.transport).signIn(spec.transport);
+    if (place === undefined || hasOwnAuthorization(spec)) return undefined;
     if (!this.#isRead && (await this.#mayHaveSome())) await this.#read();
-    const held = this.#heldFor(spec, this.#isOwn(spec) ? subject : LOCAL.subject);
+    const held = this.#heldFor(spec, place.url, this.#isOwn(spec) ? subject : LOCAL.subject);
     await held.freshen();
     return {
       subject: held.subject,
@@ -81,8 +83,7 @@ export class ServerCredentials implements Credentials {
   }
 
   #isOwn({ transport }: ServerSpec): boolean {
-    const said = transport.kind === 'http' ? transport.auth?.isPersonal : undefined;
-    return said ?? this.#options.isPersonal;
+    return sourceKind(transport).signIn(transport)?.auth?.isPersonal ?? this.#options.isPersonal;
   }
 
   async #mayHaveSome(): Promise<boolean> {
@@ -92,14 +93,13 @@ export class ServerCredentials implements Credentials {
     return !key.ok || key.value !== undefined;
   }
 
-  #heldFor(spec: ServerSpec, subject: string): HeldCredential {
+  #heldFor(spec: ServerSpec, url: URL, subject: string): HeldCredential {
     const key = JSON.stringify([serverKey(spec), subject]);
     const found = this.#held.get(key);
     if (found !== undefined) return found.credential;
-    if (spec.transport.kind !== 'http') throw new Error('Only servers at a URL have sign-ins.');
     const credential = new HeldCredential({
       server: spec.name,
-      asked: { url: spec.transport.url, chooser: chooserOf(spec) },
+      asked: { url, chooser: chooserOf(spec) },
       rules: this.#options.rules,
       subject,
       log: this.#options.log,

@@ -16,6 +16,7 @@ import { type CredentialContent, heldTokens, isSendable, keptOf } from './creden
 import { type CredentialShelf, ownOf, type Shelved } from './credential-shelf.ts';
 import { answerIn, failure, SignInFault } from './sign-in-answer.ts';
 import { SignInClient } from './sign-in-client.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 interface SignInDeps {
   readonly shelf: CredentialShelf;
@@ -35,29 +36,30 @@ export async function signIn(
   deps: SignInDeps,
 ): Promise<Result<CredentialKey, Refusal>> {
   const { transport, name } = spec;
-  if (transport.kind !== 'http') throw new Error('Only servers at a URL are signed in at.');
+  const server = sourceKind(transport).signIn(transport);
+  if (server === undefined) throw new Error('Only servers at a URL are signed in at.');
   const limit = AbortSignal.any([AbortSignal.timeout(request.limitMs), deps.signal]);
   const all = await deps.shelf.all();
   if (!all.ok) return all;
   const before = ownOf(all.value, spec, request.subject);
-  const asked = { url: transport.url, chooser: chooserOf(spec) };
+  const asked = { url: server.url, chooser: chooserOf(spec) };
   const fetching = await openFetchFor(asked, deps.rules, limit);
   let redirect: OpenRedirect | undefined;
   try {
-    const place = await discover(transport.url, fetching);
-    const scope = scopeFor({ auth: transport.auth, challenge: place.challenge, before });
-    const registered = registeredAt({ issuer: place.issuer, before, scope, auth: transport.auth });
+    const place = await discover(server.url, fetching);
+    const scope = scopeFor({ auth: server.auth, challenge: place.challenge, before });
+    const registered = registeredAt({ issuer: place.issuer, before, scope, auth: server.auth });
     const state = randomBytes(24).toString('base64url');
     redirect = await openRedirect({ wanted: registered?.redirectUrl, state });
     const client = new SignInClient({
-      auth: transport.auth ?? {},
+      auth: server.auth ?? {},
       redirectUrl: redirect.url,
       state,
       discovered: place.discovered,
       registered: registered?.redirectUrl === redirect.url ? registered : undefined,
       version: deps.version,
     });
-    const flow: Flow = { url: transport.url, client, fetching, scope };
+    const flow: Flow = { url: server.url, client, fetching, scope };
     const address = await begin(flow);
     const isOpened = request.opensBrowser && (await deps.openBrowser(address));
     request.onAddress(address, place.issuer, isOpened);

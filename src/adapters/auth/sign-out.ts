@@ -5,6 +5,7 @@ import { identityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ShownCredential, SignOutReport } from '../../gateway/ports/credentials.ts';
 import type { CredentialShelf, Shelved } from './credential-shelf.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 /** Forgets, and has the issuers forget where they can be reached by the rules for the server of the config. */
 export async function forget(
@@ -33,9 +34,10 @@ async function revokeAt(
   rules: ReachRules,
 ): Promise<boolean> {
   const spec = specOf(stored, servers);
-  if (content === undefined || spec?.transport.kind !== 'http') return false;
+  const place = spec && sourceKind(spec.transport).signIn(spec.transport);
+  if (content === undefined || spec === undefined || place === undefined) return false;
   const { revoke } = await import('./authorization-server.ts');
-  return revoke(content, { url: spec.transport.url, chooser: chooserOf(spec) }, rules);
+  return revoke(content, { url: place.url, chooser: chooserOf(spec) }, rules);
 }
 
 export function shownCredentials(

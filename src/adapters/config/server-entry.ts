@@ -1,10 +1,6 @@
 import type { Node } from 'jsonc-parser';
-import {
-  DEFAULT_TIMEOUT_MS,
-  defaultIsolation,
-  type ServerSpec,
-  type Transport,
-} from '../../core/server-spec.ts';
+import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type ServerSpec, type Transport } from '../../core/server-spec.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 import type { Complaints } from './complaints.ts';
 import { optionAt, placeAt, type Entry, type Here, type Option } from './entry-fields.ts';
 import { HTTP_KEYS, readHttp } from './http-entry.ts';
@@ -40,7 +36,7 @@ export function readServer(member: ServerEntry, here: Here, complaints: Complain
     transport,
     timeoutMs,
     prefix,
-    isolation: isolation ?? defaultIsolation(transport),
+    isolation: isolation ?? sourceKind(transport).isolation,
     isFromConfig: true,
     ...(trust !== undefined && { trust }),
   };
@@ -59,8 +55,6 @@ function fieldsOf(member: ServerEntry, complaints: Complaints): ReadonlyMap<stri
 const LONGEST_NAME = 64;
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
-/** Holds the tools that an operator makes. */
-const RESERVED = 'local';
 
 const NAME_FAULTS: readonly (readonly [reason: string, isFault: (name: string) => boolean])[] = [
   ['the name of the server is empty', (name) => name === ''],
@@ -69,7 +63,7 @@ const NAME_FAULTS: readonly (readonly [reason: string, isFault: (name: string) =
   ['the name of the server holds a control character', (name) => CONTROL.test(name)],
   ['the name of the server holds half a character', (name) => !name.isWellFormed()],
   ['the name of the server would mean a folder in its address', (name) => name === '.' || name === '..'],
-  [`the name "${RESERVED}" is kept for tools of your own`, (name) => name.toLowerCase() === RESERVED],
+  [`the name "${LOCAL_SOURCE}" is kept for tools of your own`, (name) => name.toLowerCase() === LOCAL_SOURCE],
 ];
 
 function checkName({ key, keyNode, path }: ServerEntry, complaints: Complaints): void {
@@ -147,17 +141,22 @@ const TYPE: Option<Way> = {
 function readTransport(entry: Entry): Transport | undefined {
   const way = entry.fields.has('type') ? optionAt(entry, 'type', TYPE) : wayByKeys(entry);
   if (way === undefined) return undefined;
-  warnOfUnused(entry, KEYS[way]);
-  if (way === 'openapi') return readOpenapi(entry);
-  return way === 'stdio' ? readStdio(entry) : readHttp(entry, way);
+  const { keys, read } = READERS[way];
+  warnOfUnused(entry, keys);
+  return read(entry);
 }
 
-const KEYS: Readonly<Record<Way, readonly string[]>> = {
-  stdio: STDIO_KEYS,
-  auto: HTTP_KEYS,
-  streamable: HTTP_KEYS,
-  sse: HTTP_KEYS,
-  openapi: OPENAPI_KEYS,
+interface Reader {
+  readonly keys: readonly string[];
+  readonly read: (entry: Entry) => Transport | undefined;
+}
+
+const READERS: Readonly<Record<Way, Reader>> = {
+  stdio: { keys: STDIO_KEYS, read: readStdio },
+  auto: { keys: HTTP_KEYS, read: (entry) => readHttp(entry, 'auto') },
+  streamable: { keys: HTTP_KEYS, read: (entry) => readHttp(entry, 'streamable') },
+  sse: { keys: HTTP_KEYS, read: (entry) => readHttp(entry, 'sse') },
+  openapi: { keys: OPENAPI_KEYS, read: readOpenapi },
 };
 
 function wayByKeys({ fields, complaints, node, path }: Entry): Way | undefined {
@@ -183,7 +182,7 @@ function warnOfUnused(entry: Entry, used: readonly string[]): void {
   for (const key of entry.fields.keys()) {
     const place = placeAt(entry, key);
     if (place === undefined || used.includes(key) || COMMON_KEYS.includes(key)) continue;
-    const isKnown = Object.values(KEYS).some((keys) => keys.includes(key));
+    const isKnown = Object.values(READERS).some(({ keys }) => keys.includes(key));
     const reason = isKnown
       ? 'this key has no effect on a server of this type'
       : 'this key is not known and has no effect';

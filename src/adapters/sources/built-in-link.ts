@@ -1,4 +1,5 @@
 import type { Cause } from '../../core/cause.ts';
+import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
@@ -61,6 +62,10 @@ export class BuiltInLink implements Link {
 
   get skipped(): readonly Skipped[] {
     return this.#skipped;
+  }
+
+  facts(tool: string): ToolFacts | undefined {
+    return this.#tools.get(tool)?.facts;
   }
 
   async send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {

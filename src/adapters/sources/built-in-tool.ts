@@ -1,4 +1,5 @@
 import type { Cause } from '../../core/cause.ts';
+import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { Result } from '../../core/result.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
 
@@ -6,6 +7,7 @@ import type { Skipped } from '../../gateway/ports/link.ts';
 export interface BuiltInTool {
   /** As `tools/list` has it. */
   readonly definition: BuiltInDefinition;
+  readonly facts: ToolFacts;
   /** Longest time in ms without a result or progress; absent: that of its source. */
   readonly timeoutMs?: number | undefined;
   /**
@@ -24,7 +26,6 @@ export interface BuiltInDefinition {
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   /** Only what its maker said. */
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
-  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface BuiltInArguments {

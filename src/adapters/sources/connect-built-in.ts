@@ -1,14 +1,16 @@
 import { chooserOf } from '../../core/reach.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Connect, Log, Opening } from '../../gateway/ports/link.ts';
+import type { Cause } from '../../core/cause.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Connectors, Link, Log, Opening } from '../../gateway/ports/link.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { readTextWithin } from '../../platform/bounded-file.ts';
 import type { FilterRunner } from './http/filter-processes.ts';
 import type { HttpPort } from './http/open-http.ts';
 import type { WatchFile } from './functions/file-watch.ts';
-import type { LocalSource, LocalTransport } from './local-source.ts';
+import type { LocalSource, CustomTools } from './local-source.ts';
 import { BuiltInLink } from './built-in-link.ts';
 import type { BuiltInSource } from './built-in-tool.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 export interface BuiltInDeps {
   readonly log: Log;
@@ -28,11 +30,11 @@ export interface BuiltInDeps {
   readonly fileFault: (path: string) => Promise<string | undefined>;
 }
 
-/** Opens links to tools that Assay makes itself. What a kind of source needs is loaded with the first one of it. */
-export function connectBuiltIn(deps: BuiltInDeps): Connect {
-  return async (spec, opening) => {
-    const { transport } = spec;
-    if (transport.kind === 'openapi') {
+/** Opens links to tools that Assay builds itself. What a kind of source needs is loaded with the first one of it. */
+export function connectBuiltIn(deps: BuiltInDeps): Connectors<'openapi' | 'local'> {
+  const { log, mask } = deps;
+  return {
+    openapi: async (spec, transport, opening) => {
       const { openOpenapi } = await import('./openapi/open-openapi.ts');
       const { timeoutMs } = spec;
       const chosenBy = chooserOf(spec);
@@ -41,22 +43,14 @@ export function connectBuiltIn(deps: BuiltInDeps): Connect {
         const fault = await deps.fileFault(path);
         return fault === undefined ? readTextWithin(path, maxBytes) : err(fault);
       };
-      return open(spec, opening, {
-        source: openOpenapi({ ...transport, chosenBy, timeoutMs, http, readFile }),
-        log: deps.log,
-        mask: deps.mask,
-      });
-    }
-    if (transport.kind !== 'local') throw new Error('Assay does not make these tools.');
-    const source = await openLocal(transport, deps);
-    return open(spec, opening, {
-      source,
-      log: deps.log,
-      mask: deps.mask,
-      adopt: ({ transport: next }) => {
-        if (next.kind === 'local') source.adopt(next);
-      },
-    });
+      const source = openOpenapi({ ...transport, chosenBy, timeoutMs, http, readFile });
+      return open(spec, opening, { source, log, mask });
+    },
+    local: async (spec, transport, opening) => {
+      const source = await openLocal(transport, deps);
+      const adopt = ({ transport: next }: ServerSpec): void => source.adopt(sourceKind(next).custom(next));
+      return open(spec, opening, { source, log, mask, adopt });
+    },
   };
 }
 
@@ -71,14 +65,14 @@ async function open(
   { name: server }: ServerSpec,
   { events, signal }: Opening,
   opened: Opened,
-): ReturnType<Connect> {
+): Promise<Result<Link, Cause>> {
   const first = await opened.source.read(signal);
   if (first.ok) return ok(new BuiltInLink({ server, ...opened, first: first.value, events }));
   await opened.source.close();
   return first;
 }
 
-async function openLocal(transport: LocalTransport, deps: BuiltInDeps): Promise<LocalSource> {
+async function openLocal(transport: CustomTools, deps: BuiltInDeps): Promise<LocalSource> {
   const [{ LocalSource: Source }, { restTool }, { openModule }, http, filters] = await Promise.all([
     import('./local-source.ts'),
     import('./rest/rest-tool.ts'),

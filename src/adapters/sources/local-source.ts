@@ -3,12 +3,13 @@ import { causeText } from '../../core/cause-text.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FunctionModuleSpec } from '../../core/sources/function-module.ts';
 import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
-import type { BuiltInTransport } from '../../core/server-spec.ts';
+import type { TransportOf } from '../../core/server-spec.ts';
 import type { Skipped } from '../../gateway/ports/link.ts';
 import { atMost } from '../../platform/turns.ts';
 import type { BuiltInSource, BuiltInTool, BuiltInTools } from './built-in-tool.ts';
 
-export type LocalTransport = Extract<BuiltInTransport, { readonly kind: 'local' }>;
+/** What operators write one by one. */
+export type CustomTools = Pick<TransportOf<'local'>, 'tools' | 'modules'>;
 
 export interface LocalSourceOptions {
   /** The error is a phrase. */
@@ -27,10 +28,10 @@ interface OpenModule {
 /** Lists wait so many ms for a module: one that never loads must not keep the others from being called. */
 const READ_WAIT_MS = 3_000;
 
-/** What operators make themselves: requests and modules of functions, each beside the others. */
+/** The REST tools and function modules that operators write. */
 export class LocalSource implements BuiltInSource {
   readonly #options: LocalSourceOptions;
-  #transport: LocalTransport;
+  #custom: CustomTools;
   /** By all that makes them what they are, so that what did not change goes on as it is. */
   #made = new Map<string, Result<BuiltInTool, string>>();
   readonly #modules = new Map<string, OpenModule>();
@@ -38,22 +39,22 @@ export class LocalSource implements BuiltInSource {
   readonly #drains = new Set<() => void>();
   readonly #ending = new Set<Promise<void>>();
 
-  constructor(transport: LocalTransport, options: LocalSourceOptions) {
-    this.#transport = transport;
+  constructor(custom: CustomTools, options: LocalSourceOptions) {
+    this.#custom = custom;
     this.#options = options;
     this.#openModules();
   }
 
   /** Other tools and modules from now on; calls of those that are gone come to their end. */
-  adopt(transport: LocalTransport): void {
-    if (transport === this.#transport) return;
-    this.#transport = transport;
+  adopt(custom: CustomTools): void {
+    if (custom === this.#custom) return;
+    this.#custom = custom;
     this.#openModules();
     this.#changed();
   }
 
   async read(signal: AbortSignal): Promise<Result<BuiltInTools, Cause>> {
-    const { tools, modules } = this.#transport;
+    const { tools, modules } = this.#custom;
     const found: Found[] = [];
     const skipped: Skipped[] = [];
     for (const { name, made } of this.#makeTools(tools)) {
@@ -127,7 +128,7 @@ export class LocalSource implements BuiltInSource {
   }
 
   #openModules(): void {
-    const wanted = new Map(this.#transport.modules.map((spec) => [keyOf(spec), spec]));
+    const wanted = new Map(this.#custom.modules.map((spec) => [keyOf(spec), spec]));
     for (const key of [...this.#modules.keys()]) if (!wanted.has(key)) this.#closeModule(key);
     for (const [key, spec] of wanted) {
       if (this.#modules.has(key)) continue;

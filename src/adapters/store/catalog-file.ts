@@ -32,7 +32,7 @@ const MOST_BYTES = 2 * 1024 * 1024;
 /** The same of all servers. */
 const MOST_BYTES_IN_ALL = 16 * 1024 * 1024;
 /** Changes with what is below: a file of another format is passed over. */
-const FORMAT = 3;
+const FORMAT = 4;
 
 /**
  * Opens the file of the servers as last seen. Several processes write it, each its own servers. A file that is damaged,
@@ -52,8 +52,13 @@ interface FileEntry {
   readonly lists: Readonly<Record<ListKind, readonly FileDefinition[]>>;
 }
 
-/** Key, JSON text, and what clients accept of it where that is not all. */
-type FileDefinition = readonly [key: string | null, text: string, fitness?: Definition['fitness']];
+/** Key, JSON text, what clients accept of it where that is not all, and what Assay knows of a tool of its own. */
+type FileDefinition = readonly [
+  key: string | null,
+  text: string,
+  fitness?: Definition['fitness'] | null,
+  facts?: Definition['facts'],
+];
 
 type Entries = Map<string, FileEntry>;
 
@@ -188,10 +193,11 @@ function snapshotOf({ snapshot, lists }: FileEntry): Snapshot {
   return { ...snapshot, instructions: snapshot.instructions, inventory };
 }
 
-function definitionOf([key, text, fitness = WHOLE]: FileDefinition, isTool: boolean): Definition {
+function definitionOf([key, text, accepted, facts]: FileDefinition, isTool: boolean): Definition {
   const bytes = Buffer.from(text);
+  const fitness = accepted ?? WHOLE;
   const parameters = isTool && fitness.modern.kind !== 'withheld' ? headerParametersOf(bytes) : undefined;
-  return { key: key ?? undefined, bytes, fitness, parameters };
+  return { key: key ?? undefined, bytes, fitness, parameters, ...(facts && { facts }) };
 }
 
 function entryOf({ name, identity, snapshot: { inventory, ...snapshot } }: Learnt): FileEntry {
@@ -202,9 +208,10 @@ function entryOf({ name, identity, snapshot: { inventory, ...snapshot } }: Learn
 }
 
 /** What is no UTF-8 after all could not be read back as it was; it is shown again when its server stands. */
-function writable({ key, bytes, fitness }: Definition): readonly FileDefinition[] {
+function writable({ key, bytes, fitness, facts }: Definition): readonly FileDefinition[] {
   if (!isUtf8(bytes)) return [];
   const isWhole = fitness.legacy.kind === 'whole' && fitness.modern.kind === 'whole';
+  if (facts !== undefined) return [[key ?? null, bytes.toString(), isWhole ? null : fitness, facts]];
   return [isWhole ? [key ?? null, bytes.toString()] : [key ?? null, bytes.toString(), fitness]];
 }
 

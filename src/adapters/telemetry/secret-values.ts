@@ -1,59 +1,25 @@
-import type { BuiltInTransport, ServerSpec } from '../../core/server-spec.ts';
-import type { RestAuth, RestToolSpec } from '../../core/sources/rest-tool.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { isCredentialName } from './credential-names.ts';
 import { isOfKnownShape } from './secret-shapes.ts';
 import { SHORTEST_SECRET } from './secrets.ts';
 
 /** What of a server's config entry is secret: in its variables, arguments, URL and headers. */
 export function secretsOfServer({ transport }: ServerSpec): readonly string[] {
-  if (transport.kind === 'http')
-    return [
-      ...secretsOfUrl(transport.url),
-      ...Object.entries(transport.headers).flatMap(secretsOfHeader),
-      ...[transport.auth?.clientSecret ?? ''].filter(isTelling),
-    ];
-  if (transport.kind === 'openapi') return secretsOfDocument(transport);
-  if (transport.kind === 'local')
-    return [
-      ...transport.tools.flatMap(secretsOfTool),
-      ...transport.modules.flatMap(({ env }) => secretsOfVariables(env)),
-    ];
-  return [...secretsOfVariables(transport.env), ...secretsOfArguments(transport.args)].filter(isTelling);
-}
-
-function secretsOfDocument({
-  document,
-  baseUrl = '',
-  headers,
-  credentials,
-}: Extract<BuiltInTransport, { readonly kind: 'openapi' }>): readonly string[] {
-  const urls = [document, baseUrl].flatMap((text) => urlOf(text) ?? []);
-  const given = Object.values(credentials).map((one) => (typeof one === 'string' ? one : one.password));
+  const {
+    variables = [],
+    args = [],
+    urls = [],
+    headers = [],
+    secrets = [],
+  } = sourceKind(transport).secrets(transport);
   return [
-    ...urls.flatMap(secretsOfUrl),
-    ...Object.entries(headers).flatMap(secretsOfHeader),
-    ...given.filter(isTelling),
-  ];
-}
-
-function secretsOfTool({ url, headers, auth }: RestToolSpec): readonly string[] {
-  const parsed = urlOf(url);
-  return [
-    ...(parsed === undefined ? [] : secretsOfUrl(parsed)),
-    ...Object.entries(headers).flatMap(secretsOfHeader),
-    ...(auth === undefined ? [] : [secretOfAuth(auth)].filter(isTelling)),
-  ];
-}
-
-function secretOfAuth(auth: RestAuth): string {
-  if (auth.kind === 'bearer') return auth.token;
-  return auth.kind === 'basic' ? auth.password : auth.value;
-}
-
-function secretsOfVariables(env: Readonly<Record<string, string>>): readonly string[] {
-  return Object.entries(env)
-    .flatMap(([name, value]) => secretsOfVariable(name, value))
-    .filter(isTelling);
+    ...variables.flatMap(([name, value]) => secretsOfVariable(name, value)),
+    ...secretsOfArguments(args),
+    ...urls.flatMap((text) => urlOf(text) ?? []).flatMap(secretsOfUrl),
+    ...headers.flatMap(secretsOfHeader),
+    ...secrets,
+  ].filter(isTelling);
 }
 
 /** What of Assay's own environment is secret. Most of it was not made for Assay, so that only names and URLs tell. */

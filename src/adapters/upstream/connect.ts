@@ -1,25 +1,28 @@
+import type { ServerSpec } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
-import type { Connect } from '../../gateway/ports/link.ts';
-import type { UpstreamDeps, Opening } from './opening.ts';
+import type { Connectors, Opening as Asked } from '../../gateway/ports/link.ts';
+import type { Opening, UpstreamDeps } from './opening.ts';
 
 /**
- * Makes the port through which the gateway reaches servers of every kind. What one kind needs is loaded with the first
- * server of that kind: the HTTP client alone takes as long as all the rest of a start.
+ * Opens links to MCP servers. What one kind needs is loaded with the first server of that kind: the HTTP client alone takes
+ * as long as the rest of a start.
  */
-export function upstream(given: Omit<UpstreamDeps, 'suspects'>): Connect {
+export function upstream(given: Omit<UpstreamDeps, 'suspects'>): Connectors<'stdio' | 'http'> {
   const deps: UpstreamDeps = { ...given, suspects: new Map() };
-  return async (spec, asked) => {
-    const { client: profile } = asked;
-    // A link that all share is that of whoever runs Assay.
-    const subject = profile !== undefined && 'subject' in profile ? profile.subject : LOCAL.subject;
-    const opening: Opening = { spec, deps, subject, ...asked };
-    const { transport } = spec;
-    if (transport.kind === 'stdio') {
+  const openingOf = (spec: ServerSpec, asked: Asked): Opening => {
+    const { client } = asked;
+    // A link that all clients share acts for whoever runs Assay.
+    const subject = client !== undefined && 'subject' in client ? client.subject : LOCAL.subject;
+    return { spec, deps, subject, ...asked };
+  };
+  return {
+    stdio: async (spec, transport, asked) => {
       const { openStdio } = await import('./stdio-link.ts');
-      return openStdio(opening, transport);
-    }
-    if (transport.kind !== 'http') throw new Error('Assay makes these tools itself.');
-    const { connectHttp } = await import('./http-connect.ts');
-    return connectHttp(opening, transport);
+      return openStdio(openingOf(spec, asked), transport);
+    },
+    http: async (spec, transport, asked) => {
+      const { connectHttp } = await import('./http-connect.ts');
+      return connectHttp(openingOf(spec, asked), transport);
+    },
   };
 }

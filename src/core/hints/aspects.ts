@@ -1,10 +1,10 @@
 import { canonicalJson, exactJson, hasTwins, isMembers } from '../canonical-json.ts';
 import { shortHash } from '../digest.ts';
-import { FUNCTION_FACTS, HTTP_FACTS } from './made-facts.ts';
 import { type Claim, hintMeant, HINTS, type Hints } from './hint.ts';
 import { declaredIn } from './declared.ts';
 import { inferFromMethod } from './infer.ts';
 import { resolveHints } from './resolve.ts';
+import { FACTS_MEMBER } from './tool-facts.ts';
 
 /** Which source a definition comes from, as far as that decides how it is read. */
 export interface DefinitionSource {
@@ -52,7 +52,7 @@ export type AspectsOf = () => Aspects;
 
 const DIGITS = 32;
 
-/** The digests of a definition as JSON text. Of one that cannot be read everything is behaviour. */
+/** The digests of the JSON text of a tool's record (`recordText`). Of one that cannot be read everything is behaviour. */
 export function aspectsOf(text: string, source: DefinitionSource): Aspects {
   const parts = partsOf(text, source);
   if (parts === undefined) return { behaviour: shortHash(text, DIGITS), target: '', prose: '' };
@@ -84,24 +84,22 @@ type Members = Readonly<Record<string, unknown>>;
 function partsIn(text: string, members: Members, source: DefinitionSource): Parts {
   const annotations = isMembers(members['annotations']) ? members['annotations'] : {};
   const meta = isMembers(members['_meta']) ? members['_meta'] : {};
-  const isRequest = (key: string): boolean => source.isMade && (key === HTTP_FACTS || key === FUNCTION_FACTS);
-  const facts = Object.entries(meta).filter(([key]) => isRequest(key));
+  const given = source.isMade ? members[FACTS_MEMBER] : undefined;
+  const facts = isMembers(given) ? given : undefined;
   const texts: string[] = [];
   return {
     name: textOf(members['name']),
-    hints: hintsOf(text, source.isMade),
+    hints: hintsOf(text, facts?.['method']),
     hintLike: textOf(Object.entries(annotations).filter(([key, value]) => isHintLike(key, value))),
     inputSchema: textOf(withoutTexts(members['inputSchema'], texts)),
-    request: textOf(
-      facts.map(([key, value]) => [key, isMembers(value) ? { ...value, target: null } : value]),
-    ),
-    target: source.isTargetChosen === true ? '' : textOf(facts.flatMap(([, value]) => targetIn(value))),
+    request: textOf(facts && { ...facts, target: null }),
+    target: source.isTargetChosen === true ? '' : textOf(facts?.['target']),
     title: textOf([members['title'] ?? null, annotations['title'] ?? null]),
     description: textOf(members['description']),
     schemaText: textOf(texts),
     icons: textOf(members['icons']),
     outputSchema: textOf(members['outputSchema']),
-    meta: textOf(Object.fromEntries(Object.entries(meta).filter(([key]) => !isRequest(key)))),
+    meta: textOf(meta),
   };
 }
 
@@ -110,9 +108,9 @@ function textOf(value: unknown): string {
 }
 
 /** What its own source says of a tool, without what anybody else says. */
-function hintsOf(text: string, isMade: boolean): Hints {
-  const { hints, method } = declaredIn(text);
-  const inferred = isMade && method !== undefined ? inferFromMethod(method)?.hints : undefined;
+function hintsOf(text: string, method: unknown): Hints {
+  const { hints } = declaredIn(text);
+  const inferred = typeof method === 'string' ? inferFromMethod(method)?.hints : undefined;
   const claims = HINTS.flatMap((hint): readonly Claim[] => {
     const claim = { hint, source: 'server', origin: '', atMs: 0, digest: '', mayLower: true } as const;
     const [declared, followed] = [hints[hint], inferred?.[hint]];
@@ -128,10 +126,6 @@ function hintsOf(text: string, isMade: boolean): Hints {
 function isHintLike(key: string, value: unknown): boolean {
   const hint = hintMeant(key);
   return hint !== undefined && (key !== hint || typeof value !== 'boolean');
-}
-
-function targetIn(facts: unknown): readonly unknown[] {
-  return isMembers(facts) && facts['target'] !== undefined ? [facts['target']] : [];
 }
 
 /** Keywords whose value is a schema, a list of schemas, or a map from names to schemas (JSON Schema 2020-12 and draft 7). */

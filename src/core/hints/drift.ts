@@ -1,14 +1,14 @@
 import { hasTwins } from '../canonical-json.ts';
 import { jsonChanges, type JsonChange } from '../json-changes.ts';
-import { HTTP_FACTS } from './made-facts.ts';
 import { partsOf, type DefinitionSource, type Parts } from './aspects.ts';
 import { type Hint, HINTS, isCautious } from './hint.ts';
+import { FACTS_MEMBER } from './tool-facts.ts';
 
-/** One definition of a tool. */
+/** The record of a tool: its definition, with what Assay knows of a tool of its own. */
 export interface Definition {
   /** SHA-256 in canonical JSON, in hexadecimal. */
   readonly digest: string;
-  /** JSON text. */
+  /** JSON text, as `recordText` makes it. */
   readonly text: string;
 }
 
@@ -93,7 +93,7 @@ export function driftOf(
   return { digest: now.digest, sinceMs: nowMs, changes: boundedChanges(changes), risks };
 }
 
-const TARGET = `_meta[${JSON.stringify(HTTP_FACTS)}].target`;
+const TARGET = `${FACTS_MEMBER}.target`;
 
 function risksOf(before: Parts | undefined, after: Parts | undefined): readonly DriftRisk[] {
   if (before === undefined || after === undefined) return [{ code: 'unreadable' }];

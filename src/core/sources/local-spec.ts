@@ -1,4 +1,5 @@
 import { DEFAULT_TIMEOUT_MS, LOCAL_SOURCE, type BuiltInTransport, type ServerSpec } from '../server-spec.ts';
+import { sourceKind } from './source-kinds.ts';
 
 type Local = Extract<BuiltInTransport, { readonly kind: 'local' }>;
 
@@ -22,7 +23,7 @@ export interface JoinedLocal {
 
 /** One source of both: the first has a name, or a file. */
 export function joinedLocal(first: ServerSpec | undefined, other: ServerSpec | undefined): JoinedLocal {
-  const [before, after] = [partsOf(first), partsOf(other)];
+  const [before, after] = [customIn(first), customIn(other)];
   const names = new Set(before.tools.map(({ name }) => name));
   const paths = new Set(before.modules.map(({ path }) => path));
   const tools = [...before.tools, ...after.tools.filter(({ name }) => !names.has(name))];
@@ -34,8 +35,7 @@ export function joinedLocal(first: ServerSpec | undefined, other: ServerSpec | u
   return { spec: localSpec({ tools, modules }), shadowed };
 }
 
-const NOTHING: Local = { kind: 'local', tools: [], modules: [] };
-
-function partsOf(spec: ServerSpec | undefined): Local {
-  return spec?.transport.kind === 'local' ? spec.transport : NOTHING;
+/** The tools and modules that operators wrote; none in a source of another kind. */
+export function customIn(spec: ServerSpec | undefined): Pick<Local, 'tools' | 'modules'> {
+  return spec === undefined ? { tools: [], modules: [] } : sourceKind(spec.transport).custom(spec.transport);
 }

@@ -151,7 +151,7 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       const { trust, ...fields } = call.body;
       const entry = entryIn(fields);
       const found = gateways.find(call.param('id'));
-      const isCommand = found.ok && found.value.transport === 'stdio' && Object.keys(entry).length > 0;
+      const isCommand = found.ok && found.value.command !== undefined && Object.keys(entry).length > 0;
       const denied = isCommand || runsCommand(fields) ? executeRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);
       const wish: ServerInput = { entry, trust };

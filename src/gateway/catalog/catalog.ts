@@ -1,7 +1,8 @@
 import type { Cause } from '../../core/cause.ts';
 import type { ListReport } from '../../core/list-report.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSameServer, isSameTransport, LOCAL_SOURCE, type ServerSpec } from '../../core/server-spec.ts';
+import { isSameServer, isSameTransport } from '../../core/server-identity.ts';
+import { LOCAL_SOURCE, type ServerSpec } from '../../core/server-spec.ts';
 import { joinedLocal } from '../../core/sources/local-spec.ts';
 import type { Asking } from './asking.ts';
 import { LIST_KINDS } from './inventory.ts';
@@ -11,6 +12,7 @@ import type { Telemetry } from '../ports/telemetry.ts';
 import { Server } from './server.ts';
 import { instructionsReports } from './server-instructions.ts';
 import type { ServerDeps } from './server-deps.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { View, type ViewFilter, type ViewOptions } from './view.ts';
 
 /** Longest time in ms that the first lists wait for servers that are still starting. */
@@ -287,7 +289,7 @@ function joined(plans: ReadonlyMap<PlanPart, Plan>): Plan {
 }
 
 function isLocal({ transport }: ServerSpec): boolean {
-  return transport.kind === 'local';
+  return sourceKind(transport).isCustom;
 }
 
 const NO_PLAN: Plan = { servers: [], rejected: [] };

@@ -1,5 +1,6 @@
 import { digestOfDefinition } from '../../core/digest.ts';
 import { declaredIn, type Declared } from '../../core/hints/declared.ts';
+import { recordText } from '../../core/hints/tool-facts.ts';
 import type { Definition } from '../ports/link.ts';
 
 /** A definition as a JSON object; an empty one where it is none. */
@@ -31,13 +32,18 @@ export function withheldOf({ fitness: { legacy, modern } }: Definition): Withhel
   return modern.kind === 'withheld' ? { eras: ['modern'], reason: modern.reason } : undefined;
 }
 
+/** JSON text of all that its source says of a tool; what digests, drift and toolsets are computed from. */
+export function recordTextOf({ bytes, facts }: Definition): string {
+  return recordText(bytes.toString(), facts);
+}
+
 const DIGESTS = new WeakMap<Definition, string>();
 
-/** SHA-256 of a definition in canonical JSON, in hexadecimal; made once. */
+/** SHA-256 of the record of a tool in canonical JSON, in hexadecimal; made once. */
 export function digestOf(definition: Definition): string {
   const known = DIGESTS.get(definition);
   if (known !== undefined) return known;
-  const digest = digestOfDefinition(definition.bytes.toString());
+  const digest = digestOfDefinition(recordTextOf(definition));
   DIGESTS.set(definition, digest);
   return digest;
 }
@@ -48,7 +54,7 @@ const DECLARED = new WeakMap<Definition, Declared>();
 export function declaredOf(definition: Definition): Declared {
   const known = DECLARED.get(definition);
   if (known !== undefined) return known;
-  const declared = declaredIn(definition.bytes.toString());
+  const declared = declaredIn(definition.bytes.toString(), definition.facts);
   DECLARED.set(definition, declared);
   return declared;
 }

@@ -5,7 +5,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import { digestOf } from './definition-facts.ts';
+import { digestOf, recordTextOf } from './definition-facts.ts';
 import type { Definition, Log } from '../ports/link.ts';
 import type { WordChange, WordStore } from '../ports/words.ts';
 import type { Words } from './words.ts';
@@ -176,7 +176,7 @@ export class DriftWatch {
       if (id === undefined || seen.has(id)) continue;
       seen.add(id);
       if (!this.#accepted.has(id) && this.#unaccepted.has(id)) continue;
-      const now = { digest: digestOf(tool), text: tool.bytes.toString() };
+      const now = { digest: digestOf(tool), text: recordTextOf(tool) };
       const isAccepted = this.#accepted.get(id) === now.digest;
       const word = this.#options.words.tool(id);
       const isNewlyConnected = this.#lookedAt.get(id) !== connection;
@@ -213,7 +213,7 @@ export class DriftWatch {
       // What no client is shown was never accepted by anybody.
       if (id === undefined || isWithheld(tool) || this.#accepted.has(id) || unknown.has(id)) continue;
       if (learnt + unknown.size >= MOST_ACCEPTED) break;
-      unknown.set(id, { id, digest: digestOf(tool), text: tool.bytes.toString() });
+      unknown.set(id, { id, digest: digestOf(tool), text: recordTextOf(tool) });
     }
     if (unknown.size === 0) return ok(undefined);
     const accepted = await store.acceptFirst([...unknown.values()]);

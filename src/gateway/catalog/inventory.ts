@@ -77,7 +77,7 @@ export async function readList(
 ): Promise<Result<ListRead, Cause>> {
   const { method, capability } = LISTS[kind];
   if (link.capabilities[capability] === undefined) return ok(EMPTY);
-  const found = new Entries(kind, reading, link.hasHeaders === true);
+  const found = new Entries(kind, reading, link);
   const cursors = new Set<string | undefined>(['']);
   let cursor: string | undefined;
   do {
@@ -130,12 +130,15 @@ class Entries {
   readonly #reading: Reading;
   readonly #kind: ListKind;
 
-  constructor(kind: ListKind, reading: Reading, hasHeaders: boolean) {
+  constructor(kind: ListKind, reading: Reading, link: Link) {
     this.#kind = kind;
     this.#reading = reading;
     this.budget = new ListBudget(reading.limits);
     const known = new Map(reading.before.map((definition) => [definition.key, definition]));
-    this.#source = { kind: LISTS[kind].kind, key: LISTS[kind].key, known, hasHeaders };
+    this.#source = {
+      ...{ kind: LISTS[kind].kind, key: LISTS[kind].key, known, hasHeaders: link.hasHeaders === true },
+      factsOf: kind === 'tools' ? link.facts?.bind(link) : undefined,
+    };
   }
 
   /** Takes the entries of one page. The cursor of the next page; undefined where none is wanted. The error is a phrase. */
@@ -164,7 +167,9 @@ class Entries {
     if (taken === 'skip') return true;
     // Most lists keep their order.
     const before = this.#reading.before[this.definitions.length];
-    this.definitions.push(isUnchanged(slice, before) ? before : readDefinition(slice, this.#source));
+    this.definitions.push(
+      isUnchanged(slice, before, this.#source) ? before : readDefinition(slice, this.#source),
+    );
     return true;
   }
 }

@@ -5,6 +5,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { Era } from '../../protocol/eras.ts';
 import type { ClientSession } from './client-session.ts';
+import { startsProcess } from '../../core/sources/source-kinds.ts';
 import type { Link, ClientProfile } from '../ports/link.ts';
 
 /** Who asks, as far as the choice of a link goes. */
@@ -47,7 +48,7 @@ export function linkChoice(who: LinkUser, whom: LinkTarget, link: Link): LinkCho
   const isForeign = who.subject !== LOCAL.subject && whom.isPersonal;
   if ((spec.isolation === 'shared' && !isForeign) || sole !== undefined) return SHARED;
   const { session, subject, message } = who;
-  const isProcess = spec.transport.kind === 'stdio';
+  const isProcess = startsProcess(spec.transport);
   if (era === 'modern' && !isForeign && (!isProcess || session === undefined)) return SHARED;
   if (session !== undefined) return { kind: 'own', key: session.id, profile: session.profile };
   const profile =

@@ -8,6 +8,7 @@ import type { LinkChoice } from './link-choice.ts';
 import type { UpstreamRequest, Connect, Link, Log } from '../ports/link.ts';
 import { PrivateLink, START_LIMIT_MS, type PrivateLinkRequest } from './private-link.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
+import { startsProcess } from '../../core/sources/source-kinds.ts';
 
 export interface PrivateLinksDeps {
   readonly spec: () => ServerSpec;
@@ -166,8 +167,7 @@ export class PrivateLinks {
 
   #most(): number {
     const { spec, limits } = this.#deps;
-    const isProcess = spec().transport.kind === 'stdio';
-    return limits[isProcess ? 'limits.processesPerServer' : 'limits.linksPerServer'];
+    return limits[limitOf(spec())];
   }
 
   /** Of the subject that has most the one ends that was idle longest; false where all of it are in use. */
@@ -197,10 +197,13 @@ export class PrivateLinks {
   #full(): Refusal {
     const server = this.#deps.spec().name;
     if (this.#stopped !== undefined) return { code: 'SERVER_UNAVAILABLE', server, cause: this.#stopped };
-    const setting =
-      this.#deps.spec().transport.kind === 'stdio' ? 'limits.processesPerServer' : 'limits.linksPerServer';
+    const setting = limitOf(this.#deps.spec());
     return { code: 'SERVER_BUSY', server, cause: { code: 'LINK_LIMIT', clients: this.#all.size, setting } };
   }
+}
+
+function limitOf({ transport }: ServerSpec): 'limits.processesPerServer' | 'limits.linksPerServer' {
+  return startsProcess(transport) ? 'limits.processesPerServer' : 'limits.linksPerServer';
 }
 
 function isLasting(wish: PrivateLinkRequest): wish is LastingLinkRequest {

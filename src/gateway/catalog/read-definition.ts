@@ -1,4 +1,5 @@
 import { headerParametersOf, readHeaderParameters } from '../../protocol/header-parameters.ts';
+import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { ListedKind } from '../../protocol/definition-rules.ts';
 import { twinFault } from '../../protocol/definition-twins.ts';
 import { listable } from '../../protocol/listable.ts';
@@ -15,19 +16,32 @@ export interface EntrySource {
   readonly known: ReadonlyMap<string | undefined, Definition>;
   /** Whether the server is reached over headers, which must repeat what its tools ask for. */
   readonly hasHeaders: boolean;
+  readonly factsOf?: ((key: string) => ToolFacts | undefined) | undefined;
 }
 
 /** Whether an entry is certainly what it was at the last reading, so that it need not be looked at again. */
-export function isUnchanged(slice: Buffer, before: Definition | undefined): before is Definition {
+export function isUnchanged(
+  slice: Buffer,
+  before: Definition | undefined,
+  source: EntrySource,
+): before is Definition {
   // One that modern clients do not get may be one or the other by the way that its server is reached.
-  return before?.fitness.modern.kind !== 'withheld' && before?.bytes.equals(slice) === true;
+  return before?.fitness.modern.kind !== 'withheld' && isSame(slice, before, source);
+}
+
+function isSame(
+  slice: Buffer,
+  before: Definition | undefined,
+  { factsOf }: EntrySource,
+): before is Definition {
+  if (before?.bytes.equals(slice) !== true) return false;
+  const facts = before.key === undefined ? undefined : factsOf?.(before.key);
+  return before.facts === facts || JSON.stringify(before.facts) === JSON.stringify(facts);
 }
 
 /** One entry of a list. One that did not change is the same object as before. */
-export function readDefinition(
-  slice: Buffer,
-  { kind, key: keyName, known, hasHeaders }: EntrySource,
-): Definition {
+export function readDefinition(slice: Buffer, source: EntrySource): Definition {
+  const { kind, key: keyName, known, hasHeaders, factsOf } = source;
   const text = slice.toString();
   const parsed = parse(text);
   const named = (typeof parsed === 'object' && parsed !== null ? parsed : {}) as Readonly<
@@ -36,7 +50,7 @@ export function readDefinition(
   const value = named[keyName];
   const key = typeof value === 'string' ? value : undefined;
   const before = known.get(key);
-  const isKnown = before?.bytes.equals(slice) === true;
+  const isKnown = isSame(slice, before, source);
   // What is wrong with the headers of a tool counts for legacy clients by the way that its server is reached, which may change.
   const isSound = kind !== 'tool' || readHeaderParameters(named['inputSchema']).ok;
   if (isKnown && isSound) return before;
@@ -45,7 +59,8 @@ export function readDefinition(
   const parameters =
     kind === 'tool' && fitness.modern.kind !== 'withheld' ? headerParametersOf(slice) : undefined;
   // A copy, so that one small entry does not keep a whole page in memory.
-  return { key, bytes: Buffer.from(slice), fitness, parameters };
+  const facts = key === undefined ? undefined : factsOf?.(key);
+  return { key, bytes: Buffer.from(slice), fitness, parameters, ...(facts && { facts }) };
 }
 
 const TOO_DEEP: Fitness = { kind: 'withheld', reason: `it is nested more than ${MAX_DEPTH} deep` };

@@ -10,6 +10,7 @@ import type { EntrySeal, GatewayEntry, GatewayWord, ReadEntry } from '../ports/g
 import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
 import type { LocalKind, WordKind } from '../ports/words.ts';
 import type { Words } from './words.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 export interface RegisteredOptions {
   readonly words: Words;
@@ -54,11 +55,11 @@ export class RegisteredGateways {
     return this.#read();
   }
 
-  /** A document is read anew where its gateway is named again: somebody may have asked for that elsewhere. */
+  /** Another process may have been asked to read a document again. */
   #readLists(words: readonly GatewayWord[]): void {
     const names = new Set(words.map(({ name }) => name));
     for (const { spec, lists } of this.#catalog?.servers ?? [])
-      if (spec.transport.kind === 'openapi' && names.has(spec.name)) void lists.readAgain();
+      if (sourceKind(spec.transport).rereadsOnSave && names.has(spec.name)) void lists.readAgain();
   }
 
   /** Reads one after the other, so that what was read last is what counts. */

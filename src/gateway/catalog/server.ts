@@ -26,6 +26,7 @@ import { ServerLists, type ReadNews } from './server-lists.ts';
 import { sharedLinkClient } from './shared-link-client.ts';
 import { RequestQueue } from './request-queue.ts';
 import { ServerInstructions } from './server-instructions.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { startFailure, stopRefusal, waitRefusal } from './wait-refusal.ts';
 
 /** Time in ms that a server has from its start to the end of its handshake. */
@@ -72,8 +73,7 @@ export class Server {
       remembered: known?.inventory,
       timeoutMs: () => this.spec.timeoutMs,
       limits: deps.limits,
-      // What operators make is listed as soon as it is made.
-      isPaced: spec.transport.kind !== 'local',
+      isPaced: !sourceKind(spec.transport).isCustom,
       onRead: (link, read) => this.#listRead(link, read),
       mask: deps.mask ?? ((text) => text),
       onFailed: (list, cause, retryMs) =>

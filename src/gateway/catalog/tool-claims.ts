@@ -6,14 +6,15 @@ import { isLowered, type ProsePolicy } from '../../core/hints/drift.ts';
 import { riskText } from '../../core/hints/drift-text.ts';
 import { isInForce, toolWordIn, type Circumstances, type ToolWord } from '../../core/hints/tool-word.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
-import { isBuiltIn, type ServerSpec } from '../../core/server-spec.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
 import type { MemberChange } from '../../protocol/definition.ts';
 import { declaredOf, digestOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
 import type { Word } from '../ports/words.ts';
 import type { Words } from './words.ts';
-import { aspectsIn, declarerOf, definitionSourceOf, restToolOf, isOwnSource } from './definition-source.ts';
+import { aspectsIn, declarerOf, definitionSourceOf, restToolOf } from './definition-source.ts';
 import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 /** What operators say of a tool, as lists and calls need it. */
 export interface Said {
@@ -58,7 +59,7 @@ export class ToolClaims {
   /** Undefined: nothing, and so the definition is shown as it is. Lists ask it for each tool that they show. */
   saidOf(spec: ServerSpec, definition: Definition): Said | undefined {
     const word = this.wordOn(spec, definition);
-    if (word === undefined && !isBuiltIn(spec.transport)) return undefined;
+    if (word === undefined && !sourceKind(spec.transport).isBuiltIn) return undefined;
     const known = this.#said.get(definition);
     if (known !== undefined && known.word === word) return known.said;
     const members = this.#membersOf(spec, definition, word);
@@ -79,7 +80,7 @@ export class ToolClaims {
     if (spec.trust !== undefined) return { value: spec.trust, origin: 'config_file' };
     const said = this.#words?.server(idsOf(spec).serverId);
     return said === undefined
-      ? { value: isOwnSource(spec), origin: 'default' }
+      ? { value: sourceKind(spec.transport).isOwn(spec.transport), origin: 'default' }
       : { value: said.trust, origin: 'operator' };
   }
 
@@ -93,7 +94,9 @@ export class ToolClaims {
       ...inferredClaims(spec, definition, { word, isTrusted }),
       ...overrideClaims(word, this.circumstancesOf(spec, definition)),
     ];
-    const hints = resolveHints(claims, digestOf(definition), { isMade: isBuiltIn(spec.transport) });
+    const hints = resolveHints(claims, digestOf(definition), {
+      isMade: sourceKind(spec.transport).isBuiltIn,
+    });
     this.#resolved.set(definition, { word, isTrusted, hints });
     return hints;
   }
@@ -209,13 +212,13 @@ function isUnreviewed(hint: Hint, word: ToolWord | undefined, digest: string): b
   return word?.drift?.digest === digest && isLowered(word.drift, hint);
 }
 
-/** What follows from the request that a tool makes. A server that says such a thing of itself is not asked. */
+/** What follows from the request that a tool of Assay's own sends. */
 function inferredClaims(
   spec: ServerSpec,
   definition: Definition,
   { word, isTrusted }: Omit<Resolved, 'hints'>,
 ): readonly Claim[] {
-  const method = isBuiltIn(spec.transport) ? declaredOf(definition).method : undefined;
+  const method = definition.facts?.method;
   const inference = method === undefined ? undefined : inferFromMethod(method);
   if (inference === undefined) return [];
   const { hints, reason, isSafe } = inference;

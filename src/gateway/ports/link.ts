@@ -1,7 +1,8 @@
 import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { Result } from '../../core/result.ts';
-import type { ServerSpec } from '../../core/server-spec.ts';
+import type { ServerSpec, Transport, TransportOf } from '../../core/server-spec.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { Holder, Identity, Scope } from '../../core/subject.ts';
 import type { MintedToken } from '../../core/token.ts';
@@ -131,6 +132,8 @@ export interface Link {
   send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>>;
   /** What its source has that no tool could be made of, and why. */
   readonly skipped?: readonly Skipped[];
+  /** What Assay knows of a tool of the last list, where it builds the tools itself. */
+  facts?(tool: string): ToolFacts | undefined;
   /** Another entry is in force, and the way is the same: what differs is followed without a new connection. */
   adopt?(spec: ServerSpec): void;
   /** Sends a notification of the client's. */
@@ -181,6 +184,15 @@ export interface Opening {
 /** Opens a link: finds the server's era, shakes hands. */
 export type Connect = (spec: ServerSpec, opening: Opening) => Promise<Result<Link, Cause>>;
 
+/** Opens links to sources of these kinds; `transport` is that of `spec`. */
+export type Connectors<K extends Transport['kind']> = {
+  readonly [Of in K]: (
+    spec: ServerSpec,
+    transport: TransportOf<Of>,
+    opening: Opening,
+  ) => Promise<Result<Link, Cause>>;
+};
+
 /** What official clients accept of a definition: all, all but some members, or nothing of it. */
 export type Fitness = ReturnType<typeof listable>;
 
@@ -192,6 +204,8 @@ export interface Definition {
   readonly fitness: Readonly<Record<Era, Fitness>>;
   /** Of a tool that modern clients are shown. */
   readonly parameters?: HeaderParameters | undefined;
+  /** Of a tool that Assay builds itself. */
+  readonly facts?: ToolFacts | undefined;
 }
 
 export type Inventory = Readonly<Record<ListKind, readonly Definition[]>>;

@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mapTexts, type Cause } from '../../core/cause.ts';
 import type { DeclaredHints, OfferFacts, ServerFacts, ServerWarning } from '../../core/judge-servers.ts';
 import { defaultSettings } from '../../core/resolve-settings.ts';
-import { isBuiltIn, type ServerSpec } from '../../core/server-spec.ts';
+import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { answerEmpty, EMPTY_CLIENT } from '../catalog/server-request-router.ts';
 import { readList } from '../catalog/inventory.ts';
 import type { Connect, Definition, LinkEvents } from '../ports/link.ts';
 import type { Server } from '../catalog/server.ts';
+import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 /** What was heard of a server beside its messages, in the order in which it came. */
 export interface Heard {
@@ -69,7 +70,7 @@ async function examine(server: Server, startedMs: number, examining: Examining):
   const listFaults = server.lists.faults.map(({ cause }) => mapTexts(cause, mask));
   // What a server holds alone, a port or a lock, is free for its second start.
   await server.stop();
-  const isOurs = isBuiltIn(spec.transport);
+  const isOurs = sourceKind(spec.transport).isBuiltIn;
   const offered = era === 'legacy' && !isOurs ? await examineOffer(spec, tools, examining) : undefined;
   const stoodAfterMs = Math.round(life.sinceMs - startedMs);
   const hints = tools.map((tool) => (isOurs ? saidHintsOf(server, tool) : hintsOf(tool)));

@@ -12,6 +12,7 @@ import { faultOf, isPrivateGroup, unsafePath, type Rights } from '../../../src/p
 import { tempDir } from '../../support/place.ts';
 
 const done = (): Promise<Result<undefined, Refusal>> => Promise.resolve(ok(undefined));
+const noServer = (): Promise<never> => Promise.reject(new Error('there is no MCP server here'));
 const ME = 1000;
 const at = (path: string, mode: number, uid = ME, gid = ME): Rights => ({ path, mode, uid, gid });
 const HOME = [
@@ -148,7 +149,7 @@ it('a function module and a document that all may write are not used, nor one th
     const loaded = await loadConfig(config, here);
     if (!loaded.ok) throw new Error(loaded.error.code);
     const sources = connectAll({
-      upstream: () => Promise.reject(new Error('no server of MCP is here')),
+      upstream: { stdio: noServer, http: noServer },
       ...{ log: NO_LOG, mask: (text: string) => text, home: join(folder, 'home'), around: here },
       rules: reachRules({ isOnNetwork: false, allowLoopback: false, allowPrivate: false }),
     });

@@ -17,6 +17,7 @@ function outcome(
   if (message.kind !== 'request') throw new Error('no request');
   const whole: BuiltInTool = {
     definition: { name: 'tool', inputSchema: { type: 'object' } },
+    facts: { kind: 'rest' },
     run: () => Promise.resolve({ content: [] }),
     ...tool,
   };

@@ -199,7 +199,7 @@ describe('a definition that changed', () => {
     expect(judged(TOOL, deep)).toEqual(['dangerous', 'unreadable']);
   });
 
-  const sending = (facts: unknown): unknown => ({ ...TOOL, _meta: { 'assay/http': facts } });
+  const sending = (facts: unknown): unknown => ({ ...TOOL, source: facts });
   const MADE = { nowMs: 5, isMade: true };
 
   it('by its request is dangerous where Assay makes the tool itself, and nowhere else', () => {
@@ -216,7 +216,7 @@ describe('a definition that changed', () => {
       'hint_raised destructiveHint',
       'request',
     ]);
-    expect(judged(deletes, reads)).toEqual(['review', 'meta']);
+    expect(judged(deletes, reads)).toEqual(['harmless']);
   });
 
   it('by where its requests go is dangerous, and no drift at all where the operator chose that', () => {

@@ -12,8 +12,8 @@ const ALL: LintLevels = {
 
 const WHOLE = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
 
-function found(name: string, annotations: unknown, more: object = {}): readonly string[] {
-  const declared = declaredIn(JSON.stringify({ name, annotations, ...more }));
+function found(name: string, annotations: unknown, more: object = {}, method?: string): readonly string[] {
+  const declared = declaredIn(JSON.stringify({ name, annotations, ...more }), { method });
   return lint({ name, declared, emitted: declared.hints }, ALL).map(({ rule, hint }) =>
     hint ? `${rule} ${hint}` : rule,
   );
@@ -127,7 +127,7 @@ describe('annotations', () => {
 
 describe('annotations beside an HTTP method', () => {
   const sending = (method: string, annotations: object): readonly string[] =>
-    found('x', { ...WHOLE, ...annotations }, { _meta: { 'assay/http': { method } } });
+    found('x', { ...WHOLE, ...annotations }, {}, method);
   const READS = { readOnlyHint: true, destructiveHint: false };
 
   it('that say less harm than it suggests are worth a look, but for POST', () => {

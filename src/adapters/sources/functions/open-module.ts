@@ -3,7 +3,7 @@ import { causeJson, causeText } from '../../../core/cause-text.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { FunctionFacts, Manifest } from '../../../core/sources/function-messages.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
-import { FUNCTION_FACTS, markOf } from '../../../core/hints/made-facts.ts';
+import { markOf } from '../../../core/hints/tool-facts.ts';
 import type { Log } from '../../../gateway/ports/link.ts';
 import type {
   BuiltInArguments,
@@ -98,7 +98,8 @@ class ModuleSource implements BuiltInSource {
 
   #toolOf({ timeoutMs, ...definition }: FunctionFacts): BuiltInTool {
     return {
-      definition: { ...definition, _meta: { [FUNCTION_FACTS]: { module: markOf(this.#spec.path) } } },
+      definition,
+      facts: { kind: 'function', module: markOf(this.#spec.path) },
       timeoutMs: timeoutMs ?? this.#spec.timeoutMs,
       run: (args, call) => this.#run(definition.name, args, call),
     };

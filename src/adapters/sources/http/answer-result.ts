@@ -1,5 +1,4 @@
 import { exactJson, isMembers } from '../../../core/canonical-json.ts';
-import { HTTP_FACTS } from '../../../core/hints/made-facts.ts';
 import { type BuiltInResult, refused, said } from '../built-in-tool.ts';
 import type { FilterRunner } from './filter-processes.ts';
 import { type FilterFault, MOST_LEVELS, nestsTooDeeply } from './filter.ts';
@@ -22,10 +21,8 @@ export interface AnswerOptions {
 
 /** What a model gets of an answer. Whether it fits an output schema is not looked at. */
 export async function answerResult(answer: HttpAnswer, options: AnswerOptions): Promise<BuiltInResult> {
-  const { status } = answer;
   const body = readBody(answer);
-  const result = status < 300 ? await successOf(answer, body, options) : failureOf(answer, body, options);
-  return { ...result, _meta: { [HTTP_FACTS]: { status } } };
+  return answer.status < 300 ? successOf(answer, body, options) : failureOf(answer, body, options);
 }
 
 async function successOf(

@@ -2,7 +2,7 @@ import { isSafeMethod } from '../../../core/hints/infer.ts';
 import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Credential } from '../../../core/server-spec.ts';
-import { HTTP_FACTS, type HttpFacts, markOf } from '../../../core/hints/made-facts.ts';
+import { markOf, type ToolFacts } from '../../../core/hints/tool-facts.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
 import { callResult, secretsInHeader, withoutSecrets } from '../http/call-result.ts';
@@ -194,8 +194,8 @@ function operationTool(making: Making, name: string, options: CallOptions): Buil
       ...(description !== undefined && { description }),
       ...schemas,
       ...(annotations !== undefined && { annotations }),
-      _meta: { [HTTP_FACTS]: factsOf(making) },
     },
+    facts: factsOf(making),
     timeoutMs: options.timeoutMs,
     run: async (args, call) => withoutSecrets(check(await run(making, options, { args, call })), told),
   };
@@ -209,8 +209,8 @@ function secretsIn({ plan, secrets }: Making): readonly string[] {
 }
 
 /** A document that is trusted lends nothing of that to what it only refers to: of what has effects nothing is inferred. */
-function factsOf({ operation: { method, path }, plan, isOfOthers }: Making): HttpFacts {
-  const facts = { path, target: markOf(plan.server.href) };
+function factsOf({ operation: { method, path }, plan, isOfOthers }: Making): ToolFacts {
+  const facts = { kind: 'openapi', path, target: markOf(plan.server.href) } as const;
   return isOfOthers && !isSafeMethod(method) ? facts : { method, ...facts };
 }
 

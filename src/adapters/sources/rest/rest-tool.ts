@@ -1,6 +1,6 @@
 import { chooserOf } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { HTTP_FACTS, markOf } from '../../../core/hints/made-facts.ts';
+import { markOf, recordText, type ToolFacts } from '../../../core/hints/tool-facts.ts';
 import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
 import { callResult, shownRequest, withoutSecrets } from '../http/call-result.ts';
@@ -47,18 +47,23 @@ export function restTool(
   };
   return ok({
     definition: definitionOf(spec),
+    facts: factsOf(spec),
     timeoutMs,
     run: async (args, call) => withoutSecrets(await run(args, call), secrets),
   });
 }
 
-/** The JSON text of the definition that a request is listed with. */
-export function restDefinitionText(spec: RestToolSpec): string {
-  return definitionText({ definition: definitionOf(spec) });
+/** The JSON text of the record of a REST tool. */
+export function restRecordText(spec: RestToolSpec): string {
+  return recordText(definitionText({ definition: definitionOf(spec) }), factsOf(spec));
+}
+
+function factsOf({ method, isMethodGiven, url }: RestToolSpec): ToolFacts {
+  return { kind: 'rest', ...(isMethodGiven && { method }), target: markOf(url) };
 }
 
 function definitionOf(spec: RestToolSpec): BuiltInDefinition {
-  const { name, title, description, inputSchema, outputSchema, annotations, method } = spec;
+  const { name, title, description, inputSchema, outputSchema, annotations } = spec;
   return {
     name,
     ...(title !== undefined && { title }),
@@ -66,7 +71,6 @@ function definitionOf(spec: RestToolSpec): BuiltInDefinition {
     inputSchema,
     ...(outputSchema !== undefined && { outputSchema }),
     annotations,
-    _meta: { [HTTP_FACTS]: { ...(spec.isMethodGiven && { method }), target: markOf(spec.url) } },
   };
 }
 
@@ -79,12 +83,9 @@ function checked(result: BuiltInResult, check: ReturnType<CompileSchema>, reques
   const place = fault.path.length === 0 ? '' : ` at ${JSON.stringify(fault.path.join('.'))}`;
   const [first] = result.content;
   const said = first?.['type'] === 'text' ? ` ${quotedAnswer(String(first['text']))}` : '';
-  return {
-    ...refused(
-      `${request} was carried out, but its answer does not fit the outputSchema${place}: ${fault.reason}.${said}`,
-    ),
-    _meta: result._meta,
-  };
+  return refused(
+    `${request} was carried out, but its answer does not fit the outputSchema${place}: ${fault.reason}.${said}`,
+  );
 }
 
 /** A long integer is an object until it is written, and fits as the number that it stands for. */

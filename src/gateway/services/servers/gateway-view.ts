@@ -1,6 +1,7 @@
 import type { CauseCode } from '../../../core/cause.ts';
 import { gatewayIdOf } from '../../../core/hints/hint.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
+import { type ShownSource, sourceKind } from '../../../core/sources/source-kinds.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { serverStatuses, type ServerStatus } from '../../catalog/server-status.ts';
 import type { ToolClaims, Trust } from '../../catalog/tool-claims.ts';
@@ -32,22 +33,8 @@ export interface GatewayView extends Way {
   readonly createdBy?: string | undefined;
 }
 
-/** How a server is reached. */
-export interface Way {
-  readonly transport?: 'stdio' | 'auto' | 'streamable-http' | 'sse' | 'openapi' | 'local' | undefined;
-  /** The OpenAPI document. */
-  readonly openapi?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  /** Names of security schemes alone. */
-  readonly credentials?: readonly string[] | undefined;
-  readonly url?: string | undefined;
-  readonly command?: string | undefined;
-  readonly args?: readonly string[] | undefined;
-  readonly cwd?: string | undefined;
-  /** Names alone. */
-  readonly env?: readonly string[] | undefined;
-  /** Names alone. */
-  readonly headers?: readonly string[] | undefined;
+/** How a server is reached. Absent in one that cannot be tried. */
+export interface Way extends Partial<ShownSource> {
   readonly timeoutMs?: number | undefined;
   readonly prefix?: boolean | undefined;
   readonly isolation?: ServerSpec['isolation'] | undefined;
@@ -108,44 +95,9 @@ function shownCause(
   return shown === undefined ? {} : { cause: mask(shown.cause), causeCode: shown.causeCode };
 }
 
-export function wayOf(
-  { transport, timeoutMs, prefix, isolation }: ServerSpec,
-  mask: (text: string) => string,
-): Way {
-  const common = { timeoutMs, prefix, isolation };
-  if (transport.kind === 'http') {
-    const { flavour, url, headers } = transport;
-    const names = Object.keys(headers);
-    return {
-      transport: flavour === 'streamable' ? 'streamable-http' : flavour,
-      url: mask(url.href),
-      ...(names.length > 0 && { headers: names }),
-      ...common,
-    };
-  }
-  if (transport.kind === 'local') return { transport: 'local', timeoutMs };
-  if (transport.kind === 'openapi') {
-    const { document, baseUrl, headers, credentials } = transport;
-    const names = Object.keys(headers);
-    const schemes = Object.keys(credentials);
-    return {
-      transport: 'openapi',
-      openapi: mask(document),
-      ...(baseUrl !== undefined && { baseUrl: mask(baseUrl) }),
-      ...(names.length > 0 && { headers: names }),
-      ...(schemes.length > 0 && { credentials: schemes }),
-      timeoutMs,
-      prefix,
-    };
-  }
-  const { command, args, cwd, env } = transport;
-  const names = Object.keys(env);
-  return {
-    transport: 'stdio',
-    command,
-    args: args.map(mask),
-    cwd,
-    ...(names.length > 0 && { env: names }),
-    ...common,
-  };
+/** How a server is reached, without anything secret. */
+export function wayOf(spec: ServerSpec, mask: (text: string) => string): Way {
+  const kind = sourceKind(spec.transport);
+  const common = Object.fromEntries(kind.settings.map((name) => [name, spec[name]]));
+  return { ...kind.shown(spec.transport, mask), ...common };
 }

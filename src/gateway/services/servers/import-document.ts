@@ -34,8 +34,8 @@ export async function importDocument(
   const imported: Imported = { read: (spec) => readable(importing, spec), atMs: nowMs() };
   const found = gateways.find(name);
   if (!found.ok) return gateways.register(name, { entry, trust, imported }, { subject });
-  const { transport, openapi } = found.value;
-  const isOther = transport !== 'openapi' || (!wish.isNameGiven && openapi !== entry['openapi']);
+  const { openapi } = found.value;
+  const isOther = openapi === undefined || (!wish.isNameGiven && openapi !== entry['openapi']);
   if (isOther) return err({ code: 'GATEWAY_EXISTS', name });
   return gateways.change(name, { entry, trust, imported }, { subject });
 }

@@ -3,10 +3,11 @@ import type { RegisteredGateways } from '../../catalog/registered.ts';
 import type { WordChange } from '../../ports/words.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { Words } from '../../catalog/words.ts';
+import { sourceKind } from '../../../core/sources/source-kinds.ts';
 
 /** The source of what operators make themselves; undefined where they have made nothing. */
 export function localServer({ servers }: Catalog): Server | undefined {
-  return servers.find(({ spec }) => spec.transport.kind === 'local');
+  return servers.find(({ spec }) => sourceKind(spec.transport).isCustom);
 }
 
 /** Resolves when the source lists what was made of it last. */

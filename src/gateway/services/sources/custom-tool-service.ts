@@ -5,7 +5,7 @@ import { publicNames } from '../../../core/names.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { originIdentityOf } from '../../../core/server-identity.ts';
-import { LOCAL_SOURCE, type BuiltInTransport } from '../../../core/server-spec.ts';
+import { LOCAL_SOURCE } from '../../../core/server-spec.ts';
 import type { EntryFault } from '../../../core/sources/entry-fault.ts';
 import { localSpec } from '../../../core/sources/local-spec.ts';
 import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
@@ -22,6 +22,7 @@ import type { Server } from '../../catalog/server.ts';
 import type { Words } from '../../catalog/words.ts';
 import { localFollowed, localServer, silencing } from './custom-tool-server.ts';
 import { restFactsOf } from '../tools/rest-facts.ts';
+import { customIn } from '../../../core/sources/local-spec.ts';
 
 export interface CustomToolServiceOptions {
   readonly catalog: Catalog;
@@ -35,7 +36,7 @@ export interface CustomToolServiceOptions {
   /** What of a request cannot be made use of. */
   readonly faultsOf: (spec: RestToolSpec) => Promise<readonly EntryFault[]>;
   /** The JSON text of the definition that a request is listed with. */
-  readonly definitionOf: (spec: RestToolSpec) => Promise<string>;
+  readonly recordTextOf: (spec: RestToolSpec) => Promise<string>;
   /** Takes out of a text what is secret. */
   readonly mask: (text: string) => string;
   readonly nowMs: () => number;
@@ -92,7 +93,7 @@ export class CustomToolService {
         const entry = Object.fromEntries(members);
         const made = await this.#made(name, entry, former);
         if (!made.ok) return made;
-        const text = await this.#options.definitionOf(made.value.spec);
+        const text = await this.#options.recordTextOf(made.value.spec);
         const said = await this.#options.tools.saying(id, wish, { subject: changer.subject, text });
         if (!said.ok) return said;
         const { also } = said.value;
@@ -219,12 +220,7 @@ export class CustomToolService {
   }
 
   #spec(name: string): RestToolSpec | undefined {
-    return this.#transport?.tools.find((tool) => tool.name === name);
-  }
-
-  get #transport(): Extract<BuiltInTransport, { readonly kind: 'local' }> | undefined {
-    const transport = this.#server?.spec.transport;
-    return transport?.kind === 'local' ? transport : undefined;
+    return customIn(this.#server?.spec).tools.find((tool) => tool.name === name);
   }
 
   get #server(): Server | undefined {

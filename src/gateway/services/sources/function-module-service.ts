@@ -5,17 +5,16 @@ import { LOCAL_SOURCE } from '../../../core/server-spec.ts';
 import { functionModuleIdOf, gatewayIdOf } from '../../../core/hints/hint.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import { localSpec } from '../../../core/sources/local-spec.ts';
-import { FUNCTION_FACTS, markOf } from '../../../core/hints/made-facts.ts';
+import { markOf } from '../../../core/hints/tool-facts.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { sealNameOf, type RegisteredGateways } from '../../catalog/registered.ts';
 import { toolIdIn } from '../../catalog/tool-claims.ts';
-import { definitionJson } from '../../catalog/definition-facts.ts';
-import type { Definition } from '../../ports/link.ts';
 import type { EntrySeal, GatewayEntry } from '../../ports/gateways.ts';
 import type { LocalWord, ReadLocal } from '../../ports/local-tools.ts';
 import type { Server } from '../../catalog/server.ts';
 import type { Words } from '../../catalog/words.ts';
 import { localFollowed, localServer, silencing } from './custom-tool-server.ts';
+import { customIn } from '../../../core/sources/local-spec.ts';
 
 export interface FunctionModuleServiceOptions {
   readonly catalog: Catalog;
@@ -110,14 +109,13 @@ export class FunctionModuleService {
     const server = this.#server;
     const tools = server?.inventory.tools ?? [];
     return tools.flatMap((tool) => {
-      const isOfModule = moduleMarkIn(tool) === markOf(path);
+      const isOfModule = tool.facts?.module === markOf(path);
       return server === undefined || !isOfModule ? [] : (toolIdIn(server.spec, tool) ?? []);
     });
   }
 
   get #running(): readonly FunctionModuleSpec[] {
-    const transport = this.#server?.spec.transport;
-    return transport?.kind === 'local' ? transport.modules : [];
+    return customIn(this.#server?.spec).modules;
   }
 
   get #server(): Server | undefined {
@@ -145,11 +143,4 @@ export class FunctionModuleService {
     const target = { kind: 'gateway', id: gatewayIdOf(LOCAL_SOURCE), name: LOCAL_SOURCE } as const;
     return { atMs: this.#options.nowMs(), subject, action, target, after: { module: path } };
   }
-}
-
-/** By which module a tool is made, as its definition says. */
-function moduleMarkIn(tool: Definition): unknown {
-  const meta = definitionJson(tool)['_meta'] as Readonly<Record<string, unknown>> | undefined;
-  const facts = meta?.[FUNCTION_FACTS] as Readonly<Record<string, unknown>> | undefined;
-  return facts?.['module'];
 }

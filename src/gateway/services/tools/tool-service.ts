@@ -5,7 +5,7 @@ import { isReviewed, isSilent, reviewed, type ToolWord } from '../../../core/hin
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import { declaredOf } from '../../catalog/definition-facts.ts';
+import { declaredOf, recordTextOf } from '../../catalog/definition-facts.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
 import type { WordEdit, Words } from '../../catalog/words.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
@@ -145,7 +145,7 @@ export class ToolService {
     return this.#edit(id, changer, (word, { server, definition }) => {
       const now = this.#options.claims.circumstancesOf(server.spec, definition);
       if (isReviewed(word, now.digest)) return ok({ word, action: 'tool.review' });
-      const accepted = { id, digest: now.digest, text: definition.bytes.toString() };
+      const accepted = { id, digest: now.digest, text: recordTextOf(definition) };
       return ok({ word: reviewed(word, now), action: 'tool.review', accepted });
     });
   }

@@ -12,8 +12,6 @@ import type { DriftSeverity } from '../../../core/hints/drift.ts';
 import { reasonOf, type ReasonCode } from '../../../core/hints/reason.ts';
 import type { ResolvedHint, ResolvedHints } from '../../../core/hints/resolve.ts';
 import type { JsonChange } from '../../../core/json-changes.ts';
-import type { ServerSpec } from '../../../core/server-spec.ts';
-import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
 import {
   definitionJson,
   declaredOf,
@@ -22,6 +20,7 @@ import {
   withheldOf,
   type Withheld,
 } from '../../catalog/definition-facts.ts';
+import { restToolOf } from '../../catalog/definition-source.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { restFactsOf, type RestFacts } from './rest-facts.ts';
 import { nameIn, refIdIn } from '../toolsets/tool-index.ts';
@@ -116,8 +115,7 @@ export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
   const title = word?.title ?? declared.title;
   const digest = digestOf(definition);
   const drift = claims.driftOf(spec, definition);
-  const { transport } = spec;
-  const rest = transport.kind === 'local' ? transport.tools.find((tool) => tool.name === name) : undefined;
+  const rest = restToolOf(spec, definition);
   return {
     id,
     name: key,
@@ -131,7 +129,7 @@ export function viewOf({ id, entry, claims, levels, mask }: Viewing): ToolView {
     ...(declared.description !== undefined && { description: declared.description }),
     enabled: word?.isDisabled !== true,
     ...servingOf(entry),
-    source: sourceOf(spec, rest),
+    source: definition.facts?.kind ?? 'mcp',
     ...(rest && restFactsOf(rest, mask)),
     annotations: annotationsOf(entry, resolved, word?.title),
     hints: hintViews(resolved),
@@ -148,12 +146,6 @@ export function servingOf({ definition, said }: Entry): Pick<ToolView, 'state' |
   const withheld = withheldOf(definition);
   const state = isWithheld(definition) ? 'withheld' : 'enabled';
   return { state: said?.isDisabled === true ? 'disabled' : state, ...(withheld && { withheld }) };
-}
-
-function sourceOf({ transport }: ServerSpec, rest: RestToolSpec | undefined): ToolView['source'] {
-  if (transport.kind === 'openapi') return 'openapi';
-  if (transport.kind !== 'local') return 'mcp';
-  return rest === undefined ? 'function' : 'rest';
 }
 
 /** What clients get: what its server says, without what they would reject, with what the operator says in its place. */

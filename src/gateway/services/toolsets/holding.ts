@@ -2,7 +2,7 @@ import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
 import type { ToolRef } from '../../../core/tool-ref.ts';
 import type { HeldDefinition, ToolsetTool } from '../../../core/toolset.ts';
-import { digestOf } from '../../catalog/definition-facts.ts';
+import { digestOf, recordTextOf } from '../../catalog/definition-facts.ts';
 import type { Entry } from '../../catalog/listing.ts';
 import { nameIn, refIdIn, type ToolIndex } from './tool-index.ts';
 
@@ -20,6 +20,6 @@ export function holdingOf(entry: Entry): HeldDefinition {
   return {
     refId: refIdIn(entry),
     digest: digestOf(entry.definition),
-    text: entry.definition.bytes.toString(),
+    text: recordTextOf(entry.definition),
   };
 }

@@ -21,10 +21,9 @@ describe('a module', () => {
     });
     const { tools, skipped } = await module.read();
     expect(skipped).toEqual([]);
-    expect(tools.map(({ definition, timeoutMs }) => ({ definition, timeoutMs }))).toEqual([
+    expect(tools.map(({ definition, facts, timeoutMs }) => ({ definition, facts, timeoutMs }))).toEqual([
       {
         definition: {
-          _meta: { 'assay/function': { module: expect.stringMatching(/^[0-9a-f]{8}$/) as string } },
           name: 'greet',
           title: 'Greet',
           description: 'Greets somebody.',
@@ -38,6 +37,7 @@ describe('a module', () => {
           },
           annotations: { readOnlyHint: true },
         },
+        facts: { kind: 'function', module: expect.stringMatching(/^[0-9a-f]{8}$/) as string },
         timeoutMs: 1500,
       },
     ]);

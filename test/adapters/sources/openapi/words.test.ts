@@ -67,11 +67,9 @@ describe('a name', () => {
 });
 
 describe('words', () => {
-  const facts = { 'assay/http': { method: 'GET', path: '/x', target: MARK } };
   const bare = {
     name: 'op',
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
-    _meta: facts,
   };
 
   it.each<[operation: JsonObject, more: JsonObject, words: JsonObject]>([
@@ -111,10 +109,11 @@ describe('words', () => {
     ]);
   });
 
-  it('say which request is made', async () => {
-    expect((await definitionOf({ path: '/a/{b}', method: 'delete' }))._meta).toEqual({
-      'assay/http': { method: 'DELETE', path: '/a/{b}', target: MARK },
-    });
+  it('leave out which request is made; that is kept beside them', async () => {
+    const { tools } = await toolsIn(operationOf({ path: '/a/{b}', method: 'delete' }));
+    expect(tools.map(({ facts }) => facts)).toEqual([
+      { kind: 'openapi', method: 'DELETE', path: '/a/{b}', target: MARK },
+    ]);
   });
 });
 
@@ -126,14 +125,14 @@ it('a file lends no trust to what it only refers to at a URL', async () => {
   const { tools } = await toolsIn(
     documentOf({ '/a': { $ref: `${web.url}/item.json` }, '/b': item }, general),
   );
-  expect(tools.map(({ definition: { annotations, _meta } }) => [annotations, _meta])).toEqual([
+  expect(tools.map(({ definition: { annotations }, facts }) => [annotations, facts])).toEqual([
     ...[{ method: 'GET', path: '/a' }, { path: '/a' }].map((facts) => [
       { openWorldHint: false, title: 'Wipe' },
-      { 'assay/http': { ...facts, target: MARK } },
+      { kind: 'openapi', ...facts, target: MARK },
     ]),
     ...['GET', 'DELETE'].map((method) => [
       { openWorldHint: false, destructiveHint: false, readOnlyHint: true, title: 'Wipe' },
-      { 'assay/http': { method, path: '/b', target: MARK } },
+      { kind: 'openapi', method, path: '/b', target: MARK },
     ]),
   ]);
 });

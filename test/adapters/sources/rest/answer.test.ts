@@ -10,7 +10,6 @@ function answering(status: number, headers: Headers, body: string | Buffer = '')
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const meta = (status: number): unknown => ({ 'assay/http': { status } });
 
 describe('an answer', () => {
   it('of JSON is given as it came', async () => {
@@ -18,7 +17,6 @@ describe('an answer', () => {
     const echo = await answering(200, JSON_TYPE, body);
     expect(await call(echo.tool({}), '{}')).toEqual({
       content: [{ type: 'text', text: body }],
-      _meta: meta(200),
     });
   });
 
@@ -42,7 +40,6 @@ describe('an answer', () => {
     const echo = await answering(status, headers);
     expect(await call(echo.tool({}), '{}')).toEqual({
       content: [{ type: 'text', text }],
-      _meta: meta(status),
     });
   });
 
@@ -100,7 +97,6 @@ describe('an answer', () => {
         },
       ],
       isError: true,
-      _meta: meta(404),
     });
     const empty = await answering(503, { 'retry-after': '120' });
     expect(shown(await call(empty.tool({}), '{}'))).toBe(
@@ -185,7 +181,7 @@ describe('an output schema', () => {
     const echo = await answering(200, JSON_TYPE, '{"id":12345678901234567890}');
     const result = await call(echo.tool({ outputSchema }), '{}');
     expect(JSON.stringify(result)).toBe(
-      '{"content":[{"type":"text","text":"{\\"id\\":12345678901234567890}"}],"structuredContent":{"id":12345678901234567890},"_meta":{"assay/http":{"status":200}}}',
+      '{"content":[{"type":"text","text":"{\\"id\\":12345678901234567890}"}],"structuredContent":{"id":12345678901234567890}}',
     );
   });
 
@@ -194,7 +190,6 @@ describe('an output schema', () => {
     expect(await call(echo.tool({ outputSchema, filter: 'pet' }), '{}')).toEqual({
       content: [{ type: 'text', text: '{"id":1}' }],
       structuredContent: { id: 1 },
-      _meta: meta(200),
     });
   });
 
@@ -213,7 +208,6 @@ describe('an output schema', () => {
         },
       ],
       isError: true,
-      _meta: meta(200),
     });
   });
 

@@ -8,7 +8,7 @@ import { call, filters, loopbackHttp, made, serveTool, shown } from './serve-too
 const http = loopbackHttp();
 
 describe('the definition of a REST tool', () => {
-  it('has what its entry says, and the method where somebody gave it; its title comes with the list', () => {
+  it('is what its entry says; the method is known beside it where it was given; its title comes with the list', () => {
     const entry = {
       url: 'http://127.0.0.1/{id}',
       method: 'get',
@@ -22,12 +22,13 @@ describe('the definition of a REST tool', () => {
       description: 'Reads.',
       inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
       annotations: { readOnlyHint: true },
-      _meta: { 'assay/http': { method: 'GET', target: expect.stringMatching(/^[0-9a-f]{8}$/) as string } },
     });
-    expect(made({ url: 'http://127.0.0.1/' }, http).definition._meta).not.toHaveProperty([
-      'assay/http',
-      'method',
-    ]);
+    expect(tool && tool.ok && tool.value.facts).toEqual({
+      kind: 'rest',
+      method: 'GET',
+      target: expect.stringMatching(/^[0-9a-f]{8}$/) as string,
+    });
+    expect(made({ url: 'http://127.0.0.1/' }, http).facts).not.toHaveProperty('method');
   });
 
   it.each([

@@ -1,0 +1,254 @@
+import type { ServerSpec, Transport, TransportOf } from '../server-spec.ts';
+import type { RestAuth } from './rest-tool.ts';
+
+type Kind = Transport['kind'];
+type Custom = Pick<TransportOf<'local'>, 'tools' | 'modules'>;
+
+/**
+ * Everything that differs between kinds of sources, apart from how they are connected to (`app/sources.ts`). Nothing else
+ * may ask what kind a source is of.
+ */
+export interface SourceKind<T extends Transport = Transport> {
+  /** Assay builds the tools itself, so that their requests are known and not only claimed. */
+  readonly isBuiltIn: boolean;
+  /** Operators write its tools one by one: a change of its entry is followed at once, over the link that is open. */
+  readonly isCustom: boolean;
+  /** Saving its entry asks for its document to be read again. */
+  readonly rereadsOnSave: boolean;
+  /** Who declares the hints of its tools, unless an operator wrote the tool. */
+  readonly declaredBy: 'server' | 'document' | 'module';
+  /** Isolation where its entry names none: a process is expensive, a session over HTTP is cheap. */
+  readonly isolation: ServerSpec['isolation'];
+  /** Which of the common settings its entry may have, in the order in which they are shown. */
+  readonly settings: readonly ('timeoutMs' | 'prefix' | 'isolation')[];
+
+  /** What decides which code runs or which URL is called. Headers, limits and other variables are no part of it. */
+  identity(transport: T): readonly string[];
+  /** Who is responsible for it: as `identity`, but of a URL its origin alone. */
+  origin(transport: T): readonly string[];
+  /** All of it, as JSON that does not depend on the order of keys. */
+  comparable(transport: T): unknown;
+  /** Whether the operator wrote it, so that it is trusted by default. */
+  isOwn(transport: T): boolean;
+  /** Whether the operator chose where requests go, so that another target is the operator's own edit. */
+  isTargetChosen(transport: T): boolean;
+  /** URLs that its entry names, or what may be one, each with its member. */
+  urls(transport: T): readonly (readonly [member: string, url: string | undefined])[];
+  /** Where its entry may hold secrets. */
+  secrets(transport: T): SecretPlaces;
+  /** Its entry as the REST API shows it; `mask` takes secrets out of a text. */
+  shown(transport: T, mask: (text: string) => string): ShownSource;
+
+  /** The program that serves it, one process for each link. */
+  command(transport: T): Command | undefined;
+  /** Where to sign in, and how. */
+  signIn(transport: T): SignInPlace | undefined;
+  /** What operators wrote. */
+  custom(transport: T): Custom;
+}
+
+export type Command = Omit<TransportOf<'stdio'>, 'kind'>;
+export type SignInPlace = Pick<TransportOf<'http'>, 'url' | 'headers' | 'auth'>;
+
+/** Parts of an entry by what makes a secret of them; `secrets` are secret as they are. */
+export interface SecretPlaces {
+  readonly variables?: readonly (readonly [name: string, value: string])[];
+  readonly args?: readonly string[];
+  readonly urls?: readonly string[];
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly secrets?: readonly string[];
+}
+
+export interface ShownSource {
+  readonly transport: 'stdio' | 'auto' | 'streamable-http' | 'sse' | 'openapi' | 'local';
+  /** The OpenAPI document. */
+  readonly openapi?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly url?: string | undefined;
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  readonly cwd?: string | undefined;
+  /** Names only. */
+  readonly env?: readonly string[] | undefined;
+  /** Names only. */
+  readonly headers?: readonly string[] | undefined;
+  /** Names of security schemes only. */
+  readonly credentials?: readonly string[] | undefined;
+}
+
+export function sourceKind({ kind }: Transport): SourceKind {
+  return SOURCE_KINDS[kind];
+}
+
+/** Whether each link to it starts a process. */
+export function startsProcess(transport: Transport): boolean {
+  return sourceKind(transport).command(transport) !== undefined;
+}
+
+/** Whether its entry sets the Authorization header itself; then nobody is asked to sign in. */
+export function hasOwnAuthorization({ transport }: Pick<ServerSpec, 'transport'>): boolean {
+  const names = Object.keys(sourceKind(transport).signIn(transport)?.headers ?? {});
+  return names.some((name) => name.toLowerCase() === 'authorization');
+}
+
+const NOTHING_CUSTOM: Custom = { tools: [], modules: [] };
+
+/** What is false or empty for most kinds. */
+const COMMON = {
+  isBuiltIn: false,
+  isCustom: false,
+  rereadsOnSave: false,
+  declaredBy: 'server',
+  isolation: 'shared',
+  settings: ['timeoutMs', 'prefix', 'isolation'],
+  isOwn: () => false,
+  isTargetChosen: () => false,
+  command: () => undefined,
+  signIn: () => undefined,
+  custom: () => NOTHING_CUSTOM,
+} satisfies Partial<SourceKind>;
+
+const STDIO: SourceKind<TransportOf<'stdio'>> = {
+  ...COMMON,
+  identity: whatRuns,
+  origin: whatRuns,
+  comparable: ({ command, args, env, cwd }) => [command, args, sorted(env), cwd],
+  urls: () => [],
+  secrets: ({ env, args }) => ({ variables: Object.entries(env), args }),
+  shown: ({ command, args, cwd, env }, mask) => ({
+    transport: 'stdio',
+    command,
+    args: args.map(mask),
+    cwd,
+    env: namesOf(env),
+  }),
+  command: (transport) => transport,
+};
+
+const HTTP: SourceKind<TransportOf<'http'>> = {
+  ...COMMON,
+  isolation: 'session',
+  identity: ({ url }) => [url.href],
+  origin: ({ url }) => [url.origin],
+  comparable: ({ flavour, url, headers, auth: { clientId, clientSecret, scope, isPersonal } = {} }) => [
+    ...[flavour, url.href, sorted(headers)],
+    ...[clientId, clientSecret, scope, isPersonal],
+  ],
+  urls: ({ url }) => [['url', url.href]],
+  secrets: ({ url, headers, auth }) => ({
+    urls: [url.href],
+    headers: Object.entries(headers),
+    secrets: [auth?.clientSecret ?? ''],
+  }),
+  shown: ({ flavour, url, headers }, mask) => ({
+    transport: flavour === 'streamable' ? 'streamable-http' : flavour,
+    url: mask(url.href),
+    headers: namesOf(headers),
+  }),
+  signIn: (transport) => transport,
+};
+
+const OPENAPI: SourceKind<TransportOf<'openapi'>> = {
+  ...COMMON,
+  isBuiltIn: true,
+  rereadsOnSave: true,
+  declaredBy: 'document',
+  settings: ['timeoutMs', 'prefix'],
+  identity: ({ kind, document }) => [kind, document],
+  origin: ({ kind, document }) => [kind, URL.parse(document)?.origin ?? document],
+  comparable: (transport) => transport,
+  // A document at a URL was written by somebody else.
+  isOwn: ({ document }) => !URL.canParse(document),
+  isTargetChosen: ({ baseUrl }) => baseUrl !== undefined,
+  urls: ({ document, baseUrl }) => [
+    ['openapi', document],
+    ['baseUrl', baseUrl],
+  ],
+  secrets: ({ document, baseUrl = '', headers, credentials }) => ({
+    urls: [document, baseUrl],
+    headers: Object.entries(headers),
+    secrets: Object.values(credentials).map((one) => (typeof one === 'string' ? one : one.password)),
+  }),
+  shown: ({ document, baseUrl, headers, credentials }, mask) => ({
+    transport: 'openapi',
+    openapi: mask(document),
+    ...(baseUrl !== undefined && { baseUrl: mask(baseUrl) }),
+    headers: namesOf(headers),
+    credentials: namesOf(credentials),
+  }),
+};
+
+const LOCAL: SourceKind<TransportOf<'local'>> = {
+  ...COMMON,
+  isBuiltIn: true,
+  isCustom: true,
+  declaredBy: 'module',
+  settings: ['timeoutMs'],
+  // Whatever is added or removed, the operator stays responsible for it.
+  identity: ({ kind }) => [kind],
+  origin: ({ kind }) => [kind],
+  comparable: (transport) => transport,
+  isOwn: () => true,
+  urls: ({ tools }) => tools.map(({ url }) => ['url', url]),
+  secrets: ({ tools, modules }) => ({
+    variables: modules.flatMap(({ env }) => Object.entries(env)),
+    urls: tools.map(({ url }) => url),
+    headers: tools.flatMap(({ headers }) => Object.entries(headers)),
+    secrets: tools.flatMap(({ auth }) => (auth === undefined ? [] : [secretOf(auth)])),
+  }),
+  shown: () => ({ transport: 'local' }),
+  custom: (transport) => transport,
+};
+
+const SOURCE_KINDS: Readonly<Record<Kind, SourceKind>> = {
+  stdio: STDIO,
+  http: HTTP,
+  openapi: OPENAPI,
+  local: LOCAL,
+};
+
+function sorted(members: Readonly<Record<string, string>>): unknown {
+  return Object.entries(members).sort(byName);
+}
+
+type Variable = readonly [name: string, value: string];
+
+function byName([one]: Variable, [other]: Variable): number {
+  return one < other ? -1 : 1;
+}
+
+function namesOf(values: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const names = Object.keys(values);
+  return names.length === 0 ? undefined : names;
+}
+
+function secretOf(auth: RestAuth): string {
+  if (auth.kind === 'bearer') return auth.token;
+  return auth.kind === 'basic' ? auth.password : auth.value;
+}
+
+function whatRuns({ command, args, cwd, isCwdGiven = false, env }: Command): readonly string[] {
+  const choosing = Object.entries(env).filter(
+    ([name]) => CHOOSES_CODE.test(name) && !IS_CREDENTIAL.test(name),
+  );
+  const folder = isCwdGiven || isRelative(command, args) ? cwd : '';
+  return [JSON.stringify([command, ...args]), folder, JSON.stringify(choosing.toSorted(byName))];
+}
+
+/** Whether the folder decides which file is run. */
+function isRelative(command: string, args: readonly string[]): boolean {
+  const isBelow = /[/\\]/.test(command) && !IS_ABSOLUTE.test(command);
+  return isBelow || args.some((arg) => RELATIVE_FILE.test(arg) && !IS_ABSOLUTE.test(arg));
+}
+
+const IS_ABSOLUTE = /^(?:[/\\]|[A-Za-z]:[/\\]|\w+:\/\/)/;
+/** As `./server`, `build/index.js`, `--import=./hook.mjs`; and `-m`, by which Python looks in the folder first. */
+const RELATIVE_FILE =
+  /^(?:-m|(?:-[\w-]+=)?\.{1,2}(?:[/\\].*)?|[^/@-][^:]*\.(?:[cm]?[jt]sx?|py|rb|sh|bash|pl|php|jar|exe|wasm))$/i;
+
+/** Replacing one of these runs no other code. */
+const IS_CREDENTIAL = /token|password|passwd|secret|auth|username|key/i;
+
+/** Variables by which the loader, a shell, a runtime or a package runner runs other code at the same command. */
+const CHOOSES_CODE =
+  /^(?:PATH|PATHEXT|LD_.+|DYLD_.+|GCONV_PATH|NODE_(?:OPTIONS|PATH)|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|VIRTUAL_ENV|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|BUNDLE_GEMFILE|PERL5?(?:OPT|LIB|DB)|CLASSPATH|JAVA_HOME|(?:_|JDK_)?JAVA_(?:TOOL_)?OPTIONS|BASH_ENV|ENV|SHELL|COMSPEC|DOTNET_STARTUP_HOOKS|DENO_DIR|(?:npm|NPM)_CONFIG_.+|(?:UV|PIP|PIPX|BUN|YARN|PNPM)_.+)$/i;
