@@ -42,6 +42,8 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
         },
       ],
       environment: 'node',
+      // The build is loaded as Node loads it.
+      server: { deps: { external: [/[\\/]dist[\\/]/] } },
       env: { ASSAY_TEST_LONG: String(mode === 'long') },
       globalSetup: ['test/support/run.ts'],
       setupFiles: ['test/support/end-opened.ts'],

@@ -9,8 +9,12 @@ const KYSELY_FOLDER = join(ROOT, 'node_modules', 'kysely');
 // A start that reads fewer files is a shorter one: docs/adr/0027.
 await build({
   cwd: ROOT,
-  // The thread of SQLite is started by the name of its file.
-  input: { main: 'src/main.ts', 'sqlite-worker': 'src/adapters/store/sqlite-worker.ts' },
+  input: {
+    main: 'src/main.ts',
+    program: 'src/app/program.ts',
+    // The thread of SQLite is started by the name of its file.
+    'sqlite-worker': 'src/adapters/store/sqlite-worker.ts',
+  },
   platform: 'node',
   // Packages are not taken in: npm installs them, and whoever audits finds them. Kysely's 300 modules were half of a
   // command's start: docs/adr/0052.

@@ -2,7 +2,7 @@ import { openWordsFile } from '../adapters/store/words-file.ts';
 import { join } from 'node:path';
 import process from 'node:process';
 import { inspectConfig } from '../adapters/config/inspect-config.ts';
-import type { Config } from '../adapters/config/load-config.ts';
+import type { Config, ConfigSurroundings } from '../adapters/config/load-config.ts';
 import { locateConfig, locateHome, surroundings } from '../adapters/config/locate-config.ts';
 import { upstream } from '../adapters/upstream/connect.ts';
 import { inspectStore } from '../adapters/store/inspect-store.ts';
@@ -58,7 +58,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   const secrets = new Secrets();
   secrets.add([...secretsOfEnvironment(around.env), ...servers.flatMap(secretsOfServer)]);
   const mask = (text: string): string => secrets.mask(text);
-  const commands = judgeCommands(await commandFacts(servers));
+  const commands = judgeCommands(await commandFacts(servers, around));
   const resolved = resolveSettings({
     env: around.env,
     file: inspected.config?.settings ?? new Map(),
@@ -66,11 +66,11 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   });
   const rules = reachIn(resolved.ok ? resolved.value.settings : defaultSettings());
   const cleanup = new Cleanup();
-  const store = homeStore({ home, log: DEAF, cleanup });
-  const credentials = openCredentials({ home, log: DEAF, secrets, store }, { rules });
+  const store = homeStore({ home, around, log: DEAF, cleanup });
+  const credentials = openCredentials({ home, around, log: DEAF, secrets, store }, { rules });
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
-    ...judgeConfig({ ...inspected.facts, settingFaults: settingFaults() }),
+    ...judgeConfig({ ...inspected.facts, settingFaults: settingFaults(around) }),
     ...judgeNode({
       version: process.versions.node,
       execPath: process.execPath,
@@ -83,13 +83,13 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
       unsafe: await unsafePath(home, around),
       exposed: await exposedFiles(secretFiles(home), around),
     }),
-    ...judgeStore(await inspectStore({ home, databaseUrl: setting('ASSAY_DATABASE_URL') })),
+    ...judgeStore(await inspectStore({ home, databaseUrl: setting(around.env, 'ASSAY_DATABASE_URL') })),
     ...judgeOpenFiles(openFilesLimit()),
     ...(options.offline || inspected.config === undefined
       ? []
       : await lookAtServers(inspected.config, {
-          home,
-          ...{ options, signal, mask, credentials, rules },
+          onNews: options.onNews,
+          ...{ home, around, signal, mask, credentials, rules },
           atFault: new Set(atFault),
         })),
   ];
@@ -104,9 +104,9 @@ function looksSecret(name: string, value: string): boolean {
   return isCredentialName(name) || isOfKnownShape(value) || /^(?:Bearer|Basic) \S/.test(value);
 }
 
-function settingFaults(): readonly string[] {
-  const resolved = resolveSettings({ env: process.env, file: new Map(), stored: new Map() });
-  const level = setting('ASSAY_LOG_LEVEL');
+function settingFaults({ env }: ConfigSurroundings): readonly string[] {
+  const resolved = resolveSettings({ env, file: new Map(), stored: new Map() });
+  const level = setting(env, 'ASSAY_LOG_LEVEL');
   const isKnown = level === undefined || LOG_LEVELS.includes(level);
   return [
     ...(resolved.ok ? [] : [sentenceOf(resolved.error)]),
@@ -116,13 +116,16 @@ function settingFaults(): readonly string[] {
   ];
 }
 
-function commandFacts(servers: readonly ServerSpec[]): Promise<readonly CommandFacts[]> {
+function commandFacts(
+  servers: readonly ServerSpec[],
+  around: ConfigSurroundings,
+): Promise<readonly CommandFacts[]> {
   return Promise.all(
     servers.flatMap(({ name, transport }) => {
       const started = sourceKind(transport).command(transport);
       if (started === undefined) return [];
       const { command, cwd, env } = started;
-      const path = env['PATH'] ?? process.env['PATH'] ?? '';
+      const path = env['PATH'] ?? around.env['PATH'] ?? '';
       return [
         Promise.all([findCommand(command, { cwd, path }), pathFacts(cwd)]).then(([place, folder]) => ({
           server: name,
@@ -157,7 +160,8 @@ async function homeFacts(path: string): Promise<HomeFacts> {
 
 interface Looking {
   readonly home: string;
-  readonly options: DiagnosticsOptions;
+  readonly around: ConfigSurroundings;
+  readonly onNews: DiagnosticsOptions['onNews'];
   readonly signal: AbortSignal;
   readonly mask: (text: string) => string;
   readonly credentials: Credentials;
@@ -167,9 +171,9 @@ interface Looking {
 }
 
 async function lookAtServers(config: Config, looking: Looking): Promise<readonly Finding[]> {
-  const { home, options, signal, mask, atFault, credentials, rules } = looking;
+  const { home, around, onNews, signal, mask, atFault, credentials, rules } = looking;
   const hearing = new Hearing();
-  const resolved = resolveSettings({ env: process.env, file: config.settings, stored: new Map() });
+  const resolved = resolveSettings({ env: around.env, file: config.settings, stored: new Map() });
   const limits = resolved.ok ? resolved.value.settings : defaultSettings();
   const connecting = {
     ownInfo: JSON.stringify(OWN_INFO),
@@ -177,7 +181,7 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     credentials,
     rules,
   };
-  const common = { mask, home, around: surroundings(options), rules };
+  const common = { mask, home, around, rules };
   const first = upstream({ ...connecting, log: hearing, recallEra: () => undefined });
   const sources = connectAll({ ...common, upstream: first, log: hearing });
   // What a server says when it is started once more was heard already.
@@ -188,7 +192,6 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
   const watching = { memory: NO_MEMORY, log: hearing, limits, asking };
   const catalog = new Catalog(config, { connect: sources.connect, ...watching, chance: Math.random });
   const heardOf = (server: string): Heard => hearing.of(server);
-  const { onNews } = options;
   const servers = await examineServers({ catalog, connectAgain, heardOf, mask, onNews, signal });
   await sources.close();
   const tools = catalog.all.listing('tools').entries.length;
@@ -196,14 +199,14 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     ...judgeServers(servers, atFault),
     ...judgeNames(catalog.reports(), tools),
     ...judgeHints(servers),
-    ...judgeDrift(await keptWords(home), limits['drift.prose']),
+    ...judgeDrift(await keptWords(home, around), limits['drift.prose']),
     ...judgeIsolation(servers),
   ];
 }
 
 /** What is said of tools, as it was when a program of this home knew it last; the store is not opened. */
-async function keptWords(home: string): Promise<readonly ToolWord[]> {
-  const { recalled } = await openWordsFile(home, setting('ASSAY_DATABASE_URL'));
+async function keptWords(home: string, { env }: ConfigSurroundings): Promise<readonly ToolWord[]> {
+  const { recalled } = await openWordsFile(home, setting(env, 'ASSAY_DATABASE_URL'));
   return recalled.flatMap(({ kind, body }) => (kind === 'tool' ? (toolWordIn(body) ?? []) : []));
 }
 

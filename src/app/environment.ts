@@ -84,7 +84,7 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   if (unsafe !== undefined) return err(unsafe);
   const exposed = await exposedFiles(secretFiles(home), around);
   for (const file of exposed) if (file.unsafe !== undefined) return err(file.unsafe);
-  const level = setting('ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
+  const level = setting(around.env, 'ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
   if (!LOG_LEVELS.includes(level))
     return err({
       code: 'SETTING_INVALID',
@@ -94,13 +94,15 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   const secrets = new Secrets();
   secrets.add(secretsOfEnvironment(around.env));
   const mask = (text: string): string => secrets.mask(text);
-  const log = await openLog({ level, isPretty: process.stderr.isTTY, mask });
+  const { writeLog: write } = options;
+  const isPretty = write === undefined && process.stderr.isTTY;
+  const log = await openLog({ level, isPretty, mask, write });
   await hide(exposed, log);
   const { transport, meter } = options;
   const tracer = await openTracer({ version: VERSION, transport });
   const telemetry = { meter, tracer, newTrace: traceStarter(), mask };
   const cleanup = new Cleanup();
-  const store = homeStore({ home, log, cleanup });
+  const store = homeStore({ home, around, log, cleanup });
   return ok({ options, around, home, log, secrets, telemetry, store, cleanup });
 }
 
@@ -123,13 +125,17 @@ async function hide(exposed: readonly ExposedFile[], log: Log): Promise<void> {
   );
 }
 
+type StoreNeeds = Pick<Environment, 'home' | 'log' | 'cleanup'> & {
+  readonly around: Pick<ConfigSurroundings, 'env'>;
+};
+
 /** What the store needs is loaded only where it is opened. */
-export function homeStore({ home, log, cleanup }: Pick<Environment, 'home' | 'log' | 'cleanup'>): HomeStore {
+export function homeStore({ home, around, log, cleanup }: StoreNeeds): HomeStore {
   let opening: Promise<Result<Store, Refusal>> | undefined;
   let isOpen = false;
   const open = async (): Promise<Result<Store, Refusal>> => {
     const { openStore } = await import('../adapters/store/open-store.ts');
-    const opened = await openStore({ home, databaseUrl: setting('ASSAY_DATABASE_URL'), log });
+    const opened = await openStore({ home, databaseUrl: setting(around.env, 'ASSAY_DATABASE_URL'), log });
     isOpen = opened.ok;
     if (!opened.ok) opening = undefined;
     return opened;
@@ -147,12 +153,12 @@ export function homeStore({ home, log, cleanup }: Pick<Environment, 'home' | 'lo
 }
 
 /** Whether anything can have been kept in it. */
-export function hasHomeStore({ home }: Pick<Environment, 'home'>): Promise<boolean> {
-  return isStoreThere(home, setting('ASSAY_DATABASE_URL'));
+export function hasHomeStore({ home, around }: Pick<Environment, 'home' | 'around'>): Promise<boolean> {
+  return isStoreThere(home, setting(around.env, 'ASSAY_DATABASE_URL'));
 }
 
 /** A variable of the environment; an empty one counts as unset. */
-export function setting(name: string): string | undefined {
-  const value = process.env[name];
+export function setting(env: ConfigSurroundings['env'], name: string): string | undefined {
+  const value = env[name];
   return value === '' ? undefined : value;
 }

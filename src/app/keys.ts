@@ -20,12 +20,12 @@ interface CredentialsOptions {
 
 /** What is known of sign-ins in this home. Whoever opens it closes it. */
 export function openCredentials(
-  { home, log, secrets, store }: Pick<Environment, 'home' | 'log' | 'secrets' | 'store'>,
+  { home, around, log, secrets, store }: Pick<Environment, 'home' | 'around' | 'log' | 'secrets' | 'store'>,
   { isPersonal = false, rules }: CredentialsOptions,
 ): Credentials {
   return new ServerCredentials({
     store,
-    place: keyPlace({ home }),
+    place: keyPlace({ home, around }),
     learn: (found) => secrets.add(found),
     isPersonal,
     log,
@@ -34,8 +34,8 @@ export function openCredentials(
 }
 
 /** Where the key is with which sign-ins are encrypted. */
-export function keyPlace({ home }: Pick<Environment, 'home'>): KeyPlace {
-  return { home, given: setting('ASSAY_ENCRYPTION_KEY') };
+export function keyPlace({ home, around }: Pick<Environment, 'home' | 'around'>): KeyPlace {
+  return { home, given: setting(around.env, 'ASSAY_ENCRYPTION_KEY') };
 }
 
 /** What is needed where servers ask. Its ciphers are loaded when the first of them does. */

@@ -22,13 +22,17 @@ export async function runProgram(argv: readonly string[], early?: EarlyStart): P
 
 const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1] ?? ''];
 
+/** The gateway of `assay serve`, for whoever runs it in a process of their own. */
+export const openServe: Runtime['openServe'] = async (options) =>
+  (await import('./serve.ts')).openServe(options);
+
 /** What a command needs is loaded when it is run: a client waits for `assay stdio` to start. */
 const runtime = (early: EarlyStart | undefined): Runtime => ({
   ...neighbourPorts(OWN_COMMAND),
   version: VERSION,
   ownCommand: OWN_COMMAND,
   openCatalog: async (options) => (await import('./commands.ts')).openForCommand(options),
-  openServe: async (options) => (await import('./serve.ts')).openServe(options),
+  openServe,
   openStore: async (options) => (await import('./commands.ts')).openStoreForCommand(options),
   openToolsets: async (options) => (await import('./commands.ts')).openToolsetsForCommand(options),
   openServices: async (options) => (await import('./services.ts')).openServicesForCommand(options),

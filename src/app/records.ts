@@ -37,7 +37,7 @@ export interface Records {
 export async function openRecords(environment: Environment, prose: ProsePolicy): Promise<Records> {
   const { home, around, log, secrets, store, cleanup } = environment;
   const nowMs = (): number => Date.now();
-  const memory = await openWordsFile(home, setting('ASSAY_DATABASE_URL'));
+  const memory = await openWordsFile(home, setting(around.env, 'ASSAY_DATABASE_URL'));
   const words = new Words({ open: () => store.open(), memory });
   cleanup.defer(() => words.close());
   const drift = new DriftWatch({ words, log, prose, nowMs });
@@ -100,8 +100,8 @@ export async function openToolsets(
 }
 
 /** The toolsets of the home, as last known to a process of it until they are read. */
-export async function readToolsets({ home, store, cleanup }: Environment): Promise<Toolsets> {
-  const memory = await openEquippedFile(home, setting('ASSAY_DATABASE_URL'));
+export async function readToolsets({ home, around, store, cleanup }: Environment): Promise<Toolsets> {
+  const memory = await openEquippedFile(home, setting(around.env, 'ASSAY_DATABASE_URL'));
   const toolsets = new Toolsets({ open: () => store.open(), memory, nowMs: () => Date.now() });
   cleanup.defer(() => toolsets.close());
   return toolsets;

@@ -42,7 +42,7 @@ async function serveFrom(
   options: Options,
 ): Promise<Result<OpenServe, Refusal>> {
   const { host } = options;
-  const operatorToken = setting('ASSAY_TOKEN');
+  const operatorToken = setting(environment.around.env, 'ASSAY_TOKEN');
   // Whoever sets ASSAY_TOKEN or names an issuer wants tokens to be asked for, also on loopback.
   const isOpenWith = (given: Settings): boolean =>
     given['mcp.access'] === 'open' && operatorToken === undefined && given['auth.issuer'] === '';

@@ -4,6 +4,10 @@ export interface AppOptions {
   readonly config?: string;
   /** The folder of what Assay keeps. */
   readonly home?: string;
+  /** Its variables; those of this process by default. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Takes each line of the log; stderr by default. */
+  readonly writeLog?: (line: string) => void;
 }
 
 export interface ServeOptions extends AppOptions {

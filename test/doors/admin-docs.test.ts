@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { REFUSAL_CODES } from '../../src/core/errors.ts';
 import { adminClient, verdictOf } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, isObject, parseJson } from '../support/json.ts';
 import { faultsOf } from '../support/openapi.ts';
 
-let assay: Assay;
+let assay: Gateway;
 beforeAll(async () => {
-  assay = await startAssay({ servers: {} });
+  assay = await startGateway({ servers: {} });
 });
 
 describe('/openapi.json', () => {

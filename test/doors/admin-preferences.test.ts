@@ -1,17 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SETTINGS } from '../../src/core/settings.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, listAt, type Json } from '../support/json.ts';
 import { tempDir } from '../support/place.ts';
 import { keepToken } from '../support/tokens.ts';
 
 let admin: AdminClient;
-let assay: Assay;
+let assay: Gateway;
 let token: string;
 const home = tempDir();
 const start = async (): Promise<void> => {
-  assay = await startAssay({
+  assay = await startGateway({
     servers: {},
     home,
     env: { ASSAY_LIMITS_SESSIONS: '5', HYPERTOOL_ENABLE_CONFIG_TOOLS_MENU: 'false' },

@@ -10,14 +10,16 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
-import { runAssay, startAssay, type Assay } from '../support/assay.ts';
+import { startAssay, type Gateway } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, listAt, namesAt, parseJson } from '../support/json.ts';
 import { ROOT, tempDir, writeConfig } from '../support/place.ts';
 import { keepToken, revokeToken } from '../support/tokens.ts';
 
 const fileIn = (home: string): string => join(home, 'admin-token');
 const tokenIn = (home: string): string => readFileSync(fileIn(home), 'utf8').trim();
-const verdict = async (assay: Assay, token: string): Promise<string> =>
+const verdict = async (assay: Gateway, token: string): Promise<string> =>
   verdictOf(await adminClient(assay, token).get('/tokens'));
 
 describe('the first start', () => {
@@ -35,7 +37,7 @@ describe('the first start', () => {
 
   it('is the only one that does', async () => {
     const home = tempDir();
-    await (await startAssay({ servers: {}, home })).stop();
+    await (await startGateway({ servers: {}, home })).stop();
     const token = tokenIn(home);
     chmodSync(fileIn(home), 0o644);
     const assay = await startAssay({ servers: {}, home });
@@ -49,11 +51,11 @@ describe('the first start', () => {
 
   it('is one again when no token may administer any more, whatever took the name', async () => {
     const home = tempDir();
-    await (await startAssay({ servers: {}, home })).stop();
+    await (await startGateway({ servers: {}, home })).stop();
     const former = tokenIn(home);
     await revokeToken(home, 'admin');
     await keepToken(home, 'admin', { scopes: ['mcp'] });
-    const assay = await startAssay({ servers: {}, home });
+    const assay = await startGateway({ servers: {}, home });
     expect(await verdict(assay, former)).toBe('401 TOKEN_REQUIRED');
     expect(await verdict(assay, tokenIn(home))).toBe('200');
     expect(at((await adminClient(assay, tokenIn(home)).get('/tokens')).json(), 'tokens', 2, 'name')).toBe(
@@ -74,7 +76,7 @@ describe('the first start', () => {
   it('makes none with ASSAY_TOKEN, which opens the REST API', async () => {
     const home = tempDir();
     const operator = 'operator-token-of-some-length';
-    const assay = await startAssay({ servers: {}, home, env: { ASSAY_TOKEN: operator } });
+    const assay = await startGateway({ servers: {}, home, env: { ASSAY_TOKEN: operator } });
     expect(existsSync(fileIn(home))).toBe(false);
     expect(await verdict(assay, operator)).toBe('200');
   });
@@ -89,8 +91,8 @@ describe('the first start', () => {
   it('of two at a time leaves one token, and a file that holds it', async () => {
     const home = tempDir();
     const [one, other] = await Promise.all([
-      startAssay({ servers: {}, home }),
-      startAssay({ servers: {}, home }),
+      startGateway({ servers: {}, home }),
+      startGateway({ servers: {}, home }),
     ]);
     const token = tokenIn(home);
     expect(await verdict(one, token)).toBe('200');
@@ -103,7 +105,7 @@ describe('a start that cannot write the file', () => {
   it('goes on, says so, and leaves no token that nobody has', async () => {
     const home = tempDir();
     mkdirSync(fileIn(home));
-    const assay = await startAssay({ servers: {}, home });
+    const assay = await startGateway({ servers: {}, home });
     expect(assay.stderr()).toContain('no token for the REST API could be made');
     const listed = await runAssay(['token', 'list', '--json', '--home', home]);
     expect(listAt(parseJson(listed.stdout), 'tokens')).toMatchObject([{ name: 'admin', state: 'revoked' }]);

@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, listAt, namesAt, textAt, type Json } from '../support/json.ts';
 import { tempDir } from '../support/place.ts';
 import { keepToken } from '../support/tokens.ts';
 
-let assay: Assay;
+let assay: Gateway;
 let admin: AdminClient;
 let executor: AdminClient;
 let adminToken: string;
@@ -17,7 +19,7 @@ beforeAll(async () => {
   const home = tempDir();
   adminToken = await keepToken(home, 'boss', { scopes: ['admin'] });
   const executorToken = await keepToken(home, 'executor', { scopes: ['admin', 'execute'] });
-  assay = await startAssay({ servers: {}, home });
+  assay = await startGateway({ servers: {}, home });
   admin = adminClient(assay, adminToken);
   executor = adminClient(assay, executorToken);
 });

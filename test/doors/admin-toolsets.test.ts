@@ -1,18 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
 import type { Answer } from '../support/http.ts';
 import { at, listAt, namesAt, textAt, type Json } from '../support/json.ts';
 import { fixture, tempDir } from '../support/place.ts';
 import { keepToken } from '../support/tokens.ts';
 
-let assay: Assay;
+let assay: Gateway;
 let admin: AdminClient;
 beforeAll(async () => {
   const home = tempDir();
   const token = await keepToken(home, 'boss', { scopes: ['admin'] });
-  assay = await startAssay({ servers: { plain: fixture('plain') }, home });
+  assay = await startGateway({ servers: { plain: fixture('plain') }, home });
   admin = adminClient(assay, token);
 });
 

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';
-import { runAssay, startAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { parseJson, textAt } from '../support/json.ts';
 import { installed, ROOT, tempDir, writeConfig } from '../support/place.ts';
 
@@ -54,7 +55,7 @@ async function run(admin: AdminClient, { method, path, body, answer }: Step): Pr
 it('every command of docs/ANNOTATIONS.md does what stands below it', async () => {
   const home = tempDir();
   const servers = { files: installed('filesystem', [home]) };
-  const assay = await startAssay({ servers, home });
+  const assay = await startGateway({ servers, home });
   await assay.settled();
   const token = readFileSync(join(home, 'admin-token'), 'utf8').trim();
   const admin = adminClient(assay, token);

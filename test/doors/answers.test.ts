@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, type JsonObject } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernStream } from '../support/modern.ts';
@@ -7,10 +8,10 @@ import { patient } from '../support/patience.ts';
 import { fixture } from '../support/place.ts';
 
 describe('an answer over HTTP', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: { plain: fixture('plain'), c: fixture('cancellable'), big: fixture('named', ['--count=300']) },
     });
     await assay.settled();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { adminClient } from '../support/admin.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, isObject, parseJson } from '../support/json.ts';
 import { installed, ROOT } from '../support/place.ts';
 
@@ -17,7 +17,7 @@ const CHANCE = /"(?:\d{4}-\d\d-\d\dT[\d:.]+Z|[0-9a-f]{12}|assay_\w+|MT\w+)"/g;
 
 it('the transcript of docs/API.md is what a client gets', async () => {
   const transcript = /```transcript\n([^]*?)\n```/.exec(GUIDE)?.[1] ?? '';
-  const assay = await startAssay({ servers: { everything: installed('everything', ['stdio']) } });
+  const assay = await startGateway({ servers: { everything: installed('everything', ['stdio']) } });
   await assay.settled();
   const client = adminClient(assay, readFileSync(join(assay.home, 'admin-token'), 'utf8').trim());
   const lines: string[] = [];
@@ -32,7 +32,7 @@ it('the transcript of docs/API.md is what a client gets', async () => {
 });
 
 it('docs/API.md names every path that there is, with its methods', async () => {
-  const assay = await startAssay({ servers: {} });
+  const assay = await startGateway({ servers: {} });
   const paths = at(parseJson((await adminClient(assay).get('/openapi.json')).text), 'paths');
   const there = Object.entries(isObject(paths) ? paths : {}).map(
     ([path, item]) => [path, isObject(item) ? Object.keys(item).sort() : []] as const,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { sleep } from '../support/endings.ts';
 import { at, parseJson } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
@@ -8,7 +8,7 @@ import { fixture } from '../support/place.ts';
 
 describe('a server that asks in the middle of a call', () => {
   it('is declined with a clear error, and never reaches a client', async () => {
-    const assay = await startAssay({ servers: { asker: fixture('asker') } });
+    const assay = await startGateway({ servers: { asker: fixture('asker') } });
     await assay.settled();
     const capabilities = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
     const [one, other] = await Promise.all([
@@ -28,13 +28,13 @@ describe('a server that asks in the middle of a call', () => {
   });
 
   it('was told at its initialize that it cannot', async () => {
-    const assay = await startAssay({ servers: { asker: fixture('asker') } });
+    const assay = await startGateway({ servers: { asker: fixture('asker') } });
     const capabilities = parseJson(await modernCall(assay.url, 'asker_capabilities'));
     for (const name of ['elicitation', 'sampling', 'roots']) expect(capabilities).not.toHaveProperty(name);
   });
 
   it('of the modern era gives a client that cannot be asked an error, not a result that it cannot read', async () => {
-    const assay = await startAssay({ servers: { modern: fixture('modern') } });
+    const assay = await startGateway({ servers: { modern: fixture('modern') } });
     const session = await openSession(assay.url);
     const answer = await session.ask('tools/call', { name: 'modern_ask', arguments: {} });
     expect(at(answer, 'error', 'data', 'code')).toBe('QUESTION_UNANSWERED');

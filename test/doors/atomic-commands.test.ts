@@ -11,7 +11,7 @@ import type { Store } from '../../src/gateway/ports/store.ts';
 import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
 import { openStoreForCommand, openToolsetsForCommand } from '../../src/app/commands.ts';
 import { openServicesForCommand } from '../../src/app/services.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { documentedApi, PETS } from '../support/documented-api.ts';
 import { endLater } from '../support/endings.ts';
 import type { JsonObject } from '../support/json.ts';
@@ -148,7 +148,7 @@ describe('a change', () => {
     'by a configuration tool is whole or nothing, whichever of its writes fails',
     async () => {
       const home = tempDir();
-      const assay = await startAssay({ servers: { plain: fixture('plain') }, home });
+      const assay = await startGateway({ servers: { plain: fixture('plain') }, home });
       await assay.settled();
       const { call } = await meet({ url: `http://127.0.0.1:${assay.port}/mcp/configuration` }, 'modern');
       const faults = new Faults({ home, databaseUrl: undefined });

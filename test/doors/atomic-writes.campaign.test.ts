@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { IS_LONG } from '../support/campaign.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';
 import { Faults, MOST_WRITES } from '../support/nth-write.ts';
@@ -213,7 +213,7 @@ describe.each(DATABASES)('a request that changes something, in %s', (database, n
         ASSAY_TOKEN: ADMIN,
         ...(place.databaseUrl !== undefined && { ASSAY_DATABASE_URL: place.databaseUrl }),
       };
-      const assay = await startAssay({ servers: { plain: fixture('plain') }, home: place.home, env });
+      const assay = await startGateway({ servers: { plain: fixture('plain') }, home: place.home, env });
       const admin = adminClient(assay, ADMIN);
       const folder = tempDir();
       writeFileSync(join(folder, 'm.mjs'), 'export default [];\n');

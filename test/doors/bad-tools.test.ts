@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { serverIn, type Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { OFFICIAL } from '../support/clients.ts';
 import { at, listAt, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
@@ -7,10 +8,10 @@ import { modernAsk } from '../support/modern.ts';
 import { fixture } from '../support/place.ts';
 
 describe('one bad tool never costs the others', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { b: fixture('bad-hints'), plain: fixture('plain') } });
+    assay = await startGateway({ servers: { b: fixture('bad-hints'), plain: fixture('plain') } });
     await assay.settled();
     session = await openSession(assay.url);
   });

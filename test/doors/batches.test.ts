@@ -1,15 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { messagesIn, type Answer } from '../support/http.ts';
 import { at, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { fixture } from '../support/place.ts';
 
 describe('a batch of revision 2025-03-26', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { plain: fixture('plain') } });
+    assay = await startGateway({ servers: { plain: fixture('plain') } });
     session = await openSession(assay.url, { version: '2025-03-26' });
     await assay.settled();
   });

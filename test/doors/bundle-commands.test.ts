@@ -2,7 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import {
   countsOf,
   exportOf,

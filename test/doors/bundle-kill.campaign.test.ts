@@ -1,5 +1,6 @@
 import { kill } from 'node:process';
 import { expect, it } from 'vitest';
+import { startAssay } from '../support/assay.ts';
 import {
   exportOf,
   lasting,
@@ -7,6 +8,7 @@ import {
   openInstance,
   PASSPHRASE,
   sealedExportOf,
+  startInstance,
 } from '../support/bundles.ts';
 import { rounds } from '../support/campaign.ts';
 import { sleep } from '../support/endings.ts';
@@ -22,7 +24,7 @@ it(`an Assay that is killed while it imports has all of it or nothing afterwards
   const bundle = await sealedExportOf(full);
   const whole = lasting(bundle);
   for (let one = 0; one < KILLS; one++) {
-    const target = await openInstance();
+    const target = await startInstance(startAssay);
     const empty = await exportOf(target);
     const wish = { bundle, passphrase: PASSPHRASE, apply: true };
     const asked = target.admin.post('/import', wish).catch(() => undefined);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startMade } from '../fixtures/http-made.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { startRequest } from '../support/http.ts';
 import { at } from '../support/json.ts';
@@ -17,7 +17,7 @@ const LATE = '--late-ms=2500';
 describe.concurrent('a call that is cancelled before its server stands', () => {
   it('is never sent when a legacy client cancelled it', async () => {
     const diary = openDiary();
-    const assay = await startAssay({ servers: { slow: fixture('lister', [LATE], { env: diary.env }) } });
+    const assay = await startGateway({ servers: { slow: fixture('lister', [LATE], { env: diary.env }) } });
     const session = await openSession(assay.url);
     const cancelled = session.stream('tools/call', { name: 'slow_echo', arguments: { who: 'gone' } }, 'gone');
     const kept = session.call('slow_echo', { who: 'kept' });
@@ -33,7 +33,7 @@ describe.concurrent('a call that is cancelled before its server stands', () => {
 
   it('is never sent when a modern client went away', async () => {
     const diary = openDiary();
-    const assay = await startAssay({ servers: { slow: fixture('lister', [LATE], { env: diary.env }) } });
+    const assay = await startGateway({ servers: { slow: fixture('lister', [LATE], { env: diary.env }) } });
     const call = { name: 'slow_echo', arguments: {} };
     const asked = startRequest(assay.url, {
       headers: modernHeaders('tools/call', call),
@@ -75,7 +75,7 @@ describe.concurrent('a call that is cancelled before its server stands', () => {
       },
     });
     endLater(() => server.close());
-    const assay = await startAssay({ servers: { slow: { type: 'http', url: server.url } } });
+    const assay = await startGateway({ servers: { slow: { type: 'http', url: server.url } } });
     const call = { name: 'slow_echo', arguments: {} };
     const asked = startRequest(assay.url, {
       headers: modernHeaders('tools/call', call),
@@ -93,7 +93,7 @@ describe.concurrent('a call that is cancelled before its server stands', () => {
     const diary = openDiary();
     const state = join(tempDir(), 'starts');
     const args = [`--state=${state}`, '--late-ms=1500'];
-    const assay = await startAssay({ servers: { c: fixture('crasher', args, { env: diary.env }) } });
+    const assay = await startGateway({ servers: { c: fixture('crasher', args, { env: diary.env }) } });
     await assay.settled();
     const session = await openSession(assay.url);
     await session.ask('tools/call', { name: 'c_crash', arguments: {} });
@@ -133,7 +133,7 @@ describe.concurrent('a cancellation', () => {
   });
 
   it.each(spellings)('of %s that says %s finds its request over HTTP', async (written, cancelled) => {
-    const assay = await startAssay({ servers: { c: fixture('cancellable') } });
+    const assay = await startGateway({ servers: { c: fixture('cancellable') } });
     await assay.settled();
     const session = await openSession(assay.url);
     const asked = startRequest(assay.url, {

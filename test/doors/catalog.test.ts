@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient, connectFirst, OFFICIAL } from '../support/clients.ts';
 import { at, listAt, namesAt, textAt } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
@@ -9,10 +10,10 @@ import { fixture } from '../support/place.ts';
 const COUNT = 2_500;
 
 describe('the catalog', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: {
         zed: fixture('plain', ['--label=zed']),
         pager: fixture('pager'),
@@ -173,7 +174,7 @@ describe('the catalog', () => {
 
 describe('a catalog of more than a page', () => {
   it('comes in pages of up to 1,000, in order and without a gap', async () => {
-    const assay = await startAssay({ servers: { n: fixture('named', [`--count=${COUNT}`]) } });
+    const assay = await startGateway({ servers: { n: fixture('named', [`--count=${COUNT}`]) } });
     await assay.settled();
     const session = await openSession(assay.url);
     const sizes: number[] = [];

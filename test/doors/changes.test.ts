@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
 import { sleep, until } from '../support/endings.ts';
 import type { Stream } from '../support/http.ts';
@@ -13,10 +14,10 @@ const CHANGED = 'notifications/tools/list_changed';
 const isChange = (message: Json): boolean => at(message, 'method') === CHANGED;
 
 describe('a change of a server’s lists', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   beforeEach(async () => {
-    assay = await startAssay({ servers: { changer: fixture('changer'), plain: fixture('plain') } });
+    assay = await startGateway({ servers: { changer: fixture('changer'), plain: fixture('plain') } });
     await assay.settled();
     session = await openSession(assay.url);
     await session.ask('tools/list');
@@ -101,7 +102,7 @@ describe('a change of a server’s lists', () => {
 
 describe('subscriptions/listen', () => {
   it('is acknowledged first, stamped with the id of its request, and names only what is honoured', async () => {
-    const assay = await startAssay({ servers: { changer: fixture('changer') } });
+    const assay = await startGateway({ servers: { changer: fixture('changer') } });
     for (const id of [0, 'text', 77]) {
       const stream = await modernStream(assay.url, 'subscriptions/listen', {
         id,
@@ -120,7 +121,7 @@ describe('subscriptions/listen', () => {
   });
 
   it('without its filter is answered by an error in place of a stream', async () => {
-    const assay = await startAssay({ servers: { changer: fixture('changer') } });
+    const assay = await startGateway({ servers: { changer: fixture('changer') } });
     const stream = await modernStream(assay.url, 'subscriptions/listen', { params: {} });
     expect([stream.status, stream.headers['content-type']]).toEqual([200, 'application/json']);
   });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runAssay } from '../support/assay.ts';
+import { spawnAssay } from '../support/assay.ts';
 import { at, isObject, namesAt, parseJson } from '../support/json.ts';
 import { fixture, MAIN, openDiary, ROOT, tempDir, writeConfig } from '../support/place.ts';
 
@@ -12,7 +12,7 @@ const config = writeConfig({
   crasher: fixture('crasher', [], { timeoutMs: 3_000 }),
   dead: { command: 'no-such-command-anywhere' },
 });
-const run = (...args: readonly string[]) => runAssay([...args, '--config', config, '--home', home]);
+const run = (...args: readonly string[]) => spawnAssay([...args, '--config', config, '--home', home]);
 
 describe.concurrent('assay tools', () => {
   it('shows the tools of all servers on stdout, and what failed on stderr', async () => {
@@ -39,7 +39,7 @@ describe.concurrent('assay tools', () => {
 
   it('ends with code 4 when no server can be reached', async () => {
     const alone = writeConfig({ dead: { command: 'no-such-command-anywhere' } });
-    const { code, stderr } = await runAssay(['tools', '--config', alone, '--home', tempDir()]);
+    const { code, stderr } = await spawnAssay(['tools', '--config', alone, '--home', tempDir()]);
     expect(code).toBe(4);
     expect(stderr).toContain('dead');
   });
@@ -47,7 +47,7 @@ describe.concurrent('assay tools', () => {
   it('leaves no server running', async () => {
     const diary = openDiary();
     const own = writeConfig({ plain: fixture('plain', [], { env: diary.env }) });
-    await runAssay(['tools', '--config', own, '--home', tempDir()]);
+    await spawnAssay(['tools', '--config', own, '--home', tempDir()]);
     const pid = diary.read('start')[0]?.pid ?? 0;
     expect(() => process.kill(pid, 0)).toThrow();
   });
@@ -88,12 +88,12 @@ describe.concurrent('assay call', () => {
 describe.concurrent('assay', () => {
   it('--version says the version of the package', async () => {
     const version = String(at(parseJson(readFileSync(join(ROOT, 'package.json'), 'utf8')), 'version'));
-    const done = await runAssay(['--version']);
+    const done = await spawnAssay(['--version']);
     expect([done.code, done.stdout.trim()]).toEqual([0, version]);
   });
 
   it('--help names all commands, on stdout', async () => {
-    const done = await runAssay(['--help']);
+    const done = await spawnAssay(['--help']);
     expect(done.code).toBe(0);
     for (const command of ['serve', 'stdio', 'tools', 'call', 'import', 'connect', 'token'])
       expect(done.stdout).toContain(command);
@@ -111,7 +111,7 @@ describe.concurrent('assay', () => {
   ])(
     '%j is a mistake of usage: code 2, a sentence on stderr, nothing on stdout',
     async (args: readonly string[]) => {
-      const done = await runAssay(args);
+      const done = await spawnAssay(args);
       expect([done.code, done.stdout]).toEqual([2, '']);
       expect(done.stderr).not.toBe('');
       expect(done.stderr).not.toMatch(/at .*\.js:\d+/);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { sleep } from '../support/endings.ts';
 import { openStream } from '../support/http.ts';
 import { at, isObject, parseJson, type Json } from '../support/json.ts';
@@ -12,7 +12,7 @@ const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 
 describe('a client over HTTP', () => {
   it('that sends 70 MB with fetch() reads why it is refused', async () => {
-    const assay = await startAssay({ servers: {} });
+    const assay = await startGateway({ servers: {} });
     const body = Buffer.alloc(70 * 1024 * 1024, 0x20);
     for (let time = 0; time < 3; time++) {
       const answer = await fetch(assay.url, {
@@ -28,7 +28,7 @@ describe('a client over HTTP', () => {
   });
 
   it('that opens a second GET stream hears on that one, and the first one ends', async () => {
-    const assay = await startAssay({ servers: { changer: fixture('changer') } });
+    const assay = await startGateway({ servers: { changer: fixture('changer') } });
     await assay.settled();
     const session = await openSession(assay.url);
     const first = await session.listen();
@@ -46,7 +46,7 @@ describe('a client over HTTP', () => {
   });
 
   it('gets its subscription id back as it wrote it', async () => {
-    const assay = await startAssay({ servers: { changer: fixture('changer') } });
+    const assay = await startGateway({ servers: { changer: fixture('changer') } });
     await assay.settled();
     const session = await openSession(assay.url);
     for (const id of ['12345678901234567890', '"12345678901234567890"', '0', '"\\u00e9"']) {

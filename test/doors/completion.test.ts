@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient, connectFirst } from '../support/clients.ts';
 import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
@@ -21,9 +22,9 @@ function cases(server: string): readonly { ref: JsonObject; seen: JsonObject }[]
 }
 
 describe.each(['legacy', 'modern'])('a completion of a %s server', (era) => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { s: fixture('notifier', [`--era=${era}`]) } });
+    assay = await startGateway({ servers: { s: fixture('notifier', [`--era=${era}`]) } });
     await assay.settled();
   });
 

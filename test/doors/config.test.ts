@@ -1,6 +1,8 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runAssay, startAssay } from '../support/assay.ts';
+import { startAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, listAt, namesAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { fixture, tempDir, writeConfig, writeText } from '../support/place.ts';
@@ -25,7 +27,7 @@ describe('the config file', () => {
         },
       }),
     );
-    const assay = await startAssay({ config });
+    const assay = await startGateway({ config });
     const session = await openSession(assay.url);
     expect(await session.call('good_label')).toBe('plain');
     expect(await session.call('also_label')).toBe('also');
@@ -75,7 +77,7 @@ describe('the config file', () => {
         },
       },
     });
-    const assay = await startAssay({ config, env: { FROM_OUTSIDE: 'a b', LABEL: 'named' } });
+    const assay = await startGateway({ config, env: { FROM_OUTSIDE: 'a b', LABEL: 'named' } });
     const session = await openSession(assay.url);
     expect(await session.call('plain_label')).toBe('named');
     expect(await session.call('plain_env', { name: 'GIVEN' })).toBe('a b');
@@ -86,7 +88,7 @@ describe('the config file', () => {
   it('gives a server its cwd and its env, on top of a usable environment', async () => {
     const cwd = realpathSync(tempDir());
     mkdirSync(`${cwd}/sub`);
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: { plain: fixture('plain', [], { cwd: `${cwd}/sub`, env: { MINE: '1' } }) },
     });
     const session = await openSession(assay.url);
@@ -96,7 +98,7 @@ describe('the config file', () => {
   });
 
   it('leaves out a server that is disabled', async () => {
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: { off: fixture('plain', ['--label=off'], { disabled: true }), plain: fixture('plain') },
     });
     const session = await openSession(assay.url);

@@ -1,6 +1,6 @@
 // The requirements of the configuration mode document, by their numbers.
 import { describe, expect, it } from 'vitest';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import { sleep, until } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
 import { fixture, tempDir } from '../support/place.ts';

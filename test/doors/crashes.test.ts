@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { serverIn, type Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { isAlive, kill, sleep, until } from '../support/endings.ts';
 import { at, listAt, namesAt, type Json } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
@@ -9,11 +10,11 @@ import { fixture, openDiary, tempDir } from '../support/place.ts';
 import { openStdio } from '../support/stdio.ts';
 
 describe('a stdio server that crashes', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   const diary = openDiary();
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: {
         crasher: fixture('crasher', [], { env: diary.env, timeoutMs: 8_000 }),
         plain: fixture('plain'),
@@ -103,7 +104,7 @@ describe('a stdio server that ends at its starts', () => {
   it('is started again with growing pauses until it stands', async () => {
     const diary = openDiary();
     const state = `${tempDir()}/starts`;
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: {
         crasher: fixture('crasher', [`--state=${state}`, '--fail-starts=2'], { env: diary.env }),
         plain: fixture('plain'),
@@ -123,7 +124,7 @@ describe('a stdio server that ends at its starts', () => {
 
   it('again and again is not started in a hot loop, and the first cause stays visible', async () => {
     const state = `${tempDir()}/starts`;
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: {
         crasher: fixture('crasher', [`--state=${state}`, '--fail-starts=9999'], { timeoutMs: 1_500 }),
       },
@@ -155,7 +156,7 @@ describe('a stdio server that ends at its starts', () => {
   });
 
   it('because there is no such command says so in /health and to the caller', async () => {
-    const assay = await startAssay({ servers: { dead: { command: 'no-such-command-anywhere' } } });
+    const assay = await startGateway({ servers: { dead: { command: 'no-such-command-anywhere' } } });
     const health = await assay.settled();
     expect(listAt(health, 'servers').map((one) => at(one, 'state'))).toEqual(['refused']);
     expect(at(serverIn(health, 'dead'), 'cause')).toContain('no-such-command-anywhere');
@@ -166,7 +167,7 @@ describe('a stdio server that ends at its starts', () => {
 
 describe('a server that prints what is no JSON-RPC', () => {
   it('is understood all the same, and its noise goes to the log', async () => {
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: { babbler: fixture('babbler') },
       env: { ASSAY_LOG_LEVEL: 'debug' },
     });

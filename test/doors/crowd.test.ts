@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient, connectFirst, textIn, type Negotiation } from '../support/clients.ts';
 import { at, parseJson } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
@@ -7,10 +8,10 @@ import { modernCall } from '../support/modern.ts';
 import { fixture, openDiary } from '../support/place.ts';
 
 describe('many clients at once', () => {
-  let assay: Assay;
+  let assay: Gateway;
   const diary = openDiary();
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: { plain: fixture('plain', [], { env: diary.env }), c: fixture('cancellable') },
     });
     await assay.settled();

@@ -1,7 +1,7 @@
 // Who did what to toolsets and tokens is kept with what was done.
 import { describe, expect, it } from 'vitest';
 import type { StoredAuditEvent } from '../../src/gateway/ports/words.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { fixture, tempDir } from '../support/place.ts';
 import { tryStore, valueOf } from '../support/store-values.ts';
 import { newOperator } from '../support/toolset-commands.ts';
@@ -54,7 +54,7 @@ describe('a deed', () => {
   it('names the client by whose call a toolset was changed', async () => {
     const home = tempDir();
     const servers = { plain: fixture('plain') };
-    const assay = await startAssay({ servers, home, env: { ASSAY_TOKEN: OPERATOR } });
+    const assay = await startGateway({ servers, home, env: { ASSAY_TOKEN: OPERATOR } });
     const url = `http://127.0.0.1:${assay.port}/mcp`;
     const model = await meet({ url, headers: { authorization: `Bearer ${OPERATOR}` } }, 'modern');
     await equip(model, 'dev', ['plain.echo']);

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient, connectFirst } from '../support/clients.ts';
 import { sleep, until } from '../support/endings.ts';
 import { startRequest } from '../support/http.ts';
@@ -12,11 +13,11 @@ import { openStdio } from '../support/stdio.ts';
 const WAIT = { name: 'c_wait', arguments: {} };
 
 describe('a call that is given up', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   const diary = openDiary();
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: { c: fixture('cancellable', [], { env: diary.env }), plain: fixture('plain') },
     });
     await assay.settled();

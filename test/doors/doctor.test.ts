@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { startHttp } from '../fixtures/http.ts';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import { endLater } from '../support/endings.ts';
 import { listAt, numberAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { fixture, installed, MAIN, tempDir, writeConfig, writeText } from '../support/place.ts';

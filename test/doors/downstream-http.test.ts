@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startHttp, type HttpFixture } from '../fixtures/http.ts';
-import { freePort, serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { freePort, serverIn, type Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { startRequest } from '../support/http.ts';
 import { at, namesAt, parseJson } from '../support/json.ts';
@@ -13,12 +14,12 @@ describe('servers over HTTP', () => {
   let legacy: HttpFixture;
   let modern: HttpFixture;
   let sse: HttpFixture;
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
     [legacy, modern, sse] = await Promise.all([startHttp('legacy'), startHttp('modern'), startHttp('sse')]);
     for (const one of [legacy, modern, sse]) endLater(() => one.close());
-    assay = await startAssay({
+    assay = await startGateway({
       servers: {
         legacy: {
           type: 'http',
@@ -184,7 +185,7 @@ describe('servers over HTTP', () => {
 describe('a server over HTTP that is away', () => {
   it('is found when it comes; a call that did not reach it is carried out when it is back', async () => {
     const port = await freePort();
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: { web: { type: 'http', url: `http://127.0.0.1:${port}/mcp`, timeoutMs: 15_000 } },
     });
     const session = await openSession(assay.url);
@@ -211,7 +212,7 @@ describe('a server over HTTP that is away', () => {
   it('for longer than its time limit gives the call an error that names it', async () => {
     const web = await startHttp('legacy');
     endLater(() => web.close());
-    const assay = await startAssay({ servers: { web: { type: 'http', url: web.url, timeoutMs: 1_500 } } });
+    const assay = await startGateway({ servers: { web: { type: 'http', url: web.url, timeoutMs: 1_500 } } });
     await assay.settled();
     const session = await openSession(assay.url);
     await web.close();

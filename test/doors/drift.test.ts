@@ -1,7 +1,8 @@
 // A definition that changes: who is told, what is compared, and which words of an operator wait until somebody has looked.
 import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { kill, sleep, until } from '../support/endings.ts';
 import { startShared, type SharedAssay } from '../support/shared-assay.ts';
 import { filedServer, toolNamed, type Filed } from '../support/filed.ts';
@@ -29,7 +30,7 @@ const NEVER = { ASSAY_SERVERS_REFRESH_MS: '0' };
 interface World {
   /** What its server is called. */
   readonly name: string;
-  readonly assay: Assay;
+  readonly assay: Gateway;
   readonly home: string;
   readonly admin: AdminClient;
   readonly server: Filed;
@@ -81,7 +82,7 @@ async function openOwn({
   const home = tempDir();
   const server = filedServer(tools, { quiet, env: diary.env });
   const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
-  const assay = await startAssay({ servers: { filed: server.entry }, home, env });
+  const assay = await startGateway({ servers: { filed: server.entry }, home, env });
   await assay.settled();
   const world = worldOf({ name: 'filed', assay, home, server, diary, token });
   await world.refresh();
@@ -95,7 +96,7 @@ async function reopened(
 ): Promise<World> {
   await former.stop();
   const token = await keepToken(home, 'again', { scopes: ['admin'] });
-  const assay = await startAssay({ servers: { filed: server.entry }, home, env });
+  const assay = await startGateway({ servers: { filed: server.entry }, home, env });
   return worldOf({ name: 'filed', assay, home, server, diary, token });
 }
 
@@ -249,7 +250,7 @@ describe.concurrent('a change is found', () => {
     const first = await startMade(options);
     const home = tempDir();
     const token = await keepToken(home, 'boss', { scopes: ['admin'] });
-    const assay = await startAssay({ servers: { filed: { url: first.url } }, home });
+    const assay = await startGateway({ servers: { filed: { url: first.url } }, home });
     const admin = adminClient(assay, token);
     await assay.settled();
     await first.close();

@@ -3,7 +3,7 @@ import { isAlive, until } from '../support/endings.ts';
 import { at } from '../support/json.ts';
 import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
 import { openStdio } from '../support/stdio.ts';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 
 describe('a first start of assay stdio', () => {
   it('starts each server once, though it starts them before all else', async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { send } from '../support/http.ts';
 import { at, listAt, namesAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
@@ -7,10 +8,10 @@ import { modernAsk, modernCall } from '../support/modern.ts';
 import { fixture } from '../support/place.ts';
 
 describe('the endpoints', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let base: string;
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: {
         one: fixture('named', ['same', 'first', '--label=one']),
         two: fixture('named', ['same', 'second', '--label=two']),

@@ -2,7 +2,9 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startHttp } from '../fixtures/http.ts';
-import { runAssay, serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { serverIn, type Gateway } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater } from '../support/endings.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
@@ -11,7 +13,7 @@ import { fixture, openDiary, ROOT, tempDir, writeConfig, writeText } from '../su
 describe('the era of a server', () => {
   it('is found without a second spawn, for both eras and for a server that answers nothing unknown', async () => {
     const [plain, modern, silent] = [openDiary(), openDiary(), openDiary()];
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: {
         plain: fixture('plain', [], { env: plain.env }),
         modern: fixture('modern', [], { env: modern.env }),
@@ -36,12 +38,12 @@ describe('the era of a server', () => {
   it('is found also where a server ends at the first word that it does not know, and is remembered then', async () => {
     const [diary, home] = [openDiary(), tempDir()];
     const servers = { strict: fixture('plain', ['--exit-on-unknown'], { env: diary.env }) };
-    const first = await startAssay({ servers, home });
+    const first = await startGateway({ servers, home });
     expect(await (await openSession(first.url)).call('strict_label')).toBe('plain');
     await first.stop();
     const spawns = diary.read('start').length;
     expect(spawns).toBeLessThanOrEqual(2);
-    const second = await startAssay({ servers, home });
+    const second = await startGateway({ servers, home });
     expect(await (await openSession(second.url)).call('strict_label')).toBe('plain');
     expect(diary.read('start')).toHaveLength(spawns + 1);
   });
@@ -56,12 +58,12 @@ describe('the era of a server', () => {
       modern: fixture('modern', [], { env: modern.env }),
       web: { type: 'http', url: web.url },
     });
-    const first = await startAssay({ config, home });
+    const first = await startGateway({ config, home });
     await first.settled();
     await first.stop();
     const [discovers, initializes] = [plain.countOf('server/discover'), modern.countOf('initialize')];
     const posted = web.seen.length;
-    const second = await startAssay({ config, home });
+    const second = await startGateway({ config, home });
     await second.settled();
     expect(plain.countOf('server/discover')).toBe(discovers);
     expect(modern.countOf('initialize')).toBe(initializes);
@@ -78,12 +80,12 @@ describe('the era of a server', () => {
       `import ${JSON.stringify(join(ROOT, 'test', 'fixtures', `${name}.ts`))};`;
     const file = writeText(script(before), 'server.ts');
     const servers = { x: { command: process.execPath, args: [file] } };
-    const eraOf = async (assay: Assay): Promise<unknown> => at(serverIn(await assay.settled(), 'x'), 'era');
-    const assay = await startAssay({ servers, home });
+    const eraOf = async (assay: Gateway): Promise<unknown> => at(serverIn(await assay.settled(), 'x'), 'era');
+    const assay = await startGateway({ servers, home });
     const first = await eraOf(assay);
     await assay.stop();
     writeFileSync(file, script(after));
-    const again = await startAssay({ servers, home });
+    const again = await startGateway({ servers, home });
     expect([first, await eraOf(again)]).toEqual(
       [before, after].map((name) => (name === 'plain' ? 'legacy' : 'modern')),
     );

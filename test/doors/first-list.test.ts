@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { serverIn, startAssay } from '../support/assay.ts';
+import { serverIn } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { OFFICIAL } from '../support/clients.ts';
 import { sleep, until } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
@@ -11,7 +12,7 @@ import { openStdio } from '../support/stdio.ts';
 
 describe.concurrent('the first list, while servers start', () => {
   it('waits for a server that comes up soon', async () => {
-    const assay = await startAssay({ servers: { plain: fixture('plain'), pager: fixture('pager') } });
+    const assay = await startGateway({ servers: { plain: fixture('plain'), pager: fixture('pager') } });
     const session = await openSession(assay.url);
     const names = namesAt(await session.ask('tools/list'), 'result', 'tools');
     expect(names).toContain('plain_echo');
@@ -19,7 +20,7 @@ describe.concurrent('the first list, while servers start', () => {
   });
 
   it('waits at most 5 s for one that hangs, then has the others', async () => {
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: {
         hanger: fixture('hanger'),
         lists: fixture('hanger', ['--mode=lists']),
@@ -38,7 +39,7 @@ describe.concurrent('the first list, while servers start', () => {
   });
 
   it('a call to a server that stands does not wait for one that hangs', async () => {
-    const assay = await startAssay({ servers: { hanger: fixture('hanger'), plain: fixture('plain') } });
+    const assay = await startGateway({ servers: { hanger: fixture('hanger'), plain: fixture('plain') } });
     const session = await openSession(assay.url);
     await until('plain is up', async () =>
       at(serverIn(await assay.health(), 'plain'), 'state') === 'up' ? true : undefined,
@@ -49,7 +50,7 @@ describe.concurrent('the first list, while servers start', () => {
   });
 
   it('never delays initialize or server/discover', async () => {
-    const assay = await startAssay({ servers: { hanger: fixture('hanger') } });
+    const assay = await startGateway({ servers: { hanger: fixture('hanger') } });
     const startMs = Date.now();
     await openSession(assay.url);
     await modernAsk(assay.url, 'server/discover');
@@ -64,7 +65,7 @@ describe.concurrent('the first list, while servers start', () => {
     const state = `${tempDir()}/n`;
     const { writeFileSync } = await import('node:fs');
     writeFileSync(state, '1');
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: {
         slow: fixture('crasher', [`--state=${state}`, '--late-ms=7000']),
         plain: fixture('plain'),
@@ -81,7 +82,7 @@ describe.concurrent('the first list, while servers start', () => {
   });
 
   it('is not held up by a server whose pages never end', async () => {
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: { endless: fixture('pager', ['--endless']), plain: fixture('plain') },
     });
     const session = await openSession(assay.url);
@@ -95,7 +96,7 @@ describe.concurrent('the first list, while servers start', () => {
   it.each(OFFICIAL)(
     'comes to the official client $label beside a hanger and a dead server',
     async ({ connect }) => {
-      const assay = await startAssay({
+      const assay = await startGateway({
         servers: {
           hanger: fixture('hanger'),
           dead: { command: 'no-such-command-anywhere' },

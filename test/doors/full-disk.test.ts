@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
+import { startAssay } from '../support/assay.ts';
 import { documentedApi, PETS } from '../support/documented-api.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 import { patient } from '../support/patience.ts';
 import { fixture } from '../support/place.ts';
-import { listedTool, openRestWorld } from '../support/rest-tools.ts';
+import { listedTool, startRestWorld } from '../support/rest-tools.ts';
 import { rawRows } from '../support/stores.ts';
 
 const POLL = { timeout: patient(10_000), interval: 20 };
@@ -27,7 +28,7 @@ function hasPrlimit(): boolean {
 
 describe.runIf(hasPrlimit())('a serve that can write nothing any more', () => {
   it('takes rights away at once, says that this is not stored, and gives none', async () => {
-    const { assay, admin, home } = await openRestWorld({ servers: { plain: fixture('plain') } });
+    const { assay, admin, home } = await startRestWorld(startAssay, { servers: { plain: fixture('plain') } });
     const made = (await admin.post('/tokens', { name: 'leaked', scopes: ['read'] })).json();
     const leaked = adminClient(assay, textAt(made, 'token'));
     // It is known as soon as the gate has read it.
@@ -91,7 +92,7 @@ describe.runIf(hasPrlimit())('a serve that can write nothing any more', () => {
   });
 
   it('refuses what would be lost where its store is deleted, and says so in /health', async () => {
-    const { assay, admin, home } = await openRestWorld({ servers: { plain: fixture('plain') } });
+    const { assay, admin, home } = await startRestWorld(startAssay, { servers: { plain: fixture('plain') } });
     const made = (await admin.post('/tokens', { name: 'known', scopes: ['read'] })).json();
     execFileSync('rm', [join(home, 'assay.db')]);
     const refused = await admin.post('/toolsets', { name: 'lost' });

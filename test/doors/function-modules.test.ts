@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
-import { runAssay, startAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { claimsIn, toolIn } from '../support/hints.ts';
 import { at, listAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
@@ -188,7 +189,7 @@ describe('POST /functions', () => {
 
   it('takes an Assay that listens on loopback', async () => {
     const token = await keepToken(served.home, 'far', { scopes: ['admin', 'execute'] });
-    const far = await startAssay({ home: served.home, args: ['--host', '0.0.0.0'] });
+    const far = await startGateway({ home: served.home, host: '0.0.0.0' });
     const admin = adminClient(far, token);
     const refused = await admin.post('/functions', { module: served.path('env.mjs') });
     expect(verdictOf(refused)).toBe('403 EXECUTE_OFF');
@@ -264,7 +265,7 @@ describe('POST /functions', () => {
   it('is kept over a start; DELETE takes away what was added, and not what the config file has', async () => {
     await served.assay.stop();
     const token = await keepToken(served.home, 'again', { scopes: ['admin', 'execute'] });
-    const assay = await startAssay({ config: served.config, home: served.home });
+    const assay = await startGateway({ config: served.config, home: served.home });
     const admin = adminClient(assay, token);
     const model = await meet({ url: assay.url }, 'legacy');
     expect((await model.call('word')).text).toBe(SECRET);

@@ -9,7 +9,7 @@ import { toolIn } from '../support/hints.ts';
 import { at, listAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { META, modernStream } from '../support/modern.ts';
-import { serveFunctions, type Functions } from '../support/served-functions.ts';
+import { startFunctions, type Functions } from '../support/served-functions.ts';
 import { openStdio } from '../support/stdio.ts';
 import { equip, overHttp } from '../support/toolsets.ts';
 import { serveWeb } from '../support/web-server.ts';
@@ -109,7 +109,7 @@ import { defineTool } from 'assay-mcp';
 export default [defineTool({ name: 'two', run: () => 2 }), { name: 'three' }];
 `;
 
-let served: Functions;
+let served: Functions & { readonly assay: Assay };
 let assay: Assay;
 let requests = 0;
 beforeAll(async () => {
@@ -117,7 +117,7 @@ beforeAll(async () => {
     requests += 1;
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"pong":true}');
   });
-  served = await serveFunctions({
+  served = await startFunctions(startAssay, {
     files: { 'tools.ts': TOOLS, 'wild.mjs': WILD },
     functions: ['./tools.ts', { module: './wild.mjs', memoryMb: 64 }],
     more: { tools: { ping: { url: `http://127.0.0.1:${port}/ping`, method: 'GET' } } },
@@ -358,7 +358,7 @@ describe('a module that goes wrong', () => {
 
 describe('a module that never loads', () => {
   it('keeps no other tool from being listed or called', async () => {
-    const world = await serveFunctions({
+    const world = await startFunctions(startAssay, {
       files: { 'tools.ts': TOOLS, 'stuck.mjs': 'await new Promise((resolve) => setInterval(resolve, 1e9));' },
       functions: ['./stuck.mjs', './tools.ts'],
     });

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { freePort, runAssay, startAssay, type Assay } from '../support/assay.ts';
+import { startAssay, freePort, type Gateway } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
 import { send, sendBytes } from '../support/http.ts';
 import { at } from '../support/json.ts';
@@ -10,9 +12,9 @@ import { fixture, tempDir, writeConfig } from '../support/place.ts';
 const TOKEN = 'a-token-of-more-than-16-characters';
 
 describe('on loopback', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { plain: fixture('plain') } });
+    assay = await startGateway({ servers: { plain: fixture('plain') } });
   });
 
   const post = (headers: Record<string, string>) =>
@@ -169,7 +171,7 @@ describe('another address', () => {
   });
 
   it('a token on loopback is asked for too, once it is set', async () => {
-    const assay = await startAssay({ servers: { plain: fixture('plain') }, env: { ASSAY_TOKEN: TOKEN } });
+    const assay = await startGateway({ servers: { plain: fixture('plain') }, env: { ASSAY_TOKEN: TOKEN } });
     expect((await modernSend(assay.url, 'tools/list')).status).toBe(401);
     const authorized = await modernSend(assay.url, 'tools/list', {
       headers: { authorization: `Bearer ${TOKEN}` },
@@ -178,7 +180,7 @@ describe('another address', () => {
   });
 
   it('a token is not handed to the servers, in no header and no environment', async () => {
-    const assay = await startAssay({ servers: { plain: fixture('plain') }, env: { ASSAY_TOKEN: TOKEN } });
+    const assay = await startGateway({ servers: { plain: fixture('plain') }, env: { ASSAY_TOKEN: TOKEN } });
     const session = await openSession(assay.url, { headers: { authorization: `Bearer ${TOKEN}` } });
     expect(await session.call('plain_env', { name: 'ASSAY_TOKEN' })).toBe('');
   });
@@ -186,7 +188,7 @@ describe('another address', () => {
 
 describe('a port', () => {
   it('that is taken gives a sentence and exit code 4', async () => {
-    const assay = await startAssay({ servers: { plain: fixture('plain') } });
+    const assay = await startGateway({ servers: { plain: fixture('plain') } });
     const run = await runAssay([
       'serve',
       '--config',

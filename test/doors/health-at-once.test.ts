@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { serverIn, startAssay } from '../support/assay.ts';
+import { serverIn } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { patient } from '../support/patience.ts';
 import { fixture } from '../support/place.ts';
@@ -7,7 +8,7 @@ import { fixture } from '../support/place.ts';
 describe('the door opens before the servers stand', () => {
   it('/health answers while servers start, and says which hang', async () => {
     const beforeMs = Date.now();
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: { hanger: fixture('hanger'), plain: fixture('plain') },
     });
     expect(Date.now() - beforeMs).toBeLessThan(patient(3_000));

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
 import type { Answer, Headers } from '../support/http.ts';
 import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
@@ -13,7 +14,7 @@ import { keepToken } from '../support/tokens.ts';
 const WITHIN_MS = patient(10_000);
 
 interface Replica {
-  readonly assay: Assay;
+  readonly assay: Gateway;
   readonly admin: AdminClient;
 }
 
@@ -24,7 +25,7 @@ async function twoReplicas(kind: 'SQLite' | 'PostgreSQL'): Promise<readonly [Rep
   const home = tempDir();
   const token = await keepToken(home, 'boss', { scopes: ['admin'], databaseUrl: env['ASSAY_DATABASE_URL'] });
   const start = async (own: string): Promise<Replica> => {
-    const assay = await startAssay({ servers: { plain: fixture('plain') }, home: own, env });
+    const assay = await startGateway({ servers: { plain: fixture('plain') }, home: own, env });
     await assay.settled();
     return { assay, admin: adminClient(assay, token) };
   };

@@ -1,7 +1,8 @@
 // Servers whose definitions are made to harm, beside one that is as it should be.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { OFFICIAL } from '../support/clients.ts';
 import { sleep, until } from '../support/endings.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
@@ -42,7 +43,7 @@ const QUIET_ONES = HOSTILE.map(([server, tool]) => [server, filedServer([tool], 
 const INNOCENT = toolNamed('act', { annotations: { readOnlyHint: false, mood: 'fine' } });
 const innocent = filedServer([INNOCENT], { quiet: true });
 
-let assay: Assay;
+let assay: Gateway;
 let admin: AdminClient;
 beforeAll(async () => {
   const home = tempDir();
@@ -52,7 +53,7 @@ beforeAll(async () => {
     ...Object.fromEntries(QUIET_ONES.map(([name, { entry }]) => [name, entry])),
     innocent: innocent.entry,
   };
-  assay = await startAssay({ servers, home });
+  assay = await startGateway({ servers, home });
   admin = adminClient(assay, token);
   await assay.settled();
 });

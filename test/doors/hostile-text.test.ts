@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { runAssay, startAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, listAt, parseJson } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { fixture, tempDir, writeConfig } from '../support/place.ts';
@@ -41,7 +42,7 @@ describe('a server whose texts hold what a terminal obeys', () => {
 
 describe('a client that sends a name of 5 MB', () => {
   it('is answered by a short error', async () => {
-    const assay = await startAssay({ servers: { plain: fixture('plain') } });
+    const assay = await startGateway({ servers: { plain: fixture('plain') } });
     const session = await openSession(assay.url);
     const error = at(
       await session.ask('tools/call', { name: 'x'.repeat(5_000_000), arguments: {} }),

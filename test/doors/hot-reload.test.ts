@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startAssay, serverIn, type Assay } from '../support/assay.ts';
+import { serverIn, type Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { isAlive, sleep, until } from '../support/endings.ts';
 import { at, listAt, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
@@ -14,7 +15,7 @@ const TWO = fixture('plain', ['--label=two']);
 
 describe('an edit of the config file', () => {
   let config: string;
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   const textFor = (servers: JsonObject): string => JSON.stringify({ mcpServers: servers }, undefined, 2);
   const names = async (): Promise<readonly Json[]> =>
@@ -27,7 +28,7 @@ describe('an edit of the config file', () => {
   beforeEach(async () => {
     config = join(tempDir(), 'mcp.json');
     writeFileSync(config, textFor({ one: ONE, two: TWO }));
-    assay = await startAssay({ config });
+    assay = await startGateway({ config });
     await assay.settled();
     session = await openSession(assay.url);
   });
@@ -87,7 +88,7 @@ describe('an edit of the config file', () => {
     writeFileSync(join(folder, 'b', 'mcp.json'), textFor({ two: TWO }));
     symlinkSync('a', join(folder, '..data'));
     symlinkSync(join('..data', 'mcp.json'), join(folder, 'mcp.json'));
-    assay = await startAssay({ config: join(folder, 'mcp.json') });
+    assay = await startGateway({ config: join(folder, 'mcp.json') });
     await become(['one']);
     writeFileSync(join(folder, 'a', 'mcp.json'), textFor({ one: ONE, two: TWO }));
     await become(['one', 'two']);

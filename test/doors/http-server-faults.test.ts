@@ -2,15 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { onStreamLeftOpen, refuse, startMade } from '../fixtures/http-made.ts';
 import { startHttp } from '../fixtures/http.ts';
 import { ssePeer } from '../fixtures/http-legacy.ts';
-import { freePort, serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { freePort, serverIn, type Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
 import { META, modernCall, modernStream } from '../support/modern.ts';
 import { tempDir } from '../support/place.ts';
 
-async function assayFor(url: string, home = tempDir()): Promise<Assay> {
-  const assay = await startAssay({ servers: { web: { type: 'http', url } }, home });
+async function assayFor(url: string, home = tempDir()): Promise<Gateway> {
+  const assay = await startGateway({ servers: { web: { type: 'http', url } }, home });
   const health = await assay.settled();
   expect(at(serverIn(health, 'web'), 'state')).toBe('up');
   return assay;

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
-import { runAssay, startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { sleep, until } from '../support/endings.ts';
 import { send, type Answer } from '../support/http.ts';
 import { at } from '../support/json.ts';
@@ -14,18 +16,18 @@ import { bearer, keepToken } from '../support/tokens.ts';
 
 const servers = { plain: fixture('plain') };
 
-async function standing(env: Record<string, string> = {}): Promise<{ issuer: KeyIssuer; assay: Assay }> {
+async function standing(env: Record<string, string> = {}): Promise<{ issuer: KeyIssuer; assay: Gateway }> {
   const issuer = await startKeyIssuer();
-  const assay = await startAssay({
+  const assay = await startGateway({
     servers,
     env: { ASSAY_AUTH_ISSUER: issuer.url, ASSAY_LIMITS_TOKEN_FAILURES: '1000', ...env },
   });
   return { issuer, assay };
 }
 
-const baseOf = ({ port }: Assay): string => `http://127.0.0.1:${port}`;
+const baseOf = ({ port }: Gateway): string => `http://127.0.0.1:${port}`;
 
-function ask(assay: Assay, token?: string, path = '/mcp/all'): Promise<Answer> {
+function ask(assay: Gateway, token?: string, path = '/mcp/all'): Promise<Answer> {
   return modernSend(`${baseOf(assay)}${path}`, 'tools/list', {
     headers: token === undefined ? {} : bearer(token),
   });
@@ -39,7 +41,7 @@ function told({ status, headers }: Answer): string {
 
 describe('a token of the issuer', () => {
   let issuer: KeyIssuer;
-  let assay: Assay;
+  let assay: Gateway;
   const token = (wish: Wish = {}): Promise<string> => issuer.token(`${baseOf(assay)}/mcp`, wish);
   beforeAll(async () => {
     ({ issuer, assay } = await standing({ ASSAY_LOG_LEVEL: 'debug' }));
@@ -237,7 +239,7 @@ describe.concurrent('the keys of the issuer', () => {
 
   it('are sought where the setting says, without any metadata', async () => {
     const issuer = await startKeyIssuer();
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers,
       env: { ASSAY_AUTH_ISSUER: issuer.url, ASSAY_AUTH_JWKS_URI: `${issuer.url}/keys` },
     });
@@ -347,10 +349,9 @@ describe('where Assay listens for others', () => {
 
   it('an issuer will do in the place of a token of ours, if it is known how clients come', async () => {
     const issuer = await startKeyIssuer();
-    const args = ['--host', '0.0.0.0'];
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers,
-      args,
+      host: '0.0.0.0',
       env: { ...env(issuer), ASSAY_AUTH_PUBLIC_URL: 'https://gateway.example/tools/' },
     });
     const none = await ask(assay);

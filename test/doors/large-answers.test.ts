@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ID_FIRST, inPieces, RESULT_FIRST, startMade, type Era } from '../fixtures/http-made.ts';
 import { textResult, toolOf } from '../fixtures/peer.ts';
-import { runAssay, serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { serverIn, type Gateway } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater } from '../support/endings.ts';
 import { at, listAt, parseJson, type JsonObject } from '../support/json.ts';
 import { messageOf, openSession } from '../support/legacy.ts';
@@ -51,7 +53,7 @@ describe('HTTP servers whose answers are large and come in pieces', () => {
     })),
   );
   let servers: JsonObject;
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
     servers = Object.fromEntries(
       await Promise.all(
@@ -61,7 +63,7 @@ describe('HTTP servers whose answers are large and come in pieces', () => {
         ),
       ),
     );
-    assay = await startAssay({ servers });
+    assay = await startGateway({ servers });
     await assay.settled();
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startHttp } from '../fixtures/http.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater } from '../support/endings.ts';
 import { openSession } from '../support/legacy.ts';
 import { fixture } from '../support/place.ts';
@@ -12,7 +12,7 @@ describe('50 MB pass', () => {
   it('to and from a stdio server and an HTTP server, over HTTP', async () => {
     const http = await startHttp('legacy');
     endLater(() => http.close());
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: { plain: fixture('plain'), web: { type: 'http', url: http.url } },
     });
     await assay.settled();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { startNotifier, type NotifierHttp, type NotifierHttpOptions } from '../fixtures/notifier-http.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { at, namesAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
@@ -17,7 +17,7 @@ const isUpdate = (message: Json): boolean => at(message, 'method') === 'notifica
 
 it('a client is told of a resource from when it may believe so, however late the stream of its server begins', async () => {
   const http = await legacyServer({ getDelayMs: 500 });
-  const assay = await startAssay({ servers: { s: { type: 'http', url: http.url, isolation: 'session' } } });
+  const assay = await startGateway({ servers: { s: { type: 'http', url: http.url, isolation: 'session' } } });
   await assay.settled();
   const session = await openSession(assay.url);
   const stream = await session.listen();
@@ -28,7 +28,7 @@ it('a client is told of a resource from when it may believe so, however late the
 
 it('what a server changed before its stream began, and so told nobody, is found when it begins', async () => {
   const http = await legacyServer({ getDelayMs: 500 });
-  const assay = await startAssay({ servers: { s: { type: 'http', url: http.url } } });
+  const assay = await startGateway({ servers: { s: { type: 'http', url: http.url } } });
   await until('the list is read', () => (http.seen['tools/list'] === 1 ? true : undefined));
   expect(http.opened()).toBe(0);
   http.grow('tools');
@@ -41,7 +41,7 @@ it('what a server changed before its stream began, and so told nobody, is found 
 
 it('a server whose stream begins at once is asked for its lists once', async () => {
   const http = await legacyServer();
-  const assay = await startAssay({ servers: { s: { type: 'http', url: http.url } } });
+  const assay = await startGateway({ servers: { s: { type: 'http', url: http.url } } });
   await assay.settled();
   await sleep(1_300);
   expect(http.opened()).toBe(1);

@@ -1,14 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { send } from '../support/http.ts';
 import { at, listAt } from '../support/json.ts';
 import { BOTH, initializeOf, openSession } from '../support/legacy.ts';
 import { fixture } from '../support/place.ts';
 
 describe('a legacy client over HTTP', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { plain: fixture('plain') } });
+    assay = await startGateway({ servers: { plain: fixture('plain') } });
   });
 
   const post = (body: string, headers: Record<string, string> = {}) =>

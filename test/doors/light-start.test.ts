@@ -1,6 +1,6 @@
 // Modules that nothing used were more than half of a start's processor time.
 import { expect, it } from 'vitest';
-import { runAssay, startAssay } from '../support/assay.ts';
+import { spawnAssay, startAssay } from '../support/assay.ts';
 import { tempDir, writeConfig, writeText } from '../support/place.ts';
 import { openStdio } from '../support/stdio.ts';
 
@@ -48,7 +48,7 @@ it.each(['toolset list', 'settings', 'notes', 'token list', 'tools'])(
   async (command) => {
     const place = ['--home', tempDir(), '--config', writeConfig({})];
     const args = command === 'token list' ? place.slice(0, 2) : place;
-    const { stderr } = await runAssay([...command.split(' '), ...args], { env: options });
+    const { stderr } = await spawnAssay([...command.split(' '), ...args], { env: options });
     expect(needlessIn(stderr)).toEqual([]);
   },
 );
@@ -69,7 +69,7 @@ it('nor does `assay serve` before somebody asks for more than MCP', async () => 
 
 it('`assay serve` starts itself anew with a bounded young generation, and what needs none does not', async () => {
   const flagsOf = async (command: string): Promise<string | undefined> => {
-    const { stderr } = await runAssay([command, '--help'], { env: options });
+    const { stderr } = await spawnAssay([command, '--help'], { env: options });
     return /^FLAGS (.*)$/m.exec(stderr)?.[1];
   };
   expect([await flagsOf('serve'), await flagsOf('stdio')]).toEqual(['--max-semi-space-size=16', '']);

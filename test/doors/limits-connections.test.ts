@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { sleep, until } from '../support/endings.ts';
 import { keepConnection, openMany, rawPost, untilClosed } from '../support/flood.ts';
 import { send, sendBytes } from '../support/http.ts';
@@ -25,7 +26,7 @@ describe('a flood of 2,000 connections', () => {
   ])(
     '%s keeps nobody from being served, on new and on kept connections',
     async (_, first) => {
-      const assay = await startAssay({ servers: { plain: fixture('plain') } });
+      const assay = await startGateway({ servers: { plain: fixture('plain') } });
       await assay.settled();
       const kept = keepConnection();
       const keptCall = async (): Promise<void> => {
@@ -60,9 +61,9 @@ describe('a flood of 2,000 connections', () => {
 });
 
 describe('two connections at a time', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: { plain: fixture('plain') },
       settings: { settings: { 'limits.connections': 2, 'limits.adminConnections': 0 } },
     });
@@ -114,9 +115,9 @@ describe('two connections at a time', () => {
 });
 
 describe('a connection that is slow or idle', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: { plain: fixture('plain') },
       env: {
         ASSAY_LIMITS_HEADERS_MS: '300',

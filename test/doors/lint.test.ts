@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import { at, listAt, parseJson, textAt } from '../support/json.ts';
 import { fixture, installed, tempDir, writeConfig } from '../support/place.ts';
 

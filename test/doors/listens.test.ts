@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startNotifier } from '../fixtures/notifier-http.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { at, namesAt, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
@@ -99,7 +99,9 @@ it('subscriptions on stdio are bounded by the requests that a client may have un
 it('a capability that a server has only after it was started anew is told to clients of both eras', async () => {
   const before = await startNotifier({ era: 'legacy', capabilities: { tools: {} } });
   const { port } = before;
-  const assay = await startAssay({ servers: { s: { type: 'http', url: before.url, isolation: 'shared' } } });
+  const assay = await startGateway({
+    servers: { s: { type: 'http', url: before.url, isolation: 'shared' } },
+  });
   await assay.settled();
   const session = await openSession(assay.url);
   expect(namesAt(await session.ask('prompts/list'), 'result', 'prompts')).toEqual([]);
@@ -120,7 +122,7 @@ it('a capability that a server has only after it was started anew is told to cli
 
 it('a server whose resources cannot be subscribed to is not declared as one that has it', async () => {
   const config = writeConfig({ s: fixture('changer') });
-  const assay = await startAssay({ config });
+  const assay = await startGateway({ config });
   await assay.settled();
   const session = await openSession(assay.url);
   expect(at(session.initialized, 'result', 'capabilities', 'resources')).toEqual({ listChanged: true });

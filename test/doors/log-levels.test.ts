@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startNotifier, type NotifierHttp } from '../fixtures/notifier-http.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient, connectFirst } from '../support/clients.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
@@ -21,14 +22,14 @@ function saidIn(messages: readonly Json[]): readonly Json[] {
 describe('log messages of a call', () => {
   let legacy: NotifierHttp;
   let modern: NotifierHttp;
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
     [legacy, modern] = await Promise.all([
       startNotifier({ era: 'legacy' }),
       startNotifier({ era: 'modern' }),
     ]);
     for (const one of [legacy, modern]) endLater(() => one.close());
-    assay = await startAssay({
+    assay = await startGateway({
       servers: {
         legacy: { type: 'http', url: legacy.url, isolation: 'shared' },
         modern: { type: 'http', url: modern.url, isolation: 'shared' },
@@ -104,7 +105,9 @@ describe('the level of a legacy server that several clients share', () => {
   it('is made wide enough for who wants most, and never narrower than for who said nothing', async () => {
     const http = await startNotifier({ era: 'legacy' });
     endLater(() => http.close());
-    const assay = await startAssay({ servers: { s: { type: 'http', url: http.url, isolation: 'shared' } } });
+    const assay = await startGateway({
+      servers: { s: { type: 'http', url: http.url, isolation: 'shared' } },
+    });
     await assay.settled();
     const session = await openSession(assay.url);
     const level = async (): Promise<Json> => at(parseJson(await session.call('s_state')), 'level') ?? null;
@@ -122,7 +125,7 @@ describe('the level of a legacy server that several clients share', () => {
   });
 
   it('is said again to one that was started anew', async () => {
-    const assay = await startAssay({ servers: { s: fixture('notifier') } });
+    const assay = await startGateway({ servers: { s: fixture('notifier') } });
     await assay.settled();
     const session = await openSession(assay.url);
     await session.ask('logging/setLevel', { level: 'debug' });
@@ -142,7 +145,7 @@ it.each(['legacy', 'modern'])(
     const http = await startNotifier({ era: era === 'modern' ? 'modern' : 'legacy' });
     endLater(() => http.close());
     const stdio = fixture('notifier', [`--era=${era}`]);
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: { s: { type: 'http', url: http.url, isolation: 'shared' }, p: stdio },
     });
     await assay.settled();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernSend } from '../support/modern.ts';
@@ -69,12 +70,12 @@ const { value } = fc.letrec<{ value: string; list: string; object: string }>((ti
 const RUNS = { numRuns: 150 };
 
 describe('random JSON comes through byte for byte', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   let pipe: Pipe;
   beforeAll(async () => {
     const servers = { odd: fixture('odd') };
-    assay = await startAssay({ servers });
+    assay = await startGateway({ servers });
     session = await openSession(assay.url);
     pipe = openStdio({ servers });
     await pipe.initialize();

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ODD_TOOLS } from '../fixtures/odd-tools.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, parseJson, textAt } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { META, MODERN, modernHeaders, modernSend } from '../support/modern.ts';
@@ -43,12 +44,12 @@ const ARGUMENTS: readonly string[] = [
 ];
 
 describe('what Assay relays comes through byte for byte', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   let pipe: Pipe;
   beforeAll(async () => {
     const servers = { odd: fixture('odd') };
-    assay = await startAssay({ servers });
+    assay = await startGateway({ servers });
     session = await openSession(assay.url);
     pipe = openStdio({ servers });
     await pipe.initialize();

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { sleep } from '../support/endings.ts';
 import { send, sendBytes } from '../support/http.ts';
 import { at } from '../support/json.ts';
@@ -11,10 +12,10 @@ import { fixture } from '../support/place.ts';
 const LIMIT = 1_000_000;
 
 describe('malformed input over HTTP gets the specified error, never a crash or a hang', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: { plain: fixture('plain') },
       env: { ASSAY_MAX_BODY_BYTES: String(LIMIT) },
     });

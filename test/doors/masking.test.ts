@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { runAssay, startAssay, type Assay } from '../support/assay.ts';
+import { startAssay, type Assay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import { endLater, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { at } from '../support/json.ts';

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startHttp } from '../fixtures/http.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { at } from '../support/json.ts';
@@ -11,7 +12,7 @@ import { samplesIn, valueOf, type Sample } from '../support/prometheus.ts';
 
 const ODD = 'odd "name"';
 
-async function metricsOf(assay: Assay): Promise<readonly Sample[]> {
+async function metricsOf(assay: Gateway): Promise<readonly Sample[]> {
   const answer = await send(`http://127.0.0.1:${assay.port}/metrics`, { method: 'GET' });
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -19,7 +20,7 @@ async function metricsOf(assay: Assay): Promise<readonly Sample[]> {
 }
 
 describe('/metrics after calls of both eras', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let samples: readonly Sample[];
   const value = (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
     valueOf(samples, name, labels);
@@ -27,7 +28,7 @@ describe('/metrics after calls of both eras', () => {
   beforeAll(async () => {
     const web = await startHttp('modern');
     endLater(() => web.close());
-    assay = await startAssay({
+    assay = await startGateway({
       servers: {
         plain: fixture('plain', [], { timeoutMs: 400 }),
         web: { type: 'http', url: web.url },
@@ -128,7 +129,7 @@ describe('/metrics after calls of both eras', () => {
   });
 
   it('counts starts after the first, and what is under way', async () => {
-    const more = await startAssay({ servers: { crasher: fixture('crasher') } });
+    const more = await startGateway({ servers: { crasher: fixture('crasher') } });
     await more.settled();
     const session = await openSession(more.url);
     await session.ask('tools/call', { name: 'crasher_crash', arguments: {} });
@@ -149,7 +150,7 @@ describe('/metrics after calls of both eras', () => {
 describe('the address /metrics', () => {
   it('answers GET alone, and is guarded as everything is', async () => {
     const token = 'a-token-of-more-than-16-characters';
-    const assay = await startAssay({ servers: { plain: fixture('plain') }, env: { ASSAY_TOKEN: token } });
+    const assay = await startGateway({ servers: { plain: fixture('plain') }, env: { ASSAY_TOKEN: token } });
     const url = `http://127.0.0.1:${assay.port}/metrics`;
     const authorization = `Bearer ${token}`;
     const ask = async (method: string, headers: Record<string, string>) => {

@@ -1,14 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { send } from '../support/http.ts';
 import { at, listAt, type Json } from '../support/json.ts';
 import { META, modernAsk, modernBody, modernHeaders, modernSend } from '../support/modern.ts';
 import { fixture } from '../support/place.ts';
 
 describe('a modern client over HTTP', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { plain: fixture('plain'), modern: fixture('modern') } });
+    assay = await startGateway({ servers: { plain: fixture('plain'), modern: fixture('modern') } });
     await assay.settled();
   });
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { refuse as refuseMethod, startMade } from '../fixtures/http-made.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater } from '../support/endings.ts';
 import { openStream, send } from '../support/http.ts';
 import { at } from '../support/json.ts';
@@ -27,10 +28,10 @@ async function startRefusing(era: 'legacy' | 'modern'): Promise<string> {
 }
 
 describe('the HTTP status of an answer to a modern client', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
     const [legacy, modern] = await Promise.all([startRefusing('legacy'), startRefusing('modern')]);
-    assay = await startAssay({
+    assay = await startGateway({
       servers: {
         l: { type: 'http', url: legacy },
         m: { type: 'http', url: modern },

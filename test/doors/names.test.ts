@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, namesAt } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { fixture, tempDir, writeConfig } from '../support/place.ts';
@@ -17,13 +18,13 @@ const SERVERS = {
 };
 
 describe('public names', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   let names: readonly string[];
   const config = writeConfig(SERVERS);
   const home = tempDir();
   beforeAll(async () => {
-    assay = await startAssay({ config, home });
+    assay = await startGateway({ config, home });
     await assay.settled();
     session = await openSession(assay.url);
     names = namesAt(await session.ask('tools/list'), 'result', 'tools');
@@ -80,11 +81,11 @@ describe('public names', () => {
   });
 
   it('are the same after a restart, and in another order of the config', async () => {
-    const again = await startAssay({ config, home });
+    const again = await startGateway({ config, home });
     await again.settled();
     const later = namesAt(await (await openSession(again.url)).ask('tools/list'), 'result', 'tools');
     expect(later).toEqual(names);
-    const turned = await startAssay({
+    const turned = await startGateway({
       servers: Object.fromEntries(Object.entries(SERVERS).reverse()),
     });
     await turned.settled();

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startOfficialModern, type OfficialModern } from '../fixtures/official-modern.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient, connectFirst, type Door } from '../support/clients.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { installed, MAIN, tempDir, writeConfig } from '../support/place.ts';
@@ -71,12 +72,12 @@ const EVERYTHING_URI = 'demo://resource/dynamic/text/1';
 describe('official servers', () => {
   let modern: OfficialModern;
   let config: string;
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
     modern = await startOfficialModern();
     endLater(() => modern.close());
     config = writeConfig({ everything: installed('everything'), modern: { type: 'http', url: modern.url } });
-    assay = await startAssay({ config });
+    assay = await startGateway({ config });
     await assay.settled();
   });
 

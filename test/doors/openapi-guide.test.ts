@@ -2,7 +2,8 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { adminClient } from '../support/admin.ts';
-import { runAssay, startAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { LOOPBACK } from '../support/documented-api.ts';
 import { listAt, parseJson, textAt, at } from '../support/json.ts';
 import { ROOT, tempDir } from '../support/place.ts';
@@ -45,7 +46,7 @@ it('every request of docs/OPENAPI.md is answered as stands below it', async () =
   const port = await serveWeb((_, response) => {
     response.writeHead(200, { 'content-type': 'application/yaml' }).end(blockOf('yaml'));
   });
-  const assay = await startAssay({ home, env: LOOPBACK });
+  const assay = await startGateway({ home, env: LOOPBACK });
   const admin = adminClient(assay, readFileSync(join(home, 'admin-token'), 'utf8').trim());
   const asked: string[] = [];
   for (const [index, { kind, text }] of BLOCKS.entries()) {

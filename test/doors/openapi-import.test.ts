@@ -3,7 +3,9 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { runAssay, startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { documentedApi, LOOPBACK, PETS, type DocumentedApi } from '../support/documented-api.ts';
 import { until } from '../support/endings.ts';
 import { short, toolIn } from '../support/hints.ts';
@@ -22,7 +24,7 @@ describe('POST /gateways with a document', () => {
   let api: DocumentedApi;
   let other: DocumentedApi;
   let home: string;
-  let assay: Assay;
+  let assay: Gateway;
   let admin: AdminClient;
   let limited: AdminClient;
   beforeAll(async () => {
@@ -31,7 +33,7 @@ describe('POST /gateways with a document', () => {
     home = tempDir();
     const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
     const less = await keepToken(home, 'limited', { scopes: ['admin'] });
-    assay = await startAssay({ home, env: LOOPBACK });
+    assay = await startGateway({ home, env: LOOPBACK });
     admin = adminClient(assay, token);
     limited = adminClient(assay, less);
   });
@@ -182,7 +184,7 @@ describe('assay openapi', () => {
 
   it('again imports anew: what the document has now is there, and overrides are kept', async () => {
     const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
-    const assay = await startAssay({ config, home, env: LOOPBACK });
+    const assay = await startGateway({ config, home, env: LOOPBACK });
     const admin = adminClient(assay, token);
     await assay.settled();
     const path = `/tools/${textAt(await toolIn(admin, 'pets', 'add_pet'), 'id')}`;
@@ -203,7 +205,7 @@ describe('assay openapi', () => {
 
   it('by a URL is there for a running Assay at once, named and trusted as was said', async () => {
     const token = await keepToken(home, 'second', { scopes: ['admin'] });
-    const assay = await startAssay({ config, home, env: LOOPBACK });
+    const assay = await startGateway({ config, home, env: LOOPBACK });
     const admin = adminClient(assay, token);
     const { code } = await run(api.url, '--name', 'zoo', '--trust');
     expect(code).toBe(0);

@@ -3,7 +3,8 @@ import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { OFFICIAL } from '../support/clients.ts';
 import {
   documentedApi,
@@ -26,7 +27,7 @@ const OWN_NAMES = ['list_pets', 'add_pet', 'drop_pet'];
 const NAMES = OWN_NAMES.map((name) => `pets_${name}`);
 
 interface World {
-  readonly assay: Assay;
+  readonly assay: Gateway;
   readonly home: string;
   readonly admin: AdminClient;
   /** May administer, and neither run a command nor read a file. */
@@ -232,7 +233,7 @@ describe('a document in the config file', () => {
     const folder = dirname(config);
     writeFileSync(join(folder, 'swagger.json'), '{"swagger":"2.0","paths":{}}');
     copyFileSync(api.path, join(folder, 'pets.json'));
-    const assay = await startAssay({ config, env: LOOPBACK });
+    const assay = await startGateway({ config, env: LOOPBACK });
     const health = await assay.settled();
     const states = listAt(health, 'servers').map(
       (one) => `${textAt(one, 'name')} ${textAt(one, 'state')} ${String(at(one, 'cause') ?? '')}`,

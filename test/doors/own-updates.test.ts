@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { startEverything } from '../support/everything.ts';
 import { at, listAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
@@ -14,7 +14,7 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 let port: number;
 beforeAll(async () => {
   const [streamable, sse] = await Promise.all([startEverything('streamableHttp'), startEverything('sse')]);
-  const assay = await startAssay({
+  const assay = await startGateway({
     servers: {
       line: { ...installed('everything'), isolation: 'session' },
       http: { url: `http://127.0.0.1:${streamable}/mcp` },

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startMade, type MadeHttp } from '../fixtures/http-made.ts';
 import { toolOf } from '../fixtures/peer.ts';
-import { serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { serverIn, type Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
 import { endLater, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
@@ -63,7 +64,7 @@ async function addSql(era: 'legacy' | 'modern'): Promise<Sql> {
 }
 
 describe('a call of a modern client over HTTP, whose tool has parameters in headers', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
     const [legacy, modern] = await Promise.all([startSql('legacy'), startSql('modern')]);
     ({ assay } = shared);
@@ -185,7 +186,7 @@ describe('a modern server over HTTP gets parameters in headers', () => {
   it('whoever calls: legacy and modern clients, over HTTP and over stdio', async () => {
     const { made, sent } = await startSql('modern');
     const servers = { m: { type: 'http', url: made.url } };
-    const assay = await startAssay({ servers });
+    const assay = await startGateway({ servers });
     await assay.settled();
     await (await openSession(assay.url)).call('m_sql', ARGUMENTS);
     const client = await connectClient({ url: assay.url }, 'modern');
@@ -216,10 +217,10 @@ describe('a modern server over HTTP gets parameters in headers', () => {
     const { made, sent } = await startSql('modern');
     const servers = { m: { type: 'http', url: made.url } };
     const home = tempDir();
-    const first = await startAssay({ servers, home });
+    const first = await startGateway({ servers, home });
     await first.settled();
     await first.stop();
-    const second = await startAssay({ servers, home });
+    const second = await startGateway({ servers, home });
     const refused = await modernSend(second.url, 'tools/call', {
       params: { name: 'm_sql', arguments: { limit: 1 } },
     });
@@ -259,14 +260,14 @@ describe('a tool whose headers are declared wrongly', () => {
     const before = await startSql('legacy');
     const { port } = before.made;
     const servers = { s: { type: 'http', url: before.made.url } };
-    const first = await startAssay({ servers, home });
+    const first = await startGateway({ servers, home });
     await first.settled();
     expect((await listed(first.url))['legacy']).toContain('s_wrong');
     await first.stop();
     await before.made.close();
     const after = await startMade({ era: 'modern', tools: TOOLS, port });
     endLater(() => after.close());
-    const second = await startAssay({ servers, home });
+    const second = await startGateway({ servers, home });
     await until('it is up in the new era', async () =>
       at(serverIn(await second.health(), 's'), 'era') === 'modern' ? true : undefined,
     );

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient, OFFICIAL } from '../support/clients.ts';
 import { sleep } from '../support/endings.ts';
 import { at, type Json } from '../support/json.ts';
@@ -15,9 +16,9 @@ const params = (who: string, token: Json | undefined, tool = 'c_steps'): Record<
 });
 
 describe('progress', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { c: fixture('cancellable'), m: fixture('modern') } });
+    assay = await startGateway({ servers: { c: fixture('cancellable'), m: fixture('modern') } });
     await assay.settled();
   });
 
@@ -138,7 +139,7 @@ describe('progress', () => {
 
 describe('log messages of a server', () => {
   it('shared by several clients reach none of them: nothing ties them to a call', async () => {
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: { c: fixture('cancellable') },
       env: { ASSAY_LOG_LEVEL: 'debug' },
     });
@@ -162,7 +163,7 @@ describe('log messages of a server', () => {
     const { endLater } = await import('../support/endings.ts');
     const http = await startHttp('legacy');
     endLater(() => http.close());
-    const assay = await startAssay({ servers: { web: { type: 'http', url: http.url } } });
+    const assay = await startGateway({ servers: { web: { type: 'http', url: http.url } } });
     await assay.settled();
     const [one, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
     const others = await other.listen();

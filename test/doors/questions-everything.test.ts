@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { ACCEPT, ASKABLE, type Askable } from '../support/askable.ts';
 import { startEverything } from '../support/everything.ts';
 import { at } from '../support/json.ts';
@@ -8,7 +8,7 @@ import { installed } from '../support/place.ts';
 let url: string;
 beforeAll(async () => {
   const [streamable, sse] = await Promise.all([startEverything('streamableHttp'), startEverything('sse')]);
-  const assay = await startAssay({
+  const assay = await startGateway({
     servers: {
       line: { ...installed('everything'), isolation: 'session' },
       http: { url: `http://127.0.0.1:${streamable}/mcp` },

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startAsking } from '../fixtures/asking-http.ts';
 import { toldIn } from '../fixtures/asking-peer.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { legacyAskable as connectAskable } from '../support/askable.ts';
 import { endLater } from '../support/endings.ts';
 import { at, type Json, type JsonObject } from '../support/json.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const [legacy, modern] = await Promise.all([startAsking('legacy'), startAsking('modern')]);
   endLater(() => legacy.close());
   endLater(() => modern.close());
-  const assay = await startAssay({
+  const assay = await startGateway({
     servers: {
       ls: fixture('asking', [], { isolation: 'session' }),
       lh: { url: legacy.url },

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startAsking, type AskingHttp } from '../fixtures/asking-http.ts';
 import { toldIn } from '../fixtures/asking-peer.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater, sleep } from '../support/endings.ts';
 import { send } from '../support/http.ts';
 import { at, type Json, type JsonObject } from '../support/json.ts';
@@ -38,16 +39,16 @@ const begin = async (
 };
 
 describe.for(DATABASES)('two replicas on one %s', ([, newPlace]) => {
-  let one: Assay;
-  let other: Assay;
+  let one: Gateway;
+  let other: Gateway;
   beforeAll(async () => {
     const { home, databaseUrl } = await newPlace();
     const { servers } = await startBoth();
     const env = databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: databaseUrl };
     // Beside each other, as they are started where somebody wants two.
     [one, other] = await Promise.all([
-      startAssay({ servers, home, env }),
-      startAssay({ servers, home: databaseUrl === undefined ? home : tempDir(), env }),
+      startGateway({ servers, home, env }),
+      startGateway({ servers, home: databaseUrl === undefined ? home : tempDir(), env }),
     ]);
     await Promise.all([one.settled(), other.settled()]);
   });
@@ -72,13 +73,13 @@ describe.for(DATABASES)('two replicas on one %s', ([, newPlace]) => {
 });
 
 describe.for(['m', 'l'] as const)('the state that Assay gives for a question of %s', (name) => {
-  let assay: Assay;
+  let assay: Gateway;
   let both: Both;
   beforeAll(async () => {
     both = await startBoth();
     const { servers } = both;
     const twin = (servers as Readonly<Record<string, Json>>)[name] ?? null;
-    assay = await startAssay({ servers: { ...servers, twin } });
+    assay = await startGateway({ servers: { ...servers, twin } });
     await assay.settled();
   });
   const step: Step = { name: `${name}_ask`, args: ROUNDS };
@@ -162,7 +163,7 @@ describe.for(['m', 'l'] as const)('the state that Assay gives for a question of 
 describe('a parked call', () => {
   it('is taken up once', async () => {
     const { servers, legacy } = await startBoth();
-    const assay = await startAssay({ servers });
+    const assay = await startGateway({ servers });
     await assay.settled();
     const step = { name: 'l_ask', args: ROUNDS };
     const retry = await begin(assay.url, step);
@@ -179,7 +180,7 @@ describe('a parked call', () => {
 
   it('that took too long cannot be taken up', async () => {
     const { servers, legacy } = await startBoth();
-    const assay = await startAssay({ servers, settings: { settings: { 'limits.questionMs': 500 } } });
+    const assay = await startGateway({ servers, settings: { settings: { 'limits.questionMs': 500 } } });
     await assay.settled();
     const step = { name: 'l_ask', args: ROUNDS };
     const retry = await begin(assay.url, step);
@@ -195,7 +196,7 @@ describe('with tokens', () => {
     const home = tempDir();
     const s = fixture('asking', [], { isolation: 'session' });
     const env = { ASSAY_MCP_ACCESS: 'token' };
-    const assay = await startAssay({ servers: { ...servers, s }, home, env });
+    const assay = await startGateway({ servers: { ...servers, s }, home, env });
     const [mine, theirs] = [await keepToken(home, 'mine'), await keepToken(home, 'theirs')];
     await sleep(1_000);
     const step: Step = { name, args: ROUNDS, headers: bearer(mine) };

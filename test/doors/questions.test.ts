@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startAsking } from '../fixtures/asking-http.ts';
 import { toldIn } from '../fixtures/asking-peer.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { ACCEPT, ASKABLE, type Askable } from '../support/askable.ts';
 import type { Door } from '../support/clients.ts';
 import { endLater } from '../support/endings.ts';
@@ -56,7 +56,7 @@ beforeAll(async () => {
     shared: fixture('asking'),
   };
   config = writeConfig(servers);
-  const assay = await startAssay({ config });
+  const assay = await startGateway({ config });
   await assay.settled();
   url = assay.url;
 });

@@ -1,7 +1,9 @@
 // Where a source may lead, by who chose its URL: what an operator may not name is refused at once, and nothing is sent there.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';
-import { runAssay, startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { modernAsk } from '../support/modern.ts';
@@ -11,15 +13,15 @@ import { serveWeb } from '../support/web-server.ts';
 import { startHttp } from '../fixtures/http.ts';
 
 interface World {
-  readonly assay: Assay;
+  readonly assay: Gateway;
   /** May administer, and run no command. */
   readonly admin: AdminClient;
 }
 
-async function openWorld(args: readonly string[], servers: JsonObject = {}): Promise<World> {
+async function openWorld(host: string, servers: JsonObject = {}): Promise<World> {
   const home = tempDir();
   const token = await keepToken(home, 'admin', { scopes: ['admin', 'mcp'] });
-  const assay = await startAssay({ servers: { plain: fixture('plain'), ...servers }, home, args });
+  const assay = await startGateway({ servers: { plain: fixture('plain'), ...servers }, home, host });
   return { assay, admin: adminClient(assay, token) };
 }
 
@@ -49,7 +51,7 @@ function faultIn(body: Json): string {
 describe('an Assay that listens on loopback only', () => {
   let world: World;
   beforeAll(async () => {
-    world = await openWorld([]);
+    world = await openWorld('127.0.0.1');
   });
 
   it.each(WAYS)(
@@ -114,7 +116,7 @@ describe('an Assay that listens on loopback only', () => {
     const servers = Object.fromEntries(
       [80, 1].map((port) => [`at-${port}`, { url: `http://169.254.169.254:${port}/` }]),
     );
-    const { admin } = await openWorld([], servers);
+    const { admin } = await openWorld('127.0.0.1', servers);
     for (const name of Object.keys(servers))
       await until('the gateway says why it is down', async () => {
         const cause = at((await admin.get(`/gateways/${name}`)).json(), 'cause');
@@ -130,7 +132,7 @@ describe('an Assay that other machines reach', () => {
       visits.push(request.url ?? '');
       response.end();
     });
-    const { assay, admin } = await openWorld(['--host', '0.0.0.0']);
+    const { assay, admin } = await openWorld('0.0.0.0');
     for (const host of [
       '127.0.0.1',
       'localhost',
@@ -171,14 +173,14 @@ it('an edit that names a URL as it was before is not refused for where that URL 
   const home = tempDir();
   const token = await keepToken(home, 'admin', { scopes: ['admin', 'mcp'] });
   const url = 'http://127.0.0.1:9/';
-  const first = await startAssay({ servers: {}, home });
+  const first = await startGateway({ servers: {}, home });
   const before = adminClient(first, token);
   const tool = await before.post('/tools', { name: 'kept', url, method: 'GET' });
   const gateway = await before.post('/gateways', { name: 'kept', url });
   expect([tool.status, gateway.status]).toEqual([201, 201]);
   await first.stop();
 
-  const { port } = await startAssay({ servers: {}, home, args: ['--host', '0.0.0.0'] });
+  const { port } = await startGateway({ servers: {}, home, host: '0.0.0.0' });
   const admin = adminClient({ port }, token);
   for (const [place, edit] of [
     [`/tools/${textAt(tool.json(), 'id')}`, { description: 'Reads it.' }],

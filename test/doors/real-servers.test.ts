@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { cleanEnv, freePort, serverIn, startAssay, watch, type Assay } from '../support/assay.ts';
+import { cleanEnv, freePort, serverIn, watch, type Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient, OFFICIAL, textIn, type Door } from '../support/clients.ts';
 import { endLater, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
@@ -19,11 +20,11 @@ const SERVERS = {
 };
 
 describe('three real servers from npm', () => {
-  let assay: Assay;
+  let assay: Gateway;
   const config = writeConfig(SERVERS);
   const home = tempDir();
   beforeAll(async () => {
-    assay = await startAssay({ config });
+    assay = await startGateway({ config });
     await assay.settled();
   });
 
@@ -108,7 +109,7 @@ describe.each([
       const answer = await send(`http://127.0.0.1:${port}/nothing`, { method: 'GET' }).catch(() => undefined);
       return answer === undefined ? undefined : true;
     });
-    const assay = await startAssay({ servers: { web: { type, url: `http://127.0.0.1:${port}${path}` } } });
+    const assay = await startGateway({ servers: { web: { type, url: `http://127.0.0.1:${port}${path}` } } });
     expect(at(serverIn(await assay.settled(), 'web'), 'state')).toBe('up');
     for (const era of ['legacy', 'modern'] as const) {
       const client = await connectClient({ url: assay.url }, era);

@@ -2,7 +2,8 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, type AdminClient } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { rounds } from '../support/campaign.ts';
 import { connectClient } from '../support/clients.ts';
 import { endLater, until } from '../support/endings.ts';
@@ -322,11 +323,11 @@ async function openWorld(transport: string): Promise<World> {
   const servers = Object.fromEntries(
     ['refreshed', 'restarted'].map((name) => [name, peers.get(name)!.entry]),
   );
-  let assay!: Assay;
+  let assay!: Gateway;
   let admin!: AdminClient;
   let client!: Client;
   const start = async (): Promise<void> => {
-    assay = await startAssay({ servers, home, env: { ASSAY_SERVERS_REFRESH_MS: '0' } });
+    assay = await startGateway({ servers, home, env: { ASSAY_SERVERS_REFRESH_MS: '0' } });
     admin = adminClient(assay, token);
     await assay.settled();
     client = await connectClient({ url: assay.url }, 'legacy');

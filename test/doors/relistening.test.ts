@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startNotifier, type NotifierHttp } from '../fixtures/notifier-http.ts';
-import { freePort, serverIn, startAssay, type Assay, type AssayOptions } from '../support/assay.ts';
+import { freePort, serverIn, type AssayOptions, type Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater, kill, sleep, until } from '../support/endings.ts';
 import type { Stream } from '../support/http.ts';
 import { at, type Json, type JsonObject } from '../support/json.ts';
@@ -24,7 +25,7 @@ function untilHas(stream: Stream, fits: (message: Json) => boolean, count: numbe
   );
 }
 
-type Place = Pick<Assay, 'url' | 'health'>;
+type Place = Pick<Gateway, 'url' | 'health'>;
 
 interface Listeners<T = Place> {
   readonly assay: T;
@@ -45,8 +46,8 @@ async function addServer(entry: JsonObject): Promise<Place & { readonly name: st
 
 const httpEntry = ({ url }: NotifierHttp): JsonObject => ({ type: 'http', url, isolation: 'shared' });
 
-async function ownAssay(options: AssayOptions): Promise<Assay> {
-  const assay = await startAssay(options);
+async function ownAssay(options: AssayOptions): Promise<Gateway> {
+  const assay = await startGateway(options);
   await assay.settled();
   return assay;
 }
@@ -216,7 +217,7 @@ describe('a client', () => {
     const http = await startNotifier({ era: 'legacy' });
     endLater(() => http.close());
     const settings = { settings: { 'limits.subscriptionsPerClient': 2 } };
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: { s: { type: 'http', url: http.url, isolation: 'shared' } },
       settings,
     });
@@ -310,9 +311,9 @@ it('a subscription to a resource of a server that cannot be reached is acknowled
   const port = await freePort();
   const http = await startNotifier({ era: 'legacy', port });
   const servers = { s: { type: 'http', url: http.url, isolation: 'shared' } };
-  await (await startAssay({ servers, home })).settled();
+  await (await startGateway({ servers, home })).settled();
   await http.close();
-  const assay = await startAssay({ servers, home });
+  const assay = await startGateway({ servers, home });
   const stream = await modernStream(assay.url, 'subscriptions/listen', {
     params: { notifications: { promptsListChanged: true, resourceSubscriptions: ['note://one'] } },
   });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { textIn } from '../support/clients.ts';
 import { send, type Headers } from '../support/http.ts';
 import { startIssuer, type Issuer } from '../support/issuer.ts';
@@ -13,11 +14,14 @@ import { bearer, keepToken } from '../support/tokens.ts';
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
 let issuer: Issuer;
-let assay: Assay;
+let assay: Gateway;
 let base: string;
 beforeAll(async () => {
   issuer = await startIssuer({ scopes: ['mcp', 'read', 'admin'], tokenFormat: 'jwt' });
-  assay = await startAssay({ servers: { plain: fixture('plain') }, env: { ASSAY_AUTH_ISSUER: issuer.url } });
+  assay = await startGateway({
+    servers: { plain: fixture('plain') },
+    env: { ASSAY_AUTH_ISSUER: issuer.url },
+  });
   base = `http://127.0.0.1:${assay.port}`;
 });
 
@@ -85,7 +89,7 @@ describe('where tokens are to be had', () => {
   });
 
   it('is told by nobody where there is no issuer', async () => {
-    const plain = await startAssay({ servers: {}, env: { ASSAY_MCP_ACCESS: 'token' } });
+    const plain = await startGateway({ servers: {}, env: { ASSAY_MCP_ACCESS: 'token' } });
     for (const path of ['', '/mcp']) {
       const place = `http://127.0.0.1:${plain.port}${WELL_KNOWN}${path}`;
       expect((await send(place, { method: 'GET' })).status).toBe(404);

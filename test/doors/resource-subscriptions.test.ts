@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startNotifier } from '../fixtures/notifier-http.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import type { Stream } from '../support/http.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
@@ -21,7 +21,7 @@ describe.each(WAYS)('a server over %s', (way) => {
   let session: LegacySession;
   let get: Stream;
   beforeAll(async () => {
-    const assay = await startAssay({ servers: { s: await entryOf(way) } });
+    const assay = await startGateway({ servers: { s: await entryOf(way) } });
     await assay.settled();
     url = `http://127.0.0.1:${assay.port}/mcp/servers/s`;
     session = await openSession(url);

@@ -5,7 +5,7 @@ import { patient } from '../support/patience.ts';
 import { writeConfig } from '../support/place.ts';
 import { callText, listedTool, openRestWorld, serveApi } from '../support/rest-tools.ts';
 import { newOperator, type Operator } from '../support/toolset-commands.ts';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 
 const SECRET = 'k3y-of-the-api';
 const URL_OF = 'http://nowhere.invalid/x';

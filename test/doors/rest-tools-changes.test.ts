@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient, verdictOf } from '../support/admin.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
 import { until } from '../support/endings.ts';
 import type { Answer } from '../support/http.ts';
@@ -347,7 +347,7 @@ describe('a registered tool that the config file has too', () => {
     await first.admin.post('/tools', { name: 'twin', url: `${api.url}/registered`, method: 'DELETE' });
     await first.assay.stop();
     const token = await keepToken(home, 'again', { scopes: ['admin'] });
-    const assay = await startAssay({ home, config, env: { ASSAY_HTTP_ALLOW_LOOPBACK: 'true' } });
+    const assay = await startGateway({ home, config, env: { ASSAY_HTTP_ALLOW_LOOPBACK: 'true' } });
     await assay.settled();
     const admin = adminClient(assay, token);
     const tool = await toolIn(admin, 'local', 'twin');

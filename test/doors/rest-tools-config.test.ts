@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { verdictOf } from '../support/admin.ts';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import { connectClient } from '../support/clients.ts';
 import { until } from '../support/endings.ts';
 import { short, toolIn } from '../support/hints.ts';

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient, OFFICIAL } from '../support/clients.ts';
 import { openLine } from '../support/cutting.ts';
 import { sleep, until } from '../support/endings.ts';
@@ -66,9 +67,9 @@ function getAfter(url: string, session: LegacySession, lastEventId: string): Pro
 }
 
 describe('a stream of a legacy session', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { c: fixture('cancellable'), changer: fixture('changer') } });
+    assay = await startGateway({ servers: { c: fixture('cancellable'), changer: fixture('changer') } });
     await assay.settled();
   });
 
@@ -224,7 +225,7 @@ describe('a stream of a legacy session', () => {
   });
 
   it('of the GET gives what was said since it broke, once', async () => {
-    const own = await startAssay({ servers: { changer: fixture('changer') } });
+    const own = await startGateway({ servers: { changer: fixture('changer') } });
     await own.settled();
     const session = await openSession(own.url);
     const first = await session.listen();
@@ -269,9 +270,9 @@ describe('a stream of a legacy session', () => {
 });
 
 describe('an official client whose connections break', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { c: fixture('cancellable'), changer: fixture('changer') } });
+    assay = await startGateway({ servers: { c: fixture('cancellable'), changer: fixture('changer') } });
     await assay.settled();
   });
 
@@ -313,7 +314,7 @@ describe('an official client whose connections break', () => {
 
 describe('a flood of events that nobody takes', () => {
   it('is bounded: the newest are kept, and whoever comes back is told how many are not', async () => {
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: { c: fixture('cancellable') },
       settings: { settings: { 'limits.replayBytes': 20_000 } },
     });

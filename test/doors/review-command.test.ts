@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
 import { at, parseJson, type JsonObject } from '../support/json.ts';
 import { fixture, tempDir, writeConfig } from '../support/place.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SETTINGS, type SettingKey } from '../../src/core/settings.ts';
 import { verdictOf } from '../support/admin.ts';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import { makeEverything, openInstance, type Instance } from '../support/bundles.ts';
 import { send } from '../support/http.ts';
 import { at, isObject, listAt, textAt, type Json } from '../support/json.ts';

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { sleep, until } from '../support/endings.ts';
 import { send, type Answer } from '../support/http.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
@@ -14,7 +15,7 @@ const ping = (session: LegacySession): Promise<Answer> =>
 
 describe('a session that its client ends in the middle', () => {
   it('takes its calls and streams with it, and no other session', async () => {
-    const assay = await startAssay({ servers: { c: fixture('cancellable') } });
+    const assay = await startGateway({ servers: { c: fixture('cancellable') } });
     await assay.settled();
     const [session, other] = await Promise.all([openSession(assay.url), openSession(assay.url)]);
     const get = await session.listen();
@@ -49,10 +50,10 @@ describe('a session that its client ends in the middle', () => {
 });
 
 describe('a session that nobody uses', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
     const settings = { 'limits.sessionIdleMs': 700 };
-    assay = await startAssay({ servers: { c: fixture('cancellable') }, settings: { settings } });
+    assay = await startGateway({ servers: { c: fixture('cancellable') }, settings: { settings } });
     await assay.settled();
   });
 
@@ -94,7 +95,7 @@ describe('a session that nobody uses', () => {
 
 describe('a thousand sessions', () => {
   it('that come and go leave no session, connection, timer or socket behind', async () => {
-    const assay = await startAssay({ servers: { c: fixture('cancellable') } });
+    const assay = await startGateway({ servers: { c: fixture('cancellable') } });
     await assay.settled();
     const come = async (index: number): Promise<void> => {
       const session = await openSession(assay.url, {
@@ -141,7 +142,7 @@ describe('a thousand sessions', () => {
 
 describe('a request of an ended session', () => {
   it('gets 404 whatever it is', async () => {
-    const assay = await startAssay({ servers: { c: fixture('cancellable') } });
+    const assay = await startGateway({ servers: { c: fixture('cancellable') } });
     const session = await openSession(assay.url, { version: '2025-03-26' });
     await session.end();
     const answers = await Promise.all([

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import { createToken, revokeToken } from '../../src/gateway/services/tokens.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
 import { openMany } from '../support/flood.ts';
 import { openStream, send, type Stream } from '../support/http.ts';
@@ -23,7 +24,7 @@ interface Tokens {
 }
 
 describe('a greedy holder of a token', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let tokens: Tokens;
 
   beforeAll(async () => {
@@ -33,7 +34,7 @@ describe('a greedy holder of a token', () => {
       modest: await keepToken(home, 'modest'),
       admin: await keepToken(home, 'admin', { scopes: ['admin'] }),
     };
-    assay = await startAssay({
+    assay = await startGateway({
       servers: { plain: fixture('plain') },
       settings: {
         settings: {
@@ -117,7 +118,7 @@ describe('a token that leaked', () => {
   it('is revoked and made anew under its name at once: what it opened ends, and what the new one opens lasts', async () => {
     const home = tempDir();
     const leaked = await keepToken(home, 'ci', { scopes: ['mcp', 'read'] });
-    const assay = await startAssay({ servers: { c: fixture('cancellable') }, home });
+    const assay = await startGateway({ servers: { c: fixture('cancellable') }, home });
     const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
     endLater(() => store.close());
     const open = async (token: string): Promise<readonly Stream[]> => {
@@ -170,7 +171,7 @@ describe('a token that leaked', () => {
     const home = tempDir();
     const leaked = await keepToken(home, 'leaked');
     const admin = await keepToken(home, 'admin', { scopes: ['admin'] });
-    const assay = await startAssay({ servers: { plain: fixture('plain') }, home });
+    const assay = await startGateway({ servers: { plain: fixture('plain') }, home });
     const stream = await modernStream(assay.url, 'subscriptions/listen', {
       id: 'sub',
       params: { notifications: { toolsListChanged: true } },
@@ -194,7 +195,7 @@ it('who fills a server with calls that do not end keeps no other token from it',
     keepToken(home, 'modest'),
     keepToken(home, 'admin', { scopes: ['admin'] }),
   ]);
-  const assay = await startAssay({
+  const assay = await startGateway({
     servers: { c: fixture('cancellable', [], { timeoutMs: patient(20_000) }) },
     settings: { settings: { 'mcp.access': 'token', 'limits.requestsPerServer': 8 } },
     home,

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import { endLater } from '../support/endings.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { tempDir, writeConfig } from '../support/place.ts';

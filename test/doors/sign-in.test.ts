@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runAssay, serverIn, startAssay } from '../support/assay.ts';
+import { serverIn } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { browse } from '../support/browser.ts';
 import { until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
@@ -39,7 +41,7 @@ const inHome = ({ config, home }: { readonly config: string; readonly home: stri
 describe('a server that has people sign in', () => {
   it('waits for authorization, says by which command, and comes up in a running `serve` when that is done', async () => {
     const { server, config, home } = await standing();
-    const assay = await startAssay({ config, home });
+    const assay = await startGateway({ config, home });
     const before = serverIn(await assay.settled(), 'remote');
     expect(before).toMatchObject({
       state: 'unauthorized',
@@ -72,7 +74,7 @@ describe('a server that has people sign in', () => {
     const { config, home } = await standing();
     const place = { config, home };
     expect((await signIn('remote', place)).code).toBe(0);
-    const assay = await startAssay(place);
+    const assay = await startGateway(place);
     await assay.settled();
     expect((await runAssay(['auth', 'remote', '--forget', ...inHome(place)])).code).toBe(0);
     const session = await openSession(assay.url);
@@ -87,7 +89,7 @@ describe('a server that has people sign in', () => {
     const { issuer, server, config, home } = await standing({
       headers: { Authorization: 'Bearer of-the-config' },
     });
-    const assay = await startAssay({ config, home });
+    const assay = await startGateway({ config, home });
     expect(at(serverIn(await assay.settled(), 'remote'), 'state')).not.toBe('unauthorized');
     expect(new Set(server.authorizations)).toEqual(new Set(['Bearer of-the-config']));
     expect(issuer.requests).toEqual([]);

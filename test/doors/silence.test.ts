@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernStream } from '../support/modern.ts';
@@ -9,10 +10,10 @@ import { fixture } from '../support/place.ts';
 const CALL = { name: 'plain_sleep', arguments: { ms: 27_000 } };
 
 describe('silence over HTTP', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { plain: fixture('plain') } });
+    assay = await startGateway({ servers: { plain: fixture('plain') } });
     await assay.settled();
     session = await openSession(assay.url);
   });

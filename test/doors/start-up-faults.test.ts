@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { runAssay, serverIn, startAssay } from '../support/assay.ts';
+import { serverIn } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, namesAt, textAt } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
@@ -41,7 +44,7 @@ describe('a server that cannot start', () => {
   });
 
   it('says why in a cause that a person can use', async () => {
-    const assay = await startAssay({ servers: FAULTS });
+    const assay = await startGateway({ servers: FAULTS });
     const health = await assay.settled();
     const cause = (name: string): string => textAt(serverIn(health, name), 'cause');
     expect(cause('cwd-is-a-file')).toMatch(/directory|cwd/i);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, serverIn, type Assay } from '../support/assay.ts';
+import { serverIn, type Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { kill, sleep, until } from '../support/endings.ts';
 import { at, numberAt, textAt, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
@@ -11,7 +12,7 @@ const NO_WAKING_MS = 5_000;
 describe('the state of a server', () => {
   const counter = `${tempDir()}/starts`;
   const starts = (): number => Number(readFileSync(counter, 'utf8'));
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   const health = async (name: string): Promise<Json> => serverIn(await assay.health(), name);
   const reaches = (name: string, state: string, limitMs?: number): Promise<Json> =>
@@ -27,7 +28,7 @@ describe('the state of a server', () => {
     textAt(await session.ask('tools/call', { name: `${name}_echo` }), 'error', 'message');
 
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: {
         plain: fixture('plain'),
         hanger: fixture('hanger', [], { timeoutMs: 500 }),

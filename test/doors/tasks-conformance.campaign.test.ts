@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startHttp, type HttpFixture } from '../fixtures/http.ts';
-import { cleanEnv, startAssay, watch, type Assay } from '../support/assay.ts';
+import { cleanEnv, watch, type Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { IS_LONG } from '../support/campaign.ts';
 import { endLater } from '../support/endings.ts';
 import { ROOT, tempDir } from '../support/place.ts';
@@ -33,11 +34,11 @@ async function run(scenario: string, url: string): Promise<string> {
 
 describe('the official conformance scenarios for tasks', () => {
   let server: HttpFixture;
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
     server = await startHttp('tasks');
     endLater(() => server.close());
-    assay = await startAssay({ servers: { t: { type: 'http', url: server.url, prefix: false } } });
+    assay = await startGateway({ servers: { t: { type: 'http', url: server.url, prefix: false } } });
     await assay.settled();
   });
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
@@ -21,11 +22,11 @@ async function openPipe(options: Parameters<typeof openStdio>[0]): Promise<Pipe>
 }
 
 describe('tasks of 2025-11-25 through an open door', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   let pipe: Pipe;
   beforeAll(async () => {
-    assay = await startAssay({ servers });
+    assay = await startGateway({ servers });
     await assay.settled();
     session = await openSession(assay.url);
     pipe = await openPipe({ servers });
@@ -183,7 +184,7 @@ describe('a task', () => {
       a: fixture('tasks', ['--label=a', `--file=${join(tempDir(), 'tasks.json')}`]),
       b: fixture('tasks', ['--label=b']),
     });
-    const first = await startAssay({ config, home });
+    const first = await startGateway({ config, home });
     await first.settled();
     const session = await openSession(first.url);
     const kept = await begin(session, 'a_job');
@@ -197,7 +198,7 @@ describe('a task', () => {
     });
     expect(at(gone, 'error', 'message')).toBe('Failed to retrieve task: task-1 not found');
     await first.stop();
-    const second = await startAssay({ config, home });
+    const second = await startGateway({ config, home });
     await second.settled();
     expect(await statusOf(await openSession(second.url), kept)).toBe('working');
     await second.stop();
@@ -226,7 +227,7 @@ describe('a task', () => {
     const home = tempDir();
     const [mine, yours] = [await keepToken(home, 'me'), await keepToken(home, 'you')];
     const diary = openDiary();
-    const assay = await startAssay({ servers: { a: fixture('tasks', [], { env: diary.env }) }, home });
+    const assay = await startGateway({ servers: { a: fixture('tasks', [], { env: diary.env }) }, home });
     await assay.settled();
     const me = await openSession(assay.url, { headers: bearer(mine) });
     const you = await openSession(assay.url, { headers: bearer(yours) });

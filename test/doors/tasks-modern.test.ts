@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startHttp, type HttpFixture } from '../fixtures/http.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater, until } from '../support/endings.ts';
 import { at, isObject, listAt, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
@@ -34,14 +35,14 @@ function ended(client: Asker, taskId: string): Promise<Json> {
 
 describe('tasks of the modern era', () => {
   let web: HttpFixture;
-  let assay: Assay;
+  let assay: Gateway;
   let http: Asker;
   let stdio: Asker;
   beforeAll(async () => {
     web = await startHttp('tasks');
     endLater(() => web.close());
     const servers = { a: fixture('tasks-modern', ['--label=a']), web: { type: 'http', url: web.url } };
-    assay = await startAssay({ servers });
+    assay = await startGateway({ servers });
     await assay.settled();
     http = modernTasksClient(assay.url);
     const pipe = openStdio({ servers });
@@ -159,7 +160,7 @@ it('a task of the modern era is its maker’s alone', async () => {
   const home = tempDir();
   const [mine, yours] = [await keepToken(home, 'me'), await keepToken(home, 'you')];
   const diary = openDiary();
-  const assay = await startAssay({ servers: { a: fixture('tasks-modern', [], { env: diary.env }) }, home });
+  const assay = await startGateway({ servers: { a: fixture('tasks-modern', [], { env: diary.env }) }, home });
   await assay.settled();
   const me = modernTasksClient(assay.url, { headers: bearer(mine) });
   const you = modernTasksClient(assay.url, { headers: bearer(yours) });
@@ -172,9 +173,9 @@ it('a task of the modern era is its maker’s alone', async () => {
 });
 
 describe('between eras', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: { old: fixture('tasks', ['--label=old']), young: fixture('tasks-modern', ['--label=young']) },
     });
     await assay.settled();

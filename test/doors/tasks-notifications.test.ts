@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startMade, type Exchange, type MadeHttp } from '../fixtures/http-made.ts';
 import { legacyTasks, taskOf } from '../fixtures/legacy-tasks.ts';
 import { peerOf, type Peer } from '../fixtures/peer.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { endLater } from '../support/endings.ts';
 import type { Stream } from '../support/http.ts';
 import { at, textAt, type JsonObject } from '../support/json.ts';
@@ -34,7 +34,9 @@ async function startTalking(say: (peer: Peer, method: string) => void): Promise<
 }
 
 async function sessionAt(made: MadeHttp): Promise<LegacySession> {
-  const assay = await startAssay({ servers: { web: { type: 'http', url: made.url, isolation: 'shared' } } });
+  const assay = await startGateway({
+    servers: { web: { type: 'http', url: made.url, isolation: 'shared' } },
+  });
   await assay.settled();
   return openSession(assay.url);
 }

@@ -6,7 +6,8 @@ import {
 } from '@modelcontextprotocol/ext-tasks/client';
 import type { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { cleanEnv, freePort, startAssay, watch, type Assay } from '../support/assay.ts';
+import { cleanEnv, freePort, watch, type Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient, connectFirst, textIn, type Door } from '../support/clients.ts';
 import { endLater, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
@@ -31,7 +32,7 @@ async function research(client: FirstClient, name: string): Promise<{ ids: Set<s
 }
 
 describe('the tasks of server-everything', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let web: string;
   const home = tempDir();
   const config = (): string =>
@@ -50,7 +51,7 @@ describe('the tasks of server-everything', () => {
     await until('the server listens', () =>
       send(`http://127.0.0.1:${port}/nothing`, { method: 'GET' }).catch(() => undefined),
     );
-    assay = await startAssay({ config: config() });
+    assay = await startGateway({ config: config() });
     await assay.settled();
   });
   const doors: readonly (readonly [string, () => Door])[] = [
@@ -98,7 +99,7 @@ describe('the tasks of server-everything', () => {
 
 describe('the tasks of a modern server', () => {
   it('are driven by the official tasks client, input and cancelling included', async () => {
-    const assay = await startAssay({ servers: { a: fixture('tasks-modern', ['--label=a']) } });
+    const assay = await startGateway({ servers: { a: fixture('tasks-modern', ['--label=a']) } });
     await assay.settled();
     const client = await connectClient({ url: assay.url }, 'modern');
     const session = createTaskSessionFromClient(client, {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
@@ -8,10 +9,10 @@ import { patient } from '../support/patience.ts';
 import { fixture } from '../support/place.ts';
 
 describe('the time limit of a server', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let session: LegacySession;
   beforeAll(async () => {
-    assay = await startAssay({
+    assay = await startGateway({
       servers: {
         h: fixture('hanger', ['--mode=calls'], { timeoutMs: 400 }),
         c: fixture('cancellable', [], { timeoutMs: 400 }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import { at, listAt, parseJson } from '../support/json.ts';
 import { tempDir } from '../support/place.ts';
 import { createToken } from '../support/tokens.ts';

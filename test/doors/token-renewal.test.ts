@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { runAssay, serverIn, startAssay, type Assay } from '../support/assay.ts';
+import { startAssay, serverIn, type Gateway } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { sleep, until } from '../support/endings.ts';
 import { startIssuer, type Issuer } from '../support/issuer.ts';
 import { at } from '../support/json.ts';
@@ -28,8 +30,8 @@ async function signedIn(tokenSeconds?: number): Promise<SignedIn> {
 async function serving({
   config,
   home,
-}: SignedIn): Promise<{ readonly assay: Assay; readonly session: LegacySession }> {
-  const assay = await startAssay({ config, home });
+}: SignedIn): Promise<{ readonly assay: Gateway; readonly session: LegacySession }> {
+  const assay = await startGateway({ config, home });
   expect(serverIn(await assay.settled(), 'remote')).toMatchObject({ state: 'up' });
   return { assay, session: await openSession(assay.url) };
 }
@@ -145,12 +147,12 @@ describe('where clients come with tokens', () => {
     const place = await signedIn();
     const token = await createToken(place.home, 'alice');
     const env = { ASSAY_MCP_ACCESS: 'token' };
-    const assay = await startAssay({ ...place, env });
+    const assay = await startGateway({ ...place, env });
     const session = await openSession(assay.url, { headers: bearer(token) });
     const answer = await session.ask('tools/call', { name: 'remote_read', arguments: {} });
     expect(at(answer, 'error', 'message')).toContain('run `assay auth remote --subject alice`');
     const shared = writeConfig({ remote: { url: place.server.url, auth: { shared: true } } }, LOCAL_ISSUER);
-    const other = await startAssay({ config: shared, home: place.home, env });
+    const other = await startGateway({ config: shared, home: place.home, env });
     const second = await openSession(other.url, { headers: bearer(token) });
     expect(await second.call('remote_read')).toBe('done: read');
   });

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { runAssay, startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { OFFICIAL } from '../support/clients.ts';
 import { sleep, until } from '../support/endings.ts';
 import { openStream, send, type Answer, type Headers, type Stream } from '../support/http.ts';
@@ -14,28 +16,28 @@ import { bearer, createToken, forged, keepToken, revokeToken } from '../support/
 const NOBODYS = `assay_0123456789ab_${'x'.repeat(43)}`;
 const servers = { plain: fixture('plain') };
 
-function ask(assay: Assay, headers: Headers = {}): Promise<Answer> {
+function ask(assay: Gateway, headers: Headers = {}): Promise<Answer> {
   return modernSend(assay.url, 'tools/list', { headers });
 }
 
 /** Status, and the code where there is an error. */
-async function verdict(assay: Assay, headers: Headers = {}): Promise<string> {
+async function verdict(assay: Gateway, headers: Headers = {}): Promise<string> {
   const answer = await ask(assay, headers);
   return `${answer.status} ${String(at(answer.json(), 'error', 'data', 'code') ?? '')}`.trim();
 }
 
 /** What `/health` shows: everything, or its status alone. */
-async function seen(assay: Assay, headers: Headers = {}): Promise<string> {
+async function seen(assay: Gateway, headers: Headers = {}): Promise<string> {
   const answer = await send(`http://127.0.0.1:${assay.port}/health`, { method: 'GET', headers });
   const members = Object.keys(answer.json() as object);
   return `${answer.status} ${members.includes('servers') ? 'all' : members.join(' ')}`;
 }
 
 describe('an open door', () => {
-  let assay: Assay;
+  let assay: Gateway;
   beforeAll(async () => {
     // Asking again and again whether a token holds by now is a flood of invalid ones until it does.
-    assay = await startAssay({ servers, env: { ASSAY_LIMITS_TOKEN_FAILURES: '100000' } });
+    assay = await startGateway({ servers, env: { ASSAY_LIMITS_TOKEN_FAILURES: '100000' } });
     await assay.settled();
   });
 
@@ -75,7 +77,7 @@ describe('an open door', () => {
 });
 
 describe('a closed door', () => {
-  let assay: Assay;
+  let assay: Gateway;
   let clients: string;
   let readers: string;
   let admins: string;
@@ -84,7 +86,7 @@ describe('a closed door', () => {
     clients = await keepToken(home, 'clients');
     readers = await keepToken(home, 'readers', { scopes: ['read'] });
     admins = await keepToken(home, 'admins', { scopes: ['admin'] });
-    assay = await startAssay({
+    assay = await startGateway({
       servers,
       home,
       env: { ASSAY_MCP_ACCESS: 'token', ASSAY_LOG_LEVEL: 'trace' },
@@ -136,7 +138,7 @@ describe('a closed door', () => {
       method: 'GET',
       headers: bearer(readers),
     });
-    const told = health.text + assay.stderr() + assay.stdout();
+    const told = health.text + assay.stderr();
     for (const token of [clients, readers, admins, forged(clients)]) {
       expect(told).not.toContain(token);
       expect(told).not.toContain(token.slice(-43));
@@ -149,7 +151,7 @@ describe('a stream', () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const ben = await keepToken(home, 'ben');
-    const assay = await startAssay({ servers, home });
+    const assay = await startGateway({ servers, home });
     const [annas, bens] = await Promise.all(
       [anna, ben].map((token) => openSession(assay.url, { headers: bearer(token) })),
     );
@@ -179,7 +181,7 @@ describe('a session', () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const ben = await keepToken(home, 'ben');
-    const assay = await startAssay({ servers, home });
+    const assay = await startGateway({ servers, home });
     const session = await openSession(assay.url, { headers: bearer(anna) });
     const ping = '{"jsonrpc":"2.0","id":9,"method":"ping"}';
     const { authorization: _, ...nameless } = session.headers;
@@ -205,7 +207,7 @@ describe('too many invalid tokens', () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
     const ben = await keepToken(home, 'ben');
-    const assay = await startAssay({ servers, home, env: { ...env, ASSAY_MCP_ACCESS: 'token' } });
+    const assay = await startGateway({ servers, home, env: { ...env, ASSAY_MCP_ACCESS: 'token' } });
     for (let count = 0; count < 3; count += 1)
       expect(await verdict(assay, bearer(forged(anna)))).toBe('401 TOKEN_REQUIRED');
     const flooded = await ask(assay, bearer(forged(anna)));
@@ -221,7 +223,7 @@ describe('too many invalid tokens', () => {
   it('that nobody has shut out more of them, and nobody who has one', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
-    const assay = await startAssay({ servers, home, env });
+    const assay = await startGateway({ servers, home, env });
     for (let count = 0; count < 3; count += 1)
       expect(await verdict(assay, bearer(NOBODYS))).toBe('401 TOKEN_REQUIRED');
     expect(await verdict(assay, bearer(NOBODYS))).toBe('429 TOO_MANY_FAILURES');
@@ -240,7 +242,7 @@ describe('another address', () => {
   it('is listened on where a token for MCP holds, and every request needs one', async () => {
     const home = tempDir();
     const anna = await keepToken(home, 'anna');
-    const assay = await startAssay({ servers, home, args: ['--host', '0.0.0.0'] });
+    const assay = await startGateway({ servers, home, host: '0.0.0.0' });
     expect(await verdict(assay)).toBe('401 TOKEN_REQUIRED');
     expect(await verdict(assay, bearer(anna))).toBe('200');
   });
@@ -267,7 +269,7 @@ describe('a store that is damaged while Assay runs', () => {
   it('shuts out nobody who has a token, and is told in the log', async () => {
     const home = tempDir();
     const token = await keepToken(home, 'laptop');
-    const assay = await startAssay({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' } });
+    const assay = await startGateway({ servers, home, env: { ASSAY_MCP_ACCESS: 'token' } });
     const path = join(home, 'assay.db');
     await until('the store rests', () => (existsSync(`${path}-wal`) ? undefined : true), 30_000);
     writeFileSync(path, Buffer.concat([Buffer.alloc(4096), readFileSync(path).subarray(4096)]));

@@ -2,7 +2,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { connectClient } from '../support/clients.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
 import { claimsIn, short, toolIn } from '../support/hints.ts';
@@ -37,14 +38,14 @@ const FILTERED: readonly JsonObject[] = [
 ];
 const filtered = filedServer(FILTERED, { quiet: true });
 
-let assay: Assay;
+let assay: Gateway;
 let admin: AdminClient;
 let store: Store;
 beforeAll(async () => {
   const home = tempDir();
   const token = await keepToken(home, 'boss', { scopes: ['admin'] });
   const api = filedServer(tools, { quiet: true }).entry;
-  assay = await startAssay({ servers: { api, filtered: filtered.entry }, home });
+  assay = await startGateway({ servers: { api, filtered: filtered.entry }, home });
   admin = adminClient(assay, token);
   await assay.settled();
   store = await openAt({ home, databaseUrl: undefined });

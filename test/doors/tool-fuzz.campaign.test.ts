@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/gateway/ports/store.ts';
 import { rounds } from '../support/campaign.ts';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
 import { HINTS, toolIn } from '../support/hints.ts';
 import type { Answer } from '../support/http.ts';
@@ -20,7 +21,7 @@ const GATEWAY_RUNS = rounds({ short: 12, long: 100 });
 /** Nothing listens there, and the system says so at once. */
 const DEAD = 'http://127.0.0.1:9/mcp';
 
-let assay: Assay;
+let assay: Gateway;
 let admin: AdminClient;
 let id: string;
 let upstream: MadeHttp;
@@ -31,7 +32,7 @@ beforeAll(async () => {
   const token = await keepToken(home, 'fuzzer', { scopes: ['admin'] });
   upstream = await startMade({ era: 'legacy' });
   const tool = toolNamed('act', { annotations: { readOnlyHint: false } });
-  assay = await startAssay({ servers: { filed: filedServer([tool], { quiet: true }).entry }, home });
+  assay = await startGateway({ servers: { filed: filedServer([tool], { quiet: true }).entry }, home });
   admin = adminClient(assay, token);
   await assay.settled();
   store = await openAt({ home, databaseUrl: undefined });

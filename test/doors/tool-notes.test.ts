@@ -1,6 +1,7 @@
 // The requirements of the document on tool annotations, by their numbers.
 import { describe, expect, it } from 'vitest';
-import { runAssay, startAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, parseJson } from '../support/json.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir, writeConfig, writeText } from '../support/place.ts';
@@ -215,7 +216,7 @@ describe('notes', () => {
   it('that a model wrote wait for an operator where clients come with tokens', async () => {
     const env = { ASSAY_TOKEN: 'a-token-of-some-length-for-the-operator' };
     const home = tempDir();
-    const assay = await startAssay({ servers: SERVERS, home, env });
+    const assay = await startGateway({ servers: SERVERS, home, env });
     const headers = { authorization: `Bearer ${env.ASSAY_TOKEN}` };
     const model = await meet({ url: assay.url.replace(/all$/, 'configuration'), headers }, 'legacy');
     await equip(model, 'triage', ['linear.create_issue']);

@@ -1,7 +1,8 @@
 // What clients hear and keep while others choose what they see.
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runAssay, startAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
+import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { initializeOf, openSession } from '../support/legacy.ts';
@@ -27,7 +28,7 @@ async function meetStdio(config: string): Promise<Met<Pipe>> {
 
 /** The address of `/mcp` when all servers stand. */
 async function endpointOf(config: string): Promise<string> {
-  const assay = await startAssay({ config });
+  const assay = await startGateway({ config });
   await assay.settled();
   return `http://127.0.0.1:${assay.port}/mcp`;
 }
@@ -151,7 +152,7 @@ it('a modern client that listens, and listed before a restart alone, hears once 
   const home = tempDir();
   const file = writeText('{"tools":["a","b"]}', 'told.json');
   const config = writeConfig({ told: fixture('told', [`--file=${file}`]) });
-  const first = await startAssay({ config, home });
+  const first = await startGateway({ config, home });
   await first.settled();
   const before = await meet({ url: `http://127.0.0.1:${first.port}/mcp` }, 'modern');
   await equip(before, 'later', ['told.b']);
@@ -162,7 +163,7 @@ it('a modern client that listens, and listed before a restart alone, hears once 
   await first.stop();
   // What changes is what is equipped, and nothing else: the server does not stand before that.
   writeFileSync(file, '{"tools":["a","b"],"lateMs":5000}');
-  const second = await startAssay({ config, home });
+  const second = await startGateway({ config, home });
   const after = await meet({ url: `http://127.0.0.1:${second.port}/mcp` }, 'modern');
   expect(after.changes()).toBe(0);
   expect((await runAssay(['toolset', 'equip', 'later', '--home', home])).code).toBe(0);

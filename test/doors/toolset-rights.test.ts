@@ -1,7 +1,7 @@
 // What a model may do to toolsets that somebody else made, with the scope mcp.
 import { beforeAll, expect, it } from 'vitest';
 import { adminClient, verdictOf, type AdminClient } from '../support/admin.ts';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { send } from '../support/http.ts';
 import { at, listAt, textAt, type JsonObject } from '../support/json.ts';
 import { fixture, tempDir } from '../support/place.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
   const home = tempDir();
   const boss = await keepToken(home, 'boss', { scopes: ['admin'] });
   const tokens = { anna: await keepToken(home, 'anna'), bob: await keepToken(home, 'bob') };
-  const assay = await startAssay({ servers: { plain: fixture('plain') }, home });
+  const assay = await startGateway({ servers: { plain: fixture('plain') }, home });
   await assay.settled();
   admin = adminClient(assay, boss);
   modelOf = (subject) => async (name, args) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runAssay } from '../support/assay.ts';
+import { runAssay } from '../support/commands.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
 import { newDatabase } from '../support/postgres.ts';

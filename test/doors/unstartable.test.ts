@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { serverIn, startAssay } from '../support/assay.ts';
+import { serverIn } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { fixture, writeText } from '../support/place.ts';
@@ -8,7 +9,7 @@ import { openStdio } from '../support/stdio.ts';
 describe('a server that the system refuses to start', () => {
   it('costs nothing but itself, and its cause is shown', async () => {
     const file = writeText('x');
-    const assay = await startAssay({
+    const assay = await startGateway({
       servers: {
         cwd: fixture('plain', [], { cwd: file }),
         below: { command: `${file}/x` },

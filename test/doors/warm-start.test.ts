@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startAssay } from '../support/assay.ts';
+import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/endings.ts';
 import { at, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
@@ -72,7 +72,7 @@ describe('a later start', () => {
 
   it('over HTTP lists what was there, too', async () => {
     tell({ tools: ['one', 'two'], lateMs: LATE_MS });
-    const assay = await startAssay({ servers, home });
+    const assay = await startGateway({ servers, home });
     const session = await openSession(assay.url);
     expect(namesAt(await session.ask('tools/list'), 'result', 'tools')).toEqual(['told_one', 'told_two']);
     expect(at(await assay.health(), 'servers', 0, 'state')).toBe('starting');

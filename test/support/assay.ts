@@ -18,18 +18,25 @@ export interface AssayOptions {
   readonly place?: { readonly cwd?: string; readonly detached?: boolean };
 }
 
-/** A running `assay serve`. */
-export interface Assay {
+/** A running gateway, in this process or as a program. */
+export interface Gateway {
   /** All tools of all servers, whatever toolset is equipped. */
   readonly url: string;
   readonly port: number;
   readonly home: string;
-  readonly pid: number;
+  /** Its log. */
   stderr(): string;
-  stdout(): string;
   health(): Promise<Json>;
   /** Waits until every server had its chance to start. */
   settled(): Promise<Json>;
+  /** As SIGTERM does. */
+  stop(): Promise<unknown>;
+}
+
+/** A running `assay serve`. */
+export interface Assay extends Gateway {
+  readonly pid: number;
+  stdout(): string;
   /** SIGTERM, then the exit code. */
   stop(): Promise<number | null>;
 }
@@ -141,8 +148,8 @@ export async function stopSoon(child: ChildProcessWithoutNullStreams, watched: W
   clearTimeout(timer);
 }
 
-/** Runs a command of the binary to its end. */
-export async function runAssay(
+/** Runs a command in a process of its own, to its end. `runAssay` is cheaper. */
+export async function spawnAssay(
   args: readonly string[],
   options: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string } = {},
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
@@ -155,6 +162,8 @@ export async function runAssay(
   const code = await watched.ended;
   return { code, stdout: watched.stdout(), stderr: watched.stderr() };
 }
+
+export { spawnAssay as runAssay };
 
 /** The environment of the tests without what would change Assay or Node. */
 export function cleanEnv(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
@@ -184,7 +193,8 @@ export function freePort(): Promise<number> {
   });
 }
 
-function settle(assay: Assay): Promise<Json> {
+/** Waits until every server had its chance to start. */
+export function settle(assay: Pick<Gateway, 'health'>): Promise<Json> {
   return until('all servers had their chance to start', async () => {
     const health = await assay.health();
     const isSettled = listAt(health, 'servers').every((one) => at(one, 'state') !== 'starting');

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { adminClient, type AdminClient } from './admin.ts';
-import { startAssay, type Assay } from './assay.ts';
+import type { Gateway } from './assay.ts';
+import { startGateway, type GatewayOptions } from './gateway.ts';
 import { filedServer, toolNamed } from './filed.ts';
 import { toolIn } from './hints.ts';
 import { at, isObject, listAt, textAt, type Json, type JsonObject } from './json.ts';
@@ -12,22 +13,32 @@ export const PASSPHRASE = 'correct horse battery staple';
 
 /** One running Assay with who may do everything there, and who may run nothing. */
 export interface Instance {
-  readonly assay: Assay;
+  readonly assay: Gateway;
   readonly home: string;
   readonly admin: AdminClient;
   readonly limited: AdminClient;
 }
 
-export async function openInstance(
+interface Place {
+  readonly home?: string;
+  readonly servers?: JsonObject;
+}
+
+export function openInstance(databaseUrl?: string, place?: Place): Promise<Instance> {
+  return startInstance(startGateway, databaseUrl, place);
+}
+
+export async function startInstance<T extends Gateway>(
+  start: (options: GatewayOptions) => Promise<T>,
   databaseUrl?: string,
-  { home = tempDir(), servers = {} }: { readonly home?: string; readonly servers?: JsonObject } = {},
-): Promise<Instance> {
+  { home = tempDir(), servers = {} }: Place = {},
+): Promise<Instance & { readonly assay: T }> {
   const [token, less] = [
     await keepToken(home, `boss-${Date.now()}`, { scopes: ['admin', 'execute'], databaseUrl }),
     await keepToken(home, `limited-${Date.now()}`, { scopes: ['admin'], databaseUrl }),
   ];
   const env = databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: databaseUrl };
-  const assay = await startAssay({ servers, home, env });
+  const assay = await start({ servers, home, env });
   await assay.settled();
   return { assay, home, admin: adminClient(assay, token), limited: adminClient(assay, less) };
 }

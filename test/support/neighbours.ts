@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runAssay } from './assay.ts';
+import { runAssay } from './commands.ts';
 import { parseJson, type Json } from './json.ts';
 import { tempDir } from './place.ts';
 

@@ -1,6 +1,6 @@
 import { mkdtempSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeLater } from './endings.ts';
 import { parseJson, textAt, numberAt, type Json, type JsonObject } from './json.ts';
@@ -8,6 +8,9 @@ import { parseJson, textAt, numberAt, type Json, type JsonObject } from './json.
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
 /** The program under test; ASSAY_TEST_MAIN names another build of it. */
 export const MAIN: string = process.env['ASSAY_TEST_MAIN'] ?? join(ROOT, 'dist', 'main.js');
+/** What the program is made of. */
+export const PROGRAM: string = join(dirname(MAIN), 'program.js');
+export const IS_OTHER_BUILD: boolean = process.env['ASSAY_TEST_MAIN'] !== undefined;
 
 /** A directory of its own that is gone when the file is done. */
 export function tempDir(): string {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { adminClient, type AdminClient } from './admin.ts';
-import { startAssay, type Assay, type AssayOptions } from './assay.ts';
+import type { Gateway } from './assay.ts';
+import { startGateway, type GatewayOptions } from './gateway.ts';
 import { at, listAt, textAt, type Json, type JsonObject } from './json.ts';
 import { modernAsk } from './modern.ts';
 import { tempDir } from './place.ts';
@@ -56,28 +57,35 @@ export function sayJson(response: ServerResponse, value: unknown, status = 200):
 
 /** An Assay whose requests may go to this machine, with who administers it. */
 export interface RestWorld {
-  readonly assay: Assay;
+  readonly assay: Gateway;
   readonly admin: AdminClient;
   readonly home: string;
   /** That of the admin. */
   readonly token: string;
 }
 
-export async function openRestWorld(options: AssayOptions = {}): Promise<RestWorld> {
+export function openRestWorld(options?: GatewayOptions): Promise<RestWorld> {
+  return startRestWorld(startGateway, options);
+}
+
+export async function startRestWorld<T extends Gateway>(
+  start: (options: GatewayOptions) => Promise<T>,
+  options: GatewayOptions = {},
+): Promise<RestWorld & { readonly assay: T }> {
   const home = options.home ?? tempDir();
   const token = await keepToken(home, `boss-${Date.now()}`, {
     scopes: ['admin'],
     databaseUrl: options.env?.['ASSAY_DATABASE_URL'],
   });
   const env = { ASSAY_HTTP_ALLOW_LOOPBACK: 'true', ...options.env };
-  const assay = await startAssay({ ...options, home, env });
+  const assay = await start({ ...options, home, env });
   await assay.settled();
   return { assay, admin: adminClient(assay, token), home, token };
 }
 
 /** What a call gave: its first text, with `error: ` before it where the tool says that it failed. */
 export async function callText(
-  { url }: Pick<Assay, 'url'>,
+  { url }: Pick<Gateway, 'url'>,
   name: string,
   args: JsonObject = {},
 ): Promise<string> {

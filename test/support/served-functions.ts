@@ -1,7 +1,8 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { adminClient, type AdminClient } from './admin.ts';
-import { startAssay, type Assay } from './assay.ts';
+import type { Gateway } from './assay.ts';
+import { startGateway, type GatewayOptions } from './gateway.ts';
 import type { Json, JsonObject } from './json.ts';
 import { tempDir } from './place.ts';
 import { keepToken } from './tokens.ts';
@@ -9,7 +10,7 @@ import { meet, type Model } from './toolsets.ts';
 
 /** Assay with a config file in a folder that holds modules of functions, which a test edits. */
 export interface Functions {
-  readonly assay: Assay;
+  readonly assay: Gateway;
   readonly admin: AdminClient;
   /** May administer, and run nothing. */
   readonly limited: AdminClient;
@@ -31,12 +32,14 @@ export interface Serving {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function serveFunctions({
-  files,
-  functions = [],
-  more = {},
-  env = {},
-}: Serving): Promise<Functions> {
+export function serveFunctions(serving: Serving): Promise<Functions> {
+  return startFunctions(startGateway, serving);
+}
+
+export async function startFunctions<T extends Gateway>(
+  start: (options: GatewayOptions) => Promise<T>,
+  { files, functions = [], more = {}, env = {} }: Serving,
+): Promise<Functions & { readonly assay: T }> {
   const [home, folder] = [tempDir(), tempDir()];
   mkdirSync(folder, { recursive: true });
   const write = (file: string, text: string): void => {
@@ -50,7 +53,7 @@ export async function serveFunctions({
   const config = join(folder, 'mcp.json');
   const token = await keepToken(home, 'boss', { scopes: ['admin', 'execute'] });
   const less = await keepToken(home, 'limited', { scopes: ['admin'] });
-  const assay = await startAssay({ config, home, env });
+  const assay = await start({ config, home, env });
   await assay.settled();
   return {
     assay,

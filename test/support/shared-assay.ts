@@ -1,12 +1,13 @@
 import { renameSync, writeFileSync } from 'node:fs';
-import { startAssay, type Assay, type AssayOptions } from './assay.ts';
+import type { AssayOptions, Gateway } from './assay.ts';
+import { startGateway } from './gateway.ts';
 import { sleep, until } from './endings.ts';
 import { at, listAt, type JsonObject } from './json.ts';
 import { tempDir, writeConfig } from './place.ts';
 
 /** One `assay serve` for many tests, each of which adds servers under names that no other test has. */
 export interface SharedAssay {
-  readonly assay: Assay;
+  readonly assay: Gateway;
   readonly home: string;
   /** Writes them into its config file and waits until each had its chance to start. */
   readonly add: (servers: JsonObject) => Promise<void>;
@@ -17,7 +18,7 @@ export async function startShared(
 ): Promise<SharedAssay> {
   const { home = tempDir(), servers: first = {}, settings = {} } = options;
   const config = writeConfig(first, settings);
-  const assay = await startAssay({ ...options, home, config });
+  const assay = await startGateway({ ...options, home, config });
   const all = { ...first };
   return {
     assay,

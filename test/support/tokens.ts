@@ -1,6 +1,6 @@
 import { mintToken } from '../../src/adapters/auth/mint-token.ts';
 import { createToken as create, type TokenInput } from '../../src/gateway/services/tokens.ts';
-import { runAssay } from './assay.ts';
+import { runAssay } from './commands.ts';
 import { tryStore, valueOf } from './store-values.ts';
 
 /** Makes a token as its users do, and gives what `$(assay token create …)` would be. */

@@ -1,4 +1,4 @@
-import { runAssay } from './assay.ts';
+import { runAssay } from './commands.ts';
 import { at, listAt, parseJson, textAt, type Json } from './json.ts';
 import { fixture, tempDir, writeConfig } from './place.ts';
 

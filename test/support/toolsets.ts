@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { startAssay } from './assay.ts';
+import { startGateway } from './gateway.ts';
 import { connectClient } from './clients.ts';
 import { sleep, until } from './endings.ts';
 import { at, listAt, type Json, type JsonObject } from './json.ts';
@@ -74,7 +74,7 @@ async function onPostgres(start: Start): Promise<Model> {
 
 export async function overHttp(start: Start, era: Era): Promise<Model> {
   const { servers, home = tempDir(), env, config, path = '' } = start;
-  const assay = await startAssay({
+  const assay = await startGateway({
     servers,
     home,
     ...(env && { env }),

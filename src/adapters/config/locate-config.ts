@@ -36,7 +36,10 @@ export function locateHome({ env, cwd, home }: Omit<ConfigHints, 'flag'>): strin
 }
 
 /** Of this process; `--home` comes before the variable wherever that is asked for. */
-export function surroundings({ home }: Pick<AppOptions, 'home'>): ConfigSurroundings {
-  const env = home === undefined ? process.env : { ...process.env, ASSAY_HOME: home };
-  return { env, cwd: process.cwd(), home: homedir() };
+export function surroundings({ home, environment: env = process.env }: AppOptions): ConfigSurroundings {
+  return {
+    env: home === undefined ? env : { ...env, ASSAY_HOME: home },
+    cwd: process.cwd(),
+    home: homedir(),
+  };
 }

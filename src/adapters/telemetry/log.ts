@@ -13,18 +13,20 @@ interface LogOptions {
   readonly isPretty: boolean;
   /** Takes secrets out of a text. */
   readonly mask: (text: string) => string;
+  /** Takes each line; stderr by default. */
+  readonly write?: ((line: string) => void) | undefined;
 }
 
 export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /**
- * The log, always on stderr: stdout belongs to results and, with stdio, to JSON-RPC alone. Nobody has to read it: what
+ * The log, on stderr unless told otherwise: stdout belongs to results and, with stdio, to JSON-RPC alone. Nobody has to read it: what
  * is not read is dropped beyond a bound, and a line says how much. No secret is in it, whoever said the line.
  */
-export async function openLog({ level, isPretty, mask }: LogOptions): Promise<Log> {
+export async function openLog({ level, isPretty, mask, write }: LogOptions): Promise<Log> {
   const inForm = isPretty ? await prettyForm() : printableJson;
-  const stderr = new Stderr({ onDropped: (count) => inForm(droppedLine(count)) });
-  const destination: DestinationStream = { write: (line) => stderr.write(inForm(line)) };
+  const take = write ?? stderrIn(inForm);
+  const destination: DestinationStream = { write: (line) => take(inForm(line)) };
   let opened: Logger | undefined;
   const logger = (): Logger => (opened ??= pino()({ level, base: null }, destination));
   const least = LOG_LEVELS.indexOf(level);
@@ -34,6 +36,11 @@ export async function openLog({ level, isPretty, mask }: LogOptions): Promise<Lo
   };
   setTimeout(logger, LOAD_AFTER_MS).unref();
   return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
+}
+
+function stderrIn(form: (line: string) => string): (line: string) => void {
+  const stderr = new Stderr({ onDropped: (count) => form(droppedLine(count)) });
+  return (line) => stderr.write(line);
 }
 
 /**
