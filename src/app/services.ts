@@ -50,7 +50,7 @@ export function servicesOf({ catalog, settings, records, environment, rules }: C
 
 /** What reads filters and schemas is loaded when there is something to read. */
 async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {
-  const { faultsOfRest } = await import('../adapters/sources/built-in-faults.ts');
+  const { faultsOfRest } = await import('../adapters/sources/rest/rest-tool.ts');
   return faultsOfRest(spec);
 }
 

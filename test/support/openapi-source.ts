@@ -9,7 +9,7 @@ import type {
   BuiltInTools,
 } from '../../src/adapters/sources/built-in-tool.ts';
 import { reachRules } from '../../src/core/reach.ts';
-import { openOpenapi, type OpenapiOptions } from '../../src/adapters/sources/openapi/open-openapi.ts';
+import { type OpenapiOptions, openOpenapi } from '../../src/adapters/sources/openapi/open-openapi.ts';
 import { endLater } from './endings.ts';
 import { writeText } from './place.ts';
 

@@ -7,9 +7,8 @@ import type { UpstreamRequest, Link, LinkEvents, Log, Reply, Skipped } from '../
 import { NEWEST_LEGACY_VERSION } from '../../protocol/eras.ts';
 import { readServerMessage } from '../../protocol/message.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
-import { definitionText } from './built-in-definition.ts';
+import { type BuiltInSource, type BuiltInTool, type BuiltInTools, definitionText } from './built-in-tool.ts';
 import { BuiltInRun } from './built-in-run.ts';
-import type { BuiltInSource, BuiltInTool, BuiltInTools } from './built-in-tool.ts';
 
 export interface BuiltInLinkOptions {
   readonly server: string;

@@ -4,7 +4,7 @@ import type * as re2 from 're2js';
 import { canonicalJson, isMembers } from '../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
-import { isDeeper } from './is-deeper.ts';
+import { isDeeper } from '../../core/json-object.ts';
 
 /**
  * Checks by JSON Schema 2020-12, or by draft 7 where the schema says so. Throws where it is no such schema. A schema that

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { definitionText } from '../../../src/adapters/sources/built-in-definition.ts';
-import type { BuiltInDefinition } from '../../../src/adapters/sources/built-in-tool.ts';
+import { type BuiltInDefinition, definitionText } from '../../../src/adapters/sources/built-in-tool.ts';
 import { at, parseJson, type Json } from '../../support/json.ts';
 
 function titlesOf(definition: Partial<BuiltInDefinition>): readonly (Json | undefined)[] {

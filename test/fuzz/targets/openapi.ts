@@ -21,7 +21,6 @@ export async function fuzz(bytes: Buffer): Promise<void> {
     maxBytes: 1024 * 1024,
     http,
     readFile: () => Promise.resolve(ok(bytes.toString())),
-    watch: () => () => {},
   });
   const read = await source.read(NEVER);
   await source.close();

@@ -1,6 +1,6 @@
 import { isFunctionResult, isRecord, type FromRunner } from '../../../core/sources/function-messages.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { isDeeper } from '../is-deeper.ts';
+import { isDeeper } from '../../../core/json-object.ts';
 
 /** Deeper than anybody nests on purpose, and far from where walking down a value has no stack left. */
 const MOST_DEPTH = 500;

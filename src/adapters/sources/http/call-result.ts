@@ -1,6 +1,9 @@
-import { type BuiltInResult, refused } from '../built-in-tool.ts';
-import { type AnswerOptions, answerResult } from './answer-result.ts';
-import type { HttpCall, HttpPort } from './open-http.ts';
+import { exactJson, isMembers } from '../../../core/canonical-json.ts';
+import { type BuiltInResult, refused, said } from '../built-in-tool.ts';
+import type { FilterRunner } from './filter-processes.ts';
+import { filterFailure, MOST_LEVELS, nestsTooDeeply, quotedAnswer } from './filter.ts';
+import { type HttpAnswer, type HttpCall, type HttpPort, redirectTarget } from './open-http.ts';
+import { shownAddress } from './request-secrets.ts';
 
 /** The request of a call, ready to be sent. */
 export type ReadyRequest = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' | 'secretHeaders'> & {
@@ -12,11 +15,6 @@ interface Sending
     Pick<HttpCall, 'chosenBy' | 'maxBytes' | 'signal'>,
     Pick<AnswerOptions, 'filter' | 'hasOutputSchema'> {
   readonly http: HttpPort;
-}
-
-/** How sentences call a request. */
-export function shownRequest({ method, shownUrl }: ReadyRequest): string {
-  return `${method} ${shownUrl}`;
 }
 
 /** Sends a request; what a model gets of it. Throws where nobody waits any more: there is nobody to read a result. */
@@ -36,37 +34,213 @@ export async function callResult(request: ReadyRequest, sending: Sending): Promi
   });
 }
 
-const MASK = '***';
-/** A shorter one stands in many a word. */
-const SHORTEST = 4;
-
-/**
- * A result without what its request said of who asks, where it is an error: that is told in words of ours, and an API that
- * quotes what it was sent must not make us tell it. What comes of a call that went well is the API's own, and stays.
- */
-export function withoutSecrets(result: BuiltInResult, secrets: readonly string[]): BuiltInResult {
-  if (result.isError !== true) return result;
-  const forms = [...new Set(secrets.flatMap(formsOf))].sort((one, other) => other.length - one.length);
-  const masked = (text: string): string => forms.reduce((left, form) => left.replaceAll(form, MASK), text);
-  const content = result.content.map((part) =>
-    typeof part['text'] === 'string' ? { ...part, text: masked(part['text']) } : part,
-  );
-  return { ...result, content };
+/** How sentences call a request. */
+export function shownRequest({ method, shownUrl }: ReadyRequest): string {
+  return `${method} ${shownUrl}`;
 }
 
-/** What a header holds is a secret as a whole, and what of it stands behind a scheme (RFC 9110, section 11.4). */
-export function secretsInHeader(value: string): readonly string[] {
-  const [, scheme = '', credentials = ''] = /^([A-Za-z][\w-]*) +(\S+)$/.exec(value) ?? [];
-  if (credentials === '') return [value];
-  if (scheme.toLowerCase() !== 'basic') return [value, credentials];
-  const pair = Buffer.from(credentials, 'base64').toString('utf8');
-  return [value, credentials, pair, pair.slice(pair.indexOf(':') + 1)];
+interface AnswerFilter {
+  readonly expression: string;
+  readonly runner: FilterRunner;
 }
 
-/** As it is, and as it stands in a URL, in a form and in JSON. */
-function formsOf(secret: string): readonly string[] {
-  if (secret.length < SHORTEST || !secret.isWellFormed()) return [];
-  const inUrl = encodeURIComponent(secret);
-  const inForm = new URLSearchParams({ a: secret }).toString().slice(2);
-  return [secret, inUrl, inForm, JSON.stringify(secret).slice(1, -1)];
+interface AnswerOptions {
+  readonly filter?: AnswerFilter | undefined;
+  readonly signal: AbortSignal;
+  readonly hasOutputSchema: boolean;
+  /** `GET https://host/path`, for sentences: without a query, or what may be a key. */
+  readonly request: string;
+  /** Where the request went. */
+  readonly url: URL;
+}
+
+/** What a model gets of an answer. Whether it fits an output schema is not looked at. */
+async function answerResult(answer: HttpAnswer, options: AnswerOptions): Promise<BuiltInResult> {
+  const body = readBody(answer);
+  return answer.status < 300 ? successOf(answer, body, options) : failureOf(answer, body, options);
+}
+
+async function successOf(
+  answer: HttpAnswer,
+  body: AnswerBody,
+  options: AnswerOptions,
+): Promise<BuiltInResult> {
+  const { status } = answer;
+  switch (body.kind) {
+    case 'empty':
+      return said(`Done: the server answered ${status} and no content.${headerLines(answer)}`);
+    case 'text':
+      return textResult(answer, body.text, options);
+    case 'image':
+    case 'audio':
+    case 'bytes':
+      return bytesResult(answer, body, options);
+  }
+}
+
+/** Headers that are an answer where there is no body. */
+const TELLING = ['location', 'content-type', 'content-length', 'last-modified', 'etag', 'allow'];
+
+function headerLines({ headers }: HttpAnswer): string {
+  const lines = TELLING.flatMap((name) => {
+    const value = headers[name];
+    return value === undefined || (name === 'content-length' && value === '0')
+      ? []
+      : [`\n${name}: ${String(value)}`];
+  });
+  return lines.join('');
+}
+
+async function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): Promise<BuiltInResult> {
+  const { filter, hasOutputSchema, request } = options;
+  const readsText = filter === undefined && !hasOutputSchema;
+  if (answer.isCut) {
+    const notice = cutNotice(answer);
+    if (readsText) return said(`${text}\n\n[${notice}, and set a "filter" where less of it is wanted.]`);
+    const reader = filter === undefined ? 'output schema' : 'filter';
+    return refused(`The ${reader} needs the whole answer to ${request}, which was ${notice}.`);
+  }
+  if (readsText) return said(text);
+  if (filter !== undefined) return filteredResult(text, filter, options);
+  if (nestsTooDeeply(text))
+    return refused(
+      `The request ${request} was carried out, but its answer nests deeper than ${MOST_LEVELS} levels, which is not read.`,
+    );
+  const value = exactJson(text)?.value;
+  return isMembers(value) ? { ...said(text), structuredContent: value } : said(text);
+}
+
+async function filteredResult(
+  text: string,
+  { expression, runner }: AnswerFilter,
+  { hasOutputSchema, request, signal }: AnswerOptions,
+): Promise<BuiltInResult> {
+  // A filter selects: a result that is larger than its answer is hardly what it was written for.
+  const mostCharacters = Math.max(text.length, LEAST_RESULT);
+  const filtered = await runner.run({ expression, text, mostCharacters }, signal);
+  if (!filtered.ok) return refused(filterFailure(filtered.error, { expression, request, text }));
+  const value = hasOutputSchema ? exactJson(filtered.value)?.value : undefined;
+  return isMembers(value) ? { ...said(filtered.value), structuredContent: value } : said(filtered.value);
+}
+
+const LEAST_RESULT = 1024 * 1024;
+
+function bytesResult(
+  answer: HttpAnswer,
+  { kind, mediaType }: Extract<AnswerBody, { readonly mediaType: string }>,
+  { filter, request }: AnswerOptions,
+): BuiltInResult {
+  const what = `${answer.body.length} bytes of ${mediaType}`;
+  if (filter !== undefined)
+    return refused(`The filter works on JSON, and the answer to ${request} is ${what}.`);
+  if (answer.isCut)
+    return refused(
+      `The answer to ${request} is ${mediaType}, of which a part is of no use: it was ${cutNotice(answer)}.`,
+    );
+  const data = answer.body.toString('base64');
+  if (kind !== 'bytes') return { content: [{ type: kind, data, mimeType: mediaType }] };
+  const resource = { uri: addressIn(request), mimeType: mediaType, blob: data };
+  return {
+    content: [
+      { type: 'text', text: `The answer is ${what}.` },
+      { type: 'resource', resource },
+    ],
+  };
+}
+
+function cutNotice({ body, headers }: HttpAnswer): string {
+  const length = headers['content-length'];
+  const isCoded = headers['content-encoding'] !== undefined;
+  const whole = typeof length === 'string' && !isCoded ? ` of ${length}` : '';
+  return `cut after ${body.length} bytes${whole}; raise "maxBytes"`;
+}
+
+function failureOf(answer: HttpAnswer, body: AnswerBody, { request, url }: AnswerOptions): BuiltInResult {
+  const { status } = answer;
+  const target = status < 400 ? redirectTarget(url, answer) : undefined;
+  if (target !== undefined)
+    return refused(
+      `${request}: the server answered ${status} and points to ${shownAddress(target.origin, target.pathname)}. ` +
+        'What may have an effect is not sent a second time, so nothing was sent there.',
+    );
+  const { 'retry-after': wait } = answer.headers;
+  const later = typeof wait === 'string' && wait.length < 50 ? ` It can be asked again after: ${wait}.` : '';
+  return refused(`${request}: the server answered ${status}.${later} ${shownBody(answer, body)}`.trimEnd());
+}
+
+function shownBody({ body: bytes }: HttpAnswer, body: AnswerBody): string {
+  if (body.kind === 'empty') return '';
+  return body.kind === 'text'
+    ? quotedAnswer(body.text)
+    : `With it came ${bytes.length} bytes of ${body.mediaType}.`;
+}
+
+function addressIn(request: string): string {
+  return request.slice(request.indexOf(' ') + 1);
+}
+
+/** A body, as what it says that it is or its bytes show. */
+type AnswerBody =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'image' | 'audio' | 'bytes'; readonly mediaType: string };
+
+function readBody({ body, headers, isCut }: HttpAnswer): AnswerBody {
+  if (body.length === 0) return { kind: 'empty' };
+  const { mediaType, charset } = contentType(headers);
+  if (TEXTUAL.test(mediaType)) return { kind: 'text', text: decode(body, charset, isCut) };
+  if (mediaType.startsWith('image/')) return { kind: 'image', mediaType };
+  if (mediaType.startsWith('audio/')) return { kind: 'audio', mediaType };
+  const text = plainText(body);
+  return text === undefined
+    ? { kind: 'bytes', mediaType: mediaType === '' ? 'application/octet-stream' : mediaType }
+    : { kind: 'text', text };
+}
+
+const TEXTUAL =
+  /^text\/|[/+](?:json|xml|yaml)$|^application\/(?:x-)?(?:javascript|ndjson|yaml|sql|graphql|www-form-urlencoded|json-seq)$/;
+
+interface ContentType {
+  /** In lower case, without parameters; empty: nothing is said. */
+  readonly mediaType: string;
+  readonly charset: string | undefined;
+}
+
+function contentType(headers: HttpAnswer['headers']): ContentType {
+  const line = headers['content-type'];
+  const said = typeof line === 'string' ? line : '';
+  const end = said.indexOf(';');
+  const mediaType = (end < 0 ? said : said.slice(0, end)).trim().toLowerCase();
+  const charset = end < 0 ? undefined : /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(said.slice(end))?.[1];
+  return { mediaType, charset };
+}
+
+const UTF_8 = /^utf-?8$/i;
+const BOM = 0xef;
+
+/** Text of an unknown charset is read as UTF-8, of which most others have ASCII in common. */
+function decode(body: Buffer, charset: string | undefined, isCut: boolean): string {
+  const isUtf8 = charset === undefined || UTF_8.test(charset);
+  if (isUtf8 && !isCut && body[0] !== BOM) return body.toString('utf8');
+  const known = isUtf8 || isCharset(charset) ? charset : undefined;
+  // As a stream, so that a character that was cut in two is left out.
+  return new TextDecoder(known).decode(body, { stream: isCut });
+}
+
+function isCharset(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined: the bytes are no UTF-8, or hold what no text holds. */
+function plainText(body: Buffer): string | undefined {
+  if (body.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import type { Parameter } from './parameters.ts';
-import type { SchemaDrafts } from './schema-drafts.ts';
+import type { SchemaDrafts } from './schema-definitions.ts';
 import type { JsonSchema, SchemaMembers } from './schema-keywords.ts';
 
 /** Which argument of a tool goes where in its request. */

@@ -2,7 +2,8 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import { isHeaderValue } from '../../../core/sources/http-header.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
 import type { ReadyRequest } from '../http/call-result.ts';
-import { type HttpCall, shownAddress } from '../http/open-http.ts';
+import type { HttpCall } from '../http/open-http.ts';
+import { shownAddress } from '../http/request-secrets.ts';
 import type { ArgumentPlan, BodyArguments, Slot } from './argument-plan.ts';
 import {
   encoded,
@@ -17,7 +18,7 @@ import {
   type WrittenBody,
 } from './write-values.ts';
 import type { RequestBody } from './parameters.ts';
-import type { Secret } from './security.ts';
+import type { Secret } from './servers-and-security.ts';
 
 /** All that is known of the requests of a tool before it is called. */
 export interface RequestPlan {

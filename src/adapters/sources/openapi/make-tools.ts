@@ -5,8 +5,9 @@ import type { Credential } from '../../../core/server-spec.ts';
 import { markOf, type ToolFacts } from '../../../core/hints/tool-facts.ts';
 import { isDotSegment } from '../../../core/sources/path-value.ts';
 import type { Skipped } from '../../../gateway/ports/link.ts';
-import { callResult, secretsInHeader, withoutSecrets } from '../http/call-result.ts';
-import { type HttpPort, keysIn } from '../http/open-http.ts';
+import { callResult } from '../http/call-result.ts';
+import type { HttpPort } from '../http/open-http.ts';
+import { keysIn, secretsInHeader, withoutSecrets } from '../http/request-secrets.ts';
 import {
   type BuiltInArguments,
   type BuiltInCall,
@@ -19,7 +20,7 @@ import {
 import { checkBy } from '../schema-check.ts';
 import { buildRequest, type RequestPlan, shownUrlOf } from './build-request.ts';
 import type { Documents } from './documents.ts';
-import { type InputDrafts, inputOf } from './input-schema.ts';
+import { answersOf, type InputDrafts, inputOf, isJson } from './tool-schemas.ts';
 import {
   isOfOthers,
   isVersion30,
@@ -29,11 +30,16 @@ import {
   type OperationWords,
   toolNames,
 } from './operations.ts';
-import { answersOf, isJson } from './output-schema.ts';
 import { type Parameter, parametersOf, requestBodyOf } from './parameters.ts';
-import { openSchemaDrafts, type SchemaDrafts } from './schema-drafts.ts';
-import { type Secret, secretsOf, withheldSecrets } from './security.ts';
-import { type NoServer, serverOf, type ServerPlace } from './servers.ts';
+import { openSchemaDrafts, type SchemaDrafts } from './schema-definitions.ts';
+import {
+  type NoServer,
+  type Secret,
+  secretsOf,
+  serverOf,
+  type ServerPlace,
+  withheldSecrets,
+} from './servers-and-security.ts';
 
 export interface MakingOptions extends CallOptions {
   readonly documents: Documents;

@@ -1,17 +1,15 @@
+import { fileURLToPath } from 'node:url';
 import type { Cause } from '../../../core/cause.ts';
 import type { UrlChooser } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import { fileFacts, fileMarkOf } from '../../../platform/files.ts';
 import type { BuiltInSource, BuiltInTools } from '../built-in-tool.ts';
-import { openDocumentTexts, type DocumentTexts, type TextOptions } from './document-texts.ts';
-import { areUnchanged, loadDocuments, MAX_DOCUMENT_BYTES } from './load-documents.ts';
+import { type DocumentTexts, openDocumentTexts, type TextOptions } from './document-texts.ts';
+import { areUnchanged, loadDocuments, MAX_DOCUMENT_BYTES } from './documents.ts';
 import { makeTools, type MakingOptions } from './make-tools.ts';
-import type { ServerPlace } from './servers.ts';
-import { lookAtFile, watchDocuments, type WatchFile } from './watch-documents.ts';
+import type { ServerPlace } from './servers-and-security.ts';
 
-export interface OpenapiOptions extends TextOptions, Omit<MakingOptions, 'documents' | 'chooserOf'> {
-  /** How a document that is a file is watched; absent: it is looked at every now and then. */
-  readonly watch?: WatchFile | undefined;
-}
+export type OpenapiOptions = TextOptions & Omit<MakingOptions, 'documents' | 'chooserOf'>;
 
 /**
  * The operations of an OpenAPI document (3.0 and 3.1, in JSON or YAML) as tools. An operation that cannot be called is
@@ -19,7 +17,7 @@ export interface OpenapiOptions extends TextOptions, Omit<MakingOptions, 'docume
  */
 export function openOpenapi(options: OpenapiOptions): BuiltInSource {
   const texts = openDocumentTexts(options);
-  const watching = watchDocuments(options.watch ?? lookAtFile);
+  const watching = openFileWatch();
   if (texts.ok) watching.follow([texts.value.root]);
   let kept: Kept | undefined;
   return {
@@ -84,4 +82,62 @@ function invalid(reason: string): Result<never, Cause> {
 
 function tooSlow({ timeoutMs }: OpenapiOptions): Cause {
   return { code: 'DOCUMENT_TIMEOUT', limitMs: timeoutMs };
+}
+
+interface FileWatch {
+  /** The files that count from now on, by their URLs. */
+  follow(urls: readonly string[]): void;
+  onChange(listener: () => void): () => void;
+  close(): void;
+}
+
+const LOOK_EVERY_MS = 2_000;
+
+/** Looks at the files of a document now and then, while anybody listens. */
+function openFileWatch(): FileWatch {
+  const listeners = new Set<() => void>();
+  const marks = new Map<string, string | undefined>();
+  const looking = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (path: string): Promise<void> => {
+    if (looking.has(path)) return;
+    looking.add(path);
+    const now = fileMarkOf(await fileFacts(path));
+    looking.delete(path);
+    const before = marks.get(path);
+    if (timer === undefined || !marks.has(path)) return;
+    marks.set(path, now);
+    if (before !== undefined && before !== now) for (const listener of [...listeners]) listener();
+  };
+  const lookAtAll = (): void => {
+    for (const path of marks.keys()) void look(path);
+  };
+  const settle = (): void => {
+    clearInterval(timer);
+    timer = listeners.size === 0 ? undefined : setInterval(lookAtAll, LOOK_EVERY_MS).unref();
+    if (timer === undefined) for (const path of marks.keys()) marks.set(path, undefined);
+    else lookAtAll();
+  };
+  return {
+    follow: (urls) => {
+      const paths = new Set(urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url)));
+      for (const path of marks.keys()) if (!paths.has(path)) marks.delete(path);
+      for (const path of paths) if (!marks.has(path)) marks.set(path, undefined);
+      if (timer !== undefined) lookAtAll();
+    },
+    onChange: (listener) => {
+      // The same function may listen more than once.
+      const own = (): void => listener();
+      listeners.add(own);
+      settle();
+      return () => {
+        listeners.delete(own);
+        settle();
+      };
+    },
+    close: () => {
+      listeners.clear();
+      settle();
+    },
+  };
 }

@@ -4,8 +4,9 @@ import { isHeaderValue } from '../../../core/sources/http-header.ts';
 import { isDotSegment, pathValue } from '../../../core/sources/path-value.ts';
 import type { RestAuth, RestToolSpec } from '../../../core/sources/rest-tool.ts';
 import { readUrlTemplate, type Pattern, type UrlTemplate } from '../../../core/sources/url-template.ts';
-import { type ReadyRequest, secretsInHeader } from '../http/call-result.ts';
-import { type HttpCall, keysIn, shownAddress } from '../http/open-http.ts';
+import type { ReadyRequest } from '../http/call-result.ts';
+import type { HttpCall } from '../http/open-http.ts';
+import { keysIn, secretsInHeader, shownAddress } from '../http/request-secrets.ts';
 import type { BuiltInArguments } from '../built-in-tool.ts';
 import { writtenArguments, type WrittenArguments } from '../written-arguments.ts';
 

@@ -1,30 +1,34 @@
 import { chooserOf } from '../../../core/reach.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
+import type { EntryFault } from '../../../core/sources/entry-fault.ts';
 import { markOf, recordText, type ToolFacts } from '../../../core/hints/tool-facts.ts';
 import type { RestToolSpec } from '../../../core/sources/rest-tool.ts';
 import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
-import { callResult, shownRequest, withoutSecrets } from '../http/call-result.ts';
+import { callResult, shownRequest } from '../http/call-result.ts';
 import type { FilterRunner } from '../http/filter-processes.ts';
-import { filterFault } from '../http/filter.ts';
+import { filterFault, quotedAnswer } from '../http/filter.ts';
 import type { HttpPort } from '../http/open-http.ts';
-import { quotedAnswer } from '../http/answer-result.ts';
-import { definitionText } from '../built-in-definition.ts';
-import { type BuiltInDefinition, type BuiltInResult, type BuiltInTool, refused } from '../built-in-tool.ts';
+import { withoutSecrets } from '../http/request-secrets.ts';
+import {
+  type BuiltInDefinition,
+  type BuiltInResult,
+  type BuiltInTool,
+  definitionText,
+  refused,
+} from '../built-in-tool.ts';
 import { checkBy } from '../schema-check.ts';
 import { prepareRequest, secretsOfRest } from './prepare-request.ts';
 
-/** Makes a tool of one HTTP request. The error is a sentence: which member of it is of no use, and why. */
+/** Makes a tool of one HTTP request. The error is a sentence that names the member that cannot be used. */
 export function restTool(
   spec: RestToolSpec,
   { http, filters }: { readonly http: HttpPort; readonly filters: FilterRunner },
 ): Result<BuiltInTool, string> {
-  const fault = spec.filter === undefined ? undefined : filterFault(spec.filter);
-  if (fault !== undefined) return err(`The filter is no JMESPath expression: ${fault}.`);
+  const [fault] = faultsIn(spec);
+  if (fault !== undefined) return err(`The ${fault.field} ${fault.phrase}.`);
   const filter = spec.filter === undefined ? undefined : { expression: spec.filter, runner: filters };
-  const input = checkBy(spec.inputSchema);
-  if (!input.ok) return err(`The inputSchema cannot be used: ${input.error}.`);
-  const output = spec.outputSchema === undefined ? undefined : checkBy(spec.outputSchema);
-  if (output?.ok === false) return err(`The outputSchema cannot be used: ${output.error}.`);
+  const compiled = spec.outputSchema === undefined ? undefined : checkBy(spec.outputSchema);
+  const check = compiled?.ok === true ? compiled.value : undefined;
   const prepare = prepareRequest(spec);
   if (!prepare.ok) return err(`The url cannot be used: ${prepare.error}`);
   const { maxBytes, timeoutMs } = spec;
@@ -34,7 +38,7 @@ export function restTool(
     const prepared = prepare.value(args);
     if (!prepared.ok) return refused(prepared.error);
     const request = prepared.value;
-    const hasOutputSchema = output !== undefined;
+    const hasOutputSchema = check !== undefined;
     const result = await callResult(request, {
       http,
       chosenBy,
@@ -43,7 +47,7 @@ export function restTool(
       filter,
       hasOutputSchema,
     });
-    return output === undefined ? result : checked(result, output.value, shownRequest(request));
+    return check === undefined ? result : checked(result, check, shownRequest(request));
   };
   return ok({
     definition: definitionOf(spec),
@@ -51,6 +55,33 @@ export function restTool(
     timeoutMs,
     run: async (args, call) => withoutSecrets(await run(args, call), secrets),
   });
+}
+
+interface Fault {
+  readonly field: 'filter' | 'inputSchema' | 'outputSchema';
+  readonly phrase: string;
+}
+
+function faultsIn({ filter, inputSchema, outputSchema }: RestToolSpec): readonly Fault[] {
+  const fault = filter === undefined ? undefined : filterFault(filter);
+  const schemas = [
+    ['inputSchema', inputSchema],
+    ['outputSchema', outputSchema],
+  ] as const;
+  return [
+    ...(fault === undefined
+      ? []
+      : [{ field: 'filter', phrase: `is no JMESPath expression: ${fault}` } as const]),
+    ...schemas.flatMap(([field, schema]): readonly Fault[] => {
+      const check = schema === undefined ? undefined : checkBy(schema);
+      return check?.ok === false ? [{ field, phrase: `cannot be used: ${check.error}` }] : [];
+    }),
+  ];
+}
+
+/** Why a request that was read well cannot be made a tool of, each fault at its member. */
+export function faultsOfRest(spec: RestToolSpec): readonly EntryFault[] {
+  return faultsIn(spec).map(({ field, phrase }) => ({ field, reason: `It ${phrase}.` }));
 }
 
 /** The JSON text of the record of a REST tool. */

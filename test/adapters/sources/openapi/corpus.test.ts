@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { parseDocument } from '../../../../src/adapters/sources/openapi/parse-document.ts';
+import { parseDocument } from '../../../../src/adapters/sources/openapi/document-texts.ts';
 import { at, type Json, type JsonObject } from '../../../support/json.ts';
 import { documentOf } from '../../../support/openapi-document.ts';
 import { openSource, toolsOf } from '../../../support/openapi-source.ts';

@@ -195,23 +195,29 @@ describe('a document that is a file', () => {
     end();
   });
 
-  it('is watched only while somebody listens, by what it was given for that', async () => {
-    const watched = new Map<string, () => void>();
+  it('is watched for each that listens, and not for one that has ended', async () => {
     const path = writeText(JSON.stringify(operationOf({})), 'api.json');
-    const source = openSource(path, {
-      watch: (file, listener) => {
-        watched.set(file, listener);
-        return () => watched.delete(file);
-      },
-    });
+    const source = openSource(path);
     await toolsOf(source);
-    expect([...watched.keys()]).toEqual([]);
-    let changes = 0;
-    const ends = [source.onChange(() => (changes += 1)), source.onChange(() => (changes += 1))];
-    watched.get(path)?.();
-    expect([[...watched.keys()], changes]).toEqual([[path], 2]);
+    let [changes, written] = [0, 0];
+    const listener = (): number => (changes += 1);
+    const change = (): void =>
+      writeFileSync(path, JSON.stringify(operationOf({ path: `/${(written += 1)}` })));
+    const ends = [source.onChange(listener), source.onChange(listener)];
+    await until('both are told', () => {
+      change();
+      return changes >= 2;
+    });
     for (const end of ends) end();
-    expect([...watched.keys()]).toEqual([]);
+    const before = changes;
+    let isTold = false;
+    const end = source.onChange(() => (isTold = true));
+    await until('another one is told', () => {
+      change();
+      return isTold;
+    });
+    end();
+    expect([before % 2, changes - before]).toEqual([0, 0]);
   });
 });
 

@@ -1,7 +1,6 @@
 // What a filter may cost: time, memory, and the calls beside it.
 import { describe, expect, it } from 'vitest';
-import { filterFailure } from '../../../../src/adapters/sources/http/answer-result.ts';
-import { applyFilter, filterFault } from '../../../../src/adapters/sources/http/filter.ts';
+import { applyFilter, filterFailure, filterFault } from '../../../../src/adapters/sources/http/filter.ts';
 import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-processes.ts';
 import { endLater } from '../../../support/endings.ts';
 import { patient } from '../../../support/patience.ts';

@@ -1,8 +1,10 @@
+import { isMembers } from '../../../core/canonical-json.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { type ArgumentPlan, flatSchema, type FlatSchema, planArguments } from './argument-plan.ts';
-import type { Parameter, RequestBody } from './parameters.ts';
-import type { Draft } from './schema-definitions.ts';
-import type { SchemaDrafts, Shortage } from './schema-drafts.ts';
+import { type Documents, type Located, memberAt } from './documents.ts';
+import type { Operation } from './operations.ts';
+import { bare, type Parameter, type RequestBody } from './parameters.ts';
+import type { Draft, SchemaDrafts, Shortage } from './schema-definitions.ts';
 import type { JsonSchema, SchemaMembers } from './schema-keywords.ts';
 
 /** What the arguments of a tool look like, and where each goes. */
@@ -24,8 +26,9 @@ export interface InputDrafts {
   readonly bare: () => SchemaDrafts;
 }
 
-/** Longer ones leave a model no room to think. */
-const MAX_SIZE = 256 * 1024;
+/** Longer ones leave a model no room to think. In characters. */
+const MAX_INPUT_SIZE = 256 * 1024;
+const MAX_OUTPUT_SIZE = 64 * 1024;
 
 /** The error is a phrase: why the operation cannot be called. */
 export function inputOf(parts: InputParts, drafts: InputDrafts): Result<ToolInput, string> {
@@ -35,7 +38,7 @@ export function inputOf(parts: InputParts, drafts: InputDrafts): Result<ToolInpu
   const bare = assemble(parts, drafts.bare(), false);
   if (bare.ok) return bare;
   if (bare.error.kind === 'broken') return err(bare.error.why);
-  return err(`the schema of its arguments is longer than ${MAX_SIZE / 1024} kB`);
+  return err(`the schema of its arguments is longer than ${MAX_INPUT_SIZE / 1024} kB`);
 }
 
 function assemble(parts: InputParts, drafts: SchemaDrafts, hasWords: boolean): Result<ToolInput, Shortage> {
@@ -57,7 +60,7 @@ function assemble(parts: InputParts, drafts: SchemaDrafts, hasWords: boolean): R
   if (broken !== undefined) return err({ kind: 'broken', why: broken });
   const others = plan.body.kind === 'members' && plan.body.takesOthers ? flat?.others : undefined;
   const all = [...properties.values(), ...(others === undefined ? [] : [others])];
-  const definitions = drafts.definitionsOf(all, MAX_SIZE);
+  const definitions = drafts.definitionsOf(all, MAX_INPUT_SIZE);
   if (!definitions.ok) return definitions;
   const schema = {
     type: 'object',
@@ -188,4 +191,61 @@ function base64Of(description: unknown): SchemaMembers {
 function sentence(text: string): string {
   const trimmed = text.trimEnd();
   return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}
+
+interface Answers {
+  /** Media types that a successful answer may have, as the document has them. */
+  readonly mediaTypes: readonly string[];
+  /** JSON Schema of every successful answer; undefined where they differ, or are no objects. */
+  readonly schema?: SchemaMembers | undefined;
+}
+
+/**
+ * What an operation answers when all goes well. Clients refuse an answer that does not fit its schema, or that has none of
+ * the structure that is promised: there is one only where all successful answers are the same kind of object.
+ */
+export function answersOf(operation: Operation, documents: Documents, drafts: SchemaDrafts): Answers {
+  const responses = memberAt(operation.located, 'responses');
+  const codes = isMembers(responses?.value) ? Object.keys(responses.value) : [];
+  const good = codes.filter((code) => /^2(\d\d|XX)$/i.test(code));
+  const contents = good.map((code) => contentOf(responses, code, documents));
+  const mediaTypes = contents.flatMap((content) =>
+    isMembers(content?.value) ? Object.keys(content.value) : [],
+  );
+  const schemas = contents.map((content) =>
+    content === undefined ? undefined : jsonSchemaIn(content, drafts),
+  );
+  const [first] = schemas;
+  const isOne = schemas.every((one) => one !== undefined && JSON.stringify(one) === JSON.stringify(first));
+  return { mediaTypes: [...new Set(mediaTypes)], schema: isOne ? first : undefined };
+}
+
+function contentOf(responses: Located | undefined, code: string, documents: Documents): Located | undefined {
+  const response = responses && memberAt(responses, code);
+  const end = response && documents.follow(response);
+  return end?.ok === true ? memberAt(end.value, 'content') : undefined;
+}
+
+/** Undefined as well where an answer may be something else than JSON. */
+function jsonSchemaIn(content: Located, drafts: SchemaDrafts): SchemaMembers | undefined {
+  const types = isMembers(content.value) ? Object.keys(content.value) : [];
+  const json = types.find((type) => isJson(type));
+  const media = json === undefined ? undefined : memberAt(content, json);
+  const schema = media && memberAt(media, 'schema');
+  if (schema === undefined) return undefined;
+  const drafted = drafts.draft(schema);
+  const whole = drafts.resolve(drafted.schema);
+  if (drafted.broken !== undefined || whole.broken !== undefined || typeof whole.schema === 'boolean')
+    return undefined;
+  if (whole.schema['type'] !== 'object') return undefined;
+  const definitions = drafts.definitionsOf([whole.schema], MAX_OUTPUT_SIZE);
+  if (!definitions.ok) return undefined;
+  return {
+    ...whole.schema,
+    ...(Object.keys(definitions.value).length > 0 && { $defs: definitions.value }),
+  };
+}
+
+export function isJson(mediaType: string): boolean {
+  return /^(application\/json|[^/]+\/[^/]+\+json)$/.test(bare(mediaType));
 }

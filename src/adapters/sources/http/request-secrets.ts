@@ -1,0 +1,54 @@
+import type { BuiltInResult } from '../built-in-tool.ts';
+
+const MASK = '***';
+/** A shorter text is part of many words. */
+const SHORTEST = 4;
+
+/**
+ * An error without the secrets that its request was sent with: an API may quote them, and the text of an error is ours. The
+ * result of a call that succeeded is the API's own, and stays.
+ */
+export function withoutSecrets(result: BuiltInResult, secrets: readonly string[]): BuiltInResult {
+  if (result.isError !== true) return result;
+  const forms = [...new Set(secrets.flatMap(formsOf))].sort((one, other) => other.length - one.length);
+  const masked = (text: string): string => forms.reduce((left, form) => left.replaceAll(form, MASK), text);
+  const content = result.content.map((part) =>
+    typeof part['text'] === 'string' ? { ...part, text: masked(part['text']) } : part,
+  );
+  return { ...result, content };
+}
+
+/** As it is, and as it stands in a URL, in a form and in JSON. */
+function formsOf(secret: string): readonly string[] {
+  if (secret.length < SHORTEST || !secret.isWellFormed()) return [];
+  const inUrl = encodeURIComponent(secret);
+  const inForm = new URLSearchParams({ a: secret }).toString().slice(2);
+  return [secret, inUrl, inForm, JSON.stringify(secret).slice(1, -1)];
+}
+
+/** The value of a header, and the credentials behind its scheme (RFC 9110, section 11.4). */
+export function secretsInHeader(value: string): readonly string[] {
+  const [, scheme = '', credentials = ''] = /^([A-Za-z][\w-]*) +(\S+)$/.exec(value) ?? [];
+  if (credentials === '') return [value];
+  if (scheme.toLowerCase() !== 'basic') return [value, credentials];
+  const pair = Buffer.from(credentials, 'base64').toString('utf8');
+  return [value, credentials, pair, pair.slice(pair.indexOf(':') + 1)];
+}
+
+/** What looks like a key in the path and the query of an address. */
+export function keysIn(address: string): readonly string[] {
+  return address.split(/\{[^{}]*\}|[/?&=#]/).filter((part) => LIKE_A_KEY.test(part));
+}
+
+/** Long, and of letters and digits. */
+const LIKE_A_KEY = /^(?=.*[A-Za-z])(?=.*\d).{16,}$/;
+
+/** An address for sentences: its origin and path, with `{argument}` unfilled and without what looks like a key. */
+export function shownAddress(origin: string, path: string): string {
+  const steps = path.split('/').map((step) => step.replace(/\{[^{}]*\}|[^{}]+/g, shownPart));
+  return origin + steps.join('/');
+}
+
+function shownPart(part: string): string {
+  return !part.startsWith('{') && LIKE_A_KEY.test(part) ? '***' : part;
+}
