@@ -48,8 +48,9 @@ async function relay(request: IncomingMessage, body: Buffer, response: ServerRes
   const name = resolves && asked !== undefined ? textOf(asked.bytes, nameOf(asked)) : undefined;
   const tool = name === undefined ? undefined : tools.get(name);
   const id = (lastId += 1);
-  const change = { id, from: 'modern', to: 'modern', name: tool?.name, clientInfo: '{}' } as const;
-  const sent = edits && asked !== undefined ? requestFor(asked, change) : [body];
+  const change = { era: 'modern', name: tool?.name, clientInfo: '{}' } as const;
+  const target = { id, to: 'modern', ownInfo: '{}' } as const;
+  const sent = edits && asked !== undefined ? requestFor(asked, change, target) : [body];
   const headers = ownHeaders ? ownOf(request.headers) : endToEnd(request.headers);
   const answer = await (ownClient ? throughClient : throughPool)(request.url ?? '/', headers, sent);
   if (answer === undefined) {

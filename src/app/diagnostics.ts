@@ -27,7 +27,7 @@ import { err } from '../core/result.ts';
 import { defaultSettings, resolveSettings } from '../core/resolve-settings.ts';
 import { Catalog } from '../gateway/catalog/catalog.ts';
 import { examineServers, type Heard } from '../gateway/services/examine-servers.ts';
-import { openAsking } from '../gateway/catalog/asking.ts';
+import { callDeps } from '../gateway/catalog/call-deps.ts';
 import type { Log, Memory } from '../gateway/ports/link.ts';
 import type { Sealer } from '../gateway/ports/sealer.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
@@ -188,8 +188,8 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
   const second = upstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
   const { connect: connectAgain } = connectAll({ ...common, upstream: second, log: DEAF });
   // Nobody calls anything here, so that nothing is asked or sealed.
-  const asking = openAsking({ sealer: NO_SEALER, replica: '', limits });
-  const watching = { memory: NO_MEMORY, log: hearing, limits, asking };
+  const calls = callDeps({ sealer: NO_SEALER, replica: '', limits });
+  const watching = { memory: NO_MEMORY, log: hearing, limits, calls };
   const catalog = new Catalog(config, { connect: sources.connect, ...watching, chance: Math.random });
   const heardOf = (server: string): Heard => hearing.of(server);
   const servers = await examineServers({ catalog, connectAgain, heardOf, mask, onNews, signal });

@@ -7,7 +7,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '../core/result.ts';
 import { sentenceOf } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
-import { type Asking, openAsking } from '../gateway/catalog/asking.ts';
+import { type CallDeps, callDeps } from '../gateway/catalog/call-deps.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
 import type { Sealer } from '../gateway/ports/sealer.ts';
 import type { TaskAccess, TaskIds } from '../gateway/ports/task-ids.ts';
@@ -39,7 +39,10 @@ export function keyPlace({ home, around }: Pick<Environment, 'home' | 'around'>)
 }
 
 /** What is needed where servers ask. Its ciphers are loaded when the first of them does. */
-export function askingWith({ log, store }: Pick<Environment, 'log' | 'store'>, settings: Settings): Asking {
+export function callDepsWith(
+  { log, store }: Pick<Environment, 'log' | 'store'>,
+  settings: Settings,
+): CallDeps {
   let sealer: Promise<Sealer> | undefined;
   const load = async (): Promise<Sealer> => {
     const { KeySealer } = await import('../adapters/auth/sealer.ts');
@@ -47,7 +50,7 @@ export function askingWith({ log, store }: Pick<Environment, 'log' | 'store'>, s
   };
   const loaded = (): Promise<Sealer> => (sealer ??= load());
   const replica = `${process.pid} ${Date.now()} ${Math.random()}`;
-  return openAsking({
+  return callDeps({
     replica,
     limits: settings,
     sealer: {

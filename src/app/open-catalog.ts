@@ -20,7 +20,7 @@ import type { Log } from '../gateway/ports/link.ts';
 import type { Era } from '../protocol/eras.ts';
 import type { EarlyStart } from './early-start.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
-import { askingWith, openCredentials, openTaskIds } from './keys.ts';
+import { callDepsWith, openCredentials, openTaskIds } from './keys.ts';
 import type { ViewOptions } from '../core/command-options.ts';
 import { attachedView, followConfig, followServe, planOfServe, readConfig } from './plan.ts';
 import { openRecords, type Records, reviewing } from './records.ts';
@@ -173,7 +173,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     limits: settings,
     chance: Math.random,
     telemetry,
-    asking: askingWith(environment, settings),
+    calls: callDepsWith(environment, settings),
     sole: given.sole,
     tasks: given.tasks && { ...given.tasks, ids: openTaskIds(environment) },
     credentials,

@@ -32,6 +32,17 @@ export class Cancellation {
     else (this.#others ??= []).push(listener);
   }
 
+  /** Calls the listener if it is cancelled before the promise settles, and at once if it is cancelled already. */
+  async during<T>(listener: () => void, pending: Promise<T>): Promise<T> {
+    if (this.#isCancelled) listener();
+    else this.addListener(listener);
+    try {
+      return await pending;
+    } finally {
+      this.removeListener(listener);
+    }
+  }
+
   removeListener(listener: () => void): void {
     if (this.#listener === listener) this.#listener = undefined;
     else this.#others = this.#others?.filter((other) => other !== listener);

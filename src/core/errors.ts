@@ -77,6 +77,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   QUESTION_UNANSWERED: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.failed },
   CLIENT_SILENT: { rpc: INTERNAL, http: 200, rest: 502, exit: EXIT.failed },
   STATE_INVALID: { rpc: INVALID_PARAMS, http: 200, rest: 422, exit: EXIT.usage },
+  CALL_REFUSED: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: EXIT.failed },
   CALL_EXPIRED: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.unavailable },
   CALL_ELSEWHERE: { rpc: INVALID_PARAMS, http: 200, rest: 409, exit: EXIT.unavailable },
   CANCELLED: { rpc: INTERNAL, http: 200, rest: 503, exit: EXIT.failed },

@@ -1,4 +1,4 @@
-import type { Cause, CauseCode } from './cause.ts';
+import { type Cause, type CauseCode, mapTexts } from './cause.ts';
 import type { Refusal } from './refusal.ts';
 import { sentenceOf } from './sentences.ts';
 
@@ -24,4 +24,11 @@ export function causeOfRefusal(refusal: Refusal): Cause {
 /** What is told of a cause beside the sentence of a refusal: nothing where it has none. */
 export function causeCodeIn(refusal: Refusal): { readonly causeCode?: CauseCode } {
   return 'cause' in refusal && refusal.cause !== undefined ? { causeCode: refusal.cause.code } : {};
+}
+
+/** A cause quotes what a peer wrote; the client that reads it need not know the secrets of the config. */
+export function maskedRefusal(refusal: Refusal, mask: (text: string) => string): Refusal {
+  return 'cause' in refusal && refusal.cause !== undefined
+    ? { ...refusal, cause: mapTexts(refusal.cause, mask) }
+    : refusal;
 }

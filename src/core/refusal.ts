@@ -72,6 +72,7 @@ export type Refusal =
     }
   | { readonly code: 'CLIENT_SILENT'; readonly reason: string }
   | { readonly code: 'STATE_INVALID'; readonly reason: string }
+  | { readonly code: 'CALL_REFUSED'; readonly reasons: readonly string[] }
   | { readonly code: 'CALL_EXPIRED' }
   | { readonly code: 'CALL_ELSEWHERE' }
   | { readonly code: 'CANCELLED' }

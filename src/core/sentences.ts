@@ -108,6 +108,7 @@ const SENTENCES: Sentences = {
   CLIENT_SILENT: (r) => `The question has no answer: ${r.reason}.`,
   STATE_INVALID: (r) =>
     `Invalid params: params.requestState: ${r.reason}. Send the request again without it, to begin anew.`,
+  CALL_REFUSED: (r) => `The call was refused: ${r.reasons.map(quote).join('; ')}.`,
   CALL_EXPIRED: () =>
     'The call that waited for this answer is over: it was answered already, took too long, or its server is gone. Send the request again without requestState, to begin anew.',
   CALL_ELSEWHERE: () =>

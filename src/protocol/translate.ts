@@ -3,10 +3,10 @@ import type { NotificationMessage, RequestMessage, ResponseMessage } from './mes
 import { memberOf, rawOf, textOf, type JsonObject, type Member } from './spans.ts';
 import { holdsOnly, insertion, pieces, removals, splice, type Edit } from './splice.ts';
 import { relatedTaskIn, taskEdits, taskIdOf, taskIdsInReply, type TaskChange } from './tasks.ts';
+import { hasTrace, traceEdits, traceMembers, type TraceContext } from './trace-context.ts';
 
 /** The member of `_meta` that says on which subscription a notification is told (2026-07-28, basic/patterns/subscriptions). */
 export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
-import { hasTrace, traceEdits, traceMembers, type TraceContext } from './trace-context.ts';
 
 /*
  * The closed table of what Assay changes in a message that it relays (DESIGN.md, invariant 1):
@@ -26,31 +26,43 @@ const ENVELOPE: ReadonlySet<string> = new Set([
   'io.modelcontextprotocol/logLevel',
 ]);
 
-export interface RequestChange {
-  /** The id that the server sees, an integer of ours; it serves as progress token too. */
-  readonly id: number;
-  readonly from: Era;
-  readonly to: Era;
-  /** What the server calls the tool or prompt, where that differs from its public name. */
+/** What changes in a request on its way to its server, beside its id. */
+export interface RequestEdits {
+  /** The era of the client that wrote it. */
+  readonly era: Era;
+  /** What the server calls the tool, prompt or task; undefined where that is its public name. */
   readonly name: string | undefined;
   readonly task?: TaskChange | undefined;
-  /** JSON text of who asks, for the envelope that a modern server needs and a legacy client does not send. */
-  readonly clientInfo: string;
-  /** JSON text of what who asks can do for servers; undefined: nothing. */
+  /** JSON text of the client's name and version, for the envelope that a modern server needs; undefined: Assay's own. */
+  readonly clientInfo: string | undefined;
+  /** JSON text of the client's capabilities, for that envelope; undefined: none. */
   readonly capabilities?: string | undefined;
-  /** The state that its server gave, where the client brings it back in a form of ours. */
-  readonly requestState?: string | undefined;
   /** The level of log messages for that envelope; undefined: none. */
-  readonly logLevel?: string | undefined;
+  readonly envelopeLogLevel?: string | undefined;
+  /** The state that its server gave; it replaces the sealed one that the client brought back. */
+  readonly requestState?: string | undefined;
   /** The trace that the request belongs to from here on; undefined: what the client says of it stays. */
   readonly trace?: TraceContext | undefined;
 }
 
+/** How the server is to receive a request. */
+export interface RequestTarget {
+  /** An integer of Assay's; it serves as progress token too. */
+  readonly id: number;
+  readonly to: Era;
+  /** JSON text of Assay's own name and version. */
+  readonly ownInfo: string;
+}
+
 /** The request as the server is to receive it, in pieces that are to be sent one after the other. */
-export function requestFor(message: RequestMessage, change: RequestChange): readonly Buffer[] {
+export function requestFor(
+  message: RequestMessage,
+  change: RequestEdits,
+  target: RequestTarget,
+): readonly Buffer[] {
   const edits: Edit[] = [];
   const id = memberOf(message.root, 'id');
-  if (id !== undefined) edits.push({ start: id.start, end: id.end, text: String(change.id) });
+  if (id !== undefined) edits.push({ start: id.start, end: id.end, text: String(target.id) });
   const name = nameOf(message) ?? taskIdOf(message);
   if (name !== undefined && change.name !== undefined)
     edits.push({ start: name.start, end: name.end, text: JSON.stringify(change.name) });
@@ -61,7 +73,7 @@ export function requestFor(message: RequestMessage, change: RequestChange): read
   }
   const related = change.task?.related;
   if (related !== undefined) edits.push(...taskEdits(relatedTaskIn(message), () => related));
-  metaEdits(message, change, edits);
+  edits.push(...metaEdits(message, change, target));
   return pieces(message.bytes, edits);
 }
 
@@ -72,19 +84,21 @@ export function nameOf(message: RequestMessage): Member | undefined {
   return METHODS.get(message.method)?.named === 'name' ? memberOf(message.params, 'name') : undefined;
 }
 
-function metaEdits(message: RequestMessage, change: RequestChange, edits: Edit[]): void {
+function metaEdits(message: RequestMessage, change: RequestEdits, target: RequestTarget): readonly Edit[] {
   const { params, bytes } = message;
-  const { from, to, trace } = change;
+  const { era: from, trace } = change;
+  const { to } = target;
+  const edits: Edit[] = [];
   const member = memberOf(params, '_meta');
   const meta = member?.object;
   const token = memberOf(meta, 'progressToken');
-  if (token !== undefined) edits.push({ start: token.start, end: token.end, text: String(change.id) });
+  if (token !== undefined) edits.push({ start: token.start, end: token.end, text: String(target.id) });
   const isNew = trace !== undefined && !hasTrace(message);
   const added = isNew ? traceMembers(trace) : '';
   if (trace !== undefined && !isNew && meta !== undefined) edits.push(...traceEdits(bytes, meta, trace));
   if (from !== to && to === 'modern') {
-    edits.push(...enveloped(message, change, added));
-    return;
+    edits.push(...enveloped(message, envelopeOf(change, target), added));
+    return edits;
   }
   const isBare = from !== to && meta !== undefined && holdsOnly(meta, isOfEnvelope);
   if (member === undefined && isNew) edits.push(inserted(message, added));
@@ -97,6 +111,7 @@ function metaEdits(message: RequestMessage, change: RequestChange, edits: Edit[]
   const gone = [...(change.task?.isDropped === true ? ['task'] : []), ...(isBare && !isNew ? ['_meta'] : [])];
   if (params !== undefined && gone.length > 0)
     edits.push(...removals(params, ({ key }) => gone.includes(key)));
+  return edits;
 }
 
 function insertions(object: JsonObject, added: string): readonly Edit[] {
@@ -113,14 +128,18 @@ function isOfEnvelope({ key }: Member): boolean {
   return ENVELOPE.has(key);
 }
 
-/** Gives a legacy request its envelope; whatever a client wrote under the envelope's own keys gives way. */
-function enveloped(message: RequestMessage, change: RequestChange, added: string): readonly Edit[] {
-  const { clientInfo, logLevel, capabilities = '{}' } = change;
-  const envelope =
+function envelopeOf(change: RequestEdits, { ownInfo }: RequestTarget): string {
+  const { clientInfo = ownInfo, envelopeLogLevel, capabilities = '{}' } = change;
+  return (
     `"io.modelcontextprotocol/protocolVersion":"${MODERN_VERSION}",` +
     `"io.modelcontextprotocol/clientInfo":${clientInfo},` +
     `"io.modelcontextprotocol/clientCapabilities":${capabilities}` +
-    (logLevel === undefined ? '' : `,"io.modelcontextprotocol/logLevel":"${logLevel}"`);
+    (envelopeLogLevel === undefined ? '' : `,"io.modelcontextprotocol/logLevel":"${envelopeLogLevel}"`)
+  );
+}
+
+/** Gives a legacy request its envelope; whatever a client wrote under the envelope's own keys gives way. */
+function enveloped(message: RequestMessage, envelope: string, added: string): readonly Edit[] {
   const members = added === '' ? envelope : `${envelope},${added}`;
   const meta = memberOf(message.params, '_meta');
   if (meta === undefined) return [inserted(message, members)];

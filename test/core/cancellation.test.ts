@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.ts';
 
 it('a cancellation is told once, with the first reason', () => {
@@ -49,4 +49,26 @@ it('who listens afterwards is not told: ask isCancelled first', () => {
   cancellation.addListener(() => (heard += 1));
   cancellation.cancel();
   expect(heard).toBe(0);
+});
+
+describe('a listener for as long as something is pending', () => {
+  it('is called when that is cancelled, and at once if it is already', async () => {
+    const cancellation = new Cancellation();
+    const heard: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const during = cancellation.during(() => heard.push('before'), promise);
+    cancellation.cancel();
+    const late = cancellation.during(() => heard.push('at once'), promise);
+    resolve('settled');
+    expect([await during, await late, heard]).toEqual(['settled', 'settled', ['before', 'at once']]);
+  });
+
+  it('is not called later, whether that succeeded or failed', async () => {
+    const cancellation = new Cancellation();
+    let heard = 0;
+    await cancellation.during(() => (heard += 1), Promise.resolve());
+    await cancellation.during(() => (heard += 1), Promise.reject(new Error('x'))).catch(() => undefined);
+    cancellation.cancel();
+    expect(heard).toBe(0);
+  });
 });

@@ -117,6 +117,7 @@ const REFUSALS: Examples = {
   MODULE_READ_ONLY: ['-32602 409 2', { path: HOSTILE }],
   BUNDLE_INVALID: ['-32602 422 2', { misfits: [{ at: HOSTILE, kind: 'invalid', reason: 'it is no list' }] }],
   BUNDLE_LOCKED: ['-32602 422 2', {}],
+  CALL_REFUSED: ['-32602 200 1', { reasons: [HOSTILE] }],
   TOOL_DISABLED: ['-32602 200 2', { tool: HOSTILE }],
   HINTS_CONTRADICT: ['-32602 422 2', { tool: HOSTILE }],
   TOOL_CHANGED: ['-32602 200 2', { tool: HOSTILE, toolset: 'triage' }],

@@ -122,7 +122,7 @@ function openCatalog(failing: Partial<Record<ListKind, string>>): Catalog {
       log: SILENT,
       limits: defaultSettings(),
       chance: () => 0,
-      asking: NOTHING_ASKS,
+      calls: NOTHING_ASKS,
       telemetry: {
         tracer: undefined,
         meter: undefined,

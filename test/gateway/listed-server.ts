@@ -1,7 +1,7 @@
 import { err, ok } from '../../src/core/result.ts';
 import { defaultSettings } from '../../src/core/resolve-settings.ts';
 import type { Settings } from '../../src/core/settings.ts';
-import { openAsking, type Asking } from '../../src/gateway/catalog/asking.ts';
+import { callDeps, type CallDeps } from '../../src/gateway/catalog/call-deps.ts';
 import { EMPTY_INVENTORY, LISTS } from '../../src/gateway/catalog/inventory.ts';
 import type { Connect, Definition, Link, ListKind, Log, Memory } from '../../src/gateway/ports/link.ts';
 import { Server } from '../../src/gateway/catalog/server.ts';
@@ -12,7 +12,7 @@ import type { Json } from '../support/json.ts';
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Where nothing asks. */
-export const NOTHING_ASKS: Asking = openAsking({
+export const NOTHING_ASKS: CallDeps = callDeps({
   sealer: {
     seal: () => Promise.reject(new Error('nothing is sealed here')),
     open: () => Promise.resolve(err({ code: 'STATE_INVALID', reason: 'nothing is sealed here' })),

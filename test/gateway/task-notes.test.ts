@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TaskNotifications } from '../../src/gateway/relay/task-relay.ts';
+import { TaskNotifications } from '../../src/gateway/relay/task-notifications.ts';
 import { readServerMessage } from '../../src/protocol/message.ts';
 import { withProgressToken } from '../../src/protocol/translate.ts';
 
@@ -17,7 +17,7 @@ function stream(isAlone: boolean): {
   const tell = (text: string): void => {
     const note = readServerMessage(Buffer.from(text));
     if (note.kind !== 'notification') throw new Error(`no notification: ${text}`);
-    notes.hear(note, note.bytes);
+    notes.notify(note, note.bytes);
   };
   return { notes, heard, tell };
 }
@@ -80,7 +80,7 @@ describe('on the stream of a request', () => {
     const note = readServerMessage(Buffer.from(text('65536', 'a')));
     if (note.kind !== 'notification') throw new Error('no notification');
     notes.own('a');
-    notes.hear(note, withProgressToken(note, '"a token of some length"'));
+    notes.notify(note, withProgressToken(note, '"a token of some length"'));
     expect(heard).toEqual([text('"a token of some length"', 'my a')]);
   });
 });

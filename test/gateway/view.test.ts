@@ -12,7 +12,7 @@ import { inventoryOf, listed, NOTHING_ASKS, resource, standing, template, tool }
 function viewOf(servers: readonly Server[], isAggregated = true): View {
   return new View({
     endpoint: 'all',
-    asking: NOTHING_ASKS,
+    calls: NOTHING_ASKS,
     servers: () => servers,
     isAggregated,
     settled: () => Promise.resolve(),
@@ -160,7 +160,7 @@ describe('a tool', () => {
     };
     const view = new View({
       endpoint: 'all',
-      asking: NOTHING_ASKS,
+      calls: NOTHING_ASKS,
       servers: () => [a],
       isAggregated: true,
       settled,

@@ -139,7 +139,8 @@ function withMember(
 
 /** What goes on to the other side, if anything does. */
 function sent(bytes: Buffer): readonly Buffer[] {
-  const change = { id: 7, from: 'legacy', to: 'legacy', name: 'b', clientInfo: '{}' } as const;
+  const change = { era: 'legacy', name: 'b', clientInfo: '{}' } as const;
+  const target = { id: 7, to: 'legacy', ownInfo: '{}' } as const;
   const reply = {
     idText: '"c"',
     method: 'tools/call',
@@ -150,7 +151,7 @@ function sent(bytes: Buffer): readonly Buffer[] {
   } as const;
   const out: Buffer[] = [];
   const fromClient = readClientMessage(bytes);
-  if (fromClient.kind === 'request') out.push(Buffer.concat(requestFor(fromClient, change)));
+  if (fromClient.kind === 'request') out.push(Buffer.concat(requestFor(fromClient, change, target)));
   const fromServer = readServerMessage(bytes);
   if (fromServer.kind === 'response') out.push(Buffer.concat(replyFor(fromServer, reply)));
   if (fromServer.kind === 'request') out.push(forwardedRequest(fromServer, 7));

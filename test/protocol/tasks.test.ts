@@ -37,8 +37,10 @@ interface Way {
 
 /** The params of a request as its server gets them. */
 function sent(method: string, params: string, { from = 'legacy', to = from, name, task }: Way): string {
-  const change = { id: 2, from, to, name, task, clientInfo: '{}' };
-  const text = Buffer.concat(requestFor(requestOf(method, params), change)).toString();
+  const change = { era: from, name, task, clientInfo: '{}' };
+  const text = Buffer.concat(
+    requestFor(requestOf(method, params), change, { id: 2, to, ownInfo: '{}' }),
+  ).toString();
   return text.slice(`{"jsonrpc":"2.0","id":2,"method":"${method}","params":`.length, -1);
 }
 

@@ -30,8 +30,8 @@ function requestOf(params: string): RequestMessage {
 /** The params that a server gets. */
 function sent(params: string, way: `${Era} to ${Era}`, trace: TraceContext | undefined): string {
   const [from, to] = way.split(' to ') as [Era, Era];
-  const change = { id: 2, from, to, name: undefined, clientInfo: '{"name":"c","version":"1"}', trace };
-  const text = Buffer.concat(requestFor(requestOf(params), change)).toString();
+  const change = { era: from, name: undefined, clientInfo: '{"name":"c","version":"1"}', trace };
+  const text = Buffer.concat(requestFor(requestOf(params), change, { id: 2, to, ownInfo: '{}' })).toString();
   return text
     .replace('"jsonrpc":"2.0","id":2,"method":"tools/call"', '')
     .slice(1, -1)

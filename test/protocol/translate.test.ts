@@ -6,7 +6,7 @@ import {
   progressTokenOf,
   requestFor,
   withProgressToken,
-  type RequestChange,
+  type RequestEdits,
 } from '../../src/protocol/translate.ts';
 import { rawOf } from '../../src/protocol/spans.ts';
 
@@ -32,16 +32,9 @@ function requestOf(text: string): RequestMessage {
 
 function translated(text: string, way: Way, name?: string): string {
   const [from, to] = way.split(' to ') as [Era, Era];
-  const change: RequestChange = {
-    id: 65_536,
-    from,
-    to,
-    name,
-    clientInfo: CLIENT_INFO,
-    capabilities: undefined,
-    requestState: undefined,
-  };
-  return Buffer.concat(requestFor(requestOf(text), change)).toString();
+  const change: RequestEdits = { era: from, name, clientInfo: CLIENT_INFO };
+  const target = { id: 65_536, to, ownInfo: '{"name":"assay"}' };
+  return Buffer.concat(requestFor(requestOf(text), change, target)).toString();
 }
 
 /** `text` as it arrives after each way; the id is changed on all of them. */

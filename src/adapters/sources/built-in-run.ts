@@ -101,9 +101,9 @@ export class BuiltInRun {
 
   /** Undefined: the client wants to hear nothing. */
   get #logLevel(): string | undefined {
-    const { message, logLevel } = this.#options.ask;
+    const { message, envelopeLogLevel } = this.#options.ask;
     const meta = memberOf(message.params, '_meta')?.object;
-    return textOf(message.bytes, memberOf(meta, 'io.modelcontextprotocol/logLevel')) ?? logLevel;
+    return textOf(message.bytes, memberOf(meta, 'io.modelcontextprotocol/logLevel')) ?? envelopeLogLevel;
   }
 
   #notify(method: string, params: string): void {

@@ -14,7 +14,7 @@ export const METRICS: readonly Metric[] = [
     name: 'assay_requests_total',
     type: 'counter',
     labels: ['server', 'method', 'outcome', 'code'],
-    help: 'Requests that were relayed and have ended: ok, error (the server answered with one), or refused, with the code.',
+    help: 'Calls that have ended: ok, error (the server answered with one), or refused, with the code. The server is empty for configuration tools and for what was refused before its server was found.',
   },
   {
     name: 'assay_request_duration_seconds',

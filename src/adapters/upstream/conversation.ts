@@ -7,7 +7,6 @@ import type { Era } from '../../protocol/eras.ts';
 import { jsonFault, type Message, type NoMessage } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
-import { changeOf } from './change-of.ts';
 import { answerToNone, heard, ownIdOf, receive, refusalFor, requestIdOf } from './incoming.ts';
 import { Pending, tooMany } from './pending.ts';
 import { OpenServerRequests } from './open-server-requests.ts';
@@ -69,7 +68,7 @@ export class Conversation {
         pending.fail({ code: 'MESSAGE_NOT_JSON', reason: fault });
         return;
       }
-      this.#send(requestFor(ask.message, changeOf(ask, { id, to, ownInfo })), id);
+      this.#send(requestFor(ask.message, ask, { id, to, ownInfo }), id);
     });
   }
 

@@ -10,7 +10,6 @@ import * as headers from '../../protocol/headers.ts';
 import type { Message, NoMessage, NotificationMessage, RequestMessage } from '../../protocol/message.ts';
 import { notificationMessage } from '../../protocol/reply.ts';
 import { requestFor } from '../../protocol/translate.ts';
-import { changeOf } from './change-of.ts';
 import type { Facts } from './handshake.ts';
 import { type HttpLinkOptions, HttpPosts, lastCause, modernHeaders, refusalOfEnd } from './http-posts.ts';
 import { answerToNone, heard, IS_OF_LINK, ownIdOf, refusalFor, requestIdOf } from './incoming.ts';
@@ -142,7 +141,7 @@ export class HttpLink implements Link {
         return;
       }
       const { message } = ask;
-      const body = requestFor(message, changeOf(ask, { id, to, ownInfo }));
+      const body = requestFor(message, ask, { id, to, ownInfo });
       const options: ResumableOptions = {
         ...this.#common,
         request: this.#request(body, to === 'modern' ? modernHeaders(ask) : this.#legacyHeaders()),

@@ -66,15 +66,15 @@ export class Pending {
   /** A notification that belongs to this request. Progress starts the time limit anew. */
   note(note: NotificationMessage): void {
     if (this.#isOver) return;
-    const { onNotification, message } = this.#options.ask;
+    const { ask } = this.#options;
     if (note.method !== 'notifications/progress') {
       // Whatever a server says under the id of a call, its client is told of nothing but what calls have.
-      if (this.isStream || IS_OF_CALL.has(note.method)) onNotification?.(note, note.bytes);
+      if (this.isStream || IS_OF_CALL.has(note.method)) ask.onNotification?.(note, note.bytes);
       return;
     }
     this.#timer?.refresh();
-    const token = progressTokenOf(message);
-    if (token !== undefined) onNotification?.(note, withProgressToken(note, token));
+    const token = progressTokenOf(ask.message);
+    if (token !== undefined) ask.onNotification?.(note, withProgressToken(note, token));
   }
 
   answer(message: ResponseMessage, era: Era): void {

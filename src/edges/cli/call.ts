@@ -1,5 +1,6 @@
 import { EXIT } from '../../core/errors.ts';
 import { printable } from '../../core/printable.ts';
+import { LOCAL } from '../../core/subject.ts';
 import { answerOwn } from '../../gateway/relay/own-call.ts';
 import { complain, printError, printJson, printText } from './output.ts';
 import type { AppOptions } from '../../core/command-options.ts';
@@ -23,6 +24,7 @@ export async function callTool(runtime: Runtime, { name, args, options }: CallOp
   try {
     await catalog.settled();
     const called = await answerOwn(catalog.all, {
+      identity: LOCAL,
       method: 'tools/call',
       params: { name, arguments: given },
       onProgress: (text) => printError(printable(text)),

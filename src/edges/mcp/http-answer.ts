@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Outcome } from './conduct.ts';
+import type { Outcome } from './handle-request.ts';
 import { HttpStream, type MessageSink } from './http-stream.ts';
 
 /** Makes of a response a stream to which its client can come back. */

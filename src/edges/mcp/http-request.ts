@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal, RefusalCode } from '../../core/refusal.ts';
-import type { Holder } from '../../core/subject.ts';
+import type { Holder, Identity } from '../../core/subject.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { ServerRequest } from '../../gateway/ports/link.ts';
 import type { View } from '../../gateway/catalog/view.ts';
@@ -9,7 +9,8 @@ import type { Era } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
 import type { ClientLoads } from './client-load.ts';
-import { type Caller, conduct, type Outcome, refusal } from './conduct.ts';
+import { handleRequest, type Outcome, refusal } from './handle-request.ts';
+import type { Caller } from '../../gateway/relay/call.ts';
 import { HttpAnswer, sendJson, type StreamSource } from './http-answer.ts';
 import type { InFlight, OpenRequests } from './in-flight.ts';
 import type { Session, Sessions } from './session.ts';
@@ -20,9 +21,7 @@ export interface Post {
   readonly response: ServerResponse;
   readonly body: Buffer;
   readonly view: View;
-  /** Whose request it is. */
-  readonly subject: string;
-  readonly holder: Holder;
+  readonly identity: Identity;
   readonly settings: Settings;
   readonly sessions: Sessions;
   /** Of clients without a session. */
@@ -41,6 +40,7 @@ export interface OpenSubscription {
 /** Who asks, and where its requests stand that it may cancel; a modern client cancels by going away. */
 export interface Asking {
   readonly caller: Caller;
+  readonly identity: Identity;
   readonly inFlight: InFlight | undefined;
   /** Of a legacy client. */
   readonly session?: Session;
@@ -108,7 +108,7 @@ export async function answerRequest(
     openRequests,
   }: Pick<Post, 'response' | 'openRequests'> & { readonly answer: HttpAnswer },
   message: RequestMessage,
-  { caller, inFlight, session }: Asking,
+  { caller, identity, inFlight, session }: Asking,
 ): Promise<void> {
   const cancellation = inFlight === undefined ? new Cancellation() : inFlight.begin(message.idText);
   if (cancellation === undefined) {
@@ -126,7 +126,7 @@ export async function answerRequest(
   try {
     const send = (bytes: Buffer): boolean => answer.notify(bytes);
     const ask = session && ((serverRequest: ServerRequest) => session.ask(serverRequest, send));
-    outcome = await conduct({ caller, message, cancellation, notify: send, ask });
+    outcome = await handleRequest({ caller, identity, message, cancellation, notify: send, ask });
   } finally {
     inFlight?.end(message.idText);
     openRequests.end(place);

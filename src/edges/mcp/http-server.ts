@@ -146,9 +146,9 @@ class McpServer {
       this.#refuse(response, admitted.error);
       return;
     }
-    const holder = admitted.value;
-    const { subject } = holder;
-    if (!this.#connections.admit(response, holder)) {
+    const identity = admitted.value;
+    const { subject } = identity;
+    if (!this.#connections.admit(response, identity)) {
       this.#refuse(response, this.#connections.limit);
       return;
     }
@@ -158,12 +158,12 @@ class McpServer {
     else if (!allows(admitted.value, 'mcp')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'mcp' });
     else if (view === undefined)
       sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: knownPaths(this.#options) });
-    else if (request.method === 'POST') await this.#post(request, response, { view, holder });
+    else if (request.method === 'POST') await this.#post(request, response, { view, identity });
     // The modern era has neither streams to open nor sessions to end (2026-07-28, basic/transports/streamable-http).
     else if (namesModern(request))
       sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: request.method ?? '', allowed: 'POST' });
-    else if (request.method === 'GET') answerGet(this.#visit(request, response, { view, holder }));
-    else if (request.method === 'DELETE') answerDelete(this.#visit(request, response, { view, holder }));
+    else if (request.method === 'GET') answerGet(this.#visit(request, response, { view, identity }));
+    else if (request.method === 'DELETE') answerDelete(this.#visit(request, response, { view, identity }));
     else
       sendRefusal(response, {
         code: 'HTTP_METHOD_UNKNOWN',
@@ -254,8 +254,7 @@ class McpServer {
           response,
           body: body.value,
           view: visit.view,
-          subject: visit.holder.subject,
-          holder: visit.holder,
+          identity: visit.identity,
           settings,
           sessions: this.#sessions,
           loads: this.#loads,
@@ -290,4 +289,4 @@ class McpServer {
 }
 
 /** Who comes to which endpoint. */
-type Visit = Pick<Post, 'view' | 'holder'>;
+type Visit = Pick<Post, 'view' | 'identity'>;

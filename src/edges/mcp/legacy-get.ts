@@ -12,7 +12,7 @@ export interface SessionVisit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly view: View;
-  readonly holder: Holder;
+  readonly identity: Holder;
   readonly sessions: Sessions;
   readonly openRequests: OpenRequests;
 }

@@ -7,7 +7,7 @@ import { eraOf, SUPPORTED_VERSIONS } from '../../protocol/eras.ts';
 import * as headers from '../../protocol/headers.ts';
 import type { Message, RequestMessage } from '../../protocol/message.ts';
 import { resultMessage, resultText } from '../../protocol/reply.ts';
-import { refusal } from './conduct.ts';
+import { refusal } from './handle-request.ts';
 import { sendJson } from './http-answer.ts';
 import { answerRequest, isAdmitted, openAnswer, refuse, type Post } from './http-request.ts';
 import { batchFault, hearNotification, noMessage, offerOf, versionFor } from './legacy-rules.ts';
@@ -28,7 +28,8 @@ export async function answerLegacy(post: Post, message: Message): Promise<void> 
     if (!isAdmitted(post, session, { idText: message.idText, era: 'legacy' })) return;
     const { response, openRequests } = post;
     const answer = openAnswer(post, undefined, session.streams);
-    const asking = { caller: session, inFlight: session.inFlight, session };
+    const { identity } = post;
+    const asking = { caller: session, identity, inFlight: session.inFlight, session };
     await answerRequest({ response, openRequests, answer }, message, asking);
     return;
   }
@@ -46,7 +47,7 @@ export function sessionOf(
     /** A session belongs to the endpoint at which it began. */
     readonly view: View;
     /** And to the token with which it began. */
-    readonly holder: Holder;
+    readonly identity: Holder;
   },
   idText: string | undefined,
 ): Session | undefined {
@@ -60,14 +61,14 @@ export function sessionOf(
 type HeaderValue = string | readonly string[] | undefined;
 
 function find(
-  { sessions, view, holder }: Pick<Post, 'sessions' | 'view' | 'holder'>,
+  { sessions, view, identity }: Parameters<typeof sessionOf>[0],
   { id, version }: { readonly id: HeaderValue; readonly version: HeaderValue },
 ): Result<Session, Refusal> {
   if (typeof version === 'string' && eraOf(version) === undefined)
     return err({ code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS });
   if (typeof id !== 'string') return err({ code: 'SESSION_MISSING' });
   const session = sessions.find(id);
-  return session?.view === view && isSameHolder(session.holder, holder)
+  return session?.view === view && isSameHolder(session.holder, identity)
     ? ok(session)
     : err({ code: 'SESSION_UNKNOWN' });
 }
@@ -83,8 +84,8 @@ function beginSession(post: Post, message: RequestMessage): void {
   const session = post.sessions.begin({
     view: post.view,
     version: version.value,
-    profile: offerOf(message, post.subject),
-    holder: post.holder,
+    profile: offerOf(message, post.identity.subject),
+    holder: post.identity,
   });
   if (session === undefined) {
     refuse(post, { code: 'SESSION_LIMIT' }, { idText, era: 'legacy' });
@@ -126,7 +127,8 @@ export async function answerBatch(post: Post): Promise<void> {
   }
   const { response, openRequests } = post;
   const answer = openAnswer(post, { size: requests.length }, session.streams);
-  const asking = { caller: session, inFlight: session.inFlight, session };
+  const { identity } = post;
+  const asking = { caller: session, identity, inFlight: session.inFlight, session };
   const busy = { code: 'CLIENT_BUSY', limit: session.limit } as const;
   let places = session.take(response, requests.length);
   const each = requests.map(async (message) => {

@@ -3,7 +3,7 @@ import type { SubscriptionQuota } from '../../gateway/relay/client-subscriptions
 import type { Message, RequestMessage } from '../../protocol/message.ts';
 import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import { clientOf } from './client-load.ts';
-import type { Caller } from './conduct.ts';
+import type { Caller } from '../../gateway/relay/call.ts';
 import { HttpStream } from './http-stream.ts';
 import {
   answerRequest,
@@ -23,25 +23,24 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
     refuse(post, fault, { idText: message.idText, era: 'modern' });
     return;
   }
-  const load = post.loads.of(clientOf(post.request, post.subject));
+  const load = post.loads.of(clientOf(post.request, post.identity.subject));
   if (!isAdmitted(post, load, { idText: message.idText, era: 'modern' })) return;
   if (message.method === 'subscriptions/listen') {
     openSubscription(post, message, load.quota);
     return;
   }
-  const { view, subject, request } = post;
+  const { view, request } = post;
   const headerLines = (): HeaderLines => request.headersDistinct;
   const caller: Caller = {
     era: 'modern',
     view,
-    subject,
     clientInfo: undefined,
     headerLines,
     logLevel: undefined,
   };
-  const { response, openRequests } = post;
+  const { response, openRequests, identity } = post;
   const answer = openAnswer(post, undefined, undefined);
-  await answerRequest({ response, openRequests, answer }, message, { caller, inFlight: undefined });
+  await answerRequest({ response, openRequests, answer }, message, { caller, identity, inFlight: undefined });
 }
 
 /**
@@ -67,7 +66,13 @@ function openSubscription(post: Post, message: RequestMessage, allowance: Subscr
   const sink: { send: (bytes: Buffer) => void } = { send: (bytes) => early.push(bytes) };
   const early: Buffer[] = [];
   const send = (bytes: Buffer): void => sink.send(bytes);
-  const opened = Subscription.open({ view: post.view, subject: post.subject, message, allowance, send });
+  const opened = Subscription.open({
+    view: post.view,
+    subject: post.identity.subject,
+    message,
+    allowance,
+    send,
+  });
   if (!opened.ok) {
     refuse(post, opened.error, { idText: message.idText, era: 'modern' });
     return;
@@ -83,7 +88,7 @@ function openSubscription(post: Post, message: RequestMessage, allowance: Subscr
   for (const bytes of early) stream.send(bytes);
   sink.send = stream.send;
   const open: OpenSubscription = {
-    holder: post.holder,
+    holder: post.identity,
     end: () => {
       subscription.finish();
       stream.close();

@@ -8,7 +8,8 @@ import type { ClientSubscriptions } from '../../gateway/relay/client-subscriptio
 import type { View } from '../../gateway/catalog/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { ClientLoad, type ClientLimits } from './client-load.ts';
-import { type Caller, wantsLog } from './conduct.ts';
+import { wantsLog } from './handle-request.ts';
+import type { Caller } from '../../gateway/relay/call.ts';
 import { InFlight } from './in-flight.ts';
 import { LIST_CHANGED } from './legacy-rules.ts';
 import { legacySubscriptions } from './legacy-subscriptions.ts';

@@ -6,7 +6,8 @@ import type { SubscriptionQuota, ClientSubscriptions } from '../../gateway/relay
 import type { View } from '../../gateway/catalog/view.ts';
 import type { NotificationMessage } from '../../protocol/message.ts';
 import { onOneLine } from '../../protocol/splice.ts';
-import { type Caller, wantsLog } from './conduct.ts';
+import { wantsLog } from './handle-request.ts';
+import type { Caller } from '../../gateway/relay/call.ts';
 import { legacySubscriptions } from './legacy-subscriptions.ts';
 import { ForwardedRequests, type Send } from './forwarded-requests.ts';
 

@@ -14,7 +14,8 @@ import { MODERN_VERSION, type Era } from '../../protocol/eras.ts';
 import type { Message, NoMessage, RequestMessage } from '../../protocol/message.ts';
 import { notificationMessage, resultMessage, resultText } from '../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
-import { type Caller, conduct, type Outcome, refusal } from './conduct.ts';
+import { handleRequest, type Outcome, refusal } from './handle-request.ts';
+import type { Caller } from '../../gateway/relay/call.ts';
 import { InFlight, OpenRequests } from './in-flight.ts';
 import { allHeard, InputBuffer } from './input-buffer.ts';
 import * as rules from './legacy-rules.ts';
@@ -50,7 +51,7 @@ export async function runStdioServer(options: StdioServerOptions): Promise<void>
 }
 
 /** Whoever started Assay: what is known of it before it says anything. */
-const LOCAL_CALLER = { subject: LOCAL.subject, clientInfo: undefined, logLevel: undefined } as const;
+const LOCAL_CALLER = { clientInfo: undefined, logLevel: undefined } as const;
 
 class StdioDoor {
   readonly #options: StdioServerOptions;
@@ -179,7 +180,7 @@ class StdioDoor {
       if (!this.#isIntroduced) this.#options.sole.introduce(profileIn(message, LOCAL.subject));
       this.#isIntroduced = true;
       if (message.method === 'subscriptions/listen') return this.#listen(message);
-      return this.#conduct(message, { ...LOCAL_CALLER, era: 'modern', view });
+      return this.#handle(message, { ...LOCAL_CALLER, era: 'modern', view });
     }
     if (message.method === 'initialize') return this.#initialize(message);
     // Both sides may ping before the handshake (2025-11-25, basic/lifecycle#initialization).
@@ -187,7 +188,7 @@ class StdioDoor {
       return { pieces: [resultMessage(idText, Buffer.from('{}'))], status: 200 };
     // "server/discover" is how a client finds out; without an envelope it is no modern request, and no session is there.
     if (this.#legacy === undefined) return refusal(idText, 'modern', UNOPENED);
-    return this.#conduct(message, this.#legacy);
+    return this.#handle(message, this.#legacy);
   }
 
   #initialize(message: RequestMessage): Outcome {
@@ -211,7 +212,7 @@ class StdioDoor {
     return { pieces: [resultMessage(message.idText, result)], status: 200 };
   }
 
-  async #conduct(message: RequestMessage, caller: Caller): Promise<Outcome | undefined> {
+  async #handle(message: RequestMessage, caller: Caller): Promise<Outcome | undefined> {
     const limit = this.#options.settings['limits.requestsPerClient'];
     if (this.#inFlight.size >= limit)
       return refusal(message.idText, caller.era, { code: 'CLIENT_BUSY', limit });
@@ -224,7 +225,8 @@ class StdioDoor {
     const place = this.#openRequests.begin(cancellation);
     try {
       const notify = (bytes: Buffer): void => void this.#output.say(bytes);
-      const outcome = await conduct({ caller, message, cancellation, notify, ask: caller.session?.ask });
+      const ask = caller.session?.ask;
+      const outcome = await handleRequest({ caller, identity: LOCAL, message, cancellation, notify, ask });
       if (this.#openRequests.isGivenUp(cancellation))
         return refusal(message.idText, caller.era, { code: 'SHUTTING_DOWN' });
       return cancellation.isCancelled ? undefined : outcome;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameServer, isSameTransport } from '../../core/server-identity.ts';
 import { LOCAL_SOURCE, type ServerSpec } from '../../core/server-spec.ts';
 import { joinedLocal } from '../../core/sources/local-spec.ts';
-import type { Asking } from './asking.ts';
+import type { CallDeps } from './call-deps.ts';
 import { LIST_KINDS } from './inventory.ts';
 import type { Connect, ListKind } from '../ports/link.ts';
 import type { TaskAccess } from '../ports/task-ids.ts';
@@ -36,7 +36,7 @@ export interface Plan {
 }
 
 export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
-  readonly asking: Asking;
+  readonly calls: CallDeps;
   readonly telemetry?: Telemetry;
   readonly tasks?: TaskAccess | undefined;
 }
@@ -78,7 +78,7 @@ export class Catalog {
     this.#deps = deps;
     this.all = new View({
       endpoint: 'all',
-      asking: deps.asking,
+      calls: deps.calls,
       servers: () => this.#servers,
       isAggregated: true,
       settled: (kind) => this.listed(this.#servers, kind),
@@ -120,11 +120,11 @@ export class Catalog {
 
   /** A view of its own choice, which follows the servers as the others do. Another one of this endpoint is forgotten. */
   open(endpoint: string, choice: OpenFilter): View {
-    const { telemetry, asking, tasks } = this.#deps;
+    const { telemetry, calls, tasks } = this.#deps;
     const { servers, settled } = choice;
     const view = new View({
       endpoint,
-      asking,
+      calls,
       servers,
       isAggregated: true,
       settled,
@@ -188,7 +188,7 @@ export class Catalog {
   async stop(): Promise<void> {
     this.#isRunning = false;
     clearTimeout(this.#announcing);
-    this.#deps.asking.suspended.stop();
+    this.#deps.calls.suspended.stop();
     await Promise.all([...this.#servers.map((server) => server.stop()), ...this.#ending.values()]);
   }
 
@@ -210,10 +210,10 @@ export class Catalog {
 
   #viewOf(name: string): View {
     const servers = (): readonly Server[] => this.#servers.filter(({ spec }) => spec.name === name);
-    const { telemetry, asking, tasks } = this.#deps;
+    const { telemetry, calls, tasks } = this.#deps;
     return new View({
       endpoint: `servers/${name}`,
-      asking,
+      calls,
       servers,
       isAggregated: false,
       settled: (kind) => this.listed(servers(), kind),

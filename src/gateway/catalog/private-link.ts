@@ -2,15 +2,20 @@ import type { Cause } from '../../core/cause.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import {
-  type ServerRequestHandler,
-  ServerRequestRouter,
-  refuseServerRequest,
-} from './server-request-router.ts';
+import { ServerRequestRouter, refuseServerRequest } from './server-request-router.ts';
 import { tell, type ClientSession } from './client-session.ts';
 import type { LinkChoice } from './link-choice.ts';
 import { UpstreamLogLevel } from './upstream-log-level.ts';
-import type { UpstreamRequest, Connect, Link, LinkEvents, Log, Reply } from '../ports/link.ts';
+import type {
+  Connect,
+  Link,
+  LinkEvents,
+  Log,
+  Reply,
+  ServerRequest,
+  ServerRequestHandler,
+  UpstreamRequest,
+} from '../ports/link.ts';
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
 import { startFailure } from './wait-refusal.ts';
 
@@ -69,14 +74,14 @@ export class PrivateLink {
     return this.#options.session !== undefined;
   }
 
-  async ask(ask: UpstreamRequest): Promise<Result<Reply, Refusal>> {
+  async send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { link } = this;
     if (link === undefined) throw new Error('asked before it stood');
-    return link.send(ask);
+    return link.send(request);
   }
 
   /** The client wants log messages from this level on. Resolves when the server has heard of it. */
-  requestLogLevel(level: string): Promise<void> {
+  requestLogLevel(level: string): Promise<void> | undefined {
     return this.#logs.request(level, this.link);
   }
 
@@ -133,7 +138,7 @@ export class PrivateLink {
     return undefined;
   }
 
-  #asked(serverRequest: Parameters<ServerRequestHandler>[0]): void {
+  #asked(serverRequest: ServerRequest): void {
     const { session } = this.#options;
     if (this.link?.correlatesServerRequests !== true) this.#router.handle(serverRequest);
     else if (session === undefined) refuseServerRequest(serverRequest);

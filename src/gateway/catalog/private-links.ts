@@ -85,7 +85,8 @@ export class PrivateLinks {
 
   /** Undefined where the client has no link: it is told with its first call. */
   requestLogLevel(key: string, level: string): Promise<void> | undefined {
-    return this.#byKey.get(key)?.requestLogLevel(level);
+    const link = this.#byKey.get(key);
+    return link && (link.requestLogLevel(level) ?? Promise.resolve());
   }
 
   /** The client is gone, and with it what was opened for it. */

@@ -3,10 +3,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { Slots } from '../../core/slots.ts';
 import { LOCAL } from '../../core/subject.ts';
 import type { ClientSession } from './client-session.ts';
-import type { ClientProfile, ServerRequest } from '../ports/link.ts';
-
-/** Asks the client of one call. */
-export type ServerRequestHandler = (serverRequest: ServerRequest) => void;
+import type { ClientProfile, ServerRequest, ServerRequestHandler } from '../ports/link.ts';
 
 /**
  * The calls under way on a link that one client has for itself, and that does not tie questions to calls. Whatever the

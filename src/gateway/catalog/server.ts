@@ -102,7 +102,6 @@ export class Server {
     return this.#deps.credentials?.isPersonal(this.#spec) ?? false;
   }
 
-  /** Its lists as last read. */
   get inventory(): Inventory {
     return this.lists.inventory;
   }
@@ -121,7 +120,6 @@ export class Server {
     return this.#capabilities;
   }
 
-  /** The same of its era. */
   get era(): Era | undefined {
     return this.#era;
   }
@@ -155,9 +153,11 @@ export class Server {
   /** The link (another one than `butNot`), or a wait for it of at most the server's time limit while it starts or restarts. */
   async whenUp(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
     const cancelled = new AbortController();
-    if (cancellation.isCancelled) cancelled.abort();
-    else cancellation.addListener(() => cancelled.abort());
     const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);
+    return cancellation.during(() => cancelled.abort(), this.#whenUp(giveUp, butNot));
+  }
+
+  async #whenUp(giveUp: AbortSignal, butNot: Link | undefined): Promise<Result<Link, Refusal>> {
     for (;;) {
       const link = this.#link;
       if (link !== undefined && link !== butNot) return ok(link);
@@ -182,7 +182,7 @@ export class Server {
   }
 
   /** Somebody wants log messages from this level on, now and after each restart. Resolves when the server has heard of it. */
-  requestLogLevel(level: string): Promise<void> {
+  requestLogLevel(level: string): Promise<void> | undefined {
     return this.#logs.request(level, this.#link);
   }
 

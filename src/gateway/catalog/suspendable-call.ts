@@ -10,7 +10,6 @@ import type { ServerRequest, Reply } from '../ports/link.ts';
 /** The request of a client that waits for a call at the moment. */
 export interface Waiting {
   readonly message: RequestMessage;
-  readonly cancellation: Cancellation;
   notify(note: NotificationMessage, bytes: Buffer): void;
 }
 
@@ -44,25 +43,21 @@ export class SuspendableCall {
     return [...this.#serverRequests].map(([key, { message }]) => ({ key, message }));
   }
 
-  /** Waits in the name of a request until the call is answered or asks. A client that goes away meanwhile cancels it. */
-  async step(waiting: Waiting): Promise<Step> {
-    const { cancellation } = waiting;
+  /** Waits in the name of a request until the call is answered or its server asks. A client that goes away meanwhile cancels it. */
+  async step(waiting: Waiting, cancellation: Cancellation): Promise<Step> {
     this.#waiting = waiting;
     this.#capabilities = capabilitiesIn(waiting.message);
-    const cancelled = (): void => this.cancellation.cancel(cancellation.reason);
-    if (cancellation.isCancelled) cancelled();
-    else cancellation.addListener(cancelled);
+    const asks = new Promise<Step>((resolve) => {
+      // What a server asks at one time arrives together: one turn of the event loop gathers it.
+      this.#wake = () => setImmediate(() => resolve({ kind: 'asks' }));
+    });
+    if (this.#serverRequests.size > 0) this.#wake?.();
     try {
-      const asks = new Promise<Step>((resolve) => {
-        // What a server asks at a time comes at a time: one turn of the loop gathers it.
-        this.#wake = () => setImmediate(() => resolve({ kind: 'asks' }));
-      });
-      if (this.#serverRequests.size > 0) this.#wake?.();
-      return await Promise.race([this.#done ?? asks, asks]);
+      const reached = Promise.race([this.#done ?? asks, asks]);
+      return await cancellation.during(() => this.cancellation.cancel(cancellation.reason), reached);
     } finally {
       this.#wake = undefined;
       this.#waiting = undefined;
-      cancellation.removeListener(cancelled);
     }
   }
 

@@ -12,10 +12,11 @@ interface SuspendedCall {
 
 export type SuspendedCallLimits = Pick<Settings, 'limits.parkedCalls' | 'limits.questionMs'>;
 
-/** What the handle of a parked call says: in which process it waits, and where there. */
+/** Which call is suspended, and in which process. */
 export interface SuspendedCallId {
   readonly replica: string;
-  readonly id: string;
+  /** Random, and good once. */
+  readonly nonce: string;
 }
 
 /**
@@ -28,7 +29,6 @@ export class SuspendedCalls {
   readonly #limits: SuspendedCallLimits;
   /** In the order in which they came. */
   readonly #suspended = new Map<string, SuspendedCall>();
-  #count = 0;
 
   constructor(replica: string, limits: SuspendedCallLimits) {
     this.#replica = replica;
@@ -49,24 +49,24 @@ export class SuspendedCalls {
     const most = this.#limits['limits.parkedCalls'];
     if (most === 0) return undefined;
     if (this.#suspended.size >= most) this.#makeRoomFor(subject);
-    const id = String((this.#count += 1));
-    const timer = setTimeout(() => this.#end(id, 'the client did not come again'), this.keepsMs).unref();
-    this.#suspended.set(id, { call, subject, timer });
-    return { replica: this.#replica, id };
+    const nonce = crypto.randomUUID();
+    const timer = setTimeout(() => this.#end(nonce, 'the client did not come again'), this.keepsMs).unref();
+    this.#suspended.set(nonce, { call, subject, timer });
+    return { replica: this.#replica, nonce };
   }
 
   /** Takes a call out: each handle is good once. CALL_ELSEWHERE, CALL_EXPIRED. */
-  take({ replica, id }: SuspendedCallId): Result<SuspendableCall, Refusal> {
+  take({ replica, nonce }: SuspendedCallId): Result<SuspendableCall, Refusal> {
     if (replica !== this.#replica) return err({ code: 'CALL_ELSEWHERE' });
-    const suspended = this.#suspended.get(id);
+    const suspended = this.#suspended.get(nonce);
     if (suspended === undefined) return err({ code: 'CALL_EXPIRED' });
     clearTimeout(suspended.timer);
-    this.#suspended.delete(id);
+    this.#suspended.delete(nonce);
     return ok(suspended.call);
   }
 
   stop(): void {
-    for (const id of [...this.#suspended.keys()]) this.#end(id, 'Assay is shutting down');
+    for (const nonce of [...this.#suspended.keys()]) this.#end(nonce, 'Assay is shutting down');
   }
 
   #makeRoomFor(asking: string): void {
@@ -75,11 +75,11 @@ export class SuspendedCalls {
     if (oldest !== undefined) this.#end(oldest[0], 'too many calls wait for their clients');
   }
 
-  #end(id: string, reason: string): void {
-    const suspended = this.#suspended.get(id);
+  #end(nonce: string, reason: string): void {
+    const suspended = this.#suspended.get(nonce);
     if (suspended === undefined) return;
     clearTimeout(suspended.timer);
-    this.#suspended.delete(id);
+    this.#suspended.delete(nonce);
     suspended.call.end(reason);
   }
 }

@@ -17,12 +17,12 @@ export class UpstreamLogLevel {
     this.#isShared = isShared;
   }
 
-  /** Resolves when the server has heard of it, if there is anything new to hear. */
-  async request(level: string, link: Link | undefined): Promise<void> {
+  /** Resolves when the server knows; undefined where it has nothing new to learn. */
+  request(level: string, link: Link | undefined): Promise<void> | undefined {
     const wanted = this.#isShared ? widerLevel(level, this.#level ?? UNSAID_LEVEL) : level;
-    if (wanted === this.#level) return;
+    if (wanted === this.#level) return undefined;
     this.#level = wanted;
-    if (link !== undefined) await this.renew(link);
+    return link && this.renew(link);
   }
 
   /** Another link has come: its server has not heard of anything yet. */

@@ -3,7 +3,7 @@ import { publicPrefix } from '../../core/names.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { declares } from '../../protocol/capabilities.ts';
 import type { Era } from '../../protocol/eras.ts';
-import type { Asking } from './asking.ts';
+import type { CallDeps } from './call-deps.ts';
 import type { ClientSession } from './client-session.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { listingOf, type Entry, type Listing } from './listing.ts';
@@ -19,7 +19,7 @@ import { causeOf } from './wait-refusal.ts';
 export interface ViewOptions {
   /** Under which it is reached, and by which a state that a client keeps knows it again. */
   readonly endpoint: string;
-  readonly asking: Asking;
+  readonly calls: CallDeps;
   /** Those of the moment: a config that is edited changes them. */
   readonly servers: () => readonly Server[];
   readonly isAggregated: boolean;
@@ -49,26 +49,26 @@ export interface ViewFilter {
 /** What one endpoint shows: some servers, under public names or their own. */
 export class View {
   readonly endpoint: string;
-  readonly asking: Asking;
+  readonly calls: CallDeps;
   readonly isAggregated: boolean;
   readonly telemetry: Telemetry | undefined;
   readonly tasks: TaskAccess | undefined;
   readonly #servers: () => readonly Server[];
   readonly #settled: (kind: ListKind) => Promise<void>;
-  readonly #choice: ViewFilter | undefined;
+  readonly #filter: ViewFilter | undefined;
   #listings: Partial<Record<ListKind, Listing>> = {};
   #announced: Partial<Record<ListKind, Listing>> = {};
   readonly #listeners = new Set<(kinds: readonly ListKind[]) => void>();
 
   constructor(options: ViewOptions) {
     this.endpoint = options.endpoint;
-    this.asking = options.asking;
+    this.calls = options.calls;
     this.isAggregated = options.isAggregated;
     this.#servers = options.servers;
     this.#settled = options.settled;
     this.telemetry = options.telemetry;
     this.tasks = options.tasks;
-    this.#choice = options.filter;
+    this.#filter = options.filter;
   }
 
   get servers(): readonly Server[] {
@@ -77,22 +77,22 @@ export class View {
 
   /** Those whose capabilities the view has, whether it shows anything of them at the moment or not. */
   get capable(): readonly Server[] {
-    return this.#choice?.candidates() ?? this.servers;
+    return this.#filter?.candidates() ?? this.servers;
   }
 
   listing(kind: ListKind): Listing {
     const { servers, isAggregated } = this;
     return (this.#listings[kind] ??=
-      this.#choice?.listing(kind) ?? listingOf({ kind, servers, isAggregated }));
+      this.#filter?.listing(kind) ?? listingOf({ kind, servers, isAggregated }));
   }
 
   /** Whether there are tools of Assay's own. */
   get hasConfigurationTools(): boolean {
-    return this.#choice?.configurationTool !== undefined;
+    return this.#filter?.configurationTool !== undefined;
   }
 
   configurationTool(name: string): ConfigurationTool | undefined {
-    return this.#choice?.configurationTool?.(name);
+    return this.#filter?.configurationTool?.(name);
   }
 
   /** JSON text of one page of a list. The first lists wait until the servers had their chance to start. */
@@ -107,27 +107,28 @@ export class View {
     return listing.page(era, cursor);
   }
 
-  async tool(name: string): Promise<Result<Entry, Refusal>> {
-    const pending = this.#choice?.pending?.();
+  /** A promise only where something must be waited for. */
+  tool(name: string): MaybePromise<Result<Entry, Refusal>> {
+    const pending = this.#filter?.pending?.();
+    const entry = pending === undefined ? this.listing('tools').find(name) : undefined;
+    return entry === undefined ? this.#toolLater(name, pending) : callable(entry);
+  }
+
+  async #toolLater(name: string, pending: Pending): Promise<Result<Entry, Refusal>> {
     const known = pending && (await pending);
     if (known?.ok === false) return known;
     const entry = this.listing('tools').find(name) ?? (await this.#afterStart('tools', name));
-    if (entry === undefined) {
-      if (this.listing('tools').isDisabled(name)) return err({ code: 'TOOL_DISABLED', tool: name });
-      const absence = this.#choice?.absence(name);
-      if (absence !== undefined) return err(absence);
-      const candidates = this.listing('tools').candidates(name);
-      if (candidates !== undefined) return err({ code: 'NAME_AMBIGUOUS', name, candidates });
-      return err(this.#unseen('tools', name) ?? { code: 'TOOL_UNKNOWN', name });
-    }
-    const { legacy, modern } = entry.definition.fitness;
-    return legacy.kind === 'withheld' && modern.kind === 'withheld'
-      ? err({ code: 'TOOL_WITHHELD', name, reason: legacy.reason })
-      : ok(entry);
+    if (entry !== undefined) return callable(entry);
+    if (this.listing('tools').isDisabled(name)) return err({ code: 'TOOL_DISABLED', tool: name });
+    const absence = this.#filter?.absence(name);
+    if (absence !== undefined) return err(absence);
+    const candidates = this.listing('tools').candidates(name);
+    if (candidates !== undefined) return err({ code: 'NAME_AMBIGUOUS', name, candidates });
+    return err(this.#unseen('tools', name) ?? { code: 'TOOL_UNKNOWN', name });
   }
 
   async prompt(name: string): Promise<Result<Entry, Refusal>> {
-    const pending = this.#choice?.pending?.();
+    const pending = this.#filter?.pending?.();
     const known = pending && (await pending);
     if (known?.ok === false) return known;
     const entry = this.listing('prompts').find(name) ?? (await this.#afterStart('prompts', name));
@@ -139,7 +140,7 @@ export class View {
 
   /** Who has a resource: who lists it, else whose template fits, else the only one that lists anything of its scheme. */
   async resource(uri: string): Promise<Result<Server, Refusal>> {
-    const pending = this.#choice?.pending?.();
+    const pending = this.#filter?.pending?.();
     const known = pending && (await pending);
     if (known?.ok === false) return known;
     const listed = this.listing('resources').find(uri) ?? (await this.#afterStart('resources', uri));
@@ -160,7 +161,7 @@ export class View {
   }
 
   async template(uriTemplate: string): Promise<Result<Server, Refusal>> {
-    const pending = this.#choice?.pending?.();
+    const pending = this.#filter?.pending?.();
     const known = pending && (await pending);
     if (known?.ok === false) return known;
     const entry =
@@ -171,7 +172,7 @@ export class View {
 
   /** The accepted instructions of all servers, each under its name; those of a single server as they are. */
   instructions(): string | undefined {
-    const chosen = this.#choice?.instructions?.();
+    const chosen = this.#filter?.instructions?.();
     if (chosen !== undefined) return chosen;
     const { servers } = this;
     const [only] = servers;
@@ -191,7 +192,7 @@ export class View {
   async requestLogLevel(level: string, client?: ClientSession): Promise<void> {
     const own = (server: Server): Promise<void> | undefined =>
       client && server.privateLinks.requestLogLevel(client.id, level);
-    await Promise.all(this.capable.map((server) => own(server) ?? server.requestLogLevel(level)));
+    await Promise.all(this.capable.map(async (server) => own(server) ?? server.requestLogLevel(level)));
   }
 
   /** A client says something to all servers that have a link in its name. */
@@ -268,6 +269,17 @@ function mayHave({ capabilities }: Server, capability: string, member?: string):
   return member === undefined
     ? capabilities[capability] !== undefined
     : declares(capabilities, capability, member);
+}
+
+type MaybePromise<T> = T | Promise<T>;
+
+type Pending = ReturnType<NonNullable<ViewFilter['pending']>>;
+
+function callable(entry: Entry): Result<Entry, Refusal> {
+  const { legacy, modern } = entry.definition.fitness;
+  return legacy.kind === 'withheld' && modern.kind === 'withheld'
+    ? err({ code: 'TOOL_WITHHELD', name: entry.key, reason: legacy.reason })
+    : ok(entry);
 }
 
 /** A server that is down and never listed anything has no list; an empty one would be a lie. */

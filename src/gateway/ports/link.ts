@@ -10,38 +10,25 @@ import type { Era } from '../../protocol/eras.ts';
 import type { HeaderParameters } from '../../protocol/header-parameters.ts';
 import type { listable } from '../../protocol/listable.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
-import type { TaskChange } from '../../protocol/tasks.ts';
-import type { TraceContext } from '../../protocol/trace-context.ts';
+import type { RequestEdits } from '../../protocol/translate.ts';
 
 /** One request for a server, as a client sent it; the link makes of it what its server understands. */
-export interface UpstreamRequest {
+export interface UpstreamRequest extends RequestEdits {
   readonly message: RequestMessage;
-  /** The era whose form the message has. */
-  readonly era: Era;
-  /** What the server calls the tool, prompt or task, where that differs from its public name. */
-  readonly name: string | undefined;
-  readonly task?: TaskChange | undefined;
   /** What of its arguments headers repeat towards a modern server over HTTP. */
   readonly parameters?: HeaderParameters | undefined;
-  /** The trace that the server is to know the request by. */
-  readonly trace?: TraceContext | undefined;
-  /** JSON text of the client's name and version; undefined: Assay's own. */
-  readonly clientInfo: string | undefined;
-  /** JSON text of what a legacy client can do for servers, for one that is told so with each request; undefined: nothing. */
-  readonly capabilities: string | undefined;
-  /** What a modern server gave to be brought back to it; it takes the place of what the message holds. */
-  readonly requestState: string | undefined;
-  /** The level of log messages that a modern server is asked for, where the message does not say it. */
-  readonly logLevel?: string | undefined;
   /** Longest silence in ms: without a result or progress for so long the request is cancelled. */
   readonly timeoutMs: number;
-  /** Cancelled when whoever asked wants no answer any more. */
+  /** Cancelled when the answer is no longer wanted. */
   readonly cancellation: Cancellation | undefined;
-  /** Progress (with the client's own token in it) and log messages that belong to this request. */
-  readonly onNotification: ((note: NotificationMessage, bytes: Buffer) => void) | undefined;
-  /** The server asks for something on the stream of this request. Undefined: it is told that nobody can answer. */
-  readonly onServerRequest: ((serverRequest: ServerRequest) => void) | undefined;
+  /** Undefined: the server is told that its client can answer nothing. */
+  readonly onServerRequest: ServerRequestHandler | undefined;
+  /** Progress (with the client's own token in it) and log messages that belong to this request. Absent: they are not wanted. */
+  onNotification?(note: NotificationMessage, bytes: Buffer): void;
 }
+
+/** Answers a request that a server makes of its client, or has the client answer it. */
+export type ServerRequestHandler = (serverRequest: ServerRequest) => void;
 
 /** The `result` or the `error` member of a response, as JSON text. */
 export interface ServerRequestAnswer {
@@ -80,11 +67,8 @@ export function ownUpstreamRequest(
     era: 'legacy',
     name: undefined,
     clientInfo: undefined,
-    capabilities: undefined,
-    requestState: undefined,
     timeoutMs,
     cancellation,
-    onNotification: undefined,
     onServerRequest: undefined,
   };
 }

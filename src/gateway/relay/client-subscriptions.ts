@@ -1,5 +1,6 @@
 import type { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import { maskedRefusal } from '../../core/refusal-cause.ts';
 import { declares } from '../../protocol/capabilities.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { linkChoice, type LinkUser } from '../catalog/link-choice.ts';
@@ -7,7 +8,6 @@ import type { Link, SubscriptionAnswer } from '../ports/link.ts';
 import type { HearUpdate, ResourceSubscriptions } from '../catalog/resource-subscriptions.ts';
 import type { Server } from '../catalog/server.ts';
 import type { View } from '../catalog/view.ts';
-import { maskedRefusal } from './watch.ts';
 
 /** How many resources one client may want, over all ways in which it asks. */
 export class SubscriptionQuota {

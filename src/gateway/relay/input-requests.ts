@@ -3,14 +3,14 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { RequestMessage } from '../../protocol/message.ts';
 import { inLegacyForm, inputRequiredOf, retried } from '../../protocol/server-requests.ts';
 import { asksForInput } from '../../protocol/translate.ts';
-import type { Exchange } from './exchange.ts';
+import type { Call } from './call.ts';
 import type { ServerRequest, ServerRequestAnswer, Reply } from '../ports/link.ts';
 
 export interface InputResolution {
-  readonly exchange: Exchange;
+  readonly call: Call;
   readonly server: string;
-  /** Sends the request once more. */
-  readonly retry: (message: RequestMessage) => Promise<Result<Reply, Refusal>>;
+  /** Sends the call once more. */
+  readonly retry: () => Promise<Result<Reply, Refusal>>;
 }
 
 /** A server that is never content is stopped here. */
@@ -19,24 +19,25 @@ const MOST_ROUNDS = 10;
 const FIRST_WAIT_MS = 50;
 
 /**
- * Asks a legacy client what a modern server wants, and tries again with its answers, until there is a result
- * (2026-07-28, basic/patterns/mrtr). SERVER_ASKS, QUESTION_UNANSWERED, CANCELLED.
+ * Asks a legacy client for the input that a modern server requires, and sends the call again with the answers, until there
+ * is a result (2026-07-28, basic/patterns/mrtr). SERVER_ASKS, QUESTION_UNANSWERED, CANCELLED.
  */
 export async function resolveInputRequests(
-  fulfilling: InputResolution,
+  { call, server, retry }: InputResolution,
   first: Reply,
 ): Promise<Result<Reply, Refusal>> {
-  const { exchange, server, retry } = fulfilling;
+  const original = call.message;
   let reply = first;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const wanted = inputRequiredOf(reply.message);
     if (wanted === undefined) return err({ code: 'SERVER_ASKS', server, reason: 'in a form that is none' });
-    if (wanted.requests.length === 0) await pause(FIRST_WAIT_MS * 2 ** round, exchange);
-    const answers = await askAll(fulfilling, wanted.requests);
+    if (wanted.requests.length === 0) await pause(FIRST_WAIT_MS * 2 ** round, call);
+    const answers = await askAll(call, server, wanted.requests);
     if (!answers.ok) return answers;
-    const again = retried(exchange.message, { responses: answers.value, state: wanted.state });
+    const again = retried(original, { responses: answers.value, state: wanted.state });
     if (again === undefined) return err({ code: 'INTERNAL' });
-    const next = await retry(again);
+    call.message = again;
+    const next = await retry();
     if (!next.ok || !asksForInput(next.value.message)) return next;
     reply = next.value;
   }
@@ -46,36 +47,27 @@ export async function resolveInputRequests(
 type Requests = readonly { readonly key: string; readonly message: RequestMessage }[];
 type Responses = readonly { readonly key: string; readonly text: string }[];
 
-/** All at a time; the first that is not answered ends the others. */
-async function askAll(
-  { exchange, server }: InputResolution,
-  requests: Requests,
-): Promise<Result<Responses, Refusal>> {
-  const serverRequests = requests.map(({ key, message }) => ({
-    key,
-    serverRequest: new InputQuestion(message),
-  }));
-  const withdraw = (): void => serverRequests.forEach(({ serverRequest }) => serverRequest.withdraw());
-  exchange.cancellation.addListener(withdraw);
-  if (exchange.cancellation.isCancelled) withdraw();
+/** All at once; the first that is not answered ends the others. */
+async function askAll(call: Call, server: string, requests: Requests): Promise<Result<Responses, Refusal>> {
+  const asked = requests.map(({ key, message }) => ({ key, request: new InputRequest(message) }));
+  const withdraw = (): void => asked.forEach(({ request }) => request.withdraw());
+  const answers = asked.map(async ({ key, request }) => {
+    if (call.client.ask === undefined) request.answer(NOBODY);
+    else call.client.ask(request);
+    const answer = await request.answered;
+    if (answer?.kind === 'result') return { key, text: answer.text };
+    const { method } = request.message;
+    throw answer === undefined
+      ? new Unanswered({ code: 'CANCELLED' })
+      : new Unanswered({ code: 'QUESTION_UNANSWERED', server, method, reason: reasonIn(answer.text) });
+  });
   try {
-    const answers = serverRequests.map(async ({ key, serverRequest }) => {
-      if (exchange.ask === undefined) serverRequest.answer(NOBODY);
-      else exchange.ask(serverRequest);
-      const answer = await serverRequest.answered;
-      if (answer?.kind === 'result') return { key, text: answer.text };
-      const { method } = serverRequest.message;
-      throw answer === undefined
-        ? new Unanswered({ code: 'CANCELLED' })
-        : new Unanswered({ code: 'QUESTION_UNANSWERED', server, method, reason: reasonIn(answer.text) });
-    });
-    return ok(await Promise.all(answers));
+    return ok(await call.cancellation.during(withdraw, Promise.all(answers)));
   } catch (error) {
     if (error instanceof Unanswered) return err(error.refusal);
     throw error;
   } finally {
     withdraw();
-    exchange.cancellation.removeListener(withdraw);
   }
 }
 
@@ -90,8 +82,8 @@ class Unanswered extends Error {
 
 const NOBODY: ServerRequestAnswer = { kind: 'error', text: '{"message":"this client cannot be asked"}' };
 
-/** A question that a modern server put into a result. */
-class InputQuestion implements ServerRequest {
+/** A request that a modern server put into a result. */
+class InputRequest implements ServerRequest {
   readonly message: RequestMessage;
   /** Undefined: it was withdrawn. */
   readonly answered: Promise<ServerRequestAnswer | undefined>;
@@ -136,14 +128,9 @@ function reasonIn(text: string): string {
   }
 }
 
-function pause(waitMs: number, { cancellation }: Exchange): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      cancellation.removeListener(done);
-      resolve();
-    };
-    const timer = setTimeout(done, waitMs);
-    cancellation.addListener(done);
-  });
+async function pause(waitMs: number, { cancellation }: Call): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), waitMs);
+  await cancellation.during(() => resolve(undefined), promise);
+  clearTimeout(timer);
 }

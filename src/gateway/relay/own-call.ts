@@ -1,12 +1,14 @@
 import { Cancellation } from '../../core/cancellation.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { LOCAL } from '../../core/subject.ts';
+import type { Identity } from '../../core/subject.ts';
 import { ownRequest } from '../../protocol/message.ts';
-import { answer } from './answer.ts';
+import { Call } from './call.ts';
+import { answer } from './pipeline.ts';
 import type { View } from '../catalog/view.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 
 export interface OwnRequest {
+  readonly identity: Identity;
   readonly method: string;
   readonly params: JsonObject;
   /** Told of progress in words. */
@@ -19,16 +21,22 @@ export type OwnAnswer =
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /** Asks through the gateway as a client would, and takes the answer apart; for commands, not for the path of a call. */
-export async function answerOwn(view: View, { method, params, onProgress }: OwnRequest): Promise<OwnAnswer> {
-  const answered = await answer({
-    view,
+export async function answerOwn(
+  view: View,
+  { identity, method, params, onProgress }: OwnRequest,
+): Promise<OwnAnswer> {
+  const call = new Call({
+    caller: { era: 'legacy', view, clientInfo: undefined, logLevel: undefined },
+    identity,
     message: ownRequest(method, { ...params, _meta: { progressToken: 0 } }),
-    era: 'legacy',
-    subject: LOCAL.subject,
-    clientInfo: undefined,
     cancellation: new Cancellation(),
-    notify: (note) => onProgress(wordsOf(JSON.parse(note.bytes.toString()) as JsonObject)),
+    client: {
+      notify: (note) => onProgress(wordsOf(JSON.parse(note.bytes.toString()) as JsonObject)),
+      ask: undefined,
+    },
+    logLevel: undefined,
   });
+  const answered = await answer(call);
   if (answered.kind === 'refused') return answered;
   const bytes = answered.kind === 'own' ? answered.result : answered.reply.message.bytes;
   const parsed = JSON.parse(bytes.toString()) as JsonObject;

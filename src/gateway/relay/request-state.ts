@@ -1,50 +1,50 @@
 import { digestOfJson } from '../../core/digest.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
+import { memberOf, textOf } from '../../protocol/spans.ts';
 import { nameOf } from '../../protocol/translate.ts';
-import type { Exchange } from './exchange.ts';
+import { digestOf } from '../catalog/definition-facts.ts';
 import type { SuspendedCallId } from '../catalog/suspended-calls.ts';
+import type { Call } from './call.ts';
 
-/** What a modern client brings back for us: the state of a modern server, or where its call to a legacy one waits. */
+/** What a modern client brings back: the state of a modern server, or which call to a legacy one is suspended. */
 export type RequestState =
   | { readonly kind: 'server'; readonly state: string }
-  | { readonly kind: 'parked'; readonly place: SuspendedCallId };
+  | { readonly kind: 'suspended'; readonly id: SuspendedCallId };
 
 /** How long in ms the state of a server may be brought back. */
 const SERVER_STATE_MS = 24 * 60 * 60 * 1_000;
 
 /** Seals a state to one request of one subject to one server (DESIGN.md, D2). */
-export function sealState(exchange: Exchange, server: string, state: RequestState): Promise<string> {
-  const { sealer, suspended: suspended, nowMs } = exchange.view.asking;
+export function sealState(call: Call, server: string, state: RequestState): Promise<string> {
+  const { sealer, suspended, nowMs } = call.view.calls;
   const text = JSON.stringify(
-    state.kind === 'server' ? ['server', state.state] : ['parked', state.place.replica, state.place.id],
+    state.kind === 'server' ? ['server', state.state] : ['suspended', state.id.replica, state.id.nonce],
   );
   const lifeMs = state.kind === 'server' ? SERVER_STATE_MS : suspended.keepsMs;
-  return sealer.seal(text, { about: aboutOf(exchange, server), expiresMs: nowMs() + lifeMs });
+  return sealer.seal(text, { about: aboutOf(call, server), expiresMs: nowMs() + lifeMs });
 }
 
-/** STATE_INVALID where it is none of ours, has expired, or was given for another request. */
+/** STATE_INVALID where it was not sealed by Assay, has expired, or was given for another request or definition. */
 export async function openState(
-  exchange: Exchange,
+  call: Call,
   server: string,
   sealed: string,
 ): Promise<Result<RequestState, Refusal>> {
-  const about = aboutOf(exchange, server);
-  const { sealer, nowMs } = exchange.view.asking;
-  const opened = await sealer.open(sealed, { about, nowMs: nowMs() });
+  const { sealer, nowMs } = call.view.calls;
+  const opened = await sealer.open(sealed, { about: aboutOf(call, server), nowMs: nowMs() });
   if (!opened.ok) return opened;
   const [kind, one = '', other = ''] = JSON.parse(opened.value) as readonly string[];
   if (kind === 'server') return ok({ kind, state: one });
-  if (kind === 'parked') return ok({ kind, place: { replica: one, id: other } });
+  if (kind === 'suspended') return ok({ kind, id: { replica: one, nonce: other } });
   return err({ code: 'STATE_INVALID', reason: 'it is of another version of Assay' });
 }
 
 /** All that must be the same when the client comes again. */
-function aboutOf({ view, message, subject }: Exchange, server: string): string {
-  const { bytes, params, method } = message;
+function aboutOf({ view, message, subject, method, entry, argumentsText }: Call, server: string): string {
+  const { bytes, params } = message;
   const name = textOf(bytes, nameOf(message) ?? memberOf(params, 'uri'));
-  const given = memberOf(params, 'arguments');
-  const args = given && digestOfJson(rawOf(bytes, given));
-  return JSON.stringify([subject, view.endpoint, method, name, args, server]);
+  const args = argumentsText && digestOfJson(argumentsText);
+  const digest = entry && digestOf(entry.definition);
+  return JSON.stringify([subject, view.endpoint, method, name, args, digest, server]);
 }

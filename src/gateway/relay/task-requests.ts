@@ -2,10 +2,11 @@ import type { Refusal } from '../../core/refusal.ts';
 import { ownRequest } from '../../protocol/message.ts';
 import { memberOf, textOf } from '../../protocol/spans.ts';
 import { declaresTasks, renamedTask, taskIdOf, TASKS_EXTENSION, tasksIn } from '../../protocol/tasks.ts';
-import type { Answer, Exchange } from './exchange.ts';
+import { type Answer, type Call, refused } from './call.ts';
+import { recordRefusal } from './record.ts';
 import type { TaskIds } from '../ports/task-ids.ts';
 import type { Server } from '../catalog/server.ts';
-import { type Relay, relayOwn, wrapping } from './task-relay.ts';
+import { type CarryOut, relayOwn, wrapping } from './task-relay.ts';
 import { listsTasks, offersTasks } from './task-support.ts';
 
 export const TASK_METHODS: readonly string[] = [
@@ -16,9 +17,6 @@ export const TASK_METHODS: readonly string[] = [
   'tasks/list',
 ];
 
-/** Hands an exchange to a server under the name that the server has for what it is about. */
-type RelayNamed = (exchange: Exchange, server: Server, name: string | undefined) => Promise<Answer>;
-
 /** What a client must declare to ask for tasks in the modern era. */
 export const TASKS_MISSING: Refusal = {
   code: 'CAPABILITY_MISSING',
@@ -26,31 +24,28 @@ export const TASKS_MISSING: Refusal = {
 };
 
 /** Answers a request about tasks by asking the server that the task id names; nothing is kept of tasks in between. */
-export async function answerTask(exchange: Exchange, relay: RelayNamed): Promise<Answer> {
-  const { view, message, era, subject } = exchange;
-  const { method } = message;
+export async function answerTask(call: Call, carryOut: CarryOut): Promise<Answer> {
+  const { view, message, era, method } = call;
   const isList = method === 'tasks/list';
-  if (view.tasks === undefined || !offersTasks(view, exchange) || (isList && !view.tasks.isAlone))
+  if (view.tasks === undefined || !offersTasks(view, call) || (isList && !view.tasks.isAlone))
     return refused({ code: 'METHOD_UNKNOWN', method });
   if (era === 'modern' && !declaresTasks(message)) return refused(TASKS_MISSING);
   const ids = await view.tasks.ids();
-  if (isList) return listTasks(exchange, { ids, relay: (asked, server) => relay(asked, server, undefined) });
+  if (isList) return listTasks(call, ids, carryOut);
   const taskId = textOf(message.bytes, taskIdOf(message));
   if (taskId === undefined)
     return refused({ code: 'PARAMS_INVALID', field: 'params.taskId', reason: 'it must be a string' });
-  const found = find(exchange, taskId, ids);
-  if (found === undefined) return refused({ code: 'TASK_UNKNOWN', taskId });
+  const found = find(call, taskId, ids);
+  if (found === undefined) return recordRefusal(call, { code: 'TASK_UNKNOWN', taskId }, undefined);
   const { server, inner } = found;
   // The parameter is the source of truth (2025-11-25, basic/utilities/tasks#associating-task-related-messages).
-  return relayOwn({ ...exchange, task: { related: inner } }, server, {
-    relay: (asked) => relay(asked, server, inner),
-    own: [inner],
-    wrap: wrapping(ids, server, subject),
-  });
+  call.task = { related: inner };
+  const wrap = wrapping(ids, server, call.subject);
+  return relayOwn(call, { server, name: inner }, { carryOut, own: [inner], wrap });
 }
 
 function find(
-  { view, subject, era }: Exchange,
+  { view, subject, era }: Call,
   taskId: string,
   ids: TaskIds,
 ): { readonly server: Server; readonly inner: string } | undefined {
@@ -61,10 +56,6 @@ function find(
   return task === undefined || server === undefined || (server.era ?? era) !== era
     ? undefined
     : { server, inner: task.inner };
-}
-
-function refused(refusal: Refusal): Answer {
-  return { kind: 'refused', refusal };
 }
 
 /** A page ends when it has so many tasks, or after so many questions to servers. */
@@ -81,21 +72,20 @@ interface Start {
  * The tasks of all servers that list them, one server after the other. To be asked only where all that they list is the
  * client's own. A server that cannot be asked costs its own tasks alone, and is no error but where it is the only one.
  */
-async function listTasks(
-  exchange: Exchange,
-  { ids, relay }: { readonly ids: TaskIds; readonly relay: Relay },
-): Promise<Answer> {
-  const { view, message, subject } = exchange;
+async function listTasks(call: Call, ids: TaskIds, carryOut: CarryOut): Promise<Answer> {
+  const { view, message, subject } = call;
   const servers = view.servers.filter(listsTasks);
   const given = memberOf(message.params, 'cursor');
   let start = given === undefined ? undefined : startOf(textOf(message.bytes, given));
   let at = given === undefined ? 0 : servers.findIndex(({ spec }) => spec.name === start?.server);
-  if (at < 0) return { kind: 'refused', refusal: { code: 'CURSOR_INVALID' } };
+  if (at < 0) return refused({ code: 'CURSOR_INVALID' });
   const tasks: Buffer[] = [];
   for (let asked = 0; asked < MOST_ASKED && tasks.length < PAGE_SIZE; asked += 1) {
     const server = servers[at];
     if (server === undefined) break;
-    const answered = await relay(asking(exchange, start?.cursor), server);
+    const cursor = start?.cursor;
+    call.message = ownRequest('tasks/list', cursor === undefined ? {} : { cursor });
+    const answered = await carryOut(call, { server, name: undefined });
     const page = answered.kind === 'relayed' ? tasksIn(answered.reply.message) : undefined;
     if (page === undefined && servers.length === 1) return answered;
     const wrap = wrapping(ids, server, subject);
@@ -108,11 +98,6 @@ async function listTasks(
     if (start === undefined) at += 1;
   }
   return { kind: 'own', result: pageText(tasks, start ?? nextStart(servers[at])) };
-}
-
-function asking(exchange: Exchange, cursor: string | undefined): Exchange {
-  const message = ownRequest('tasks/list', cursor === undefined ? {} : { cursor });
-  return { ...exchange, message };
 }
 
 function nextStart(server: Server | undefined): Start | undefined {

@@ -26,11 +26,8 @@ function outcome(
     era: 'legacy' as const,
     name: undefined,
     clientInfo: undefined,
-    capabilities: undefined,
-    requestState: undefined,
     timeoutMs: 50,
     cancellation: undefined,
-    onNotification: undefined,
     onServerRequest,
   };
   return new BuiltInRun({ server: 'own', tool: whole, ask, mask: (text) => text }).done;

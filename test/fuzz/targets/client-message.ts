@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { jsonFault, readClientMessage, type RequestMessage } from '../../../src/protocol/message.ts';
-import { requestFor } from '../../../src/protocol/translate.ts';
+import type { Era } from '../../../src/protocol/eras.ts';
+import { type RequestEdits, requestFor } from '../../../src/protocol/translate.ts';
 import { jsonOf, sameForAllReaders } from '../readers.ts';
 
-const CHANGE = { id: 7, name: 'renamed', clientInfo: '{"name":"fuzz","version":"1"}' } as const;
+const CHANGE = { name: 'renamed', clientInfo: '{"name":"fuzz","version":"1"}' } as const;
 const ERAS = ['legacy', 'modern'] as const;
 /** Members that a request may not be understood differently in, behind their objects. */
 const READ = [['id'], ['method'], ['params'], ['params', 'name'], ['params', '_meta']] as const;
@@ -24,14 +25,15 @@ export function fuzz(bytes: Buffer): void {
   );
   if (json === undefined || message.kind !== 'request') return;
   assert.equal(message.method, (json as { method: unknown }).method);
-  for (const from of ERAS) for (const to of ERAS) forwarded(message, { ...CHANGE, from, to });
+  for (const from of ERAS) for (const to of ERAS) forwarded(message, { ...CHANGE, era: from }, to);
 }
 
-function forwarded(message: RequestMessage, change: Parameters<typeof requestFor>[1]): void {
-  const out = Buffer.concat(requestFor(message, change));
+function forwarded(message: RequestMessage, change: RequestEdits, to: Era): void {
+  const id = 7;
+  const out = Buffer.concat(requestFor(message, change, { id, to, ownInfo: '{}' }));
   const sent = jsonOf(out) as { id: unknown; method: unknown; params?: { arguments?: unknown } } | undefined;
   assert.ok(sent, 'what goes to the server is JSON');
-  assert.equal(sent.id, change.id);
+  assert.equal(sent.id, id);
   assert.equal(sent.method, message.method);
   sameForAllReaders(out, READ);
 }

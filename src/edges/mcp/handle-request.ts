@@ -2,40 +2,17 @@ import type { Cancellation } from '../../core/cancellation.ts';
 import { facesOf, rpcErrorOf } from '../../core/errors.ts';
 import { isSevereEnough, LOG_LEVELS } from '../../core/log-levels.ts';
 import type { Refusal } from '../../core/refusal.ts';
-import { answer } from '../../gateway/relay/answer.ts';
-import type { ServerRequestHandler } from '../../gateway/catalog/server-request-router.ts';
-import type { ClientSession } from '../../gateway/catalog/client-session.ts';
-import type { Reply } from '../../gateway/ports/link.ts';
-import type { ClientSubscriptions } from '../../gateway/relay/client-subscriptions.ts';
-import type { View } from '../../gateway/catalog/view.ts';
+import type { Identity } from '../../core/subject.ts';
+import type { Reply, ServerRequestHandler } from '../../gateway/ports/link.ts';
+import { type Answer, Call, type Caller, type ClientChannel } from '../../gateway/relay/call.ts';
+import { answer } from '../../gateway/relay/pipeline.ts';
 import { type Era, METHODS } from '../../protocol/eras.ts';
 import type { NotificationMessage, RequestMessage } from '../../protocol/message.ts';
-import type { HeaderLines } from '../../protocol/parameter-values.ts';
 import { errorMessage, resultMessage, resultPieces, resultText } from '../../protocol/reply.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { replyFor } from '../../protocol/translate.ts';
 import { ownFault } from './read-message.ts';
 import { discovery } from './self.ts';
-
-/** Who asks: fixed for the life of a legacy session, read from each request in the modern era. */
-export interface Caller {
-  readonly era: Era;
-  readonly view: View;
-  /** The name under which it is answerable for what it does. */
-  readonly subject: string;
-  /** JSON text of the client's name and version, as a legacy client gave it at its handshake. */
-  readonly clientInfo: string | undefined;
-  /** The revision that a legacy client negotiated. */
-  readonly version?: string;
-  /** Of a legacy client. */
-  readonly session?: ClientSession;
-  /** The headers of this one request, which repeat what it says; of a modern client over HTTP. */
-  readonly headerLines?: () => HeaderLines;
-  /** The least severe level of log messages that the client wants; undefined: what its era has as default. */
-  logLevel: string | undefined;
-  /** Of whose updates a legacy client is told. */
-  readonly subscriptions?: ClientSubscriptions | undefined;
-}
 
 /** A response, ready to be sent, and the HTTP status that belongs to it. */
 export interface Outcome {
@@ -44,56 +21,59 @@ export interface Outcome {
   readonly status: number;
 }
 
-interface Conduct {
+/** A request of a client, and how that client is reached before the response. */
+export interface ReceivedRequest {
   readonly caller: Caller;
+  readonly identity: Identity;
   readonly message: RequestMessage;
   readonly cancellation: Cancellation;
-  /** Sends something to the client that belongs before the response. */
   readonly notify: (bytes: Buffer) => void;
   /** Asks a legacy client something on the stream of this request. */
-  readonly ask?: ServerRequestHandler | undefined;
+  readonly ask: ServerRequestHandler | undefined;
 }
 
-/** Leads one request through the gateway and gives the response in the client's own form. */
-export async function conduct(conducted: Conduct): Promise<Outcome> {
-  const { caller, message, cancellation, notify, ask } = conducted;
+/** Answers one request in the client's own form. */
+export function handleRequest(request: ReceivedRequest): Promise<Outcome> {
+  const { caller, message } = request;
   const { era, view } = caller;
   const { method, idText } = message;
-  if (METHODS.get(method)?.eras.includes(era) !== true)
-    return refusal(idText, era, { code: 'METHOD_UNKNOWN', method });
-  // A server refuses for itself what is no JSON after all; what Assay answers itself it must refuse itself.
-  const fault = METHODS.get(method)?.isRelayed === true ? undefined : ownFault(message);
-  if (fault !== undefined) return refusal(idText, era, fault);
-  if (method === 'ping') return done(resultMessage(idText, resultText(method, era, {})));
-  if (method === 'server/discover')
-    return done(resultMessage(idText, resultText(method, era, discovery(view))));
-  if (method === 'logging/setLevel') return setLogLevel(caller, message);
+  const known = METHODS.get(method);
+  if (known?.eras.includes(era) !== true)
+    return Promise.resolve(refusal(idText, era, { code: 'METHOD_UNKNOWN', method }));
+  // A server refuses for itself what is not JSON after all; what Assay answers itself it must refuse itself.
+  const fault = known.isRelayed === true ? undefined : ownFault(message);
+  if (fault !== undefined) return Promise.resolve(refusal(idText, era, fault));
+  switch (method) {
+    case 'ping':
+      return Promise.resolve(done(resultMessage(idText, resultText(method, era, {}))));
+    case 'server/discover':
+      return Promise.resolve(done(resultMessage(idText, resultText(method, era, discovery(view)))));
+    case 'logging/setLevel':
+      return setLogLevel(caller, message);
+    default:
+      return answer(callOf(request)).then((answered) => outcomeOf(answered, message, era));
+  }
+}
+
+function callOf({ caller, identity, message, cancellation, notify, ask }: ReceivedRequest): Call {
+  const { era } = caller;
   const logLevel = era === 'modern' ? requestLogLevel(message) : caller.logLevel;
-  const answered = await answer({
-    view,
-    message,
-    era,
-    version: caller.version,
-    subject: caller.subject,
-    clientInfo: caller.clientInfo,
-    session: caller.session,
-    ask,
-    logLevel,
-    wishes: caller.subscriptions,
-    cancellation,
-    headerLines: caller.headerLines,
-    notify: (note, bytes) => {
+  const client: ClientChannel = {
+    notify(note, bytes) {
       if (note.method !== 'notifications/message' || wantsLog(note, era, logLevel)) notify(bytes);
     },
-  });
+    ask,
+  };
+  return new Call({ caller, identity, message, cancellation, client, logLevel });
+}
+
+function outcomeOf(answered: Answer, { idText, method }: RequestMessage, era: Era): Outcome {
   switch (answered.kind) {
     case 'relayed': {
       const { reply, requestState, wrapTask } = answered;
       const change = { idText, method, from: reply.era, to: era, requestState, wrapTask };
-      return {
-        pieces: replyFor(reply.message, change),
-        status: era === 'modern' ? relayedStatus(reply) : 200,
-      };
+      const status = era === 'modern' ? relayedStatus(reply) : 200;
+      return { pieces: replyFor(reply.message, change), status };
     }
     case 'own':
       return { pieces: resultPieces(idText, answered.result), status: 200 };

@@ -1,43 +1,53 @@
-import { mapTexts } from '../../core/cause.ts';
 import { rpcErrorOf } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import { maskedRefusal } from '../../core/refusal-cause.ts';
 import type { RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { hasTrace, type TraceContext } from '../../protocol/trace-context.ts';
 import { nameOf } from '../../protocol/translate.ts';
+import type { Server } from '../catalog/server.ts';
 import type { RelayEnding, Telemetry, TracedEnd, TracedRequest } from '../ports/telemetry.ts';
-import type { Reply } from '../ports/link.ts';
+import { type Answer, type Call, refused } from './call.ts';
 
-export interface Watched {
-  readonly server: string;
-  readonly message: RequestMessage;
-  /** The revision that a legacy client negotiated; a modern one names it in each request. */
-  readonly version: string | undefined;
-}
-
-type Ended =
-  | { readonly kind: 'relayed'; readonly reply: Reply }
-  | { readonly kind: 'own' }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
-
-export interface Watch {
-  /** Of the span of the request; undefined: there is none. */
+/** What is recorded of one call from when it is carried out to its end. */
+export interface CallRecord {
+  /** Of its span; undefined: there is none. */
   readonly trace: TraceContext | undefined;
-  /** To be told how the request ended. */
-  readonly end: (ended: Ended) => void;
+  /** Gives the answer back, a cause in it masked. */
+  readonly end: (answer: Answer) => Answer;
+  /** Assay failed. */
+  readonly fail: (error: unknown) => never;
 }
 
-/** A request goes to its server: it is counted, and gets a span where somebody wants one. */
-export function watch({ meter, tracer, mask }: Telemetry, watched: Watched): Watch {
-  const tally = meter?.of(watched.server, watched.message.method);
+/** Counts a call and begins its span, if anybody wants spans. `server`: undefined for a configuration tool. */
+export function beginRecord(call: Call, server: Server | undefined): CallRecord | undefined {
+  const { telemetry } = call.view;
+  if (telemetry === undefined) return undefined;
+  const { meter, tracer, mask } = telemetry;
+  const tally = meter?.of(server?.spec.name ?? NO_SERVER, call.method);
   const beganMs = tally?.begin() ?? 0;
-  const span = tracer?.begin(tracedRequest(watched));
-  const end = (ended: Ended): void => {
-    tally?.end(endingOf(ended), beganMs);
-    span?.end(tracedEnd(ended, mask));
+  const span = tracer?.begin(tracedRequest(call, server));
+  const end = (answer: Answer): Answer => {
+    const masked: Answer = answer.kind === 'refused' ? refused(maskedRefusal(answer.refusal, mask)) : answer;
+    tally?.end(endingOf(masked), beganMs);
+    span?.end(tracedEnd(masked, mask));
+    return masked;
   };
-  return { trace: span?.context, end };
+  const fail = (error: unknown): never => {
+    end(refused({ code: 'INTERNAL' }));
+    throw error;
+  };
+  return { trace: span?.context, end, fail };
 }
+
+/** Records a call that was refused before it was sent. `server`: undefined where it was not even found. */
+export function recordRefusal(call: Call, refusal: Refusal, server: Server | undefined): Answer {
+  const answer = refused(refusal);
+  return beginRecord(call, server)?.end(answer) ?? answer;
+}
+
+/** The label of what reaches no server; no server has an empty name. */
+const NO_SERVER = '';
 
 /** A trace for a request that has none, so that its server can tell others of it. */
 export function newTraceFor(
@@ -47,14 +57,7 @@ export function newTraceFor(
   return hasTrace(message) ? undefined : telemetry?.newTrace?.();
 }
 
-/** A cause quotes what a peer wrote; the client that reads it need not know the secrets of the config. */
-export function maskedRefusal(refusal: Refusal, mask: Telemetry['mask']): Refusal {
-  return 'cause' in refusal && refusal.cause !== undefined
-    ? { ...refusal, cause: mapTexts(refusal.cause, mask) }
-    : refusal;
-}
-
-function endingOf(ended: Ended): RelayEnding {
+function endingOf(ended: Answer): RelayEnding {
   if (ended.kind === 'refused') return ended.refusal.code;
   return ended.kind === 'relayed' && ended.reply.message.isError ? 'error' : 'ok';
 }
@@ -62,7 +65,7 @@ function endingOf(ended: Ended): RelayEnding {
 /** By W3C's names, without a prefix (SEP-414). */
 const CONTEXT_KEYS: readonly string[] = ['traceparent', 'tracestate', 'baggage'];
 
-function tracedRequest({ server, message, version }: Watched): TracedRequest {
+function tracedRequest({ message, version }: Call, server: Server | undefined): TracedRequest {
   const { bytes, method, params } = message;
   const id = textOf(bytes, memberOf(message.root, 'id')) ?? message.idText;
   const meta = memberOf(params, '_meta')?.object;
@@ -73,10 +76,17 @@ function tracedRequest({ server, message, version }: Watched): TracedRequest {
   }
   const target = textOf(bytes, nameOf(message) ?? memberOf(params, 'uri'));
   const enveloped = textOf(bytes, memberOf(meta, 'io.modelcontextprotocol/protocolVersion'));
-  return { server, method, id, target, version: version ?? enveloped, context };
+  return {
+    server: server?.spec.name ?? NO_SERVER,
+    method,
+    id,
+    target,
+    version: version ?? enveloped,
+    context,
+  };
 }
 
-function tracedEnd(ended: Ended, mask: Telemetry['mask']): TracedEnd {
+function tracedEnd(ended: Answer, mask: Telemetry['mask']): TracedEnd {
   const ending = endingOf(ended);
   if (ended.kind === 'refused') {
     const { code, message } = rpcErrorOf(ended.refusal, false);

@@ -1,0 +1,146 @@
+import { UNSAID_LEVEL } from '../../core/log-levels.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { inputRequiredText, requestStateOf, retryOf } from '../../protocol/server-requests.ts';
+import { memberOf } from '../../protocol/spans.ts';
+import { asksForInput } from '../../protocol/translate.ts';
+import { linkChoice } from '../catalog/link-choice.ts';
+import type { Server } from '../catalog/server.ts';
+import { SuspendableCall } from '../catalog/suspendable-call.ts';
+import type { Link, Reply } from '../ports/link.ts';
+import { type Answer, type Call, refused } from './call.ts';
+import { deliver, type Route } from './deliver.ts';
+import { resolveInputRequests } from './input-requests.ts';
+import { openState, sealState } from './request-state.ts';
+
+/*
+ * How the client of a call is asked what a server wants to know, by the eras of both:
+ *
+ *                   legacy server                          modern server
+ *   legacy client   a request on the call's own stream     the same, once for each input request of the result;
+ *                                                          then the call is sent again with the answers
+ *   modern client   the call is suspended and the client   the server's result passes, its state sealed
+ *                   gets input_required; its retry goes on
+ */
+
+/** Delivers a call, and asks its client whatever the server wants to know on the way. */
+export function askAndDeliver(call: Call, server: Server, link: Link): Promise<Answer> {
+  const route: Route = { server, link, choice: linkChoice(call, server, link) };
+  return call.era === 'legacy' ? deliverForLegacy(call, route) : deliverForModern(call, route);
+}
+
+function deliverForLegacy(call: Call, route: Route): Promise<Answer> {
+  call.onServerRequest = call.client.ask;
+  call.envelopeLogLevel = envelopeLogLevel(call, route.link);
+  return deliver(call, route).then((reply) => {
+    if (!reply.ok) return refused(reply.error);
+    const needsInput = reply.value.era === 'modern' && asksForInput(reply.value.message);
+    return needsInput ? afterInput(call, route, reply.value) : { kind: 'relayed', reply: reply.value };
+  });
+}
+
+async function afterInput(call: Call, route: Route, first: Reply): Promise<Answer> {
+  const server = route.server.spec.name;
+  const resolved = await resolveInputRequests({ call, server, retry: () => deliver(call, route) }, first);
+  return resolved.ok ? { kind: 'relayed', reply: resolved.value } : refused(resolved.error);
+}
+
+/** A modern server sends log messages only if asked to, so it is asked for the level that legacy clients get by default. */
+function envelopeLogLevel({ logLevel }: Call, { capabilities }: Link): string | undefined {
+  return capabilities['logging'] === undefined ? undefined : (logLevel ?? UNSAID_LEVEL);
+}
+
+function deliverForModern(call: Call, route: Route): Promise<Answer> {
+  const { server, link, choice } = route;
+  const isAskable = link.asksCallers === true || choice.kind !== 'shared' || server.sole !== undefined;
+  if (link.era === 'legacy' && isAskable) return suspendably(call, route);
+  return deliver(call, route).then((reply) => {
+    if (!reply.ok) return refused(reply.error);
+    const { message, era } = reply.value;
+    const state = era === 'modern' && asksForInput(message) ? requestStateOf(message) : undefined;
+    return state === undefined
+      ? { kind: 'relayed', reply: reply.value }
+      : sealed(call, server, { reply: reply.value, state });
+  });
+}
+
+async function sealed(
+  call: Call,
+  { spec }: Server,
+  { reply, state }: { readonly reply: Reply; readonly state: string },
+): Promise<Answer> {
+  const requestState = await sealState(call, spec.name, { kind: 'server', state });
+  return { kind: 'relayed', reply, requestState };
+}
+
+/** From here on the call is one thing and its request another: the request may end while the call is suspended. */
+function suspendably(call: Call, route: Route): Promise<Answer> {
+  const suspendable = new SuspendableCall();
+  const { cancellation } = call;
+  call.suspendable = suspendable;
+  call.cancellation = suspendable.cancellation;
+  call.onServerRequest = suspendable.take;
+  suspendable.start(deliver(call, route));
+  return step(call, route.server, { suspendable, cancellation });
+}
+
+/** Waits in the name of a request for the answer of a call, or suspends the call where its server asks something first. */
+async function step(
+  call: Call,
+  server: Server,
+  { suspendable, cancellation }: { suspendable: SuspendableCall; cancellation: Call['cancellation'] },
+): Promise<Answer> {
+  const { suspended } = call.view.calls;
+  for (;;) {
+    const reached = await suspendable.step(call, cancellation);
+    if (reached.kind === 'replied')
+      return reached.reply.ok
+        ? { kind: 'relayed', reply: reached.reply.value }
+        : refused(reached.reply.error);
+    const id = suspended.add(suspendable, call.subject);
+    if (id !== undefined) {
+      const { serverRequests } = suspendable;
+      const state = await sealState(call, server.spec.name, { kind: 'suspended', id });
+      // The call must not keep what belongs to the connection of its first request.
+      call.client = DETACHED;
+      return { kind: 'own', result: Buffer.from(inputRequiredText(serverRequests, state)) };
+    }
+    suspendable.refuse({
+      code: 'CLIENT_SILENT',
+      reason: 'no call may wait for its client (limits.parkedCalls)',
+    });
+  }
+}
+
+const DETACHED: Call['client'] = { notify: () => undefined, ask: undefined };
+
+/** What a modern client brings back with a retry. */
+export type BroughtBack =
+  | { readonly kind: 'suspended'; readonly goOn: () => Promise<Answer> }
+  /** The state that its server gave. */
+  | { readonly kind: 'server'; readonly state: string };
+
+/** Undefined where it brings nothing: answers to a server that gave no state go to that server as they are. */
+export function broughtBack(call: Call, server: Server): Promise<Result<BroughtBack, Refusal>> | undefined {
+  const isRetry = call.era === 'modern' && memberOf(call.message.params, 'requestState') !== undefined;
+  return isRetry ? open(call, server) : undefined;
+}
+
+async function open(call: Call, server: Server): Promise<Result<BroughtBack, Refusal>> {
+  const retry = retryOf(call.message);
+  if ('fault' in retry)
+    return err({
+      code: 'PARAMS_INVALID',
+      field: retry.fault,
+      reason: 'it does not have the form of a retry',
+    });
+  const state = await openState(call, server.spec.name, retry.state ?? '');
+  if (!state.ok) return state;
+  if (state.value.kind === 'server') return ok({ kind: 'server', state: state.value.state });
+  const taken = call.view.calls.suspended.take(state.value.id);
+  if (!taken.ok) return taken;
+  const suspendable = taken.value;
+  suspendable.answer(retry.responses);
+  const { cancellation } = call;
+  return ok({ kind: 'suspended', goOn: () => step(call, server, { suspendable, cancellation }) });
+}

@@ -1,0 +1,93 @@
+import type { Refusal } from '../../core/refusal.ts';
+import { err, type Result } from '../../core/result.ts';
+import { ownRequest } from '../../protocol/message.ts';
+import type { LinkChoice } from '../catalog/link-choice.ts';
+import type { Server } from '../catalog/server.ts';
+import { refuseServerRequest, type ServerRequestRouter } from '../catalog/server-request-router.ts';
+import { ownUpstreamRequest, type Link, type Reply } from '../ports/link.ts';
+import type { Call } from './call.ts';
+
+/** The server of a call, its shared link, and which of its links the call takes. */
+export interface Route {
+  readonly server: Server;
+  readonly link: Link;
+  readonly choice: LinkChoice;
+}
+
+/** Sends a call on its link. What did not reach its server had no effect, so it is sent again, once, when the server is back. */
+export function deliver(call: Call, route: Route): Promise<Result<Reply, Refusal>> {
+  return route.choice.kind === 'shared'
+    ? deliverShared(call, route)
+    : deliverPrivately(call, { ...route, choice: route.choice });
+}
+
+function deliverShared(call: Call, { server, link }: Route): Promise<Result<Reply, Refusal>> {
+  const heard = call.logLevel === undefined ? undefined : server.requestLogLevel(call.logLevel);
+  const first =
+    heard === undefined ? sendShared(call, server, link) : heard.then(() => sendShared(call, server, link));
+  return first.then((reply) =>
+    reply.ok || reply.error.code !== 'SERVER_UNREACHED' ? reply : again(call, server, link),
+  );
+}
+
+async function again(call: Call, server: Server, link: Link): Promise<Result<Reply, Refusal>> {
+  const next = await server.whenUp(call.cancellation, link);
+  return next.ok ? sendShared(call, server, next.value) : next;
+}
+
+function sendShared(call: Call, { sole }: Server, link: Link): Promise<Result<Reply, Refusal>> {
+  return sole === undefined || call.onServerRequest === undefined
+    ? link.send(call)
+    : sendAskable(call, sole, link);
+}
+
+/** The only client may be asked on the way of any of its calls. */
+async function sendAskable(
+  call: Call,
+  sole: ServerRequestRouter,
+  link: Link,
+): Promise<Result<Reply, Refusal>> {
+  const begun = sole.add(call.onServerRequest ?? refuseServerRequest);
+  try {
+    return await link.send(call);
+  } finally {
+    sole.delete(begun);
+  }
+}
+
+interface PrivateRoute extends Route {
+  readonly choice: Exclude<LinkChoice, { kind: 'shared' }>;
+}
+
+async function deliverPrivately(call: Call, route: PrivateRoute): Promise<Result<Reply, Refusal>> {
+  const { server, link } = route;
+  const reply = await sendPrivately(call, route);
+  // Whether that holds for the shared link too, it learns by asking.
+  if (!reply.ok && reply.error.code === 'AUTHORIZATION_NEEDED') void answersPing(link, call);
+  if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;
+  // A server that lost one client's session may well be up; the shared link tells whether it is.
+  if (await answersPing(link, call)) return sendPrivately(call, route);
+  const next = await server.whenUp(call.cancellation, link);
+  return next.ok ? sendPrivately(call, route) : next;
+}
+
+async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Promise<Result<Reply, Refusal>> {
+  // For a client that is gone nothing would ever end what is opened now.
+  if (call.cancellation.isCancelled) return err({ code: 'CANCELLED' });
+  const taken = await server.privateLinks.take({ choice, session: call.session }, call);
+  if (!taken.ok) return taken;
+  const own = taken.value;
+  if (call.logLevel !== undefined) await own.requestLogLevel(call.logLevel);
+  const begun = own.begin(call.onServerRequest ?? refuseServerRequest);
+  try {
+    return await own.send(call);
+  } finally {
+    own.over(begun);
+    own.release();
+  }
+}
+
+async function answersPing(link: Link, { timeoutMs, cancellation }: Call): Promise<boolean> {
+  const pong = await link.send(ownUpstreamRequest(ownRequest('ping'), timeoutMs, cancellation));
+  return pong.ok && !cancellation.isCancelled;
+}

@@ -1,0 +1,154 @@
+import type { Refusal } from '../../core/refusal.ts';
+import type { Result } from '../../core/result.ts';
+import { parameterFault } from '../../protocol/parameter-values.ts';
+import { memberOf, textOf } from '../../protocol/spans.ts';
+import { nameOf } from '../../protocol/translate.ts';
+import { LIST_KINDS, LISTS } from '../catalog/inventory.ts';
+import type { Entry } from '../catalog/listing.ts';
+import type { Server } from '../catalog/server.ts';
+import type { ListKind } from '../ports/link.ts';
+import { type Answer, type Call, refused, type Target } from './call.ts';
+import { beginRecord, recordRefusal } from './record.ts';
+import { subscribe, unsubscribe } from './resource-requests.ts';
+import { send } from './send.ts';
+import { concernsTasks, relayTasks } from './task-relay.ts';
+import { answerTask, TASK_METHODS } from './task-requests.ts';
+
+type Handler = (call: Call) => Promise<Answer>;
+
+/** Answers the requests that are about what servers offer. What is about the connection is the edge's. */
+export function answer(call: Call): Promise<Answer> {
+  const handler = HANDLERS.get(call.method);
+  return handler === undefined
+    ? Promise.resolve(refused({ code: 'METHOD_UNKNOWN', method: call.method }))
+    : handler(call);
+}
+
+const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ...LIST_KINDS.map((kind): [string, Handler] => [LISTS[kind].method, (call) => list(call, kind)]),
+  [
+    'tools/call',
+    (call) => (isConfigurationTool(call) ? runConfigurationTool(call) : relayNamed(call, 'tool')),
+  ],
+  ['prompts/get', (call) => relayNamed(call, 'prompt')],
+  ['resources/read', (call) => relayUri(call, 'params.uri', textAt(call, 'uri'))],
+  ['resources/subscribe', subscribe],
+  ['resources/unsubscribe', unsubscribe],
+  ['completion/complete', complete],
+  ...TASK_METHODS.map((method): [string, Handler] => [method, (call) => answerTask(call, carryOut)]),
+]);
+
+async function list({ view, message, era }: Call, kind: ListKind): Promise<Answer> {
+  const member = memberOf(message.params, 'cursor');
+  const cursor = textOf(message.bytes, member);
+  if (member !== undefined && cursor === undefined) return wrong('params.cursor', 'it must be a string');
+  const page = await view.page(kind, era, cursor);
+  // What is not declared is not there (2026-07-28, server/discover); older clients ask all the same, and get an empty list.
+  if (era === 'modern' && !view.has(LISTS[kind].capability))
+    return refused({ code: 'METHOD_UNKNOWN', method: message.method });
+  return page.ok ? { kind: 'own', result: page.value } : refused(page.error);
+}
+
+/** Resolves a call of a tool or prompt by its public name, and carries it out. */
+function relayNamed(call: Call, kind: 'tool' | 'prompt'): Promise<Answer> {
+  const { message, view } = call;
+  const name = textOf(message.bytes, nameOf(message));
+  if (name === undefined) return rejected(call, misshapen('params.name'));
+  const found = kind === 'tool' ? view.tool(name) : view.prompt(name);
+  return found instanceof Promise ? found.then((entry) => relayEntry(call, entry)) : relayEntry(call, found);
+}
+
+function relayEntry(call: Call, found: Result<Entry, Refusal>): Promise<Answer> {
+  if (!found.ok) return rejected(call, found.error);
+  const { server, key, name, definition } = found.value;
+  call.entry = found.value;
+  call.parameters = definition.parameters;
+  const { headerLines } = call.caller;
+  const fault =
+    definition.parameters &&
+    headerLines &&
+    parameterFault(call.message, definition.parameters, headerLines());
+  return fault === undefined
+    ? relay(call, { server, name: key === name ? undefined : name })
+    : rejected(call, { code: 'HEADER_MISMATCH', ...fault });
+}
+
+/** Resolves a resource, or a template, to the server that has it. */
+async function relayUri(call: Call, field: string, uri: string | undefined): Promise<Answer> {
+  if (uri === undefined) return rejected(call, misshapen(field));
+  const { view } = call;
+  const found = call.method === 'resources/read' ? await view.resource(uri) : await view.template(uri);
+  return found.ok ? relay(call, { server: found.value, name: undefined }) : rejected(call, found.error);
+}
+
+function complete(call: Call): Promise<Answer> {
+  const { bytes, params } = call.message;
+  const ref = memberOf(params, 'ref')?.object;
+  switch (textOf(bytes, memberOf(ref, 'type'))) {
+    case 'ref/prompt':
+      return relayNamed(call, 'prompt');
+    case 'ref/resource':
+      return relayUri(call, 'params.ref.uri', textOf(bytes, memberOf(ref, 'uri')));
+    default:
+      return rejected(call, {
+        code: 'PARAMS_INVALID',
+        field: 'params.ref.type',
+        reason: 'it must be "ref/prompt" or "ref/resource"',
+      });
+  }
+}
+
+/** Adds what tasks ask for, which for most requests is nothing. */
+function relay(call: Call, target: Target): Promise<Answer> {
+  return concernsTasks(call, target.server) ? relayTasks(call, target, carryOut) : carryOut(call, target);
+}
+
+/** Decides, sends, records. */
+function carryOut(call: Call, target: Target): Promise<Answer> {
+  const refusal = decide(call);
+  if (refusal !== undefined) return rejected(call, refusal, target.server);
+  const record = beginRecord(call, target.server);
+  if (record === undefined) return send(call, target);
+  call.trace = record.trace;
+  return send(call, target).then(record.end, record.fail);
+}
+
+/** The policy's refusal; undefined: the call may go on. */
+function decide(call: Call): Refusal | undefined {
+  const decision = call.view.calls.policy(call);
+  return decision.kind === 'refuse' ? { code: 'CALL_REFUSED', reasons: decision.reasons } : undefined;
+}
+
+function isConfigurationTool(call: Call): boolean {
+  const { view, message } = call;
+  if (!view.hasConfigurationTools) return false;
+  const name = textOf(message.bytes, nameOf(message));
+  call.configurationTool = name === undefined ? undefined : view.configurationTool(name);
+  return call.configurationTool !== undefined;
+}
+
+function runConfigurationTool(call: Call): Promise<Answer> {
+  const refusal = decide(call);
+  if (refusal !== undefined) return rejected(call, refusal);
+  const record = beginRecord(call, undefined);
+  const run = call.configurationTool?.call(call) ?? Promise.reject(new Error('resolved to no tool'));
+  const answered = run.then((result): Answer => ({ kind: 'own', result }));
+  return record === undefined ? answered : answered.then(record.end, record.fail);
+}
+
+/** A call that reaches no server is recorded too. */
+function rejected(call: Call, refusal: Refusal, server?: Server): Promise<Answer> {
+  return Promise.resolve(recordRefusal(call, refusal, server));
+}
+
+function textAt({ message }: Call, key: string): string | undefined {
+  return textOf(message.bytes, memberOf(message.params, key));
+}
+
+function misshapen(field: string): Refusal {
+  return { code: 'PARAMS_INVALID', field, reason: 'it must be a string' };
+}
+
+function wrong(field: string, reason: string): Answer {
+  return refused({ code: 'PARAMS_INVALID', field, reason });
+}
