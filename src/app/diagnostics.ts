@@ -45,6 +45,7 @@ import {
   openFilesLimit,
   pathFacts,
 } from '../platform/machine.ts';
+import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 import { exposedFiles, unsafePath } from '../platform/path-safety.ts';
 import { sourceKind } from '../core/sources/source-kinds.ts';
 
@@ -176,6 +177,7 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
   const resolved = resolveSettings({ env: around.env, file: config.settings, stored: new Map() });
   const limits = resolved.ok ? resolved.value.settings : defaultSettings();
   const connecting = {
+    launcher: PLAIN_LAUNCHER,
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: limits['limits.backlogBytes'],
     credentials,

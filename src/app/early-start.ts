@@ -6,8 +6,9 @@ import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
-import { Child } from '../platform/child.ts';
+import type { Child } from '../platform/child.ts';
 import { isThere } from '../platform/files.ts';
+import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 import { pause } from '../platform/turns.ts';
 import type { StdioOptions } from '../core/command-options.ts';
 import { sourceKind } from '../core/sources/source-kinds.ts';
@@ -37,7 +38,7 @@ export async function startEarly(argv: readonly string[]): Promise<EarlyStart | 
   const children = new Map<ServerSpec, Child>();
   for (const spec of config.ok ? config.value.servers : []) {
     const command = sourceKind(spec.transport).command(spec.transport);
-    if (command !== undefined) children.set(spec, new Child(command));
+    if (command !== undefined) children.set(spec, PLAIN_LAUNCHER.launch(command));
   }
   // The reaper stands before the rest is loaded, which would hold it up for as long as it takes.
   if (children.size > 0) await pause(1);

@@ -25,6 +25,7 @@ import type { ViewOptions } from '../core/command-options.ts';
 import { attachedView, followConfig, followServe, planOfServe, readConfig } from './plan.ts';
 import { openRecords, type Records, reviewing } from './records.ts';
 import { connectAll, reachIn } from './sources.ts';
+import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 
 export interface OpenCatalog {
   readonly environment: Environment;
@@ -162,6 +163,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     ownInfo: JSON.stringify(OWN_INFO),
     backlogBytes: settings['limits.backlogBytes'],
     rules,
+    launcher: PLAIN_LAUNCHER,
     takeStarted: given.early?.take,
   });
   const sources = connectAll({ ...environment, upstream: servers, mask: telemetry.mask, rules });

@@ -11,6 +11,7 @@ import type { EntryFault } from '../core/sources/entry-fault.ts';
 import type { ReachFaults } from '../gateway/ports/gateways.ts';
 import type { Connect, Connectors, Log } from '../gateway/ports/link.ts';
 import { type Reach, reachesOf } from '../platform/addresses.ts';
+import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 import { type PathChecks, unsafePath } from '../platform/path-safety.ts';
 
 interface Connecting {
@@ -40,6 +41,7 @@ export function connectAll({ upstream, log, mask, home, around, rules }: Connect
   const openFilters = (): Promise<FilterRunner> => (filtering ??= newFilters());
   const builtIn = connectBuiltIn({
     ...{ log, mask, home, openHttp, openFilters, runner: RUNNER, watch: watchFile },
+    launcher: PLAIN_LAUNCHER,
     fileFault: async (path) => {
       const fault = await unsafePath(path, around);
       return fault && `could be changed by others: ${pathFaultPhrase(fault)}`;
@@ -63,7 +65,7 @@ function connectBy(connectors: Connectors<Transport['kind']>): Connect {
 
 async function newFilters(): Promise<FilterRunner> {
   const { FilterProcesses } = await import('../adapters/sources/http/filter-processes.ts');
-  return new FilterProcesses();
+  return new FilterProcesses(PLAIN_LAUNCHER);
 }
 
 async function openHttpWithin(rules: ReachRules): Promise<HttpPort> {

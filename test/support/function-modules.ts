@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { PLAIN_LAUNCHER } from '../../src/platform/launcher.ts';
 import { causeText } from '../../src/core/cause-text.ts';
 import { watchFile } from '../../src/adapters/config/watch-file.ts';
 import { openModule } from '../../src/adapters/sources/functions/open-module.ts';
@@ -51,7 +52,13 @@ export function openedModule(
   const { isWatched, forbidden, ...given } = more;
   const spec = { path, env: {}, reads: [], writes: [], memoryMb: 128, timeoutMs: 30_000, ...given };
   const watch = isWatched === true ? watchFile : undefined;
-  const source = openModule(spec, { runner: RUNNER, log: logInto(logged), watch, forbidden });
+  const source = openModule(spec, {
+    launcher: PLAIN_LAUNCHER,
+    runner: RUNNER,
+    log: logInto(logged),
+    watch,
+    forbidden,
+  });
   endLater(() => source.close());
   const read = async (): Promise<BuiltInTools> => {
     const found = await source.read(AbortSignal.timeout(15_000));

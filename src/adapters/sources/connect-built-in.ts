@@ -9,6 +9,7 @@ import type { HttpPort } from './http/open-http.ts';
 import type { WatchFile } from './functions/file-watch.ts';
 import type { LocalSource, CustomTools } from './local-source.ts';
 import { BuiltInLink } from './built-in-link.ts';
+import type { Launcher } from '../../platform/launcher.ts';
 import type { BuiltInSource } from './built-in-tool.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
@@ -20,6 +21,8 @@ export interface BuiltInDeps {
   readonly openHttp: () => Promise<HttpPort>;
   /** Evaluates the filters of all tools. */
   readonly openFilters: () => Promise<FilterRunner>;
+  /** Starts the processes of modules. */
+  readonly launcher: Launcher;
   /** The program that runs modules of functions. */
   readonly runner: string;
   /** Absolute path of the folder with Assay's own secrets, which no module may read. */
@@ -80,10 +83,10 @@ async function openLocal(transport: CustomTools, deps: BuiltInDeps): Promise<Loc
     deps.openHttp(),
     deps.openFilters(),
   ]);
-  const { home, log, runner, watch, fileFault } = deps;
+  const { home, log, launcher, runner, watch, fileFault } = deps;
   const forbidden = home === undefined ? [] : [home];
   return new Source(transport, {
     makeTool: (spec) => restTool(spec, { http, filters }),
-    openModule: (spec) => openModule(spec, { runner, log, watch, forbidden, fileFault }),
+    openModule: (spec) => openModule(spec, { launcher, runner, log, watch, forbidden, fileFault }),
   });
 }

@@ -5,6 +5,7 @@ import type { Opening as Asked, LinkEvents, Log } from '../../gateway/ports/link
 import type { Credentials } from '../../gateway/ports/credentials.ts';
 import type { ResolveName } from '../../platform/checked-lookup.ts';
 import type { Child } from '../../platform/child.ts';
+import type { Launcher } from '../../platform/launcher.ts';
 import type { HttpReach } from '../../platform/http-client.ts';
 import type { Era } from '../../protocol/eras.ts';
 
@@ -18,6 +19,7 @@ export interface UpstreamDeps {
   readonly rules: ReachRules;
   /** How names become addresses; that of the system where nothing else is given. */
   readonly resolve?: ResolveName | undefined;
+  readonly launcher: Launcher;
   /** The process that was started for a server already; each is given away once. */
   readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
   /** Servers, by name, that are not probed any more because they never lived long enough to answer. */

@@ -12,7 +12,7 @@ import type {
   ResourceStream,
 } from '../../gateway/ports/link.ts';
 import type { Era } from '../../protocol/eras.ts';
-import { Child } from '../../platform/child.ts';
+import type { Child } from '../../platform/child.ts';
 import { InOrder } from '../../platform/in-order.ts';
 import { LineSplitter } from '../../platform/lines.ts';
 import { atMost } from '../../platform/turns.ts';
@@ -62,7 +62,7 @@ async function attempt(
   transport: Extract<Transport, { kind: 'stdio' }>,
   recalled: Era | undefined,
 ): Promise<Result<Link, Failure>> {
-  const child = deps.takeStarted?.(spec) ?? new Child(transport);
+  const child = deps.takeStarted?.(spec) ?? deps.launcher.launch(transport);
   const attempted = new Attempt(events);
   const isTaken = (): boolean => child.untakenBytes < deps.backlogBytes;
   const asides = new NotificationLimiter({ server: spec.name, log: deps.log, isTaken });

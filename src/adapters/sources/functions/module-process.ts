@@ -10,7 +10,8 @@ import { causeText } from '../../../core/cause-text.ts';
 import type { FunctionModuleSpec } from '../../../core/sources/function-module.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Log } from '../../../gateway/ports/link.ts';
-import { Child } from '../../../platform/child.ts';
+import type { Child } from '../../../platform/child.ts';
+import type { Launcher } from '../../../platform/launcher.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
 import { residentBytes } from '../../../platform/resident-bytes.ts';
 import { atMost } from '../../../platform/turns.ts';
@@ -39,6 +40,7 @@ const NOBODY: AskAnswer = { ok: false, error: 'Nobody can be asked any more.' };
 export interface ProcessParts {
   readonly spec: FunctionModuleSpec;
   readonly command: RunnerCommand;
+  readonly launcher: Launcher;
   readonly log: Log;
   /** Told of each file of the module that was read. */
   onFile(path: string): void;
@@ -74,7 +76,7 @@ export class ModuleProcess {
     this.#parts = parts;
     this.#output = new OutputLog(parts.log, parts.spec.path);
     const told = new Promise<Result<Manifest, string>>((resolve) => (this.#loaded = resolve));
-    this.#child = new Child(parts.command.options);
+    this.#child = parts.launcher.launch(parts.command.options);
     this.#unread = new UnreadInput(this.#child, () => parts.onTaken());
     const lines = new LineSplitter(LINE_LIMIT_BYTES, {
       line: (line) => this.#receive(line),

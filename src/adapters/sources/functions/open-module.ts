@@ -16,9 +16,11 @@ import type {
 import { errorResult } from './calls-in-flight.ts';
 import { FileWatch, type WatchFile } from './file-watch.ts';
 import { ModuleProcess } from './module-process.ts';
+import type { Launcher } from '../../../platform/launcher.ts';
 import { nameOf, runnerCommand, type RunnerPlace } from './runner-command.ts';
 
 interface ModuleDeps extends RunnerPlace {
+  readonly launcher: Launcher;
   readonly log: Log;
   /** Absent: a changed file is seen when the process is started next. */
   readonly watch?: WatchFile | undefined;
@@ -141,6 +143,7 @@ class ModuleSource implements BuiltInSource {
       spec,
       log,
       command: command.value,
+      launcher: this.#deps.launcher,
       onFile: (path) => this.#watch.add(path),
       onTaken: () => this.#drained(),
     });

@@ -2,7 +2,8 @@ import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { causeText } from '../../../core/cause-text.ts';
 import { err } from '../../../core/result.ts';
-import { Child } from '../../../platform/child.ts';
+import type { Child } from '../../../platform/child.ts';
+import type { Launcher } from '../../../platform/launcher.ts';
 import { LineSplitter } from '../../../platform/lines.ts';
 import type { FilterResult, FromFilterWorker } from './filter-worker.ts';
 import type { FilterFault, FilterTask } from './filter.ts';
@@ -36,13 +37,15 @@ const IDLE_MS = 10_000;
 export class FilterProcesses implements FilterRunner {
   readonly #limits: FilterRunnerLimits;
   readonly #processes = new Set<FilterProcess>();
+  readonly #launcher: Launcher;
   readonly #waiting = new Set<Waiting>();
   readonly #running = new Set<string>();
   #waitingCharacters = 0;
   #idle: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(limits: Partial<FilterRunnerLimits> = {}) {
+  constructor(launcher: Launcher, limits: Partial<FilterRunnerLimits> = {}) {
+    this.#launcher = launcher;
     this.#limits = { ...LIMITS, ...limits };
   }
 
@@ -97,7 +100,7 @@ export class FilterProcesses implements FilterRunner {
 
   #start(): FilterProcess | undefined {
     if (this.#processes.size >= MOST_PROCESSES) return undefined;
-    const started = new FilterProcess(this.#limits);
+    const started = new FilterProcess(this.#launcher, this.#limits);
     this.#processes.add(started);
     void started.ended.then(() => {
       this.#processes.delete(started);
@@ -149,9 +152,9 @@ class FilterProcess {
   #hasEnded = false;
   #ranOutOfHeap = false;
 
-  constructor(limits: FilterLimits) {
+  constructor(launcher: Launcher, limits: FilterLimits) {
     this.#limits = limits;
-    this.#child = new Child({
+    this.#child = launcher.launch({
       command: process.execPath,
       args: [`--max-old-space-size=${limits.heapMiB}`, '--disable-warning=ExperimentalWarning', SCRIPT],
       cwd: dirname(SCRIPT),

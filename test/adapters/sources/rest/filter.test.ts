@@ -1,5 +1,6 @@
 // What a filter may cost: time, memory, and the calls beside it.
 import { describe, expect, it } from 'vitest';
+import { PLAIN_LAUNCHER } from '../../../../src/platform/launcher.ts';
 import { applyFilter, filterFailure, filterFault } from '../../../../src/adapters/sources/http/filter.ts';
 import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-processes.ts';
 import { endLater } from '../../../support/endings.ts';
@@ -8,8 +9,8 @@ import { patient } from '../../../support/patience.ts';
 const MOST = 1024 * 1024;
 const never = new AbortController().signal;
 
-function runner(limits: ConstructorParameters<typeof FilterProcesses>[0] = {}): FilterProcesses {
-  const opened = new FilterProcesses(limits);
+function runner(limits: ConstructorParameters<typeof FilterProcesses>[1] = {}): FilterProcesses {
+  const opened = new FilterProcesses(PLAIN_LAUNCHER, limits);
   endLater(() => opened.close());
   return opened;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PLAIN_LAUNCHER } from '../../../../src/platform/launcher.ts';
 import { type HttpPort, openHttp } from '../../../../src/adapters/sources/http/open-http.ts';
 import { FilterProcesses } from '../../../../src/adapters/sources/http/filter-processes.ts';
 import type { BuiltInResult, BuiltInTool } from '../../../../src/adapters/sources/built-in-tool.ts';
@@ -48,7 +49,7 @@ export function loopbackHttp(): HttpPort {
   return http;
 }
 
-export const filters: FilterProcesses = new FilterProcesses();
+export const filters: FilterProcesses = new FilterProcesses(PLAIN_LAUNCHER);
 endLater(() => filters.close());
 
 /** Throws where the entry is no tool. */
