@@ -1,19 +1,8 @@
 import { join } from 'node:path';
-import { configDefaults, defineConfig, type ViteUserConfigFnObject } from 'vitest/config';
+import { defineConfig, type ViteUserConfigFnObject } from 'vitest/config';
 
 /** What a test says that waited in vain: our own waits, and vitest's. */
 const LATE = /[Nn]ot .*within \d+ ms|timed out in \d+ms/s;
-
-/** Tests that start no program and keep nothing in modules: several files share a process, which saves their loading. */
-const IN_PROCESS = [
-  'core',
-  'protocol',
-  'edges',
-  'gateway',
-  'adapters/auth',
-  'adapters/config',
-  'adapters/telemetry',
-];
 
 // The processes of the tests, and those that they start, compile a file once.
 process.env['NODE_COMPILE_CACHE'] ??= join(
@@ -27,20 +16,11 @@ process.env['NODE_COMPILE_CACHE'] ??= join(
 /** `--mode long` is `npm run test:long`: the campaigns alone, at their full length. */
 const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
   const name = mode === 'long' ? '*.campaign.test.ts' : '*.test.ts';
-  const inProcess = IN_PROCESS.map((folder) => `test/${folder}/**/${name}`);
   return {
     test: {
-      projects: [
-        { extends: true, test: { name: 'in process', include: inProcess, isolate: false } },
-        {
-          extends: true,
-          test: {
-            name: 'programs',
-            include: [`test/**/${name}`],
-            exclude: [...configDefaults.exclude, ...inProcess],
-          },
-        },
-      ],
+      include: [`test/**/${name}`],
+      // Files share a few processes, each of which loads the program, and starts one for commands, once.
+      isolate: false,
       environment: 'node',
       // The build is loaded as Node loads it.
       server: { deps: { external: [/[\\/]dist[\\/]/] } },

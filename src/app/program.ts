@@ -9,7 +9,10 @@ import type { ClientConfigPorts, Runtime } from '../edges/cli/runtime.ts';
 import { hasBrowser } from '../platform/browser.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
 import type { EarlyStart } from './early-start.ts';
-import type { AppOptions } from '../core/command-options.ts';
+import type { StdioStreams } from './stdio.ts';
+import type { Refusal } from '../core/refusal.ts';
+import type { Result } from '../core/result.ts';
+import type { AppOptions, StdioOptions } from '../core/command-options.ts';
 
 /** Runs the program with the implementations of all ports; resolves with the exit code. */
 export async function runProgram(argv: readonly string[], early?: EarlyStart): Promise<number> {
@@ -26,6 +29,14 @@ const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1] ?? '']
 export const openServe: Runtime['openServe'] = async (options) =>
   (await import('./serve.ts')).openServe(options);
 
+/** What `assay stdio` speaks with its client, on any pair of streams. */
+export async function runStdio(
+  options: StdioOptions,
+  streams: StdioStreams,
+): Promise<Result<undefined, Refusal>> {
+  return (await import('./stdio.ts')).runStdio(options, streams);
+}
+
 /** What a command needs is loaded when it is run: a client waits for `assay stdio` to start. */
 const runtime = (early: EarlyStart | undefined): Runtime => ({
   ...neighbourPorts(OWN_COMMAND),
@@ -40,7 +51,7 @@ const runtime = (early: EarlyStart | undefined): Runtime => ({
   writeFile: async (path, text) => (await import('./commands.ts')).writeFileForCommand(path, text),
   mintToken,
   readSettings: async (options) => (await import('./commands.ts')).readSettings(options),
-  runStdio: async (options) => (await import('./stdio.ts')).runStdio(options, early),
+  runStdio: async (options) => (await import('./stdio.ts')).serveStdio(options, early),
   examine: async (options) => (await import('./commands.ts')).examineForCommand(options),
   signIn: async (request, options) => (await import('./auth-commands.ts')).signInAt(request, options),
   signIns: async (options) => (await import('./auth-commands.ts')).listSignIns(options),

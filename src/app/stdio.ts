@@ -6,15 +6,38 @@ import { SoleClient } from '../gateway/catalog/client-session.ts';
 import type { View } from '../gateway/catalog/view.ts';
 import type { OpenCatalog } from './open-catalog.ts';
 import type { StdioOptions } from '../core/command-options.ts';
+import type { StdioServerOptions } from '../edges/mcp/stdio-server.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
 
 /** How long in ms the client has the processor for itself. */
 const START_AFTER_MS = 50;
 
 /** Speaks MCP on stdin and stdout until the client closes its side or a signal comes, and all is answered. */
-export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise<Result<undefined, Refusal>> {
+export async function serveStdio(
+  given: StdioOptions,
+  early?: EarlyStart,
+): Promise<Result<undefined, Refusal>> {
   const stopping = new AbortController();
   void untilStopped().then(() => stopping.abort());
+  const { stdin: input, stdout: output } = process;
+  const done = await runStdio(given, { input, output, early, stopping: stopping.signal });
+  if (!done.ok) return done;
+  input.destroy();
+  // What a client does not read would keep the process alive for ever.
+  if (output.writableLength > 0) process.exit(EXIT.done);
+  return ok(undefined);
+}
+
+/** The streams of one client. */
+export interface StdioStreams extends Pick<StdioServerOptions, 'input' | 'output' | 'stopping'> {
+  readonly early?: EarlyStart | undefined;
+}
+
+/** The same on any pair of streams, which stay open. */
+export async function runStdio(
+  given: StdioOptions,
+  { early, ...streams }: StdioStreams,
+): Promise<Result<undefined, Refusal>> {
   const [{ withEnvironment }, { openAttached, openCatalog }, { runStdioServer }] = await Promise.all([
     import('./environment.ts'),
     import('./open-catalog.ts'),
@@ -22,7 +45,7 @@ export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise
   ]);
   const options = { ...given, isQuiet: false, transport: 'pipe' } as const;
   const sole = new SoleClient();
-  const done = await withEnvironment(options, async (environment) => {
+  return withEnvironment(options, async (environment) => {
     const before = { early, sole };
     const opened = await (given.attach === true
       ? openAttached(environment, given, before)
@@ -40,19 +63,12 @@ export async function runStdio(given: StdioOptions, early?: EarlyStart): Promise
     };
     const starting = isKnown ? setTimeout(startAll, START_AFTER_MS) : undefined;
     if (starting === undefined) startAll();
-    const { stdin: input, stdout: output } = process;
-    const { log } = environment;
-    await runStdioServer({ input, output, view, settings, log, sole, stopping: stopping.signal });
+    await runStdioServer({ ...streams, view, settings, log: environment.log, sole });
     clearTimeout(starting);
     // Servers wait to be told of their client; one that said nothing can do nothing for them.
     sole.introduce(undefined);
     return ok(undefined);
   });
-  if (!done.ok) return done;
-  process.stdin.destroy();
-  // What a client does not read would keep the process alive for ever.
-  if (process.stdout.writableLength > 0) process.exit(EXIT.done);
-  return ok(undefined);
 }
 
 interface ShownView {

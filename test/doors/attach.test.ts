@@ -6,12 +6,13 @@ import { kill, sleep, until } from '../support/endings.ts';
 import { at, namesAt } from '../support/json.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
-import { openStdio, type Pipe } from '../support/stdio.ts';
-import { equip, MENU, overHttp, overStdio, type Model } from '../support/toolsets.ts';
+import type { LinePeer } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
+import { equip, MENU, overHttp, overStdio, type Model, type Start } from '../support/toolsets.ts';
 
 /** As a client starts it, whose home is that of the running serve. */
-function attach(home: string, config: string): Pipe {
-  return openStdio({ home, config, args: ['--attach'] });
+function attach(home: string, config: string): LinePeer {
+  return openStdio({ home, config, attach: true });
 }
 
 const CHANGED = 'notifications/tools/list_changed';
@@ -74,9 +75,9 @@ describe('assay stdio --attach', () => {
     await served.call('enter-configuration-mode');
     await equip(served, 'equipped', ['s.two']);
     // Without servers of its own there is only what comes from the serve.
-    const shown = async (...args: readonly string[]): Promise<Model> =>
-      overStdio({ servers: {}, home, args: ['--attach', ...args] }, 'legacy');
-    const models = await Promise.all([shown('--toolset', 'named'), shown('--all'), shown()]);
+    const shown = async (view: Start['view'] = {}): Promise<Model> =>
+      overStdio({ servers: {}, home, view: { attach: true, ...view } }, 'legacy');
+    const models = await Promise.all([shown({ toolset: 'named' }), shown({ all: true }), shown()]);
     const lists = (): Promise<readonly (readonly string[])[]> =>
       Promise.all(models.map((model) => model.tools()));
     const fixed = [['s_one'], ['s_one', 's_two']];
@@ -96,7 +97,7 @@ describe('assay stdio --attach', () => {
     const before = await overStdio({ servers, home }, 'legacy');
     await before.call('build-toolset', { name: 'named', tools: [{ namespacedName: 's.one' }] });
     await before.client.close();
-    const model = await overStdio({ servers, home, args: ['--attach', '--toolset', 'named'] }, 'legacy');
+    const model = await overStdio({ servers, home, view: { attach: true, toolset: 'named' } }, 'legacy');
     expect(await model.tools()).toEqual(['s_one']);
     await expect(model.call('s_two')).rejects.toThrow('The tool "s_two" is not in the toolset "named".');
   });

@@ -9,7 +9,7 @@ import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { modernBody, modernHeaders } from '../support/modern.ts';
 import { fixture, openDiary, tempDir } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 /** Long enough that the call is there and cancelled before the server answers its handshake. */
 const LATE = '--late-ms=2500';

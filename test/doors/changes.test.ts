@@ -8,7 +8,7 @@ import { at, namesAt, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { META, modernAsk, modernStream } from '../support/modern.ts';
 import { fixture } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 const CHANGED = 'notifications/tools/list_changed';
 const isChange = (message: Json): boolean => at(message, 'method') === CHANGED;

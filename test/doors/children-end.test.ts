@@ -5,7 +5,7 @@ import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, openDiary } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 
 interface Pids {
   readonly child: number;
@@ -43,7 +43,7 @@ describe.concurrent.each([
   });
 
   it('end with assay stdio when its stdin closes', async () => {
-    const pipe = openStdio({ servers });
+    const pipe = spawnStdio({ servers });
     await pipe.initialize();
     const pids = pidsIn(await pipe.call('g_pids'));
     pipe.closeStdin();

@@ -6,7 +6,8 @@ import { at, isObject, parseJson, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { META, modernBody, modernHeaders } from '../support/modern.ts';
 import { fixture } from '../support/place.ts';
-import { openStdio, type Pipe } from '../support/stdio.ts';
+import type { LinePeer } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 
@@ -67,7 +68,7 @@ describe('a client over HTTP', () => {
 
 describe.concurrent('a client on stdio', () => {
   /** What comes back for these lines, up to the answer to a last ping. */
-  async function answersTo(pipe: Pipe, ...lines: readonly string[]): Promise<readonly Json[]> {
+  async function answersTo(pipe: LinePeer, ...lines: readonly string[]): Promise<readonly Json[]> {
     const before = pipe.lines().length;
     for (const line of lines) pipe.write(`${line}\n`);
     await sleep(100);

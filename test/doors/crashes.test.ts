@@ -7,7 +7,7 @@ import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, openDiary, tempDir } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 describe('a stdio server that crashes', () => {
   let assay: Gateway;

@@ -8,7 +8,7 @@ import { at, parseJson, type Json } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { META, envelope, modernBody, modernHeaders } from '../support/modern.ts';
 import { fixture, openDiary } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 const WAIT = { name: 'c_wait', arguments: {} };
 

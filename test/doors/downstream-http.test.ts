@@ -8,7 +8,7 @@ import { at, namesAt, parseJson } from '../support/json.ts';
 import { openSession, type LegacySession } from '../support/legacy.ts';
 import { META, modernAsk, modernBody, modernHeaders, modernStream } from '../support/modern.ts';
 import { patient } from '../support/patience.ts';
-import { openStdio } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 describe('servers over HTTP', () => {
   let legacy: HttpFixture;

@@ -7,7 +7,7 @@ import { initializeOf, messageOf, openSession, type LegacySession } from '../sup
 import { modernHeaders, modernBody, modernSend, modernStream } from '../support/modern.ts';
 import { fixture, openDiary } from '../support/place.ts';
 import { readGauge } from '../support/prometheus.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 
 const codeOf = (message: Json): Json | undefined => at(message, 'error', 'data', 'code');
 const textIn = (message: Json): Json | undefined => at(message, 'result', 'content', 0, 'text');
@@ -143,7 +143,7 @@ describe('assay serve that is asked to end', () => {
 describe('assay stdio', () => {
   const open = async (limits: Record<string, number>) => {
     const diary = openDiary();
-    const pipe = openStdio({
+    const pipe = spawnStdio({
       servers: { c: fixture('cancellable', [], { env: diary.env }) },
       settings: { settings: limits },
     });

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { isAlive, until } from '../support/endings.ts';
 import { at } from '../support/json.ts';
 import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 import { runAssay } from '../support/commands.ts';
 
 describe('a first start of assay stdio', () => {
   it('starts each server once, though it starts them before all else', async () => {
     const diaries = [openDiary(), openDiary()];
     const [legacy, modern] = diaries;
-    const pipe = openStdio({
+    const pipe = spawnStdio({
       servers: {
         legacy: fixture('plain', [], { env: legacy?.env ?? {} }),
         modern: fixture('modern', [], { env: modern?.env ?? {} }),
@@ -45,7 +45,7 @@ describe('a first start of assay stdio', () => {
   });
 
   it('tells of a server that could not be started as of any other', async () => {
-    const pipe = openStdio({
+    const pipe = spawnStdio({
       servers: { dead: { command: 'no-such-command-anywhere' }, plain: fixture('plain') },
     });
     await pipe.initialize();

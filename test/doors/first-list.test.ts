@@ -8,7 +8,7 @@ import { openSession } from '../support/legacy.ts';
 import { modernAsk } from '../support/modern.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 describe.concurrent('the first list, while servers start', () => {
   it('waits for a server that comes up soon', async () => {

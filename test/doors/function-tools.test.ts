@@ -10,7 +10,7 @@ import { at, listAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { META, modernStream } from '../support/modern.ts';
 import { startFunctions, type Functions } from '../support/served-functions.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 import { equip, overHttp } from '../support/toolsets.ts';
 import { serveWeb } from '../support/web-server.ts';
 
@@ -389,7 +389,7 @@ describe.each(['assay serve', 'assay stdio'] as const)('%s that is killed', (doo
             return [own.pid, await (await openSession(own.url)).call('pid')] as const;
           })()
         : await (async () => {
-            const pipe = openStdio({ config, args: ['--all'] });
+            const pipe = spawnStdio({ config, args: ['--all'] });
             await pipe.initialize();
             return [pipe.pid, await pipe.call('pid')] as const;
           })();

@@ -155,7 +155,7 @@ describe('what was registered', () => {
     expect(verdictOf(await admin.post('/gateways', { name: 'made', ...entry }))).toBe('201');
     const { id } = await toolIn(admin, 'made', 'act');
     await assay.stop();
-    const model = await overStdio({ servers: {}, home, args: ['--all'] }, 'legacy');
+    const model = await overStdio({ servers: {}, home, view: { all: true } }, 'legacy');
     expect(await model.tools()).toEqual(['made_act']);
     await model.client.close();
     const again = await openWorld({}, home);
@@ -202,7 +202,7 @@ describe('what was registered', () => {
     for (const damaged of [text.replace('"words":[', '"words":[null,5,'), '{', ''] as const) {
       writeFileSync(path, damaged);
       const model = await overStdio(
-        { servers: { plain: fixture('plain') }, home, args: ['--all'] },
+        { servers: { plain: fixture('plain') }, home, view: { all: true } },
         'legacy',
       );
       expect(await model.tools()).toContain('plain_echo');

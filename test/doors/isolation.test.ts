@@ -8,7 +8,7 @@ import { openThings } from '../support/open-things.ts';
 import { fixture, openDiary, type Diary } from '../support/place.ts';
 import { childrenOf } from '../support/processes.ts';
 import { codeOf, formOf, modernStep, openAskable, untilAsked } from '../support/questions.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 
 const ROUNDS = { rounds: [[formOf('Who?')]] };
 const isolated = (diary: Diary = openDiary(), era = 'legacy'): JsonObject =>
@@ -151,7 +151,7 @@ describe('a server with "isolation": "session"', () => {
 
 it('behind assay stdio every server has one process, whatever its isolation', async () => {
   const diary = openDiary();
-  const pipe = openStdio({
+  const pipe = spawnStdio({
     servers: { s: isolated(diary), shared: fixture('asking', [], { env: diary.env }) },
   });
   await pipe.initialize();

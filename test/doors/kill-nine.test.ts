@@ -8,7 +8,7 @@ import type { JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { fixture, openDiary, tempDir, type Diary } from '../support/place.ts';
 import { childrenOf, reapersOf } from '../support/processes.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 
 interface Running {
   readonly pid: number;
@@ -22,7 +22,7 @@ const DOORS = {
     return assay;
   },
   'assay stdio': async (options: AssayOptions): Promise<Running> => {
-    const pipe = openStdio(options);
+    const pipe = spawnStdio(options);
     await pipe.initialize();
     await pipe.ask('tools/list');
     const stop = (): Promise<number | null> => {

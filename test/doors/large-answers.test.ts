@@ -9,7 +9,7 @@ import { at, listAt, parseJson, type JsonObject } from '../support/json.ts';
 import { messageOf, openSession } from '../support/legacy.ts';
 import { modernSend } from '../support/modern.ts';
 import { tempDir, writeConfig } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 const SIZE = 400_000;
 const TOOLS = 420;

@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts';
 import { endLater } from '../support/endings.ts';
 import { openSession } from '../support/legacy.ts';
 import { fixture } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 const SIZE = 50 * 1024 * 1024;
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { spawnAssay, startAssay } from '../support/assay.ts';
 import { tempDir, writeConfig, writeText } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 
 /** Says at its end what this thread has loaded: of packages, and of Node what only HTTP clients and HTTP/2 need. */
 const WITNESS = `
@@ -54,7 +54,7 @@ it.each(['toolset list', 'settings', 'notes', 'token list', 'tools'])(
 );
 
 it('nor does `assay stdio` while it starts', async () => {
-  const pipe = openStdio({ servers: {}, env: options });
+  const pipe = spawnStdio({ servers: {}, env: options });
   await pipe.initialize();
   pipe.closeStdin();
   await pipe.ended;

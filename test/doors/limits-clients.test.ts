@@ -8,7 +8,7 @@ import { at, type Json } from '../support/json.ts';
 import { messageOf, openSession, type LegacySession } from '../support/legacy.ts';
 import { modernBody, modernCall, modernHeaders, modernSend } from '../support/modern.ts';
 import { fixture, openDiary } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 
 const SLEEP = { name: 'plain_sleep', arguments: { ms: 600 } };
 
@@ -94,7 +94,7 @@ describe('a client that may have two requests under way', () => {
   });
 
   it.each(['legacy', 'modern'])('on stdio (%s) gets the error for a third', async (era) => {
-    const pipe = openStdio({ servers: { plain: fixture('plain') }, settings: { settings } });
+    const pipe = spawnStdio({ servers: { plain: fixture('plain') }, settings: { settings } });
     if (era === 'legacy') await pipe.initialize();
     for (const id of [1, 2, 3])
       pipe.write(`${era === 'legacy' ? sleepingOf(id) : modernBody('tools/call', { id, params: SLEEP })}\n`);
@@ -231,7 +231,7 @@ async function slowly(port: number, request: string): Promise<string> {
 
 describe('assay stdio whose client never reads', () => {
   it('leaves notifications out instead of keeping them', async () => {
-    const pipe = openStdio({
+    const pipe = spawnStdio({
       servers: { dozer: fixture('dozer') },
       settings: { settings: { 'limits.unreadBytes': 200_000 } },
     });

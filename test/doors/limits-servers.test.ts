@@ -7,7 +7,7 @@ import { openSession } from '../support/legacy.ts';
 import { modernCall } from '../support/modern.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, openDiary } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 
 const codeOf = (message: Json): Json | undefined => at(message, 'error', 'data', 'code');
 
@@ -16,7 +16,7 @@ describe('a server that takes two requests at a time, with two that wait', () =>
 
   it('gets the rest in their order, refuses what is more, and forgets what is cancelled while it waits', async () => {
     const diary = openDiary();
-    const pipe = openStdio({
+    const pipe = spawnStdio({
       servers: { c: fixture('cancellable', [], { env: diary.env }), plain: fixture('plain') },
       settings,
     });

@@ -7,13 +7,14 @@ import { at, namesAt, parseJson, type Json, type JsonObject } from '../support/j
 import { openSession } from '../support/legacy.ts';
 import { envelope, META, modernStream } from '../support/modern.ts';
 import { fixture, writeConfig } from '../support/place.ts';
-import { openStdio, type Pipe } from '../support/stdio.ts';
+import type { LinePeer } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 const isUpdate = (message: Json): boolean => at(message, 'method') === 'notifications/resources/updated';
 const stampOf = (message: Json): Json | undefined => at(message, 'params', '_meta', `${META}subscriptionId`);
 
 function sendModern(
-  pipe: Pipe,
+  pipe: LinePeer,
   id: Json,
   request: { readonly method: string; readonly params: JsonObject },
 ): void {
@@ -21,16 +22,16 @@ function sendModern(
   pipe.send({ jsonrpc: '2.0', id, method: request.method, params });
 }
 
-function listenOn(pipe: Pipe, id: Json, notifications: JsonObject): void {
+function listenOn(pipe: LinePeer, id: Json, notifications: JsonObject): void {
   sendModern(pipe, id, { method: 'subscriptions/listen', params: { notifications } });
 }
 
-function callOn(pipe: Pipe, id: Json, name: string, args: JsonObject): Promise<Json> {
+function callOn(pipe: LinePeer, id: Json, name: string, args: JsonObject): Promise<Json> {
   sendModern(pipe, id, { method: 'tools/call', params: { name, arguments: args } });
   return pipe.next(`the answer to ${name}`, (message) => at(message, 'id') === id);
 }
 
-const messagesOf = (pipe: Pipe): readonly Json[] => pipe.lines().map((line) => parseJson(line));
+const messagesOf = (pipe: LinePeer): readonly Json[] => pipe.lines().map((line) => parseJson(line));
 
 describe.each(['legacy', 'modern'])('on stdio, with a %s server', (era) => {
   it('two subscriptions of one client get their own each, and a cancelled one nothing more', async () => {

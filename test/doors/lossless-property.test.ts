@@ -6,7 +6,8 @@ import { at } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { modernSend } from '../support/modern.ts';
 import { fixture } from '../support/place.ts';
-import { openStdio, type Pipe } from '../support/stdio.ts';
+import type { LinePeer } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 import { withoutTrace } from '../support/trace.ts';
 
 /** JSON as text, in spellings that a parser and a printer would not give back. */
@@ -72,7 +73,7 @@ const RUNS = { numRuns: 150 };
 describe('random JSON comes through byte for byte', () => {
   let assay: Gateway;
   let session: LegacySession;
-  let pipe: Pipe;
+  let pipe: LinePeer;
   beforeAll(async () => {
     const servers = { odd: fixture('odd') };
     assay = await startGateway({ servers });

@@ -7,7 +7,8 @@ import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { META, MODERN, modernHeaders, modernSend } from '../support/modern.ts';
 import { send } from '../support/http.ts';
 import { fixture } from '../support/place.ts';
-import { openStdio, type Pipe } from '../support/stdio.ts';
+import type { LinePeer } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 import { NEW_TRACE, withoutTrace } from '../support/trace.ts';
 
 const RESULTS: readonly string[] = [
@@ -46,7 +47,7 @@ const ARGUMENTS: readonly string[] = [
 describe('what Assay relays comes through byte for byte', () => {
   let assay: Gateway;
   let session: LegacySession;
-  let pipe: Pipe;
+  let pipe: LinePeer;
   beforeAll(async () => {
     const servers = { odd: fixture('odd') };
     assay = await startGateway({ servers });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { initializeOf } from '../support/legacy.ts';
 import { fixture } from '../support/place.ts';
-import { openStdio, type Pipe } from '../support/stdio.ts';
+import { spawnStdio, type Pipe } from '../support/stdio.ts';
 
 const LIMIT = 1_000_000;
 
@@ -10,7 +10,7 @@ describe('malformed input on stdin', () => {
   let pipe: Pipe;
   let lastPing = 0;
   beforeAll(async () => {
-    pipe = openStdio({ servers: { plain: fixture('plain') }, env: { ASSAY_MAX_BODY_BYTES: String(LIMIT) } });
+    pipe = spawnStdio({ servers: { plain: fixture('plain') }, env: { ASSAY_MAX_BODY_BYTES: String(LIMIT) } });
     await pipe.initialize();
     await pipe.ask('tools/list');
   });
@@ -92,7 +92,7 @@ describe('malformed input on stdin', () => {
   });
 
   it('a last line without an end is served when stdin closes', async () => {
-    const other = openStdio({ servers: { plain: fixture('plain') } });
+    const other = spawnStdio({ servers: { plain: fixture('plain') } });
     other.write(initializeOf('2025-11-25'));
     other.closeStdin();
     expect(await other.ended).toBe(0);
@@ -100,7 +100,7 @@ describe('malformed input on stdin', () => {
   });
 
   it('stdin that is closed at once ends Assay with code 0', async () => {
-    const other = openStdio({ servers: { plain: fixture('plain'), hanger: fixture('hanger') } });
+    const other = spawnStdio({ servers: { plain: fixture('plain'), hanger: fixture('hanger') } });
     other.closeStdin();
     expect(await other.ended).toBe(0);
     expect(other.lines()).toEqual([]);

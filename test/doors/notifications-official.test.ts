@@ -4,7 +4,7 @@ import type { Gateway } from '../support/assay.ts';
 import { startGateway } from '../support/gateway.ts';
 import { connectClient, connectFirst, type Door } from '../support/clients.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
-import { installed, MAIN, tempDir, writeConfig } from '../support/place.ts';
+import { installed, writeConfig } from '../support/place.ts';
 
 /** What one official client heard, as `method uri`. */
 interface Listener {
@@ -86,7 +86,7 @@ describe('official servers', () => {
     [
       'stdio',
       () => ({
-        command: [process.execPath, MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()],
+        stdio: { all: true, config },
       }),
     ],
   ];

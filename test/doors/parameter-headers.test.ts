@@ -11,7 +11,7 @@ import { openSession } from '../support/legacy.ts';
 import { modernAsk, modernBody, modernHeaders, modernSend } from '../support/modern.ts';
 import { tempDir } from '../support/place.ts';
 import { startShared, type SharedAssay } from '../support/shared-assay.ts';
-import { openStdio } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 const SQL = toolOf('sql', {
   region: { type: 'string', 'x-mcp-header': 'Region' },

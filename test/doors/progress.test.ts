@@ -6,8 +6,8 @@ import { sleep } from '../support/endings.ts';
 import { at, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { META, modernStream } from '../support/modern.ts';
-import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { fixture, writeConfig } from '../support/place.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 const params = (who: string, token: Json | undefined, tool = 'c_steps'): Record<string, Json> => ({
   name: tool,
@@ -102,10 +102,7 @@ describe('progress', () => {
 
   it.each(OFFICIAL)('reaches the official client $label over HTTP and stdio', async ({ connect }) => {
     const config = writeConfig({ c: fixture('cancellable') });
-    for (const door of [
-      { url: assay.url },
-      { command: [process.execPath, MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()] },
-    ]) {
+    for (const door of [{ url: assay.url }, { stdio: { all: true, config } }]) {
       const client = await connect(door);
       const progress: number[] = [];
       await client.call('c_steps', { steps: 3, everyMs: 200 }, (one) => progress.push(one));

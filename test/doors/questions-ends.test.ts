@@ -20,7 +20,7 @@ import {
   untilAsked,
 } from '../support/questions.ts';
 import { initializeOf } from '../support/legacy.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 import { modernHeaders, modernBody } from '../support/modern.ts';
 import { startRequest } from '../support/http.ts';
 
@@ -235,7 +235,7 @@ describe('a modern client that goes away', () => {
 
 describe('assay stdio', () => {
   it('ends soon when its client goes away while it is asked', async () => {
-    const pipe = openStdio({ servers: { s: fixture('asking'), m: fixture('asking', ['--era=modern']) } });
+    const pipe = spawnStdio({ servers: { s: fixture('asking'), m: fixture('asking', ['--era=modern']) } });
     pipe.write(`${initializeOf('2025-11-25', CAN, 'init')}\n`);
     await pipe.next('the answer to initialize', (one) => at(one, 'id') === 'init');
     for (const name of ['s', 'm']) {
@@ -257,14 +257,14 @@ describe('assay stdio', () => {
   it.for(['legacy', 'modern'])(
     'ends soon when its client goes away before its first word, also with a %s server',
     async (era) => {
-      const pipe = openStdio({ servers: { s: fixture('asking', [`--era=${era}`]) } });
+      const pipe = spawnStdio({ servers: { s: fixture('asking', [`--era=${era}`]) } });
       pipe.closeStdin();
       expect(await Promise.race([pipe.ended, sleep(10_000).then(() => 'still there')])).toBe(0);
     },
   );
 
   it('goes on asking a client that shakes hands twice', async () => {
-    const pipe = openStdio({ servers: { s: fixture('asking') } });
+    const pipe = spawnStdio({ servers: { s: fixture('asking') } });
     for (const id of ['one', 'two']) {
       pipe.write(`${initializeOf('2025-11-25', CAN, id)}\n`);
       await pipe.next('the answer to initialize', (one) => at(one, 'id') === id);

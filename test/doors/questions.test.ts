@@ -6,7 +6,7 @@ import { ACCEPT, ASKABLE, type Askable } from '../support/askable.ts';
 import type { Door } from '../support/clients.ts';
 import { endLater } from '../support/endings.ts';
 import { at, type Json, type JsonObject } from '../support/json.ts';
-import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
+import { fixture, writeConfig } from '../support/place.ts';
 
 const FORM = {
   method: 'elicitation/create',
@@ -63,10 +63,7 @@ beforeAll(async () => {
 
 const DOORS: readonly (readonly [name: string, door: () => Door])[] = [
   ['HTTP', () => ({ url })],
-  [
-    'assay stdio',
-    () => ({ command: [process.execPath, MAIN, 'stdio', '--all', '--config', config, '--home', tempDir()] }),
-  ],
+  ['assay stdio', () => ({ stdio: { all: true, config } })],
 ];
 
 describe.for(DOORS)('over %s', ([name, door]) => {

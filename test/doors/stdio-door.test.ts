@@ -6,11 +6,11 @@ import { initializeOf } from '../support/legacy.ts';
 import { META, envelope } from '../support/modern.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, MAIN, tempDir, writeConfig } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 
 describe('assay stdio', () => {
   it('serves a legacy client: initialize, lists, calls', async () => {
-    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     const initialized = await pipe.initialize('2025-06-18');
     expect(at(initialized, 'result', 'protocolVersion')).toBe('2025-06-18');
     expect(namesAt(await pipe.ask('tools/list'), 'result', 'tools')).toContain('plain_echo');
@@ -19,13 +19,13 @@ describe('assay stdio', () => {
   });
 
   it('serves a client of 2024-11-05', async () => {
-    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     expect(at(await pipe.initialize('2024-11-05'), 'result', 'protocolVersion')).toBe('2024-11-05');
     expect(await pipe.call('plain_label')).toBe('plain');
   });
 
   it('serves a modern client without initialize, and asks each request for its envelope', async () => {
-    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     const discovered = await pipe.ask('server/discover', { _meta: envelope() });
     expect(listAt(discovered, 'result', 'supportedVersions')).toContain('2026-07-28');
     const listed = await pipe.ask('tools/list', { _meta: envelope() });
@@ -53,7 +53,7 @@ describe('assay stdio', () => {
   });
 
   it('answers several requests that came in one write, and one that came in three', async () => {
-    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     pipe.write(
       `${initializeOf('2025-11-25')}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\r\n\n{"jsonrpc":"2.0",`,
     );
@@ -68,7 +68,7 @@ describe('assay stdio', () => {
   });
 
   it('answers a slow call and a fast one in the order in which they are done', async () => {
-    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     await pipe.initialize();
     const slow = pipe.call('plain_sleep', { ms: 500 });
     expect(await pipe.call('plain_label')).toBe('plain');
@@ -77,7 +77,7 @@ describe('assay stdio', () => {
   });
 
   it('passes a change of tools on to its legacy client', async () => {
-    const pipe = openStdio({ servers: { changer: fixture('changer') } });
+    const pipe = spawnStdio({ servers: { changer: fixture('changer') } });
     await pipe.initialize();
     await pipe.ask('tools/list');
     await sleep(200);
@@ -95,7 +95,7 @@ describe('assay stdio', () => {
   });
 
   it('ends by itself, with code 0, when stdin ends, after what it was asked before is answered', async () => {
-    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     await pipe.initialize();
     await pipe.ask('tools/list');
     pipe.send({ jsonrpc: '2.0', id: 'last', method: 'ping' });
@@ -107,7 +107,7 @@ describe('assay stdio', () => {
   });
 
   it('ends with its servers when its client disconnected without a word', async () => {
-    const pipe = openStdio({ servers: { g: fixture('grandchild') } });
+    const pipe = spawnStdio({ servers: { g: fixture('grandchild') } });
     await pipe.initialize();
     const pids = JSON.parse(await pipe.call('g_pids')) as { child: number; grandchild: number };
     process.kill(pipe.pid, 'SIGHUP');

@@ -6,7 +6,7 @@ import { isAlive, killLater, sleep, until } from '../support/endings.ts';
 import { at, parseJson } from '../support/json.ts';
 import { initializeOf } from '../support/legacy.ts';
 import { fixture, MAIN, openDiary, tempDir, writeConfig, type Diary } from '../support/place.ts';
-import { openPipe, openStdio } from '../support/stdio.ts';
+import { openPipe, spawnStdio } from '../support/stdio.ts';
 
 async function childOf(diary: Diary): Promise<number> {
   const start = await until('the server was started', () => diary.read('start')[0]);
@@ -92,7 +92,7 @@ describe.concurrent('assay stdio', () => {
   });
 
   it('answers what it was asked before stdin closed', async () => {
-    const pipe = openStdio({ servers: { plain: fixture('plain') } });
+    const pipe = spawnStdio({ servers: { plain: fixture('plain') } });
     await pipe.initialize();
     await pipe.ask('tools/list');
     pipe.send({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { at, parseJson, type Json } from '../support/json.ts';
 import { MODERN, META } from '../support/modern.ts';
 import { fixture, writeText } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 
 const SERVERS = {
   plain: fixture('plain'),
@@ -27,7 +27,7 @@ const HOSTILE: readonly (readonly [string, Record<string, string>])[] = [
 
 describe('stdout of assay stdio carries JSON-RPC alone', () => {
   it.each(HOSTILE)('with %s', async (_name, env) => {
-    const pipe = openStdio({ servers: SERVERS, env });
+    const pipe = spawnStdio({ servers: SERVERS, env });
     await checkPurity(pipe);
   });
 
@@ -35,11 +35,11 @@ describe('stdout of assay stdio carries JSON-RPC alone', () => {
     const config = writeText(
       `// a comment\n{"mcpServers": {"plain": ${JSON.stringify(fixture('plain'))}, "broken": 7,}, "$schema": "x", "inputs": []}`,
     );
-    await checkPurity(openStdio({ config }));
+    await checkPurity(spawnStdio({ config }));
   });
 
   it('when a setting is refused: the sentence goes to stderr', async () => {
-    const pipe = openStdio({ servers: SERVERS, env: { ASSAY_LOG_LEVEL: 'shout' } });
+    const pipe = spawnStdio({ servers: SERVERS, env: { ASSAY_LOG_LEVEL: 'shout' } });
     pipe.closeStdin();
     expect(await pipe.ended).not.toBe(0);
     expect(pipe.lines()).toEqual([]);
@@ -47,7 +47,7 @@ describe('stdout of assay stdio carries JSON-RPC alone', () => {
   });
 
   it('when it is told to end by a signal', async () => {
-    const pipe = openStdio({ servers: SERVERS });
+    const pipe = spawnStdio({ servers: SERVERS });
     await pipe.initialize();
     await pipe.ask('tools/list');
     await pipe.stop();
@@ -55,7 +55,7 @@ describe('stdout of assay stdio carries JSON-RPC alone', () => {
   });
 });
 
-async function checkPurity(pipe: ReturnType<typeof openStdio>): Promise<void> {
+async function checkPurity(pipe: ReturnType<typeof spawnStdio>): Promise<void> {
   await pipe.initialize();
   pipe.write('this is no JSON\n{"jsonrpc":"2.0"}\n');
   await pipe.ask('tools/list');

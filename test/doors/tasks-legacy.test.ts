@@ -6,7 +6,8 @@ import { until } from '../support/endings.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { fixture, openDiary, tempDir, writeConfig } from '../support/place.ts';
-import { openStdio, type Pipe } from '../support/stdio.ts';
+import type { LinePeer } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 import { begin, codeOf, RELATED_TASK, resultOf, statusOf, type Asker } from '../support/tasks.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
@@ -14,7 +15,7 @@ const OFFERED = { cancel: {}, requests: { tools: { call: {} } } };
 const two = { a: fixture('tasks', ['--label=a']), b: fixture('tasks', ['--label=b']) };
 const servers = { ...two, plain: fixture('plain') };
 
-async function openPipe(options: Parameters<typeof openStdio>[0]): Promise<Pipe> {
+async function openPipe(options: Parameters<typeof openStdio>[0]): Promise<LinePeer> {
   const pipe = openStdio(options);
   await pipe.initialize();
   await pipe.ask('tools/list');
@@ -24,7 +25,7 @@ async function openPipe(options: Parameters<typeof openStdio>[0]): Promise<Pipe>
 describe('tasks of 2025-11-25 through an open door', () => {
   let assay: Gateway;
   let session: LegacySession;
-  let pipe: Pipe;
+  let pipe: LinePeer;
   beforeAll(async () => {
     assay = await startGateway({ servers });
     await assay.settled();

@@ -7,14 +7,15 @@ import { at, isObject, listAt, parseJson, textAt, type Json, type JsonObject } f
 import { openSession, textOf } from '../support/legacy.ts';
 import { envelope, META, modernAsk, modernSend } from '../support/modern.ts';
 import { fixture, openDiary, tempDir } from '../support/place.ts';
-import { openStdio, type Pipe } from '../support/stdio.ts';
+import type { LinePeer } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 import { codeOf, modernTasksClient, TASKS_EXTENSION, type Asker } from '../support/tasks.ts';
 import { bearer, keepToken } from '../support/tokens.ts';
 
 const DECLARED = { [`${META}clientCapabilities`]: { extensions: { [TASKS_EXTENSION]: {} } } };
 
 /** A modern client of `assay stdio`. */
-function pipeClient(pipe: Pipe): Asker {
+function pipeClient(pipe: LinePeer): Asker {
   return {
     ask: (method, params = {}) => pipe.ask(method, { ...params, _meta: envelope(DECLARED) }),
   };

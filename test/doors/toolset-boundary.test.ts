@@ -220,13 +220,13 @@ it('a toolset that goes and comes back is seen again by whoever looked at it', a
   const menu = await overStdio({ servers: TWO, home }, 'legacy');
   const tools = [{ namespacedName: 'a.secret' }];
   await menu.call('build-toolset', { name: 'one', tools });
-  const model = await overStdio({ servers: TWO, home, args: ['--toolset', 'one'] }, 'legacy');
+  const model = await overStdio({ servers: TWO, home, view: { toolset: 'one' } }, 'legacy');
   expect(await model.tools()).toEqual(['a_secret']);
   await menu.call('delete-toolset', { name: 'one', confirm: true });
   await expect.poll(() => model.tools(), { timeout: patient(5_000) }).toEqual([]);
   await menu.call('build-toolset', { name: 'one', tools });
   await expect.poll(() => model.tools(), { timeout: patient(5_000) }).toEqual(['a_secret']);
-  expect(model.changes()).toBe(2);
+  await expect.poll(() => model.changes(), { timeout: patient(5_000) }).toBe(2);
 });
 
 describe('while the store cannot be read', () => {

@@ -7,7 +7,7 @@ import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf } from '../support/legacy.ts';
 import { modernAsk, modernCall } from '../support/modern.ts';
 import { fixture, ROOT, tempDir } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { spawnStdio } from '../support/stdio.ts';
 import { NEW_TRACE } from '../support/trace.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -151,7 +151,7 @@ describe('with an OpenTelemetry SDK that the user registered', () => {
 
   it('assay stdio has spans as well', async () => {
     const file = join(tempDir(), 'spans.jsonl');
-    const stdio = openStdio({
+    const stdio = spawnStdio({
       servers: { plain: fixture('plain') },
       env: { NODE_OPTIONS: `--import ${join(ROOT, 'examples', 'otel.mjs')}`, SPANS_FILE: file },
     });
@@ -215,7 +215,7 @@ describe('the trace context of a request', () => {
     const assay = await startAssay({ servers });
     await assay.settled();
     const session = await openSession(assay.url);
-    const stdio = openStdio({ servers });
+    const stdio = spawnStdio({ servers });
     await stdio.initialize();
     const heard: unknown[] = [];
     for (const name of ['plain_meta', 'modern_meta'])

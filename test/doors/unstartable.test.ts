@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts';
 import { at } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { fixture, writeText } from '../support/place.ts';
-import { openStdio } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 describe('a server that the system refuses to start', () => {
   it('costs nothing but itself, and its cause is shown', async () => {

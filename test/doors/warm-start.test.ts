@@ -7,7 +7,8 @@ import { at, namesAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir, writeText } from '../support/place.ts';
-import { openStdio, type Pipe } from '../support/stdio.ts';
+import type { LinePeer } from '../support/stdio.ts';
+import { openStdio } from '../support/stdio-gateway.ts';
 
 const LATE_MS = patient(4_000);
 
@@ -19,8 +20,8 @@ describe('a later start', () => {
     writeFileSync(file, JSON.stringify(told));
   };
   const catalog = (): string => readFileSync(join(home, 'catalog.json'), 'utf8');
-  const open = (): Pipe => openStdio({ servers, home });
-  const tools = async (pipe: Pipe): Promise<readonly string[]> =>
+  const open = (): LinePeer => openStdio({ servers, home });
+  const tools = async (pipe: LinePeer): Promise<readonly string[]> =>
     namesAt(await pipe.ask('tools/list'), 'result', 'tools');
 
   beforeEach(async () => {

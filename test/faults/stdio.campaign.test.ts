@@ -8,7 +8,7 @@ import { patient } from '../support/patience.ts';
 import { fixture, openDiary } from '../support/place.ts';
 import { CAN, formOf } from '../support/questions.ts';
 import { seeded } from '../support/seeded.ts';
-import { openStdio, type Pipe } from '../support/stdio.ts';
+import { spawnStdio, type Pipe } from '../support/stdio.ts';
 
 /** How long in ms Assay waits for anything here. */
 const LIMIT_MS = patient(1_500);
@@ -142,7 +142,7 @@ async function playModern(line: FaultyLine): Promise<Json | undefined> {
 /** One process of Assay with one client and one server, from its start to its end. */
 async function tryOut(client: Era, server: Era, plan: Plan): Promise<void> {
   const diary = openDiary();
-  const pipe = openStdio({
+  const pipe = spawnStdio({
     servers: { s: fixture('asking', [`--era=${server}`], { env: diary.env, timeoutMs: limitOf(plan) * 4 }) },
     settings: { settings: { 'limits.questionMs': limitOf(plan) } },
   });

@@ -168,7 +168,8 @@ export { spawnAssay as runAssay };
 /** The environment of the tests without what would change Assay or Node. */
 export function cleanEnv(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(ASSAY_|VITEST|NODE_OPTIONS|NODE_ENV|DEBUG|FORCE_COLOR|NO_COLOR)/.test(name),
+    ([name]) =>
+      !/^(ASSAY_|VITEST|NODE_OPTIONS|NODE_ENV|DEBUG|FORCE_COLOR|NO_COLOR|npm_lifecycle_event)/.test(name),
   );
   return { ...Object.fromEntries(kept), ...more };
 }

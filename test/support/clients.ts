@@ -6,6 +6,7 @@ import { StreamableHTTPClientTransport as FirstHttp } from '@modelcontextprotoco
 import { cleanEnv } from './assay.ts';
 import { endLater } from './endings.ts';
 import type { JsonObject } from './json.ts';
+import { StdioGatewayTransport, type StdioGatewayOptions } from './stdio-gateway.ts';
 
 /** How the official client 2.x finds the era. */
 export type Negotiation = 'legacy' | 'modern' | 'auto';
@@ -20,7 +21,9 @@ export interface Official {
 
 export type Door =
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
-  | { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> };
+  | { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> }
+  /** `assay stdio` in this process. */
+  | { readonly stdio: StdioGatewayOptions };
 
 /** The official client 2.x, connected. */
 export async function connectClient(
@@ -40,7 +43,9 @@ export async function connectClient(
       ? new StreamableHTTPClientTransport(new URL(door.url), {
           requestInit: { headers: { ...door.headers } },
         })
-      : new StdioClientTransport(commandOf(door)),
+      : 'stdio' in door
+        ? new StdioGatewayTransport(door.stdio)
+        : new StdioClientTransport(commandOf(door)),
   );
   return client;
 }
@@ -57,7 +62,9 @@ export async function connectFirst(
   const transport =
     'url' in door
       ? new FirstHttp(new URL(door.url), { requestInit: { headers: { ...door.headers } } })
-      : new FirstStdio(commandOf(door));
+      : 'stdio' in door
+        ? new StdioGatewayTransport(door.stdio)
+        : new FirstStdio(commandOf(door));
   await client.connect(transport);
   return client;
 }

@@ -1,4 +1,4 @@
-import type { openServe } from '../../src/app/program.ts';
+import type { openServe, runStdio } from '../../src/app/program.ts';
 import { sentenceOf } from '../../src/core/sentences.ts';
 import { cleanEnv, settle, startAssay, type AssayOptions, type Gateway } from './assay.ts';
 import { endLater, sleep } from './endings.ts';
@@ -7,6 +7,7 @@ import { IS_OTHER_BUILD, PROGRAM, tempDir, writeConfig } from './place.ts';
 
 interface Program {
   readonly openServe: typeof openServe;
+  readonly runStdio: typeof runStdio;
 }
 
 export interface GatewayOptions extends Omit<AssayOptions, 'args' | 'place'> {
@@ -20,9 +21,10 @@ export interface GatewayOptions extends Omit<AssayOptions, 'args' | 'place'> {
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const { host = '127.0.0.1', home = tempDir() } = options;
   if (IS_OTHER_BUILD) return startAssay({ ...options, args: ['--host', host] });
-  const program = (await import(PROGRAM)) as Program;
   let stderr = '';
-  const opened = await program.openServe({
+  const opened = await (
+    await program()
+  ).openServe({
     host,
     port: 0,
     home,
@@ -44,4 +46,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     stop: close,
   };
   return gateway;
+}
+
+/** The built program, loaded once by each process. */
+export async function program(): Promise<Program> {
+  return (await import(PROGRAM)) as Program;
 }

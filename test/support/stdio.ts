@@ -5,10 +5,9 @@ import { at, parseJson, type Json, type JsonObject } from './json.ts';
 import { initializeOf, textOf } from './legacy.ts';
 import { MAIN, tempDir, writeConfig } from './place.ts';
 
-/** A running program that speaks JSON-RPC in lines, with its raw lines in reach. */
-export interface Pipe {
-  readonly pid: number;
-  /** Every line of stdout so far, as it came. */
+/** A peer that speaks JSON-RPC in lines, with its raw lines in reach. */
+export interface LinePeer {
+  /** Every line so far, as it came. */
   lines(): readonly string[];
   stderr(): string;
   write(bytes: string | Buffer): void;
@@ -19,14 +18,28 @@ export interface Pipe {
   call(name: string, args?: JsonObject): Promise<string>;
   initialize(version?: string): Promise<Json>;
   closeStdin(): void;
-  /** From now on nobody takes what it writes to stdout. */
+  /** From now on nobody takes what it writes. */
   stopReading(): void;
+  readonly ended: Promise<unknown>;
+  /** As SIGTERM does. */
+  stop(): Promise<unknown>;
+}
+
+/** A running program. */
+export interface Pipe extends LinePeer {
+  readonly pid: number;
   readonly ended: Promise<number | null>;
   stop(): Promise<number | null>;
 }
 
-/** Starts `assay stdio` as a client would. */
-export function openStdio(options: AssayOptions): Pipe {
+/** The way to a peer, and what it has written so far. */
+export interface LineStreams extends Pick<LinePeer, 'stderr' | 'closeStdin' | 'stopReading'> {
+  stdout(): string;
+  write(bytes: string | Buffer): void;
+}
+
+/** Starts `assay stdio` as a client would. `openStdio` is cheaper. */
+export function spawnStdio(options: AssayOptions): Pipe {
   const config = options.config ?? writeConfig(options.servers ?? {}, options.settings);
   const home = options.home ?? tempDir();
   return openPipe(
@@ -44,22 +57,35 @@ export function openPipe(
   const child = spawn(process.execPath, [...args], { ...place, env: cleanEnv(env), stdio: 'pipe' });
   const watched = watch(child);
   endLater(() => stopSoon(child, watched));
-  let lastId = 1000;
-  const lines = (): readonly string[] => watched.stdout().split('\n').slice(0, -1);
-  const pipe: Pipe = {
-    pid: child.pid ?? 0,
-    lines,
+  const streams: LineStreams = {
+    stdout: watched.stdout,
     stderr: watched.stderr,
     write: (bytes) => {
       child.stdin.write(bytes);
     },
-    send: (message) => {
-      child.stdin.write(`${JSON.stringify(message)}\n`);
+    closeStdin: () => {
+      child.stdin.end();
     },
+    stopReading: () => {
+      child.stdout.pause();
+    },
+  };
+  const { ended, stop } = watched;
+  return { ...speakLines(streams), pid: child.pid ?? 0, ended, stop };
+}
+
+export function speakLines(streams: LineStreams): Omit<LinePeer, 'ended' | 'stop'> {
+  let lastId = 1000;
+  const lines = (): readonly string[] => streams.stdout().split('\n').slice(0, -1);
+  const peer: Omit<LinePeer, 'ended' | 'stop'> = {
+    lines,
+    stderr: () => streams.stderr(),
+    write: (bytes) => streams.write(bytes),
+    send: (message) => streams.write(`${JSON.stringify(message)}\n`),
     next: (what, fits, limitMs) => {
       let seen = 0;
       return until(
-        () => `${what}; stderr: ${watched.stderr().slice(-2000)}`,
+        () => `${what}; stderr: ${streams.stderr().slice(-2000)}`,
         () => {
           const all = lines();
           const found = all
@@ -74,24 +100,18 @@ export function openPipe(
     },
     ask: (method, params = {}) => {
       const id = ++lastId;
-      pipe.send({ jsonrpc: '2.0', id, method, params });
-      return pipe.next(`the answer to ${method}`, (message) => at(message, 'id') === id);
+      peer.send({ jsonrpc: '2.0', id, method, params });
+      return peer.next(`the answer to ${method}`, (message) => at(message, 'id') === id);
     },
-    call: async (name, args = {}) => textOf(await pipe.ask('tools/call', { name, arguments: args })),
+    call: async (name, args = {}) => textOf(await peer.ask('tools/call', { name, arguments: args })),
     initialize: async (version = '2025-11-25') => {
-      pipe.write(`${initializeOf(version, {}, 'init')}\n`);
-      const answer = await pipe.next('the answer to initialize', (message) => at(message, 'id') === 'init');
-      pipe.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      peer.write(`${initializeOf(version, {}, 'init')}\n`);
+      const answer = await peer.next('the answer to initialize', (message) => at(message, 'id') === 'init');
+      peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
       return answer;
     },
-    closeStdin: () => {
-      child.stdin.end();
-    },
-    stopReading: () => {
-      child.stdout.pause();
-    },
-    ended: watched.ended,
-    stop: watched.stop,
+    closeStdin: () => streams.closeStdin(),
+    stopReading: () => streams.stopReading(),
   };
-  return pipe;
+  return peer;
 }

@@ -3,8 +3,9 @@ import { startGateway } from './gateway.ts';
 import { connectClient } from './clients.ts';
 import { sleep, until } from './endings.ts';
 import { at, listAt, type Json, type JsonObject } from './json.ts';
-import { MAIN, tempDir, writeConfig } from './place.ts';
+import { tempDir } from './place.ts';
 import { newDatabase } from './postgres.ts';
+import type { StdioGatewayOptions } from './stdio-gateway.ts';
 
 /** The nine tools of configuration mode, in the order of the document that asks for them. */
 export const MENU: readonly string[] = [
@@ -25,9 +26,10 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>;
   /** Other top-level members of the config. */
   readonly config?: JsonObject;
-  /** What comes behind `/mcp`, or `stdio`. */
+  /** What comes behind `/mcp`. */
   readonly path?: string;
-  readonly args?: readonly string[];
+  /** What is seen over stdio. */
+  readonly view?: Pick<StdioGatewayOptions, 'all' | 'toolset' | 'attach'>;
 }
 
 /** A tool's answer: its text, its data, and whether it is an error. */
@@ -84,18 +86,9 @@ export async function overHttp(start: Start, era: Era): Promise<Model> {
 }
 
 export async function overStdio(start: Start, era: Era): Promise<Model> {
-  const { servers, home = tempDir(), env = {}, config = {}, args = [] } = start;
-  const command = [
-    process.execPath,
-    MAIN,
-    'stdio',
-    '--config',
-    writeConfig(servers, config),
-    '--home',
-    home,
-    ...args,
-  ];
-  return { ...(await meet({ command, env }, era)), home };
+  const { servers, home = tempDir(), env, config, view = {} } = start;
+  const stdio = { servers, home, ...view, ...(env && { env }), ...(config && { settings: config }) };
+  return { ...(await meet({ stdio }, era)), home };
 }
 
 /**
