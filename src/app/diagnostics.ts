@@ -1,4 +1,4 @@
-import { openWordsFile } from '../adapters/store/words-file.ts';
+import { openRecordsFile } from '../adapters/store/records-file.ts';
 import { join } from 'node:path';
 import process from 'node:process';
 import { inspectConfig } from '../adapters/config/inspect-config.ts';
@@ -18,7 +18,7 @@ import { judgeCommands, type CommandFacts } from '../core/judge-commands.ts';
 import { judgeConfig } from '../core/judge-config.ts';
 import { judgeHome, judgeNode, judgeOpenFiles, judgeStore, type HomeFacts } from '../core/judge-machine.ts';
 import { judgeServers, type ServerWarning } from '../core/judge-servers.ts';
-import { toolWordIn, type ToolWord } from '../core/hints/tool-word.ts';
+import type { ToolRecord } from '../core/hints/tool-record.ts';
 import { judgeDrift, judgeHints, judgeIsolation } from '../core/judge-tools.ts';
 import { judgeNames } from '../core/list-report.ts';
 import type { ReachRules } from '../core/reach.ts';
@@ -201,15 +201,15 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
     ...judgeServers(servers, atFault),
     ...judgeNames(catalog.reports(), tools),
     ...judgeHints(servers),
-    ...judgeDrift(await keptWords(home, around), limits['drift.prose']),
+    ...judgeDrift(await keptTools(home, around), limits['drift.prose']),
     ...judgeIsolation(servers),
   ];
 }
 
-/** What is said of tools, as it was when a program of this home knew it last; the store is not opened. */
-async function keptWords(home: string, { env }: ConfigSurroundings): Promise<readonly ToolWord[]> {
-  const { recalled } = await openWordsFile(home, setting(env, 'ASSAY_DATABASE_URL'));
-  return recalled.flatMap(({ kind, body }) => (kind === 'tool' ? (toolWordIn(body) ?? []) : []));
+/** The records of tools, as they were when a program of this home knew them last; the store is not opened. */
+async function keptTools(home: string, { env }: ConfigSurroundings): Promise<readonly ToolRecord[]> {
+  const { recalled = [] } = await openRecordsFile(home, setting(env, 'ASSAY_DATABASE_URL'));
+  return recalled.flatMap((record) => (record.kind === 'tool' ? (record.body ?? []) : []));
 }
 
 /** What was seen of servers at another time is not looked at, and what is seen now is not kept. */

@@ -2,6 +2,7 @@ import { basename, join } from 'node:path';
 import type { ConfigSurroundings } from '../adapters/config/load-config.ts';
 import { locateHome, surroundings } from '../adapters/config/locate-config.ts';
 import { isStoreThere } from '../adapters/store/is-store-there.ts';
+import { openRecordsFile } from '../adapters/store/records-file.ts';
 import { LOG_LEVELS, openLog } from '../adapters/telemetry/log.ts';
 import { traceStarter } from '../adapters/telemetry/new-trace.ts';
 import { secretsOfEnvironment } from '../adapters/telemetry/secret-values.ts';
@@ -10,6 +11,7 @@ import { openTracer, type TracerOptions } from '../adapters/telemetry/tracer.ts'
 import { VERSION } from '../core/identity.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '../core/result.ts';
+import { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { Log } from '../gateway/ports/link.ts';
 import type { Store } from '../gateway/ports/store.ts';
 import type { Meter, Telemetry } from '../gateway/ports/telemetry.ts';
@@ -36,6 +38,8 @@ export interface Environment {
   readonly secrets: Secrets;
   readonly telemetry: Telemetry;
   readonly store: HomeStore;
+  /** What operators wrote, one replica for the whole process: from a file until somebody has the store read. */
+  readonly records: () => Promise<RecordReplica>;
   readonly cleanup: Cleanup;
 }
 
@@ -103,7 +107,8 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   const telemetry = { meter, tracer, newTrace: traceStarter(), mask };
   const cleanup = new Cleanup();
   const store = homeStore({ home, around, log, cleanup });
-  return ok({ options, around, home, log, secrets, telemetry, store, cleanup });
+  const records = recordsOf({ home, around, log, store, cleanup });
+  return ok({ options, around, home, log, secrets, telemetry, store, records, cleanup });
 }
 
 /** Files of a home whose content nobody else may see; the store holds hashes, and what people said. */
@@ -150,6 +155,22 @@ export function homeStore({ home, around, log, cleanup }: StoreNeeds): HomeStore
     },
     open: () => (opening ??= open()),
   };
+}
+
+function recordsOf({
+  home,
+  around,
+  log,
+  store,
+  cleanup,
+}: Pick<Environment, 'home' | 'around' | 'log' | 'store' | 'cleanup'>): Environment['records'] {
+  let opening: Promise<RecordReplica> | undefined;
+  const open = async (): Promise<RecordReplica> => {
+    const cache = await openRecordsFile(home, setting(around.env, 'ASSAY_DATABASE_URL'));
+    return new RecordReplica({ open: () => store.open(), cache, log });
+  };
+  cleanup.defer(async () => (await opening)?.close());
+  return () => (opening ??= open());
 }
 
 /** Whether anything can have been kept in it. */

@@ -73,7 +73,7 @@ export async function openCatalog(
   const records = await openRecords(environment, settings['drift.prose']);
   // Who serves others knows the records before it answers; a command does, where there can be any.
   const isAwaited = store.isOpen || (options.isQuiet && (await hasHomeStore(environment)));
-  const known = isAwaited ? await records.words.ready() : ok(undefined);
+  const known = isAwaited ? await records.records.ready() : ok(undefined);
   if (!known.ok && options.isQuiet)
     log.error('what operators say is as it was last known', { cause: sentenceOf(known.error) });
   const isEmpty = config.servers.length === 0 && !hasSources(records) && given.mayBeEmpty !== true;
@@ -98,8 +98,8 @@ export async function openCatalog(
   return ok({ ...opened, records, fileSettings: config.settings, configPath: config.path });
 }
 
-function hasSources({ words }: Records): boolean {
-  return (['gateway', 'rest-tool', 'function-module'] as const).some((kind) => words.all(kind).length > 0);
+function hasSources({ records }: Records): boolean {
+  return (['gateway', 'rest_tool', 'function_module'] as const).some((kind) => records.all(kind).length > 0);
 }
 
 /** The servers of a running `serve` through it; where none runs, those of the config. */
@@ -207,7 +207,7 @@ function followLater(
   return {
     start: () => {
       // A command that ends reads no store for that.
-      if (isRecorded) void records?.words.ready();
+      if (isRecorded) void records?.records.ready();
       if (isRecorded && everyMs > 0) refreshing = setInterval(() => catalog.refresh(), everyMs).unref();
       if (follow !== undefined)
         timer = setTimeout(() => {

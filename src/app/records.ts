@@ -1,8 +1,6 @@
 import { entrySeal } from '../adapters/auth/seal.ts';
 import { entryReader, localReader } from '../adapters/config/registered-entry.ts';
 import { compileSchema } from '../adapters/sources/schema-check.ts';
-import { openEquippedFile } from '../adapters/store/equipped-file.ts';
-import { openWordsFile } from '../adapters/store/words-file.ts';
 import { secretsOfServer } from '../adapters/telemetry/secret-values.ts';
 import { countTokens } from '../adapters/telemetry/token-counter.ts';
 import type { ProsePolicy } from '../core/hints/drift.ts';
@@ -13,17 +11,17 @@ import { InstructionsReview } from '../gateway/catalog/instructions-review.ts';
 import { RegisteredGateways } from '../gateway/catalog/registered.ts';
 import type { ServerDeps } from '../gateway/catalog/server-deps.ts';
 import { ToolClaims } from '../gateway/catalog/tool-claims.ts';
-import { Words } from '../gateway/catalog/words.ts';
+import type { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { EntrySeal, ReadEntry } from '../gateway/ports/gateways.ts';
 import type { ReadLocal } from '../gateway/ports/local-tools.ts';
 import { ToolsetViews } from '../gateway/services/configuration-tools/toolset-views.ts';
 import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
-import { type Environment, setting } from './environment.ts';
+import type { Environment } from './environment.ts';
 import { keyPlace } from './keys.ts';
 
-/** What operators wrote of tools and servers. */
+/** What operators wrote, and its readers. */
 export interface Records {
-  readonly words: Words;
+  readonly records: RecordReplica;
   readonly claims: ToolClaims;
   readonly drift: DriftWatch;
   readonly instructions: InstructionsReview;
@@ -35,23 +33,21 @@ export interface Records {
 
 /** As last known to a process of this home; the store is read when somebody asks for it. */
 export async function openRecords(environment: Environment, prose: ProsePolicy): Promise<Records> {
-  const { home, around, log, secrets, store, cleanup } = environment;
+  const { home, around, log, secrets, cleanup } = environment;
   const nowMs = (): number => Date.now();
-  const memory = await openWordsFile(home, setting(around.env, 'ASSAY_DATABASE_URL'));
-  const words = new Words({ open: () => store.open(), memory });
-  cleanup.defer(() => words.close());
-  const drift = new DriftWatch({ words, log, prose, nowMs });
+  const records = await environment.records();
+  const drift = new DriftWatch({ records, log, prose, nowMs });
   cleanup.defer(() => drift.close());
   const readEntry = entryReader({ cwd: home, home: around.home });
   const readLocal = localReader({ cwd: home, home: around.home });
   const seal = entrySeal(keyPlace(environment));
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(secretsOfServer));
   return {
-    words,
-    claims: new ToolClaims(words, prose),
+    records,
+    claims: new ToolClaims(records, prose),
     drift,
-    instructions: new InstructionsReview({ words, log, nowMs }),
-    registered: new RegisteredGateways({ words, readEntry, readLocal, seal, learn, log }),
+    instructions: new InstructionsReview({ records, log, nowMs }),
+    registered: new RegisteredGateways({ records, readEntry, readLocal, seal, learn, log }),
     readEntry,
     readLocal,
     seal,
@@ -100,9 +96,8 @@ export async function openToolsets(
 }
 
 /** The toolsets of the home, as last known to a process of it until they are read. */
-export async function readToolsets({ home, around, store, cleanup }: Environment): Promise<Toolsets> {
-  const memory = await openEquippedFile(home, setting(around.env, 'ASSAY_DATABASE_URL'));
-  const toolsets = new Toolsets({ open: () => store.open(), memory, nowMs: () => Date.now() });
+export async function readToolsets({ records, cleanup }: Environment): Promise<Toolsets> {
+  const toolsets = new Toolsets({ records: await records(), nowMs: () => Date.now() });
   cleanup.defer(() => toolsets.close());
   return toolsets;
 }

@@ -201,7 +201,8 @@ function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending
     catalog,
     ...services,
     instructions: records.instructions,
-    bundles: openBundles(opened, { gateways: services.gateways, toolsets: given.toolsets }),
+    bundles: openBundles(opened, services.gateways),
+    records: records.records,
     preferences: { env: around.env, file: fileSettings, running: settings },
     asset,
   };

@@ -17,7 +17,6 @@ import { importDocument } from '../gateway/services/servers/import-document.ts';
 import { CustomToolService } from '../gateway/services/sources/custom-tool-service.ts';
 import { FunctionModuleService } from '../gateway/services/sources/function-module-service.ts';
 import { ToolService } from '../gateway/services/tools/tool-service.ts';
-import type { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
 import { openInEnvironment } from './environment.ts';
 import { type ConfiguredCatalog, openCatalog } from './open-catalog.ts';
 import type { AppOptions } from '../core/command-options.ts';
@@ -71,7 +70,7 @@ export function openServicesForCommand(given: AppOptions): Promise<Result<OpenSe
     const services = servicesOf(opened.value);
     return ok({
       ...services,
-      bundles: openBundles(opened.value, { gateways: services.gateways }),
+      bundles: openBundles(opened.value, services.gateways),
       importDocument: (wish, subject) =>
         importDocument(
           { connect: catalog.connect, gateways: services.gateways, nowMs: Date.now },
@@ -112,22 +111,15 @@ async function isServedToOthers(home: string): Promise<boolean> {
   return serve !== undefined && !isLoopback(new URL(serve.url).hostname);
 }
 
-interface Beside {
-  readonly gateways: ServerService;
-  readonly toolsets?: Toolsets;
-}
-
 /** Export and import of all that operators made. */
 export function openBundles(
   { records, catalog, environment, settings, fileSettings, rules }: ConfiguredCatalog,
-  { gateways, toolsets }: Beside,
+  gateways: ServerService,
 ): BundleService {
   const sources = { env: environment.around.env, file: fileSettings };
   return new BundleService({
     ...records,
     catalog,
-    open: () => environment.store.open(),
-    toolsets,
     passphraseSeal,
     reachFaults: reachFaultsBy(rules),
     secretMembers,

@@ -92,6 +92,7 @@ const FACES: Readonly<Record<RefusalCode, Faces>> = {
   ARGUMENTS_INVALID: { rpc: INVALID_PARAMS, http: 400, rest: 422, exit: EXIT.usage },
   SERVERS_ABSENT: { rpc: INTERNAL, http: 500, exit: EXIT.config },
   STORE_UNAVAILABLE: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },
+  RECORD_UNREADABLE: { rpc: INTERNAL, http: 503, exit: EXIT.config },
   SCHEMA_TOO_NEW: { rpc: INTERNAL, http: 503, exit: EXIT.config },
   STORE_DAMAGED: { rpc: INTERNAL, http: 503, exit: EXIT.config },
   STORE_MOVED: { rpc: INTERNAL, http: 503, exit: EXIT.unavailable },

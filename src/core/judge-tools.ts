@@ -2,7 +2,7 @@ import { counted } from './counted.ts';
 import type { Finding } from './finding.ts';
 import { severityOf, type ProsePolicy } from './hints/drift.ts';
 import { HINTS, isCautious } from './hints/hint.ts';
-import type { ToolWord } from './hints/tool-word.ts';
+import type { ToolRecord } from './hints/tool-record.ts';
 import type { DeclaredHints, ServerFacts } from './judge-servers.ts';
 
 const ALL = 'all servers';
@@ -52,7 +52,7 @@ function some(names: readonly string[]): string {
 }
 
 /** Which definitions changed since they were accepted, as `serve` saw it last. */
-export function judgeDrift(words: readonly ToolWord[], prose: ProsePolicy): readonly Finding[] {
+export function judgeDrift(words: readonly ToolRecord[], prose: ProsePolicy): readonly Finding[] {
   const drifted = words.flatMap(({ server, name, drift, overrides, volatility }) => {
     const severity = drift === undefined ? 'harmless' : severityOf(drift, prose);
     const isExpected = severity === 'review' && volatility?.isAccepted === true;

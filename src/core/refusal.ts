@@ -95,6 +95,12 @@ export type Refusal =
   | { readonly code: 'SERVERS_ABSENT'; readonly path: string }
   | { readonly code: 'STORE_UNAVAILABLE'; readonly reason: string }
   | {
+      readonly code: 'RECORD_UNREADABLE';
+      readonly kind: string;
+      readonly id: string;
+      readonly reason: string;
+    }
+  | {
       readonly code: 'SCHEMA_TOO_NEW';
       readonly place: string;
       readonly found: number;

@@ -128,6 +128,8 @@ const SENTENCES: Sentences = {
   ARGUMENTS_INVALID: (r) => `The arguments are not valid: ${r.reason}.`,
   SERVERS_ABSENT: (r) => `The config file ${quote(r.path)} names no server that can be used.`,
   STORE_UNAVAILABLE: (r) => `The store cannot be used: ${r.reason}. What was asked for is not saved.`,
+  RECORD_UNREADABLE: (r) =>
+    `The store holds a record that this Assay does not understand (${r.kind} ${quote(r.id)}: ${r.reason}), and does not overwrite it. Update Assay.`,
   SCHEMA_TOO_NEW: (r) =>
     `The store ${quote(r.place)} was written by a newer Assay (format ${r.found}; this one knows ${r.known}). Update Assay, or use another ASSAY_HOME.`,
   STORE_DAMAGED: (r) =>

@@ -73,6 +73,7 @@ const REFUSALS: Examples = {
   ARGUMENTS_INVALID: ['-32602 400 2', { reason: 'not JSON' }],
   SERVERS_ABSENT: ['-32603 500 3', { path: HOSTILE }],
   STORE_UNAVAILABLE: ['-32603 503 4', { reason: 'the disk is full' }],
+  RECORD_UNREADABLE: ['-32603 503 3', { kind: 'tool', id: HOSTILE, reason: HOSTILE }],
   SCHEMA_TOO_NEW: ['-32603 503 3', { place: HOSTILE, found: 2, known: 1 }],
   STORE_MOVED: ['-32603 503 4', { path: HOSTILE, what: 'gone' }],
   REVOCATION_UNSAVED: ['-32603 503 4', { kind: 'tool', name: HOSTILE, reason: 'the disk is full' }],

@@ -1,5 +1,5 @@
 import type { Drift } from '../../src/core/hints/drift.ts';
-import type { ToolWord } from '../../src/core/hints/tool-word.ts';
+import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/core/finding.ts';
 import { publicNames } from '../../src/core/names.ts';
@@ -120,7 +120,7 @@ describe('isolation', () => {
 });
 
 describe('definitions that changed', () => {
-  const word = (name: string, risks: Drift['risks'], more: Partial<ToolWord> = {}): ToolWord => ({
+  const word = (name: string, risks: Drift['risks'], more: Partial<ToolRecord> = {}): ToolRecord => ({
     ...{ id: name, server: 's', identity: 'i', name, overrides: {} },
     drift: { digest: 'now', sinceMs: 0, changes: [], risks },
     ...more,
@@ -147,7 +147,7 @@ describe('definitions that changed', () => {
   });
 
   it('in prose that is known to change are told until somebody accepted that', () => {
-    const volatile = (isAccepted: boolean): ToolWord =>
+    const volatile = (isAccepted: boolean): ToolRecord =>
       word('a', text, { volatility: { connects: 3, isAccepted } });
     expect(judgeDrift([volatile(false)], 'flag').map(({ level }) => level)).toEqual(['note']);
     expect(judgeDrift([volatile(true)], 'flag')).toEqual([]);

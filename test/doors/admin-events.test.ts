@@ -11,7 +11,7 @@ import { at, listAt, numberAt, textAt, type Json } from '../support/json.ts';
 import { openSession } from '../support/legacy.ts';
 import { patient } from '../support/patience.ts';
 import { fixture, tempDir } from '../support/place.ts';
-import { saveWords, tryStore, valueOf } from '../support/store-values.ts';
+import { saveRecords, toolChange, tryStore, valueOf } from '../support/store-values.ts';
 import { bearer, keepToken, revokeToken } from '../support/tokens.ts';
 
 const home = tempDir();
@@ -28,21 +28,20 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-let words = 0;
+let tools = 0;
 /** Something is done by another process on the same store. */
 async function act(action: string, target: Partial<AuditEvent['target']> = {}): Promise<void> {
-  words += 1;
-  const deed = deedOf(action, target);
-  const word = { kind: 'tool', id: `t${words}`, body: {} } as const;
-  expect(valueOf(await saveWords(store, [{ word, former: undefined, deed }]))).toBeDefined();
+  tools += 1;
+  const change = toolChange(`t${tools}`, 1, { event: eventOf(action, target) });
+  expect(valueOf(await saveRecords(store, [change]))).toBeDefined();
 }
 
-function deedOf(action: string, target: Partial<AuditEvent['target']> = {}): AuditEvent {
+function eventOf(action: string, target: Partial<AuditEvent['target']> = {}): AuditEvent {
   return {
-    atMs: 1_700_000_000_000 + words,
+    atMs: 1_700_000_000_000 + tools,
     subject: 'somebody',
     action,
-    target: { kind: 'tool', id: `t${words}`, name: `tool ${words}`, ...target },
+    target: { kind: 'tool', id: `t${tools}`, name: `tool ${tools}`, ...target },
     after: { text: 'two\nlines' },
   };
 }
@@ -66,10 +65,10 @@ describe('/activity', () => {
     const [last] = listAt(await activity(), 'activity');
     expect(last).toEqual({
       id: expect.any(Number),
-      at: new Date(1_700_000_000_000 + words).toISOString(),
+      at: new Date(1_700_000_000_000 + tools).toISOString(),
       subject: 'somebody',
       action: 'tool.update',
-      target: { kind: 'tool', id: 'a', name: `tool ${words}` },
+      target: { kind: 'tool', id: 'a', name: `tool ${tools}` },
       after: { text: 'two\nlines' },
     });
     const counted = async (query: string): Promise<number> =>
@@ -177,12 +176,12 @@ describe('/events', () => {
       const before = residentMiB();
       const text = 'x'.repeat(60_000);
       for (let part = 0; part < 5; part += 1) {
-        const changes = Array.from({ length: 200 }, (_, at) => ({
-          word: { kind: 'tool', id: `slow-${part}-${at}`, body: {} } as const,
-          former: undefined,
-          deed: { ...deedOf(`slow.${part * 200 + at}`), after: { text } },
-        }));
-        valueOf(await saveWords(store, changes));
+        const changes = Array.from({ length: 200 }, (_, at) =>
+          toolChange(`slow-${part}-${at}`, 1, {
+            event: { ...eventOf(`slow.${part * 200 + at}`), after: { text } },
+          }),
+        );
+        valueOf(await saveRecords(store, changes));
       }
       await sleep(1_500);
       expect(residentMiB() - before).toBeLessThan(40);

@@ -195,11 +195,11 @@ it('hints are not set on a REST tool that another process has removed', async ()
     .toBe(true);
   valueOf(await one.local.remove(id, WHO));
   expect(await two.tools.change(id, HINTS, WHO)).toEqual(err({ code: 'TOOL_UNKNOWN', name: id }));
-  const words = await rawRows(
+  const records = await rawRows(
     { home, databaseUrl: undefined },
-    "select * from assay_words where kind = 'tool' and body_json is not null",
+    "select * from assay_records where kind = 'tool' and body_json is not null",
   );
-  expect(words).toEqual([]);
+  expect(records).toEqual([]);
 });
 
 /** Asks again until no write fails any more. `run` gives what it was refused with. */

@@ -1,6 +1,6 @@
 // Who did what to toolsets and tokens is kept with what was done.
 import { describe, expect, it } from 'vitest';
-import type { StoredAuditEvent } from '../../src/gateway/ports/words.ts';
+import type { StoredAuditEvent } from '../../src/gateway/ports/records.ts';
 import { startGateway } from '../support/gateway.ts';
 import { fixture, tempDir } from '../support/place.ts';
 import { tryStore, valueOf } from '../support/store-values.ts';
@@ -76,7 +76,7 @@ describe('a deed', () => {
 /** Oldest first. */
 async function deedsIn(home: string): Promise<readonly StoredAuditEvent[]> {
   const store = valueOf(await tryStore({ home, databaseUrl: undefined }));
-  const deeds = valueOf(await store.deeds({ limit: 100, after: 0 }));
+  const deeds = valueOf(await store.auditEvents({ limit: 100, after: 0 }));
   await store.close();
   return deeds;
 }

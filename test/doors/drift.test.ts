@@ -158,7 +158,11 @@ async function isLogged({ assay, name }: World, text: string): Promise<void> {
 
 async function deedsOf(world: World): Promise<readonly JsonObject[]> {
   const store = await openAt({ home: world.home, databaseUrl: undefined });
-  const found = await store.deeds({ limit: 1_000, after: 0, targetId: textAt(await world.act(), 'id') });
+  const found = await store.auditEvents({
+    limit: 1_000,
+    after: 0,
+    targetId: textAt(await world.act(), 'id'),
+  });
   await store.close();
   if (!found.ok) throw new Error(JSON.stringify(found.error));
   return found.value.map(({ action, subject, before = null, after = null }) => ({

@@ -80,9 +80,9 @@ describe('a gateway that is registered', () => {
     ];
     expect(told.filter((text) => text.includes(SECRET))).toEqual([]);
     expect(at((await admin.get('/gateways/made')).json(), 'env')).toEqual(['TOKEN_OF_IT']);
-    for (const file of ['assay.db', 'assay.db-wal', 'words.json'])
+    for (const file of ['assay.db', 'assay.db-wal', 'records.json'])
       await until(`${file} is written`, () => readFileSync(join(home, file)).length > 0 || undefined);
-    const kept = ['assay.db', 'assay.db-wal', 'words.json'].map((file) =>
+    const kept = ['assay.db', 'assay.db-wal', 'records.json'].map((file) =>
       readFileSync(join(home, file), 'latin1'),
     );
     expect(kept.some((text) => text.includes(SECRET))).toBe(false);
@@ -197,9 +197,9 @@ describe('what was registered', () => {
     const { id } = await toolIn(admin, 'plain', 'echo');
     await admin.put(`/tools/${String(id)}`, { title: 'Said' });
     await assay.stop();
-    const path = join(home, 'words.json');
+    const path = join(home, 'records.json');
     const text = readFileSync(path, 'utf8');
-    for (const damaged of [text.replace('"words":[', '"words":[null,5,'), '{', ''] as const) {
+    for (const damaged of [text.replace('"records":[', '"records":[null,5,'), '{', ''] as const) {
       writeFileSync(path, damaged);
       const model = await overStdio(
         { servers: { plain: fixture('plain') }, home, view: { all: true } },

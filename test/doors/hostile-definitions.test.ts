@@ -205,7 +205,7 @@ describe('a tool that is another one at every list', () => {
     const written = async (): Promise<number> => {
       const place = { home: assay.home, databaseUrl: undefined };
       return numberAt(
-        (await rawRows(place, 'select last_revision from assay_word_state'))[0] as Json,
+        (await rawRows(place, 'select last_revision from assay_record_state'))[0] as Json,
         'last_revision',
       );
     };

@@ -64,7 +64,7 @@ describe('POST /gateways with a document', () => {
   });
 
   it('keeps its credentials secret: in answers, in the log, in the record of deeds and on disk', async () => {
-    const kept = ['assay.db', 'assay.db-wal', 'words.json'].map((file) => join(home, file));
+    const kept = ['assay.db', 'assay.db-wal', 'records.json'].map((file) => join(home, file));
     for (const path of kept) await until(`${path} is written`, () => existsSync(path) || undefined);
     const told = [
       (await admin.get('/gateways/pets')).text,

@@ -151,13 +151,13 @@ it('stands in no answer, list, log, record, metric or file, whatever is done wit
   expect(foundIn(assay.stderr())).toEqual([]);
   await until(
     'it is written down',
-    () => filesIn(home).some(([path, text]) => path.endsWith('words.json') && text.length > 2) || undefined,
+    () => filesIn(home).some(([path, text]) => path.endsWith('records.json') && text.length > 2) || undefined,
   );
   await assay.stop();
   expect(foundIn(assay.stderr())).toEqual([]);
   const files = filesIn(home);
   expect(files.map(([path]) => path.slice(home.length + 1))).toEqual(
-    expect.arrayContaining(['assay.db', 'words.json', 'catalog.json']),
+    expect.arrayContaining(['assay.db', 'records.json', 'catalog.json']),
   );
   expect(files.flatMap(([path, text]) => foundIn(text).map((form) => [path, form]))).toEqual([]);
 });
@@ -177,7 +177,7 @@ it('is there again after a restart, and opens with the key of this home alone', 
   expect(api.seen.at(-1)?.headers.authorization).toBe(`Bearer ${SECRETS.bearer}`);
   await again.assay.stop();
   const copy = tempDir();
-  for (const name of ['assay.db', 'words.json'])
+  for (const name of ['assay.db', 'records.json'])
     writeFileSync(join(copy, name), readFileSync(join(first.home, name)));
   const stolen = await openRestWorld({ home: copy });
   expect(await callText(stolen.assay, 'keyed')).toMatch(/^refused/);

@@ -78,7 +78,7 @@ async function takeTool(kind: Declared): Promise<Taken> {
     patch: (body, headers = {}) => admin.ask('PATCH', `/tools/${id}`, { body, headers }),
     listed: () => listed(`api_${name}`),
     deeds: async () => {
-      const found = await store.deeds({ limit: 100, after: 0, targetId: id });
+      const found = await store.auditEvents({ limit: 100, after: 0, targetId: id });
       if (!found.ok) throw new Error(found.error.code);
       return found.value.map(({ action, subject, before, after }) => ({ action, subject, before, after }));
     },

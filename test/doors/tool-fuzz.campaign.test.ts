@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 /** How many deeds there are, of anything. */
 async function deeds(): Promise<number> {
-  const found = await store.deeds({ limit: 100_000, after: 0 });
+  const found = await store.auditEvents({ limit: 100_000, after: 0 });
   if (!found.ok) throw new Error(found.error.code);
   return found.value.length;
 }

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { sha256 } from '../../src/core/digest.ts';
-import { ok } from '../../src/core/result.ts';
 import type { ServerSpec } from '../../src/core/server-spec.ts';
 import { reviewInstructions } from '../../src/edges/cli/review-instructions.ts';
-import { InstructionsReview, type InstructionsText } from '../../src/gateway/catalog/instructions-review.ts';
-import { Words } from '../../src/gateway/catalog/words.ts';
+import type { InstructionsText } from '../../src/core/record.ts';
+import { InstructionsReview } from '../../src/gateway/catalog/instructions-review.ts';
 import { SILENT } from '../gateway/listed-server.ts';
 import { endLater } from '../support/endings.ts';
+import { replicaOf } from '../support/memory-records.ts';
 import { tempDir } from '../support/place.ts';
 import { openAt } from '../support/stores.ts';
 
@@ -21,10 +21,9 @@ it('a text that replaces the shown one before it is accepted is not accepted', a
     trust: true,
   };
   const store = await openAt({ home: tempDir(), databaseUrl: undefined });
-  const memory = { recalled: [], remember: () => undefined, flush: () => Promise.resolve() };
-  const words = new Words({ open: () => Promise.resolve(ok(store)), memory });
-  endLater(() => words.close());
-  const review = new InstructionsReview({ words, log: SILENT, nowMs: () => 5 });
+  const records = replicaOf(store);
+  endLater(() => records.close());
+  const review = new InstructionsReview({ records, log: SILENT, nowMs: () => 5 });
   const said = (text: string): InstructionsText => ({ digest: sha256(text), text });
   await review.saw(spec, said('Be kind.'));
   const services = {

@@ -2,16 +2,7 @@ import { rawRows } from './stores.ts';
 import type { StorePlace } from './store-values.ts';
 
 /** What operators write; what Assay notes by itself of servers comes at any time. */
-const TABLES = [
-  'assay_tokens',
-  'assay_settings',
-  'assay_toolsets',
-  'assay_toolset_state',
-  'assay_words',
-  'assay_word_state',
-  'assay_deeds',
-  'assay_deed_state',
-];
+const TABLES = ['assay_tokens', 'assay_records', 'assay_record_state', 'assay_audit', 'assay_audit_state'];
 export const MOST_WRITES = 30;
 
 /** Makes the write of a given number fail, whichever connection asks for it; the count goes back with its transaction. */

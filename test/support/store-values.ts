@@ -7,9 +7,14 @@ import type { Result } from '../../src/core/result.ts';
 import type { Toolset } from '../../src/core/toolset.ts';
 import type { Log } from '../../src/gateway/ports/link.ts';
 import type { Store, StoredCredential, StoredToken } from '../../src/gateway/ports/store.ts';
-import type { Commit, CommitStore } from '../../src/gateway/ports/commit.ts';
-import type { StoredToolset } from '../../src/gateway/ports/toolsets.ts';
-import type { AcceptedDefinition, StoredWord, WordChange } from '../../src/gateway/ports/words.ts';
+import type { ToolRecord } from '../../src/core/hints/tool-record.ts';
+import { EQUIPPED_ID, type SettingValue } from '../../src/core/record.ts';
+import type {
+  AcceptedDefinition,
+  RecordChange,
+  RecordStore,
+  StoredRecord,
+} from '../../src/gateway/ports/records.ts';
 
 /** Where a store is. */
 export interface StorePlace {
@@ -64,16 +69,46 @@ export function credential(
   };
 }
 
-/** A change of what is said of a tool: the first one, where no former one is given. */
-export function wordChange(id: string, body: unknown, more: Partial<WordChange> = {}): WordChange {
-  return { word: { kind: 'tool', id, body }, former: undefined, ...more };
+/** A change with the revision that it replaces; undefined: there was none. */
+export interface RevisedChange {
+  readonly record: RecordChange;
+  readonly former?: number | undefined;
+  readonly event?: AuditEvent | undefined;
+  readonly accepted?: AcceptedDefinition | undefined;
+}
+
+/** The record of a tool, with a title by which it is told from others. */
+export function toolRecord(id: string, title: string): ToolRecord {
+  return { id, server: 's', identity: 'one', name: id, overrides: {}, title };
+}
+
+/** A change of the record of a tool: the first one, where no former one is given. Undefined removes it. */
+export function toolChange(
+  id: string,
+  title: string | number | undefined,
+  more: Omit<RevisedChange, 'record'> = {},
+): RevisedChange {
+  const body = title === undefined ? undefined : toolRecord(id, String(title));
+  return { record: { kind: 'tool', id, body }, ...more };
+}
+
+export function toolsetChange(body: Toolset, former?: number): RevisedChange {
+  return { record: { kind: 'toolset', id: body.name, body }, former };
+}
+
+export function settingChange(id: string, body: SettingValue | undefined, former?: number): RevisedChange {
+  return { record: { kind: 'setting', id, body }, former };
+}
+
+export function equipChange(toolset: string, equippings: number, former?: number): RevisedChange {
+  return { record: { kind: 'equipped', id: EQUIPPED_ID, body: { toolset, equippings } }, former };
 }
 
 export function accepted(id: string, more: Partial<AcceptedDefinition> = {}): AcceptedDefinition {
   return { id, digest: sha256(id), text: JSON.stringify({ name: id }), ...more };
 }
 
-export function deed(id: string, more: Partial<AuditEvent> = {}): AuditEvent {
+export function auditEvent(id: string, more: Partial<AuditEvent> = {}): AuditEvent {
   return {
     atMs: 1_790_000_000_123,
     subject: 'local',
@@ -94,104 +129,42 @@ export function toolset(name: string, more: Partial<Toolset> = {}): Toolset {
   };
 }
 
-/** Commits words, each in the place of its former one; undefined: a write conflict. */
-export async function saveWords(
-  store: CommitStore,
-  changes: readonly WordChange[],
-): Promise<Result<readonly StoredWord[] | undefined, Refusal>> {
+/** Commits records, each in the place of its former one; undefined: a write conflict. */
+export async function saveRecords(
+  store: RecordStore,
+  changes: readonly RevisedChange[],
+): Promise<Result<readonly StoredRecord[] | undefined, Refusal>> {
   const done = await store.commit({
-    changes: changes.map(({ word, accepted }) => ({ kind: 'word', word, accepted })),
-    expectedRevisions: changes.map(({ word, former }) => ({ kind: 'word', word, revision: former })),
-    audit: changes.flatMap(({ deed }) => deed ?? []),
+    changes: changes.map(({ record }) => record),
+    expectedRevisions: changes.map(({ record: { kind, id }, former }) => ({ kind, id, revision: former })),
+    audit: changes.flatMap(({ event }) => event ?? []),
+    accepted: changes.flatMap(({ accepted }) => accepted ?? []),
   });
-  return done.ok ? { ok: true, value: done.value?.words } : done;
+  if (!done.ok) return done;
+  if (done.value === undefined) return { ok: true, value: undefined };
+  const first = done.value.revision - changes.length + 1;
+  return { ok: true, value: changes.map(({ record }, at) => ({ ...record, revision: first + at })) };
 }
 
-/** A commit of one toolset, in the place of a former one or as a new one; undefined: a write conflict. */
-export async function saveToolset(
-  store: CommitStore,
-  toolset: Toolset,
-  former?: { readonly name: string; readonly revision: number },
-  deed?: AuditEvent,
-): Promise<Result<StoredToolset | undefined, Refusal>> {
-  const done = await store.commit({
-    changes: [{ kind: 'toolset', toolset, replaces: former?.name }],
-    expectedRevisions: former === undefined ? [] : [{ kind: 'toolset', ...former }],
-    audit: deed === undefined ? [] : [deed],
-  });
-  return done.ok ? { ok: true, value: done.value?.toolsets[0] } : done;
-}
-
-export function removeToolset(
-  store: CommitStore,
-  name: string,
-  deed?: AuditEvent,
-): Promise<Result<boolean, Refusal>> {
-  return change(store, { kind: 'toolset removal', name }, deed);
-}
-
-export function equip(
-  store: CommitStore,
-  name: string | undefined,
-  deed?: AuditEvent,
-): Promise<Result<boolean, Refusal>> {
-  return change(store, { kind: 'equipped', name }, deed);
-}
-
-export function saveSetting(
-  store: CommitStore,
+/** Saves a setting, whatever it was before. */
+export async function saveSetting(
+  store: RecordStore,
   key: string,
-  value: unknown,
-  deed?: AuditEvent,
-): Promise<Result<boolean, Refusal>> {
-  return change(store, { kind: 'setting', key, value }, deed);
-}
-
-/** Whether it was made. */
-async function change(
-  store: CommitStore,
-  one: Commit['changes'][number],
-  deed: AuditEvent | undefined,
+  value: SettingValue | undefined,
+  event?: AuditEvent,
 ): Promise<Result<boolean, Refusal>> {
   const done = await store.commit({
-    changes: [one],
+    changes: [{ kind: 'setting', id: key, body: value }],
     expectedRevisions: [],
-    audit: deed === undefined ? [] : [deed],
+    audit: event === undefined ? [] : [event],
   });
   return done.ok ? { ok: true, value: done.value !== undefined } : done;
 }
 
-/** Changes of all kinds, each with the revision that it replaces; undefined: there was none. */
-export interface ChangesTogether {
-  readonly words: readonly WordChange[];
-  readonly toolsets: readonly { readonly toolset: Toolset; readonly former: number | undefined }[];
-  readonly equip: { readonly name: string; readonly equippings: number } | undefined;
-  readonly settings: readonly { readonly key: string; readonly value: unknown; readonly former: unknown }[];
-  readonly deeds: readonly AuditEvent[];
-}
-
-/** One commit of all of them; whether it was made. */
-export async function saveTogether(
-  store: CommitStore,
-  { words, toolsets, equip: equipped, settings, deeds }: ChangesTogether,
-): Promise<Result<boolean, Refusal>> {
-  const done = await store.commit({
-    changes: [
-      ...words.map(({ word, accepted }) => ({ kind: 'word', word, accepted }) as const),
-      ...toolsets.map((one) => {
-        const replaces = one.former === undefined ? undefined : one.toolset.name;
-        return { kind: 'toolset', toolset: one.toolset, replaces } as const;
-      }),
-      ...(equipped === undefined ? [] : [{ kind: 'equipped', name: equipped.name } as const]),
-      ...settings.map(({ key, value }) => ({ kind: 'setting', key, value }) as const),
-    ],
-    expectedRevisions: [
-      ...words.map(({ word, former }) => ({ kind: 'word', word, revision: former }) as const),
-      ...toolsets.map((one) => ({ kind: 'toolset', name: one.toolset.name, revision: one.former }) as const),
-      ...(equipped === undefined ? [] : [{ kind: 'equipped', equippings: equipped.equippings } as const]),
-      ...settings.map(({ key, former }) => ({ kind: 'setting', key, value: former }) as const),
-    ],
-    audit: deeds,
-  });
-  return done.ok ? { ok: true, value: done.value !== undefined } : done;
+/** The records that are there, without their revisions. */
+export async function recordsIn(store: RecordStore): Promise<readonly RecordChange[]> {
+  const { records } = valueOf(await store.records(0));
+  return records
+    .filter(({ body }) => body !== undefined)
+    .map(({ revision: _, ...record }): RecordChange => record);
 }

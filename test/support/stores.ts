@@ -49,9 +49,9 @@ export function lockStore(home: string): () => void {
 }
 
 /** The tables that came with each migration that an old store may lack. */
-const TABLES: Readonly<Record<3 | 4, readonly string[]>> = {
-  3: ['assay_toolsets', 'assay_toolset_state'],
-  4: ['assay_words', 'assay_word_state', 'assay_accepted', 'assay_deeds', 'assay_deed_state'],
+const TABLES: Readonly<Record<2 | 3, readonly string[]>> = {
+  2: ['assay_credentials'],
+  3: ['assay_records', 'assay_record_state', 'assay_accepted', 'assay_audit', 'assay_audit_state'],
 };
 
 /** Makes of a closed store one that is as old as if this migration and those after it were not written yet. */
@@ -67,7 +67,7 @@ export async function contentOf(place: StorePlace): Promise<readonly unknown[]> 
   return [
     await rawRows(place, "select tablename from pg_tables where schemaname = 'public' order by 1"),
     await rawRows(place, 'select * from assay_migrations order by version'),
-    await rawRows(place, 'select * from assay_settings'),
+    await rawRows(place, 'select * from assay_records'),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { AcceptedDefinition } from '../../gateway/ports/words.ts';
+import type { AcceptedDefinition } from '../../gateway/ports/records.ts';
 import { portions, type Trx } from './dialect.ts';
 import type { AcceptedRow } from './tables.ts';
 

@@ -1,19 +1,19 @@
 import type { AuditEvent } from '../../core/audit-event.ts';
-import type { AuditQuery, StoredAuditEvent } from '../../gateway/ports/words.ts';
+import type { AuditQuery, StoredAuditEvent } from '../../gateway/ports/records.ts';
 import { portions, type Trx } from './dialect.ts';
 import type { AuditRow } from './tables.ts';
 
-export async function writeAuditEvents(trx: Trx, deeds: readonly AuditEvent[]): Promise<void> {
-  const last = await takeIds(trx, deeds.length);
-  for (const rows of portions(deeds.map((deed, at) => rowOf(deed, last - deeds.length + at + 1))))
-    await trx.insertInto('assay_deeds').values(rows).execute();
+export async function writeAuditEvents(trx: Trx, events: readonly AuditEvent[]): Promise<void> {
+  const last = await takeIds(trx, events.length);
+  for (const rows of portions(events.map((event, at) => rowOf(event, last - events.length + at + 1))))
+    await trx.insertInto('assay_audit').values(rows).execute();
 }
 
 /** Newest first, or oldest first where those after one are asked for. */
 export async function readAuditEvents(trx: Trx, query: AuditQuery): Promise<readonly StoredAuditEvent[]> {
   const { before, after, limit, targetKind, targetId } = query;
   let rows = trx
-    .selectFrom('assay_deeds')
+    .selectFrom('assay_audit')
     .selectAll()
     .orderBy('id', after === undefined ? 'desc' : 'asc')
     .limit(limit);
@@ -21,20 +21,20 @@ export async function readAuditEvents(trx: Trx, query: AuditQuery): Promise<read
   if (after !== undefined) rows = rows.where('id', '>', after);
   if (targetKind !== undefined) rows = rows.where('target_kind', '=', targetKind);
   if (targetId !== undefined) rows = rows.where('target_id_json', '=', JSON.stringify(targetId));
-  return (await rows.execute()).map(deedOf);
+  return (await rows.execute()).map(eventOf);
 }
 
 /**
  * The last one of so many. The row that gives them out is held until the transaction is over, whatever part it writes:
- * who has seen a deed has seen all that have a smaller id.
+ * whoever has seen an event has seen all that have a smaller id.
  */
 async function takeIds(trx: Trx, count: number): Promise<number> {
   const row = await trx
-    .updateTable('assay_deed_state')
-    .set((build) => ({ last_deed: build('last_deed', '+', count) }))
-    .returning('last_deed')
+    .updateTable('assay_audit_state')
+    .set((build) => ({ last_event: build('last_event', '+', count) }))
+    .returning('last_event')
     .executeTakeFirstOrThrow();
-  return row.last_deed;
+  return row.last_event;
 }
 
 function rowOf({ atMs, subject, action, target, before, after }: AuditEvent, id: number): AuditRow {
@@ -52,7 +52,7 @@ function rowOf({ atMs, subject, action, target, before, after }: AuditEvent, id:
 }
 
 /** `rowOf` wrote what is read here. */
-function deedOf(row: AuditRow): StoredAuditEvent {
+function eventOf(row: AuditRow): StoredAuditEvent {
   return {
     id: row.id,
     atMs: row.at_ms,

@@ -4,7 +4,7 @@ import { pathFacts, readBytes } from '../../platform/machine.ts';
 import { refusalOf } from './driver-faults.ts';
 import { newerThanKnown } from './migrations.ts';
 import { postgresUrl } from './postgres-url.ts';
-import { readSettingsIfAny } from './setting-rows.ts';
+import { readSettingsIfAny } from './record-rows.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import type { Tables } from './tables.ts';
 

@@ -1,3 +1,4 @@
+import { ok, type Result } from '../../core/result.ts';
 import type { StoredKey } from '../../gateway/ports/store.ts';
 import type { Trx } from './dialect.ts';
 import type { KeyRow } from './tables.ts';
@@ -14,8 +15,12 @@ export async function readKeys(trx: Trx, purpose: string): Promise<readonly Stor
   return rows.map((row) => ({ id: row.id, purpose, bytes: row.bytes, createdMs: row.created_ms }));
 }
 
-export async function writeKey(trx: Trx, { id, purpose, bytes, createdMs }: StoredKey): Promise<void> {
+export async function writeKey(
+  trx: Trx,
+  { id, purpose, bytes, createdMs }: StoredKey,
+): Promise<Result<undefined, never>> {
   // Bytes from another thread come as a Uint8Array, which SQLite does not take.
   const row: KeyRow = { id, purpose, bytes: Buffer.from(bytes), created_ms: createdMs };
   await trx.insertInto('assay_keys').values(row).execute();
+  return ok(undefined);
 }

@@ -6,11 +6,9 @@ type Listener = (parts: readonly StorePart[]) => void;
 const ALL_PARTS: Readonly<Record<StorePart, true>> = {
   tokens: true,
   keys: true,
-  settings: true,
   credentials: true,
-  toolsets: true,
-  words: true,
-  deeds: true,
+  records: true,
+  audit: true,
 };
 
 export function isPart(text: string | undefined): text is StorePart {

@@ -77,11 +77,6 @@ const MIGRATIONS: readonly Migration[] = [
       .addColumn('bytes', dialect.bytes, (column) => column.notNull())
       .addColumn('created_ms', whole, (column) => column.notNull())
       .execute();
-    await schema
-      .createTable('assay_settings')
-      .addColumn('key', 'text', (column) => column.primaryKey())
-      .addColumn('value_json', 'text', (column) => column.notNull())
-      .execute();
   },
   async ({ schema }, { bytes, whole }) => {
     await schema
@@ -100,52 +95,34 @@ const MIGRATIONS: readonly Migration[] = [
       .addPrimaryKeyConstraint('assay_credentials_key', ['server', 'identity', 'issuer', 'subject'])
       .execute();
   },
-  async (trx, { whole }) => {
-    await trx.schema
-      .createTable('assay_toolsets')
-      .addColumn('name', 'text', (column) => column.primaryKey())
-      .addColumn('revision', whole, (column) => column.notNull())
-      .addColumn('body_json', 'text', (column) => column.notNull())
-      .execute();
-    await trx.schema
-      .createTable('assay_toolset_state')
-      .addColumn('id', 'integer', (column) => column.primaryKey())
-      .addColumn('equipped', 'text')
-      .addColumn('equippings', whole, (column) => column.notNull())
-      .addColumn('last_revision', whole, (column) => column.notNull())
-      .execute();
-    await trx
-      .insertInto('assay_toolset_state')
-      .values({ id: 1, equipped: null, equippings: 0, last_revision: 0 })
-      .execute();
-  },
   async (trx, dialect) => {
-    await createWords(trx, dialect);
-    await createDeeds(trx, dialect);
+    await createRecords(trx, dialect);
+    await createAudit(trx, dialect);
   },
 ];
 
-async function createWords(trx: Trx, { whole }: Dialect): Promise<void> {
+async function createRecords(trx: Trx, { whole }: Dialect): Promise<void> {
   await trx.schema
-    .createTable('assay_words')
+    .createTable('assay_records')
     .addColumn('kind', 'text', (column) => column.notNull())
     .addColumn('id_json', 'text', (column) => column.notNull())
+    .addColumn('version', 'integer', (column) => column.notNull())
     .addColumn('revision', whole, (column) => column.notNull())
     .addColumn('body_json', 'text')
-    .addPrimaryKeyConstraint('assay_words_key', ['kind', 'id_json'])
+    .addPrimaryKeyConstraint('assay_records_key', ['kind', 'id_json'])
     .execute();
   await trx.schema
-    .createIndex('assay_words_revision')
+    .createIndex('assay_records_revision')
     .unique()
-    .on('assay_words')
+    .on('assay_records')
     .column('revision')
     .execute();
   await trx.schema
-    .createTable('assay_word_state')
+    .createTable('assay_record_state')
     .addColumn('id', 'integer', (column) => column.primaryKey())
     .addColumn('last_revision', whole, (column) => column.notNull())
     .execute();
-  await trx.insertInto('assay_word_state').values({ id: 1, last_revision: 0 }).execute();
+  await trx.insertInto('assay_record_state').values({ id: 1, last_revision: 0 }).execute();
   await trx.schema
     .createTable('assay_accepted')
     .addColumn('id_json', 'text', (column) => column.primaryKey())
@@ -154,9 +131,9 @@ async function createWords(trx: Trx, { whole }: Dialect): Promise<void> {
     .execute();
 }
 
-async function createDeeds(trx: Trx, { whole }: Dialect): Promise<void> {
+async function createAudit(trx: Trx, { whole }: Dialect): Promise<void> {
   await trx.schema
-    .createTable('assay_deeds')
+    .createTable('assay_audit')
     .addColumn('id', whole, (column) => column.primaryKey())
     .addColumn('at_ms', whole, (column) => column.notNull())
     .addColumn('subject_json', 'text', (column) => column.notNull())
@@ -169,15 +146,15 @@ async function createDeeds(trx: Trx, { whole }: Dialect): Promise<void> {
     .execute();
   // Few targets have one id, so this one also serves who asks for an id and a kind.
   await trx.schema
-    .createIndex('assay_deeds_target')
-    .on('assay_deeds')
+    .createIndex('assay_audit_target')
+    .on('assay_audit')
     .columns(['target_id_json', 'id'])
     .execute();
-  await trx.schema.createIndex('assay_deeds_kind').on('assay_deeds').columns(['target_kind', 'id']).execute();
+  await trx.schema.createIndex('assay_audit_kind').on('assay_audit').columns(['target_kind', 'id']).execute();
   await trx.schema
-    .createTable('assay_deed_state')
+    .createTable('assay_audit_state')
     .addColumn('id', 'integer', (column) => column.primaryKey())
-    .addColumn('last_deed', whole, (column) => column.notNull())
+    .addColumn('last_event', whole, (column) => column.notNull())
     .execute();
-  await trx.insertInto('assay_deed_state').values({ id: 1, last_deed: 0 }).execute();
+  await trx.insertInto('assay_audit_state').values({ id: 1, last_event: 0 }).execute();
 }

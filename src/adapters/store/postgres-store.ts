@@ -11,9 +11,8 @@ import { Listeners } from './listeners.ts';
 import { migrate, newerThanKnown } from './migrations.ts';
 import { PostgresChanges } from './postgres-changes.ts';
 import { postgresUrl } from './postgres-url.ts';
-import { readSettingsIfAny } from './setting-rows.ts';
-import { SqlStore } from './sql-store.ts';
-import { callsOf } from './store-calls.ts';
+import { readSettingsIfAny } from './record-rows.ts';
+import { sqlStore, type StoreCalls } from './sql-store.ts';
 import type { Tables } from './tables.ts';
 
 /** Waits in ms: for a connection, for another writer, for a statement, for an answer of whatever kind. */
@@ -39,7 +38,7 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
     none: () => changes.stop(),
   });
   const changes = new PostgresChanges(config, listeners, log);
-  const calls = new SqlStore(dialect, (parts) => {
+  const { calls, settled } = sqlStore(dialect, (parts) => {
     if (!changes.isStanding) listeners.tell(parts);
     return Promise.resolve();
   });
@@ -47,7 +46,7 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
     storeOf(calls, listeners, async () => {
       listeners.end();
       changes.stop();
-      await calls.settled();
+      await settled();
       await atMost(changes.over, CONNECT_MS);
       await db.destroy();
     }),
@@ -78,10 +77,10 @@ function connect(config: pg.ClientConfig, most: number): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
-function storeOf(calls: SqlStore, listeners: Listeners, end: () => Promise<void>): Store {
+function storeOf(calls: StoreCalls, listeners: Listeners, end: () => Promise<void>): Store {
   let closing: Promise<void> | undefined;
   return {
-    ...callsOf(calls),
+    ...calls,
     onChange: (listener) => listeners.add(listener),
     close: () => (closing ??= end()),
   };
@@ -133,11 +132,9 @@ const LOCKS: Readonly<Record<Writable, number>> = {
   schema: 0,
   tokens: 1,
   keys: 2,
-  settings: 3,
-  credentials: 4,
-  toolsets: 5,
-  words: 6,
-  deeds: 7,
+  credentials: 3,
+  records: 4,
+  audit: 5,
 };
 
 function postgresDialect(place: string, db: Kysely<Tables>): Dialect {

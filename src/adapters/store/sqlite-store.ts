@@ -1,26 +1,7 @@
-import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, type Result } from '../../core/result.ts';
 import type { Log } from '../../gateway/ports/link.ts';
-import type { Snapshot } from '../../gateway/ports/bundles.ts';
-import type { Commit, Committed } from '../../gateway/ports/commit.ts';
-import type {
-  CredentialKey,
-  Leased,
-  LeaseRequest,
-  Store,
-  StoredCredential,
-  StoredKey,
-  StorePart,
-  StoredToken,
-} from '../../gateway/ports/store.ts';
-import type { ToolsetNews } from '../../gateway/ports/toolsets.ts';
-import type {
-  AcceptedDefinition,
-  AuditQuery,
-  StoredAuditEvent,
-  WordNews,
-} from '../../gateway/ports/words.ts';
+import type { Store, StoredKey, StorePart } from '../../gateway/ports/store.ts';
 import { Listeners } from './listeners.ts';
 import { SqliteThread, type Given, type RestTimes } from './sqlite-thread.ts';
 import type { SqliteCalls } from './sqlite-worker.ts';
@@ -57,90 +38,35 @@ export class SqliteStore implements Store {
     return this.#call('open');
   }
 
-  addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>> {
-    return this.#call('addToken', token, deed);
-  }
+  readonly addToken: Store['addToken'] = (...args) => this.#call('addToken', ...args);
+  readonly tokens: Store['tokens'] = () => this.#call('tokens');
+  readonly revokeToken: Store['revokeToken'] = (...args) => this.#call('revokeToken', ...args);
+  readonly addKey: Store['addKey'] = (key) => this.#call('addKey', key);
+  readonly saveCredential: Store['saveCredential'] = (...args) => this.#call('saveCredential', ...args);
+  readonly leaseCredential: Store['leaseCredential'] = (...args) => this.#call('leaseCredential', ...args);
+  readonly removeCredential: Store['removeCredential'] = (key) => this.#call('removeCredential', key);
+  readonly settings: Store['settings'] = () => this.#call('settings');
+  readonly records: Store['records'] = (since) => this.#call('records', since);
+  readonly commit: Store['commit'] = (commit) => this.#call('commit', commit);
+  readonly acceptFirst: Store['acceptFirst'] = (definitions) => this.#call('acceptFirst', definitions);
+  readonly accepted: Store['accepted'] = (id) => this.#call('accepted', id);
+  readonly auditEvents: Store['auditEvents'] = (query) => this.#call('auditEvents', query);
 
-  tokens(): Promise<Result<readonly StoredToken[], Refusal>> {
-    return this.#call('tokens');
-  }
-
-  revokeToken(
-    idOrName: string,
-    revokedMs: number,
-    deed?: Omit<AuditEvent, 'target'>,
-  ): Promise<Result<StoredToken, Refusal>> {
-    return this.#call('revokeToken', idOrName, revokedMs, deed);
-  }
-
-  async keys(purpose: string): Promise<Result<readonly StoredKey[], Refusal>> {
+  readonly keys: Store['keys'] = async (purpose) => {
     const found = await this.#call('keys', purpose);
     return found.ok ? { ok: true, value: found.value.map(withBuffer) } : found;
-  }
+  };
 
-  async ensureKey(key: StoredKey): Promise<Result<StoredKey, Refusal>> {
+  readonly ensureKey: Store['ensureKey'] = async (key) => {
     const found = await this.#call('ensureKey', key);
     return found.ok ? { ok: true, value: withBuffer(found.value) } : found;
-  }
+  };
 
-  addKey(key: StoredKey): Promise<Result<undefined, Refusal>> {
-    return this.#call('addKey', key);
-  }
-
-  async credentials(): Promise<Result<readonly StoredCredential[], Refusal>> {
+  readonly credentials: Store['credentials'] = async () => {
     const found = await this.#call('credentials');
     if (!found.ok) return found;
     return { ok: true, value: found.value.map((one) => ({ ...one, sealed: Buffer.from(one.sealed) })) };
-  }
-
-  saveCredential(
-    credential: Omit<StoredCredential, 'revision'>,
-    revision?: number,
-  ): Promise<Result<boolean, Refusal>> {
-    return this.#call('saveCredential', credential, revision);
-  }
-
-  leaseCredential(key: CredentialKey, wish: LeaseRequest): Promise<Result<Leased, Refusal>> {
-    return this.#call('leaseCredential', key, wish);
-  }
-
-  removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>> {
-    return this.#call('removeCredential', key);
-  }
-
-  toolsets(known: ReadonlyMap<string, number>): Promise<Result<ToolsetNews, Refusal>> {
-    return this.#call('toolsets', known);
-  }
-
-  settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>> {
-    return this.#call('settings');
-  }
-
-  words(since: number): Promise<Result<WordNews, Refusal>> {
-    return this.#call('words', since);
-  }
-
-  acceptFirst(
-    definitions: readonly AcceptedDefinition[],
-  ): Promise<Result<ReadonlyMap<string, string>, Refusal>> {
-    return this.#call('acceptFirst', definitions);
-  }
-
-  accepted(id: string): Promise<Result<AcceptedDefinition | undefined, Refusal>> {
-    return this.#call('accepted', id);
-  }
-
-  deeds(query: AuditQuery): Promise<Result<readonly StoredAuditEvent[], Refusal>> {
-    return this.#call('deeds', query);
-  }
-
-  snapshot(): Promise<Result<Snapshot, Refusal>> {
-    return this.#call('snapshot');
-  }
-
-  commit(commit: Commit): Promise<Result<Committed | undefined, Refusal>> {
-    return this.#call('commit', commit);
-  }
+  };
 
   get fault(): Refusal | undefined {
     return this.#thread.moved;

@@ -2,8 +2,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { answerCalls, type ThreadSide } from '../../platform/thread.ts';
 import { markFiles } from './file-mark.ts';
-import { SqlStore, type StoreCalls } from './sql-store.ts';
-import { callsOf } from './store-calls.ts';
+import { sqlStore, type StoreCalls } from './sql-store.ts';
 import { SqliteChanges, type Known } from './sqlite-changes.ts';
 import { emptyLog, openSqliteFile } from './sqlite-file.ts';
 
@@ -56,13 +55,13 @@ async function openCalls(
     (look) => side.say(look),
     (work) => side.inTurn(work),
   );
-  const store = new SqlStore(dialect, (parts) => changes.wrote(parts));
+  const { calls } = sqlStore(dialect, (parts) => changes.wrote(parts));
   const close = (): void => {
     changes.stop();
     database.close();
   };
   return ok({
-    ...callsOf(store),
+    ...calls,
     open: () => Promise.resolve(ok(file)),
     listen: (known) => changes.listen(known).then(() => DONE),
     stopListening() {

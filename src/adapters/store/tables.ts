@@ -1,6 +1,5 @@
 import type { AuditTarget } from '../../core/audit-event.ts';
 import type { StorePart } from '../../gateway/ports/store.ts';
-import type { WordKind } from '../../gateway/ports/words.ts';
 
 /**
  * The rows as both databases give them. Times are in ms. A text that a peer chose is kept as JSON (`…_json`), because
@@ -13,18 +12,14 @@ export interface Tables {
   readonly assay_parts: { readonly part: StorePart; readonly revision: number };
   readonly assay_tokens: TokenRow;
   readonly assay_keys: KeyRow;
-  readonly assay_settings: { readonly key: string; readonly value_json: string };
   readonly assay_credentials: CredentialRow;
-  readonly assay_toolsets: ToolsetRow;
-  /** One row, of all toolsets together. */
-  readonly assay_toolset_state: ToolsetStateRow;
-  readonly assay_words: WordRow;
-  /** One row, of all words together. */
-  readonly assay_word_state: WordStateRow;
+  readonly assay_records: RecordRow;
+  /** One row, of all records together. */
+  readonly assay_record_state: RecordStateRow;
   readonly assay_accepted: AcceptedRow;
-  readonly assay_deeds: AuditRow;
-  /** One row, of all deeds together. */
-  readonly assay_deed_state: AuditStateRow;
+  readonly assay_audit: AuditRow;
+  /** One row, of all audit events together. */
+  readonly assay_audit_state: AuditStateRow;
 }
 
 export interface TokenRow {
@@ -59,33 +54,20 @@ export interface CredentialRow {
   readonly lease_until_ms: number | null;
 }
 
-export interface ToolsetRow {
-  readonly name: string;
-  readonly revision: number;
-  /** All of the toolset, its name too. */
-  readonly body_json: string;
-}
-
-export interface ToolsetStateRow {
-  readonly id: number;
-  /** Name of the toolset that is equipped. */
-  readonly equipped: string | null;
-  readonly equippings: number;
-  /** The last one given out to any toolset, also to one that is gone. */
-  readonly last_revision: number;
-}
-
-export interface WordRow {
-  readonly kind: WordKind;
+export interface RecordRow {
+  /** One of `RecordKind`, or one that a newer Assay made. */
+  readonly kind: string;
   readonly id_json: string;
+  /** The form in which the body is written (`RECORD_VERSIONS`). */
+  readonly version: number;
   readonly revision: number;
-  /** Null: nothing is said any more. The row stays, so that others learn of it. */
+  /** Null: the record was removed. The row stays, so that others learn of it. */
   readonly body_json: string | null;
 }
 
-export interface WordStateRow {
+export interface RecordStateRow {
   readonly id: number;
-  /** The last one given out to any word. */
+  /** The last one given out to any record. */
   readonly last_revision: number;
 }
 
@@ -112,6 +94,6 @@ export interface AuditRow {
 
 export interface AuditStateRow {
   readonly id: number;
-  /** The last one given out to any deed. */
-  readonly last_deed: number;
+  /** The last one given out to any event. */
+  readonly last_event: number;
 }

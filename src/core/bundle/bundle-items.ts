@@ -1,4 +1,5 @@
-import type { ServerWord } from '../hints/hint.ts';
+import type { TrustRecord } from '../hints/hint.ts';
+import type { SettingValue } from '../record.ts';
 import { toolsetJson } from '../toolset-json.ts';
 import type { Toolset } from '../toolset.ts';
 import { ENTRY_KINDS, ENTRY_LISTS, type Bundle, type BundledEntry, type EntryKind } from './bundle.ts';
@@ -17,11 +18,11 @@ export type BundleItem = Itself & {
 
 type Itself =
   | { readonly kind: EntryKind; readonly value: BundledEntry }
-  | { readonly kind: 'trust'; readonly value: ServerWord }
+  | { readonly kind: 'trust'; readonly value: TrustRecord }
   | { readonly kind: 'override'; readonly value: SaidOfTool }
   | { readonly kind: 'toolset'; readonly value: Toolset }
   | { readonly kind: 'equipped'; readonly value: string }
-  | { readonly kind: 'preference'; readonly value: { readonly key: string; readonly value: unknown } };
+  | { readonly kind: 'preference'; readonly value: { readonly key: string; readonly value: SettingValue } };
 
 export type ItemKind = Itself['kind'];
 
@@ -42,7 +43,7 @@ function entryItem(kind: EntryKind, value: BundledEntry): BundleItem {
   return { kind, value, name, key: keyOf(kind, name), members: { ...entry, createdAt, createdBy } };
 }
 
-function trustItem(value: ServerWord): BundleItem {
+function trustItem(value: TrustRecord): BundleItem {
   const { server: name, identity, trust } = value;
   return { kind: 'trust', value, name, key: keyOf('trust', name, identity), members: { trust } };
 }
@@ -67,7 +68,7 @@ function equippedItem(name: string): BundleItem {
   return { kind: 'equipped', value: name, name, key: 'equipped', members: { toolset: name } };
 }
 
-function preferenceItem(key: string, value: unknown): BundleItem {
+function preferenceItem(key: string, value: SettingValue): BundleItem {
   return {
     kind: 'preference',
     value: { key, value },

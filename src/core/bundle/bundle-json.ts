@@ -1,6 +1,6 @@
 import { HINTS } from '../hints/hint.ts';
 import type { Aspects } from '../hints/aspects.ts';
-import type { Override } from '../hints/tool-word.ts';
+import type { Override } from '../hints/tool-record.ts';
 import { toolsetJson, type ToolsetJson } from '../toolset-json.ts';
 import type { Bundle, BundledEntry, Entry, LeftOutOfBundle, SaidOfTool, SealedText } from './bundle.ts';
 

@@ -1,5 +1,6 @@
-import type { ServerWord } from '../hints/hint.ts';
-import type { ToolWord } from '../hints/tool-word.ts';
+import type { TrustRecord } from '../hints/hint.ts';
+import type { ToolRecord } from '../hints/tool-record.ts';
+import type { SettingValue } from '../record.ts';
 import type { Toolset } from '../toolset.ts';
 
 /** All that operators made: what an export holds and an import brings. */
@@ -9,13 +10,13 @@ export interface Bundle {
   readonly tools: readonly BundledEntry[];
   /** Modules of functions, each called as its path. */
   readonly functions: readonly BundledEntry[];
-  readonly trust: readonly ServerWord[];
+  readonly trust: readonly TrustRecord[];
   readonly overrides: readonly SaidOfTool[];
   readonly toolsets: readonly Toolset[];
   /** One of the toolsets. */
   readonly equipped: string | undefined;
   /** Settings that are stored, by their key. */
-  readonly preferences: ReadonlyMap<string, unknown>;
+  readonly preferences: ReadonlyMap<string, SettingValue>;
 }
 
 /** Kinds of what is described by an entry, as a config file describes it. */
@@ -33,7 +34,7 @@ export interface BundledEntry {
 }
 
 /** What operators say of a tool. How it has changed is what Assay saw, and stays where it saw that. */
-export type SaidOfTool = Omit<ToolWord, 'id' | 'drift' | 'volatility'>;
+export type SaidOfTool = Omit<ToolRecord, 'id' | 'drift' | 'volatility'>;
 
 /** A bundle as it is read from a file. */
 export interface BundleFile extends Bundle {

@@ -11,6 +11,7 @@ import {
   type Place,
 } from '../json-place.ts';
 import { readToolset, type LeftOut } from '../read-toolset-json.ts';
+import { isSettingValue, type SettingValue } from '../record.ts';
 import type { Misfit } from '../refusal.ts';
 import { settingFault } from '../resolve-settings.ts';
 import { err, ok, type Result } from '../result.ts';
@@ -124,19 +125,21 @@ function toolsetAt(place: Place): Toolset {
   return toolset;
 }
 
-function preferencesAt(place: Place): ReadonlyMap<string, unknown> {
+function preferencesAt(place: Place): ReadonlyMap<string, SettingValue> {
   const members = isGiven(place) ? membersAt(place) : [];
   for (const [key, member] of members) {
     const reason = preferenceFault(key, member.value);
     if (reason !== undefined) complainAt(member, reason);
   }
-  return new Map(members.map(([key, { value }]) => [key, value]));
+  return new Map(
+    members.flatMap(([key, { value }]) => (isSettingValue(value) ? [[key, value] as const] : [])),
+  );
 }
 
 function preferenceFault(key: string, value: unknown): string | undefined {
   if (!isSettingKey(key)) return 'there is no such setting';
   // A list of one text passes for that text where it is only compared.
-  return ['string', 'number', 'boolean'].includes(typeof value)
+  return isSettingValue(value)
     ? settingFault(SETTINGS[key], value)
     : 'it must be a text, a number, true or false';
 }

@@ -1,6 +1,6 @@
-import { type Hint, HINTS, isContradiction, type ServerWord } from '../hints/hint.ts';
+import { type Hint, HINTS, isContradiction, type TrustRecord } from '../hints/hint.ts';
 import type { Aspects } from '../hints/aspects.ts';
-import type { Override } from '../hints/tool-word.ts';
+import type { Override } from '../hints/tool-record.ts';
 import {
   complainAt,
   flagAt,
@@ -59,7 +59,7 @@ export function contradictionIn(all: readonly SaidOfTool[]): Refusal | undefined
   return { code: 'HINTS_CONTRADICT', tool, at: `/overrides/${index}/hints` };
 }
 
-export function readTrust(place: Place): ServerWord {
+export function readTrust(place: Place): TrustRecord {
   onlyMembers(place, ['server', 'identity', 'trust']);
   const at = (name: string): Place => memberAt(place, name);
   if (!isGiven(at('trust'))) complainAt(at('trust'), 'it is missing');

@@ -31,7 +31,7 @@ export type RiskCode = DangerCode | ProseCode | 'meta';
 
 /**
  * The tool may do another thing than the one that was accepted, or claims to. `unreadable`: one of the definitions is no
- * JSON object. `ambiguous`: readers would not agree on what it says. `not_compared`: an older Assay found it, and did not say why.
+ * JSON object. `ambiguous`: readers would not agree on what it says.
  */
 type DangerCode =
   | 'hint_raised'
@@ -42,8 +42,7 @@ type DangerCode =
   | 'request'
   | 'target'
   | 'unreadable'
-  | 'ambiguous'
-  | 'not_compared';
+  | 'ambiguous';
 
 /** What people and models read changed: it may be meant to mislead them, and tells nothing of what the tool does. */
 type ProseCode = 'title' | 'description' | 'schema_text' | 'icons' | 'output_schema';
@@ -123,7 +122,7 @@ export function severityOf({ risks }: Drift, prose: ProsePolicy): DriftSeverity 
   return risks.some((risk) => isDangerous(risk, prose)) ? 'dangerous' : 'review';
 }
 
-const UNKNOWN: ReadonlySet<RiskCode> = new Set(['unreadable', 'ambiguous', 'not_compared']);
+const UNKNOWN: ReadonlySet<RiskCode> = new Set(['unreadable', 'ambiguous']);
 
 /** A hint that its source states less cautiously than in the accepted definition. */
 export function isLowered({ risks }: Drift, hint: Hint): boolean {

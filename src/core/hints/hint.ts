@@ -76,8 +76,8 @@ type ClaimKind = 'declared' | 'inferred' | 'override' | 'observed';
 export type ClaimSource =
   'server' | 'operator' | 'config_file' | 'document' | 'module' | 'rule' | 'verification';
 
-/** What an operator says of a server. Holds for the server that had the name then, and for no other. */
-export interface ServerWord {
+/** Whether an operator trusts a server. Holds for the server that had the name then, and for no other. */
+export interface TrustRecord {
   readonly server: string;
   readonly identity: string;
   /** Whether its hints may lower caution. */

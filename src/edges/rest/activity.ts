@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { err, ok } from '../../core/result.ts';
-import type { StoredAuditEvent } from '../../gateway/ports/words.ts';
+import type { StoredAuditEvent } from '../../gateway/ports/records.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { cursorOf, readCursor } from './paging.ts';
 import { listReply, listSchema, route, type Route } from './route.ts';
@@ -59,18 +59,18 @@ export function activityRoutes({ store }: AdminDeps): readonly Route[] {
       if (cursor !== undefined && (text === undefined || !ID.test(text)))
         return err({ code: 'CURSOR_INVALID' });
       const before = text === undefined ? undefined : Number(text);
-      const deeds = await store.deeds({ ...query, before, limit: limit + 1 });
-      if (!deeds.ok) return deeds;
-      const items = deeds.value.slice(0, limit);
+      const events = await store.auditEvents({ ...query, before, limit: limit + 1 });
+      if (!events.ok) return events;
+      const items = events.value.slice(0, limit);
       const last = items.at(-1);
-      const nextCursor = deeds.value.length > limit && last ? cursorOf(String(last.id)) : undefined;
+      const nextCursor = events.value.length > limit && last ? cursorOf(String(last.id)) : undefined;
       return ok(listReply('activity', { items: items.map(shownAuditEvent), nextCursor }));
     },
   );
   return [list];
 }
 
-/** A deed in JSON. */
+/** An audit event in JSON. */
 export function shownAuditEvent({
   id,
   atMs,

@@ -7,6 +7,7 @@ import type { BundleService } from '../../gateway/services/bundles/bundle-servic
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { ServerService } from '../../gateway/services/servers/server-service.ts';
 import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
+import type { RecordReplica } from '../../gateway/catalog/record-replica.ts';
 import type { InstructionsReview } from '../../gateway/catalog/instructions-review.ts';
 import type { CustomToolService } from '../../gateway/services/sources/custom-tool-service.ts';
 import type { FunctionModuleService } from '../../gateway/services/sources/function-module-service.ts';
@@ -21,6 +22,7 @@ export interface AdminDeps {
   readonly version: string;
   readonly log: Log;
   readonly store: Store;
+  readonly records: RecordReplica;
   readonly mint: Mint;
   readonly catalog: Catalog;
   readonly tools: ToolService;

@@ -1,10 +1,10 @@
-import type { StoredAuditEvent, WordStore } from '../../gateway/ports/words.ts';
+import type { StoredAuditEvent, RecordStore } from '../../gateway/ports/records.ts';
 import { shownAuditEvent } from './activity.ts';
 
 export interface EventSources {
-  readonly store: Pick<WordStore, 'deeds'>;
-  /** Calls back when there may be new deeds; what it gives ends that. */
-  readonly onDeeds: (listener: () => void) => () => void;
+  readonly store: Pick<RecordStore, 'auditEvents'>;
+  /** Calls back when there may be new audit events; what it gives ends that. */
+  readonly onAudit: (listener: () => void) => () => void;
   /** Calls back when the list of tools is another; what it gives ends that. */
   readonly onTools: (listener: () => void) => () => void;
   /** Whether whoever listens may still do so. */
@@ -13,14 +13,14 @@ export interface EventSources {
   readonly ending: AbortSignal;
 }
 
-/** Deeds that are read at a time. */
+/** Audit events that are read at a time. */
 const BATCH = 20;
 const LOOK_EVERY_MS = 2_000;
 /** Looks without anything to tell, after which a comment says that the stream lives. */
 const MOST_SILENT_LOOKS = 7;
 
 /**
- * Deeds after one, as server-sent events with their ids, and news of tools. What a slow reader has not taken waits in the
+ * Audit events after one, as server-sent events with their ids, and news of tools. What a slow reader has not taken waits in the
  * store and not here: more is read when that was taken, and of however many changes of tools it is told once.
  */
 export function eventStream(afterId: number, sources: EventSources): ReadableStream<Uint8Array> {
@@ -43,12 +43,12 @@ async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenera
         news.tools = false;
         yield 'event: tools\ndata: {}\n\n';
       }
-      const deeds = news.deeds ? await deedsAfter(lastId, sources, news) : [];
-      for (const deed of deeds) {
-        yield `event: activity\nid: ${deed.id}\ndata: ${JSON.stringify(shownAuditEvent(deed))}\n\n`;
-        lastId = deed.id;
+      const events = news.audit ? await eventsBehind(lastId, sources, news) : [];
+      for (const event of events) {
+        yield `event: activity\nid: ${event.id}\ndata: ${JSON.stringify(shownAuditEvent(event))}\n\n`;
+        lastId = event.id;
       }
-      if (deeds.length > 0) continue;
+      if (events.length > 0) continue;
       const isNews = await news.wait(LOOK_EVERY_MS, sources.ending);
       silentLooks = isNews ? 0 : silentLooks + 1;
       if (silentLooks === MOST_SILENT_LOOKS) yield ': still here\n\n';
@@ -60,28 +60,28 @@ async function* eventsAfter(afterId: number, sources: EventSources): AsyncGenera
 }
 
 /** None where the store cannot be read; then it is asked again at the next look. */
-async function deedsAfter(
+async function eventsBehind(
   after: number,
   { store }: EventSources,
   news: News,
 ): Promise<readonly StoredAuditEvent[]> {
-  news.deeds = false;
-  const deeds = await store.deeds({ after, limit: BATCH });
-  news.deeds ||= !deeds.ok || deeds.value.length > 0;
-  return deeds.ok ? deeds.value : [];
+  news.audit = false;
+  const events = await store.auditEvents({ after, limit: BATCH });
+  news.audit ||= !events.ok || events.value.length > 0;
+  return events.ok ? events.value : [];
 }
 
 /** What there is to be told, until it is. */
 class News {
-  deeds = true;
+  audit = true;
   tools = false;
   #wake: () => void = () => undefined;
   readonly #endings: readonly (() => void)[];
 
-  constructor({ onDeeds, onTools }: EventSources) {
+  constructor({ onAudit, onTools }: EventSources) {
     this.#endings = [
-      onDeeds(() => {
-        this.deeds = true;
+      onAudit(() => {
+        this.audit = true;
         this.#wake();
       }),
       onTools(() => {

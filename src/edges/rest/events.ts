@@ -42,11 +42,12 @@ export function eventRoutes(deps: AdminDeps): readonly Route[] {
         return err({ code: 'QUERY_INVALID', misfits: [{ at: 'Last-Event-ID', kind: 'invalid', reason }] });
       }
       const given = header ?? call.query.lastEventId;
-      const newest = given === undefined ? await store.deeds({ limit: 1 }) : ok([{ id: Number(given) }]);
+      const newest =
+        given === undefined ? await store.auditEvents({ limit: 1 }) : ok([{ id: Number(given) }]);
       if (!newest.ok) return newest;
       const body = eventStream(newest.value[0]?.id ?? 0, {
         store,
-        onDeeds: (listener) => store.onChange((parts) => (parts.includes('deeds') ? listener() : undefined)),
+        onAudit: (listener) => store.onChange((parts) => (parts.includes('audit') ? listener() : undefined)),
         onTools: (listener) =>
           catalog.all.onChange((kinds) => (kinds.includes('tools') ? listener() : undefined)),
         isHolder: () => gate.isHolder(call.identity, 'read', nowMs()),

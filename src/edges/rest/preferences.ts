@@ -5,6 +5,8 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { fixOf, isStorable, resolveSettings } from '../../core/resolve-settings.ts';
 import type { SettingFacts } from '../../core/setting-kind.ts';
 import { SETTINGS, type SettingKey } from '../../core/settings.ts';
+import type { SettingValue } from '../../core/record.ts';
+import type { Edit } from '../../gateway/catalog/record-replica.ts';
 import type { AdminDeps } from './admin-deps.ts';
 import { misfit, type Failure } from './failure.ts';
 import { route, type Call, type Route } from './route.ts';
@@ -45,11 +47,11 @@ const CHANGES = z
   .object(Object.fromEntries(KEYS.map((key) => [key, schemaOf(SETTINGS[key])])))
   .openapi('PreferenceChanges');
 
-function schemaOf({ kind, about }: SettingFacts): z.ZodType {
+function schemaOf({ kind, about }: SettingFacts): z.ZodType<SettingValue | null | undefined> {
   return valueSchema(kind).nullable().optional().openapi({ description: about });
 }
 
-function valueSchema(kind: SettingFacts['kind']): z.ZodType {
+function valueSchema(kind: SettingFacts['kind']): z.ZodType<SettingValue> {
   if (kind.type === 'flag') return z.boolean();
   if (kind.type === 'choice') return z.enum(kind.of);
   if (kind.type === 'whole') return z.int().min(kind.least).max(kind.most);
@@ -92,8 +94,8 @@ function getRoute(deps: AdminDeps): Route {
       answer: ANSWER,
     },
     async () => {
-      const stored = await deps.store.settings();
-      const shown = stored.ok ? shownPreferences(deps, stored.value) : stored;
+      const read = await deps.records.readAgain();
+      const shown = read.ok ? shownPreferences(deps) : read;
       return shown.ok ? ok({ kind: 'one', body: shown.value }) : shown;
     },
   );
@@ -120,8 +122,10 @@ function changeRoute(deps: AdminDeps, method: 'put' | 'patch'): Route {
       refusals: ['SETTING_OVERRIDDEN', 'SETTING_READ_ONLY'],
     },
     async (call) => {
-      const done = await changed(deps, call);
-      return done.ok ? ok({ kind: 'one', body: done.value }) : done;
+      const done = await deps.records.change(() => editOf(deps, call));
+      if (!done.ok) return done;
+      const shown = shownPreferences(deps);
+      return shown.ok ? ok({ kind: 'one', body: shown.value }) : shown;
     },
   );
 }
@@ -130,35 +134,27 @@ interface Shown {
   readonly preferences: readonly z.output<typeof PREFERENCE>[];
 }
 
-async function changed(deps: AdminDeps, call: Changes): Promise<Result<Shown, Failure>> {
-  const stored = await deps.store.settings();
-  if (!stored.ok) return stored;
-  const before = shownPreferences(deps, stored.value);
+function editOf(deps: AdminDeps, call: Changes): Result<Edit<undefined>, Failure> {
+  const before = shownPreferences(deps);
   if (!before.ok) return before;
   const unmet = call.unmet(before.value);
   if (unmet !== undefined) return err(unmet);
-  const changes = changesOf(deps, call, before.value);
-  if (!changes.ok) return changes;
-  if (changes.value.length === 0) return before;
-  const done = await deps.store.commit({
-    changes: changes.value.map(({ key, value }) => ({ kind: 'setting', key, value: value ?? undefined })),
+  const wanted = changesOf(deps, call, before.value);
+  if (!wanted.ok) return wanted;
+  const changed = new Set<string>(wanted.value.map(({ key }) => key));
+  return ok({
+    value: undefined,
+    changes: wanted.value.map(({ key, value }) => ({ kind: 'setting', id: key, body: value ?? undefined })),
     // If-Match is about all of them.
-    expectedRevisions: KEYS.map((key) => ({ kind: 'setting', key, value: stored.value.get(key) })),
-    audit: changes.value.map((change) => deedOf(deps, call, change)),
+    expected: KEYS.flatMap((id) => (changed.has(id) ? [] : [{ kind: 'setting', id }])),
+    audit: wanted.value.map((one) => eventOf(deps, call, one)),
   });
-  if (!done.ok) return done;
-  if (done.value === undefined) return changed(deps, call); // another process changed one meanwhile
-  const after = new Map(stored.value);
-  for (const { key, value } of changes.value)
-    if (value === null) after.delete(key);
-    else after.set(key, value);
-  return shownPreferences(deps, after);
 }
 
 interface Wanted {
   readonly key: SettingKey;
   /** Null: the default. */
-  readonly value: unknown;
+  readonly value: SettingValue | null;
   readonly former: unknown;
 }
 
@@ -170,7 +166,7 @@ function changesOf(
 ): Result<readonly Wanted[], Failure> {
   const changes: Wanted[] = [];
   for (const key of KEYS) {
-    const value: unknown = call.body[key];
+    const value = call.body[key];
     if (value === undefined) continue;
     const fault = faultOf({ key, value, preferences }, call.pointerTo(key));
     if (fault !== undefined) return err(fault);
@@ -201,7 +197,7 @@ function preferenceOf({ preferences }: Shown, key: SettingKey): Shown['preferenc
 }
 
 /** What the next start takes, before and after. */
-function deedOf({ nowMs }: AdminDeps, { identity }: Changes, { key, value, former }: Wanted): AuditEvent {
+function eventOf({ nowMs }: AdminDeps, { identity }: Changes, { key, value, former }: Wanted): AuditEvent {
   return {
     atMs: nowMs(),
     subject: identity.subject,
@@ -212,11 +208,9 @@ function deedOf({ nowMs }: AdminDeps, { identity }: Changes, { key, value, forme
   };
 }
 
-function shownPreferences(
-  { preferences }: AdminDeps,
-  stored: ReadonlyMap<string, unknown>,
-): Result<Shown, Refusal> {
+function shownPreferences({ preferences, records }: AdminDeps): Result<Shown, Refusal> {
   const { env, file, running } = preferences;
+  const stored = records.settings();
   const fitting = new Map([...stored].filter(([key, value]) => isStorable(key, value)));
   const next = resolveSettings({ env, file, stored: fitting });
   if (!next.ok) return next;

@@ -7,7 +7,7 @@ import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { recordTextOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
-import type { LocalKind } from '../ports/words.ts';
+import type { RecordKey } from '../ports/records.ts';
 
 /** How definitions of a server are read when they are compared. */
 export function definitionSourceOf({ transport }: ServerSpec): DefinitionSource {
@@ -74,11 +74,11 @@ function moduleOf({ transport }: ServerSpec, { facts }: Definition): FunctionMod
 export function recordOf(
   spec: ServerSpec,
   definition: Definition,
-): { readonly kind: LocalKind; readonly id: string } | undefined {
+): RecordKey<'rest_tool' | 'function_module'> | undefined {
   const rest = restToolOf(spec, definition);
   if (rest !== undefined)
-    return rest.author === undefined ? undefined : { kind: 'rest-tool', id: restToolIdOf(rest.name) };
+    return rest.author === undefined ? undefined : { kind: 'rest_tool', id: restToolIdOf(rest.name) };
   const module = moduleOf(spec, definition);
   if (module === undefined || module.isFromConfig === true) return undefined;
-  return { kind: 'function-module', id: functionModuleIdOf(module.path) };
+  return { kind: 'function_module', id: functionModuleIdOf(module.path) };
 }

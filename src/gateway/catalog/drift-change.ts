@@ -1,7 +1,12 @@
 import type { AuditEvent } from '../../core/audit-event.ts';
 import { isProseAlone, severityOf, type Drift, type ProsePolicy } from '../../core/hints/drift.ts';
 import { riskText } from '../../core/hints/drift-text.ts';
-import { isVolatile, volatilityAfter, type ToolWord, type Volatility } from '../../core/hints/tool-word.ts';
+import {
+  isVolatile,
+  volatilityAfter,
+  type ToolRecord,
+  type Volatility,
+} from '../../core/hints/tool-record.ts';
 
 /** What was found of a tool. */
 export interface Found {
@@ -12,7 +17,7 @@ export interface Found {
 }
 
 /** What is kept of a tool that has changed. */
-export function wordAfter(before: ToolWord, { drift, isNewlyConnected }: Found): ToolWord {
+export function recordAfter(before: ToolRecord, { drift, isNewlyConnected }: Found): ToolRecord {
   const { drift: _, ...rest } = before;
   const change = changeBetween(before.drift, drift);
   const isCounted = isNewlyConnected || change === 'behaviour';
@@ -21,13 +26,16 @@ export function wordAfter(before: ToolWord, { drift, isNewlyConnected }: Found):
 }
 
 /** The same where a new connection has found the definition as it was found before. */
-export function wordAfterSame(before: ToolWord): ToolWord {
+export function recordAfterSame(before: ToolRecord): ToolRecord {
   const volatility = volatilityAfter(before.volatility, 'same');
   return volatility === before.volatility ? before : withVolatility(before, volatility);
 }
 
-function withVolatility({ volatility: _, ...word }: ToolWord, volatility: Volatility | undefined): ToolWord {
-  return volatility === undefined ? word : { ...word, volatility };
+function withVolatility(
+  { volatility: _, ...record }: ToolRecord,
+  volatility: Volatility | undefined,
+): ToolRecord {
+  return volatility === undefined ? record : { ...record, volatility };
 }
 
 function changeBetween(before: Drift | undefined, now: Drift | undefined): 'same' | 'prose' | 'behaviour' {
@@ -37,20 +45,20 @@ function changeBetween(before: Drift | undefined, now: Drift | undefined): 'same
 }
 
 /** Changes of one kind are told of once in a while. */
-export function driftKindOf({ drift, volatility }: ToolWord, prose: ProsePolicy): string {
+export function driftKindOf({ drift, volatility }: ToolRecord, prose: ProsePolicy): string {
   if (drift === undefined) return 'back';
   const severity = severityOf(drift, prose);
   return isVolatile({ volatility }) && severity === 'review' ? 'volatile' : severity;
 }
 
 /** Whether it is more than another text of a tool that is known to change its texts. */
-export function isDriftNews(before: ToolWord, after: ToolWord): boolean {
+export function isDriftNews(before: ToolRecord, after: ToolRecord): boolean {
   const texts = [before.drift, after.drift].every((drift) => drift === undefined || isProseAlone(drift));
   return !isVolatile(before) || !texts;
 }
 
 /** For the log. */
-export function driftSays(word: ToolWord, prose: ProsePolicy): string {
+export function driftSays(word: ToolRecord, prose: ProsePolicy): string {
   const { name, drift } = word;
   const tool = JSON.stringify(name);
   if (drift === undefined) return `the definition of ${tool} is again the one that was accepted`;
@@ -67,7 +75,7 @@ export function driftSays(word: ToolWord, prose: ProsePolicy): string {
   }
 }
 
-export function driftEvent(before: ToolWord, after: ToolWord, atMs: number): AuditEvent {
+export function driftEvent(before: ToolRecord, after: ToolRecord, atMs: number): AuditEvent {
   const { id, server, name, drift } = after;
   return {
     atMs,

@@ -1,21 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { driftOf, type Definition as Text, type ProsePolicy } from '../../core/hints/drift.ts';
-import { isSilent, type ToolWord } from '../../core/hints/tool-word.ts';
+import { isSilent, type ToolRecord } from '../../core/hints/tool-record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { digestOf, recordTextOf } from './definition-facts.ts';
 import type { Definition, Log } from '../ports/link.ts';
-import type { WordChange, WordStore } from '../ports/words.ts';
-import type { Words } from './words.ts';
+import type { RecordChange, RecordStore } from '../ports/records.ts';
+import type { RecordReplica } from './record-replica.ts';
 import { Turns } from './turns.ts';
-import { driftEvent, driftKindOf, driftSays, isDriftNews, wordAfter, wordAfterSame } from './drift-change.ts';
+import {
+  driftEvent,
+  driftKindOf,
+  driftSays,
+  isDriftNews,
+  recordAfter,
+  recordAfterSame,
+} from './drift-change.ts';
+import type { AuditEvent } from '../../core/audit-event.ts';
 import { definitionSourceOf, restToolOf } from './definition-source.ts';
 import { idsOf, toolIdIn } from './tool-claims.ts';
 
 export interface DriftWatchOptions {
-  readonly words: Words;
+  readonly records: RecordReplica;
   readonly log: Log;
   readonly prose: ProsePolicy;
   readonly nowMs: () => number;
@@ -33,7 +41,6 @@ const COMPARE_EVERY_MS = 1_000;
 /** A tool that goes on changing is told of once in so many ms, and once where that is dangerous. */
 const TELL_EVERY_MS = 60_000;
 const RETRY_MS = 10_000;
-const MOST_TRIES = 20;
 /** Most definitions of one server that a process has accepted: one that invents names at each list fills no store. */
 const MOST_ACCEPTED = 20_000;
 /** Nobody waits longer than this, in ms, for a server that goes on changing, or for a store that keeps nothing. */
@@ -63,8 +70,8 @@ export class DriftWatch {
   constructor(options: DriftWatchOptions) {
     this.#options = options;
     // Somebody may have reviewed it.
-    options.words.onChange((words) => {
-      for (const { kind, id } of words) if (kind === 'tool') this.#accepted.delete(id);
+    options.records.onChange(({ records }) => {
+      for (const { kind, id } of records) if (kind === 'tool') this.#accepted.delete(id);
     });
   }
 
@@ -137,32 +144,30 @@ export class DriftWatch {
 
   /** Whether anything had changed. */
   async #compare(sight: Sight): Promise<Result<boolean, Refusal>> {
-    const { words } = this.#options;
-    const ready = await words.ready();
-    if (!ready.ok) return ready;
-    const store = await words.store();
-    if (!store.ok) return store;
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const changes = await this.#changesOf(sight, store.value);
+    const { records, log } = this.#options;
+    const kept = await records.change<readonly Change[]>(async () => {
+      const store = await records.store();
+      const changes = store.ok ? await this.#changesOf(sight, store.value) : store;
       if (!changes.ok) return changes;
-      if (changes.value.length === 0) return ok(false);
-      const saved = await words.save(changes.value.map(({ change }) => change));
-      if (!saved.ok) return saved;
-      if (!saved.value) continue;
-      for (const { change, says, kind } of changes.value) {
-        this.#lookedAt.set(change.word.id, sight.connection);
-        if (change.deed === undefined) continue;
-        this.#toldMs.set(kind, change.deed.atMs);
-        this.#options.log.warn(says, { server: sight.spec.name });
-      }
-      return ok(true);
+      return ok({
+        value: changes.value,
+        changes: changes.value.map(({ record }) => record),
+        audit: changes.value.flatMap(({ event }) => event ?? []),
+      });
+    });
+    if (!kept.ok) return kept;
+    for (const { record, event, says, kind } of kept.value) {
+      this.#lookedAt.set(record.id, sight.connection);
+      if (event === undefined) continue;
+      this.#toldMs.set(kind, event.atMs);
+      log.warn(says, { server: sight.spec.name });
     }
-    return ok(true);
+    return ok(kept.value.length > 0);
   }
 
   async #changesOf(
     { spec, tools, connection }: Sight,
-    store: WordStore,
+    store: RecordStore,
   ): Promise<Result<readonly Change[], Refusal>> {
     const known = await this.#learn(spec, tools, store);
     if (!known.ok) return known;
@@ -178,11 +183,11 @@ export class DriftWatch {
       if (!this.#accepted.has(id) && this.#unaccepted.has(id)) continue;
       const now = { digest: digestOf(tool), text: recordTextOf(tool) };
       const isAccepted = this.#accepted.get(id) === now.digest;
-      const word = this.#options.words.tool(id);
+      const before = this.#options.records.get('tool', id);
       const isNewlyConnected = this.#lookedAt.get(id) !== connection;
-      if (word?.drift?.digest === (isAccepted ? undefined : now.digest) && isCompared(word)) {
-        const same = isNewlyConnected && word !== undefined ? wordAfterSame(word) : word;
-        if (same !== undefined && same !== word) changes.push(this.#quietChange(same));
+      if (before?.drift?.digest === (isAccepted ? undefined : now.digest)) {
+        const same = isNewlyConnected && before !== undefined ? recordAfterSame(before) : before;
+        if (same !== undefined && same !== before) changes.push(quietChange(same));
         continue;
       }
       const accepted = isAccepted ? ok(now) : await store.accepted(id);
@@ -201,7 +206,7 @@ export class DriftWatch {
   async #learn(
     spec: ServerSpec,
     tools: readonly Definition[],
-    store: WordStore,
+    store: RecordStore,
   ): Promise<Result<undefined, Refusal>> {
     const key = idsOf(spec).serverId;
     const learnt = this.#learnt.get(key) ?? 0;
@@ -230,8 +235,8 @@ export class DriftWatch {
 
   /** Undefined: nothing is to be kept. */
   #changeOf({ spec, tool, id, accepted, now, isNewlyConnected }: Compared): Change | undefined {
-    const { words, prose } = this.#options;
-    const before = words.tool(id) ?? wordFor(spec, tool, id);
+    const { records, prose } = this.#options;
+    const before = records.get('tool', id) ?? newToolRecord(spec, tool, id);
     const atMs = this.#options.nowMs();
     // What an operator wrote in the config file or through the API is no news to operators.
     const isOwn = restToolOf(spec, tool) !== undefined;
@@ -240,21 +245,19 @@ export class DriftWatch {
       this.#accepted.set(id, now.digest);
       return undefined;
     }
-    const body = wordAfter(before, { drift, isNewlyConnected });
+    const body = recordAfter(before, { drift, isNewlyConnected });
     const kind = `${id} ${driftKindOf(body, prose)}`;
     const isTold = atMs - (this.#toldMs.get(kind) ?? -Infinity) >= TELL_EVERY_MS;
-    const quiet = this.#quietChange(body);
+    const quiet = quietChange(body);
     if (isOwn || !isTold || !isDriftNews(before, body)) return quiet;
-    const deed = driftEvent(before, body, atMs);
-    return { change: { ...quiet.change, deed }, says: driftSays(body, prose), kind };
+    return { ...quiet, event: driftEvent(before, body, atMs), says: driftSays(body, prose), kind };
   }
+}
 
-  /** One that nobody need be told of. */
-  #quietChange(body: ToolWord): Change {
-    const former = this.#options.words.find('tool', body.id);
-    const word = { kind: 'tool', id: body.id, body: isSilent(body) ? undefined : body } as const;
-    return { change: { word, former: former?.revision }, says: '', kind: '' };
-  }
+/** One that nobody need be told of. */
+function quietChange(body: ToolRecord): Change {
+  const record = { kind: 'tool', id: body.id, body: isSilent(body) ? undefined : body } as const;
+  return { record, says: '', kind: '' };
 }
 
 function isWithheld({ fitness }: Definition): boolean {
@@ -271,7 +274,8 @@ interface Compared {
 }
 
 interface Change {
-  readonly change: WordChange;
+  readonly record: RecordChange<'tool'>;
+  readonly event?: AuditEvent | undefined;
   /** For the log. */
   readonly says: string;
   /** Changes of one kind are told of once in a while. */
@@ -279,11 +283,6 @@ interface Change {
 }
 
 /** Of a tool of which nothing was said so far. */
-export function wordFor(spec: ServerSpec, { key = '' }: Definition, id: string): ToolWord {
+export function newToolRecord(spec: ServerSpec, { key = '' }: Definition, id: string): ToolRecord {
   return { id, server: spec.name, identity: idsOf(spec).identity, name: key, overrides: {} };
-}
-
-/** Whether the drift that is kept was judged by this version. */
-function isCompared(word: ToolWord | undefined): boolean {
-  return word?.drift?.risks.some(({ code }) => code === 'not_compared') !== true;
 }

@@ -1,39 +1,23 @@
 import type { AuditEvent } from '../../core/audit-event.ts';
 import { sha256 } from '../../core/digest.ts';
 import { gatewayIdOf } from '../../core/hints/hint.ts';
+import type { InstructionsRecord, InstructionsText } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sentenceOf } from '../../core/sentences.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { idsOf } from './tool-claims.ts';
 import type { Log } from '../ports/link.ts';
-import type { WordEdit, Words } from './words.ts';
+import type { Edit, RecordReplica } from './record-replica.ts';
 
 export interface InstructionsReviewOptions {
-  readonly words: Words;
+  readonly records: RecordReplica;
   readonly log: Log;
   readonly nowMs: () => number;
 }
 
-/** One text of instructions. */
-export interface InstructionsText {
-  /** SHA-256 of the whole text as the server gave it, in hexadecimal, so that it does not depend on a limit. */
-  readonly digest: string;
-  /** Cut where it was too long. */
-  readonly text: string;
-}
-
 /** Of a server that gives no instructions: the first that it gives later are a change. */
 const NONE: InstructionsText = { digest: sha256(''), text: '' };
-
-/** What is kept of the instructions of one server: the text that was accepted, and the one that differs from it. */
-export interface InstructionsState {
-  readonly server: string;
-  readonly identity: string;
-  readonly accepted: InstructionsText;
-  /** What the server says now; undefined: what was accepted, or nothing. */
-  readonly changed?: (InstructionsText & { readonly sinceMs: number }) | undefined;
-}
 
 /** The instructions of one server, for who reviews them. */
 export interface InstructionsView {
@@ -79,18 +63,17 @@ export class InstructionsReview {
     return accepted?.text === NONE.text ? undefined : accepted?.text;
   }
 
-  stateOf(spec: ServerSpec): InstructionsState | undefined {
-    return this.#options.words.find('instructions', idsOf(spec).serverId)?.body as
-      InstructionsState | undefined; // only this class writes it
+  stateOf(spec: ServerSpec): InstructionsRecord | undefined {
+    return this.#options.records.get('instructions', idsOf(spec).serverId);
   }
 
   /** A server gave this text, or none. Resolves when that is kept: as accepted where it is the first, else as changed. */
   async saw(spec: ServerSpec, now: InstructionsText = NONE): Promise<void> {
     if (isSettled(this.stateOf(spec), now)) return;
-    const { log, words } = this.#options;
+    const { log, records } = this.#options;
     const id = idsOf(spec).serverId;
     try {
-      const ready = await words.ready();
+      const ready = await records.ready();
       if (ready.ok && this.stateOf(spec) === undefined && !this.#first.has(id)) this.#first.set(id, now);
       const kept = await this.#change(spec, (before) => this.#seen(spec, before, now));
       if (!kept.ok) log.warn(NOT_COMPARED, { server: spec.name, cause: sentenceOf(kept.error) });
@@ -117,11 +100,11 @@ export class InstructionsReview {
       if (before === undefined) return err({ code: 'SERVER_UNKNOWN', name: spec.name, known: [] });
       const objected = objection?.(viewOf(before));
       if (objected !== undefined) return err(objected);
-      if (before.changed === undefined) return ok({ body: before, value: undefined });
+      if (before.changed === undefined) return ok(UNCHANGED);
       const { changed, ...rest } = before;
-      const after: InstructionsState = { ...rest, accepted: { digest: changed.digest, text: changed.text } };
-      const deed = this.#deed(spec, 'instructions.review', { subject, before, after });
-      return ok({ body: after, value: undefined, deed });
+      const after: InstructionsRecord = { ...rest, accepted: { digest: changed.digest, text: changed.text } };
+      const event = this.#event(spec, 'instructions.review', { subject, before, after });
+      return ok(editOf(spec, after, [event]));
     });
     if (!done.ok) return done;
     const view = this.viewOf(spec);
@@ -130,26 +113,25 @@ export class InstructionsReview {
 
   #seen(
     spec: ServerSpec,
-    before: InstructionsState | undefined,
+    before: InstructionsRecord | undefined,
     now: InstructionsText,
-  ): Result<WordEdit<undefined>, Refusal> {
-    if (before === undefined) {
-      const body: InstructionsState = { server: spec.name, identity: idsOf(spec).identity, accepted: now };
-      return ok({ body, value: undefined });
-    }
-    if (isSettled(before, now)) return ok({ body: before, value: undefined });
+  ): Result<Edit<undefined>, Refusal> {
+    if (before === undefined)
+      return ok(editOf(spec, { server: spec.name, identity: idsOf(spec).identity, accepted: now }));
+    if (isSettled(before, now)) return ok(UNCHANGED);
     const { changed, ...rest } = before;
     if ((changed ?? before.accepted).digest === now.digest)
-      return ok({
-        body:
+      return ok(
+        editOf(
+          spec,
           changed === undefined ? { ...rest, accepted: now } : { ...rest, changed: { ...changed, ...now } },
-        value: undefined,
-      });
+        ),
+      );
     const isBack = before.accepted.digest === now.digest;
-    const after: InstructionsState = isBack
+    const after: InstructionsRecord = isBack
       ? rest
       : { ...rest, changed: { ...now, sinceMs: this.#options.nowMs() } };
-    const deed = this.#deed(spec, isBack ? 'instructions.undrift' : 'instructions.drift', {
+    const event = this.#event(spec, isBack ? 'instructions.undrift' : 'instructions.drift', {
       subject: `server:${spec.name}`,
       before,
       after,
@@ -160,19 +142,19 @@ export class InstructionsReview {
         : 'the instructions of a server have changed and wait for a review; models get the accepted text',
       { server: spec.name },
     );
-    return ok({ body: after, value: undefined, deed });
+    return ok(editOf(spec, after, [event]));
   }
 
-  #deed(
+  #event(
     spec: ServerSpec,
     action: string,
     {
       subject,
       before,
       after,
-    }: Readonly<Record<'before' | 'after', InstructionsState>> & { readonly subject: string },
+    }: Readonly<Record<'before' | 'after', InstructionsRecord>> & { readonly subject: string },
   ): AuditEvent {
-    const digests = ({ accepted, changed }: InstructionsState): unknown => ({
+    const digests = ({ accepted, changed }: InstructionsRecord): unknown => ({
       accepted: accepted.digest,
       ...(changed && { changed: changed.digest }),
     });
@@ -188,16 +170,24 @@ export class InstructionsReview {
 
   #change(
     spec: ServerSpec,
-    edit: (before: InstructionsState | undefined) => Result<WordEdit<undefined>, Refusal>,
+    edit: (before: InstructionsRecord | undefined) => Result<Edit<undefined>, Refusal>,
   ): Promise<Result<undefined, Refusal>> {
-    return this.#options.words.change(
-      { kind: 'instructions', id: idsOf(spec).serverId },
-      (body) => edit(body as InstructionsState | undefined), // only this class writes it
-    );
+    return this.#options.records.change(() => edit(this.stateOf(spec)));
   }
 }
 
-function viewOf({ server, accepted, changed }: InstructionsState): InstructionsView {
+const UNCHANGED: Edit<undefined> = { value: undefined, changes: [] };
+
+function editOf(
+  spec: ServerSpec,
+  body: InstructionsRecord,
+  audit: readonly AuditEvent[] = [],
+): Edit<undefined> {
+  const change = { kind: 'instructions', id: idsOf(spec).serverId, body } as const;
+  return { value: undefined, changes: [change], audit };
+}
+
+function viewOf({ server, accepted, changed }: InstructionsRecord): InstructionsView {
   const since = changed && new Date(changed.sinceMs).toISOString();
   return {
     gatewayId: gatewayIdOf(server),
@@ -208,7 +198,7 @@ function viewOf({ server, accepted, changed }: InstructionsState): InstructionsV
 }
 
 /** Whether nothing of it has to be kept. A server that stops giving instructions has models told nothing. */
-function isSettled(state: InstructionsState | undefined, now: InstructionsText): boolean {
+function isSettled(state: InstructionsRecord | undefined, now: InstructionsText): boolean {
   if (state === undefined) return false;
   const { digest, text } = state.changed ?? state.accepted;
   const isGone = now.text === NONE.text && state.accepted.text !== NONE.text;

@@ -6,14 +6,14 @@ import type { RestToolSpec } from '../../core/sources/rest-tool.ts';
 import type { Catalog, Plan, Rejected } from './catalog.ts';
 import type { Log } from '../ports/link.ts';
 import { ok, type Result } from '../../core/result.ts';
-import type { EntrySeal, GatewayEntry, GatewayWord, ReadEntry } from '../ports/gateways.ts';
-import type { LocalWord, ReadLocal } from '../ports/local-tools.ts';
-import type { LocalKind, WordKind } from '../ports/words.ts';
-import type { Words } from './words.ts';
+import type { RecordKind } from '../../core/record.ts';
+import type { EntrySeal, GatewayEntry, ReadEntry } from '../ports/gateways.ts';
+import type { ReadLocal } from '../ports/local-tools.ts';
+import type { RecordReplica } from './record-replica.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 
 export interface RegisteredOptions {
-  readonly words: Words;
+  readonly records: RecordReplica;
   readonly readEntry: ReadEntry;
   readonly readLocal: ReadLocal;
   readonly seal: EntrySeal;
@@ -30,12 +30,10 @@ export class RegisteredGateways {
 
   constructor(options: RegisteredOptions) {
     this.#options = options;
-    options.words.onChange((words) => {
-      if (!words.some(({ kind }) => PLANNED.has(kind))) return;
-      const named = words.flatMap(({ kind, body }) =>
-        kind === 'gateway' && body ? [body as GatewayWord] : [],
-      );
-      void this.#read().then(() => this.#readLists(named));
+    options.records.onChange(({ records }) => {
+      if (!records.some(({ kind }) => PLANNED.has(kind))) return;
+      const named = records.flatMap((one) => (one.kind === 'gateway' && one.body ? [one.body.name] : []));
+      void this.#read().then(() => this.#readLists(new Set(named)));
     });
   }
 
@@ -55,9 +53,8 @@ export class RegisteredGateways {
     return this.#read();
   }
 
-  /** Another process may have been asked to read a document again. */
-  #readLists(words: readonly GatewayWord[]): void {
-    const names = new Set(words.map(({ name }) => name));
+  /** A document is read anew where its gateway is named again: somebody may have asked for that elsewhere. */
+  #readLists(names: ReadonlySet<string>): void {
     for (const { spec, lists } of this.#catalog?.servers ?? [])
       if (sourceKind(spec.transport).rereadsOnSave && names.has(spec.name)) void lists.readAgain();
   }
@@ -77,11 +74,10 @@ export class RegisteredGateways {
   }
 
   async #plan(): Promise<Plan> {
-    const { words, readEntry, seal } = this.#options;
+    const { records, readEntry, seal } = this.#options;
     const servers: ServerSpec[] = [];
     const rejected: Rejected[] = [];
-    for (const { body } of words.all('gateway')) {
-      const { name, ...sealed } = body as GatewayWord; // written by the service of such records
+    for (const { name, ...sealed } of records.all('gateway')) {
       const entry = await seal.open(name, sealed);
       const spec = entry.ok ? readEntry(name, entry.value) : undefined;
       if (spec?.ok === true) servers.push(spec.value);
@@ -103,20 +99,21 @@ export class RegisteredGateways {
       const read = readLocal.tool(name, entry);
       return read.ok ? ok({ ...read.value, author }) : read;
     };
-    const tools = await this.#made('rest-tool', readTool, rejected);
-    const modules = await this.#made('function-module', (_, entry) => readLocal.module(entry), rejected);
+    const tools = await this.#made('rest_tool', readTool, rejected);
+    const modules = await this.#made('function_module', (_, entry) => readLocal.module(entry), rejected);
     return { tools, modules, rejected };
   }
 
   async #made<T>(
-    kind: LocalKind,
+    kind: CustomKind,
     read: (name: string, entry: GatewayEntry, author: string) => Result<T, unknown>,
     rejected: Rejected[],
   ): Promise<readonly T[]> {
-    const { words, seal } = this.#options;
-    const kept = words.all(kind).map(({ body }) => body as LocalWord); // written by the service of such records
+    const { records, seal } = this.#options;
     const made: T[] = [];
-    for (const { name, ...sealed } of kept.toSorted((one, other) => one.createdMs - other.createdMs)) {
+    for (const { name, ...sealed } of records
+      .all(kind)
+      .toSorted((one, other) => one.createdMs - other.createdMs)) {
       const entry = await seal.open(sealNameOf(kind, name), sealed);
       const spec = entry.ok ? read(name, entry.value, sealed.author) : undefined;
       if (spec?.ok === true) made.push(spec.value);
@@ -135,8 +132,11 @@ function unreadable(entry: Result<unknown, string>): Cause {
   return { code: 'ENTRY_UNREADABLE', reason: entry.ok ? undefined : entry.error };
 }
 
+/** What operators make themselves: requests, and modules of functions. */
+type CustomKind = 'rest_tool' | 'function_module';
+
 /** What an entry is sealed under, so that none opens in the place of another. */
-export function sealNameOf(kind: LocalKind, name: string): string {
+export function sealNameOf(kind: CustomKind, name: string): string {
   return `${kind} ${name}`;
 }
 
@@ -146,5 +146,5 @@ interface LocalPlan {
   readonly rejected: readonly Rejected[];
 }
 
-/** The words that a plan is made of. */
-const PLANNED: ReadonlySet<WordKind> = new Set(['gateway', 'rest-tool', 'function-module']);
+/** The records that a plan is made of. */
+const PLANNED: ReadonlySet<RecordKind> = new Set(['gateway', 'rest_tool', 'function_module']);

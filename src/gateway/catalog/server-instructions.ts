@@ -2,7 +2,7 @@ import type { ListReport } from '../../core/list-report.ts';
 import { boundedInstructions, joinedInstructions, type Bounded } from '../../core/instructions.ts';
 import { sha256 } from '../../core/digest.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { InstructionsText } from './instructions-review.ts';
+import type { InstructionsText } from '../../core/record.ts';
 import type { ServerDeps } from './server-deps.ts';
 
 type Deps = Pick<ServerDeps, 'limits' | 'instructions' | 'onInstructions'>;

@@ -4,14 +4,13 @@ import { inferFromMethod } from '../../core/hints/infer.ts';
 import { resolveHints, type ResolvedHints } from '../../core/hints/resolve.ts';
 import { isLowered, type ProsePolicy } from '../../core/hints/drift.ts';
 import { riskText } from '../../core/hints/drift-text.ts';
-import { isInForce, toolWordIn, type Circumstances, type ToolWord } from '../../core/hints/tool-word.ts';
+import { isInForce, type Circumstances, type ToolRecord } from '../../core/hints/tool-record.ts';
 import { originIdentityOf } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { MemberChange } from '../../protocol/definition.ts';
 import { declaredOf, digestOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
-import type { Word } from '../ports/words.ts';
-import type { Words } from './words.ts';
+import type { RecordReplica } from './record-replica.ts';
 import { aspectsIn, declarerOf, definitionSourceOf, restToolOf } from './definition-source.ts';
 import { suspendedIn, toolDriftOf, type ToolDrift } from './tool-drift.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
@@ -31,22 +30,23 @@ export interface Trust {
 
 /** Puts together what anybody says of the tools of servers. */
 export class ToolClaims {
-  readonly #words: Words | undefined;
+  readonly #records: RecordReplica | undefined;
   readonly #prose: ProsePolicy;
-  /** Words on tools, by server and then by what it calls them. */
-  readonly #byServer = new Map<string, Map<string, ToolWord>>();
-  readonly #places = new Map<string, ToolWord>();
+  /** Records of tools, by server and then by what it calls them. */
+  readonly #byServer = new Map<string, Map<string, ToolRecord>>();
+  readonly #places = new Map<string, ToolRecord>();
   readonly #said = new WeakMap<Definition, Known>();
   readonly #resolved = new WeakMap<Definition, Resolved>();
   readonly #listeners = new Set<() => void>();
 
-  /** `words`: undefined where operators say nothing. */
-  constructor(words: Words | undefined, prose: ProsePolicy = 'flag') {
-    this.#words = words;
+  /** `records`: undefined where operators say nothing. */
+  constructor(records: RecordReplica | undefined, prose: ProsePolicy = 'flag') {
+    this.#records = records;
     this.#prose = prose;
-    for (const word of words?.all('tool') ?? []) this.#take(word);
-    words?.onChange((changed) => {
-      for (const word of changed) if (word.kind === 'tool') this.#take(word);
+    for (const record of records?.all('tool') ?? []) this.#take(record.id, record);
+    records?.onChange(({ records: changed }) => {
+      for (const record of changed) if (record.kind === 'tool') this.#take(record.id, record.body);
+      if (changed.every(({ kind }) => ['toolset', 'equipped', 'setting'].includes(kind))) return;
       for (const listener of this.#listeners) listener();
     });
   }
@@ -71,14 +71,14 @@ export class ToolClaims {
     return said;
   }
 
-  wordOn(spec: ServerSpec, { key }: Definition): ToolWord | undefined {
+  wordOn(spec: ServerSpec, { key }: Definition): ToolRecord | undefined {
     const ofServer = this.#byServer.get(keyOf(spec.name, idsOf(spec).identity));
     return ofServer === undefined || key === undefined ? undefined : ofServer.get(key);
   }
 
   trustOf(spec: ServerSpec): Trust {
     if (spec.trust !== undefined) return { value: spec.trust, origin: 'config_file' };
-    const said = this.#words?.server(idsOf(spec).serverId);
+    const said = this.#records?.trust(idsOf(spec).serverId);
     return said === undefined
       ? { value: sourceKind(spec.transport).isOwn(spec.transport), origin: 'default' }
       : { value: said.trust, origin: 'operator' };
@@ -140,7 +140,11 @@ export class ToolClaims {
     return word === undefined ? [] : suspendedIn(word, this.circumstancesOf(spec, definition));
   }
 
-  #membersOf(spec: ServerSpec, definition: Definition, word: ToolWord | undefined): readonly MemberChange[] {
+  #membersOf(
+    spec: ServerSpec,
+    definition: Definition,
+    word: ToolRecord | undefined,
+  ): readonly MemberChange[] {
     const title = word?.title;
     const { hints } = declaredOf(definition);
     const resolved = this.resolvedOf(spec, definition);
@@ -154,17 +158,16 @@ export class ToolClaims {
     return [...changed, { path: ['title'], value: title }, { path: ['annotations', 'title'], value: title }];
   }
 
-  #take({ id, body }: Word): void {
+  #take(id: string, word: ToolRecord | undefined): void {
     const before = this.#places.get(id);
     if (before !== undefined) this.#byServer.get(keyOf(before.server, before.identity))?.delete(before.name);
-    const word = toolWordIn(body);
     if (word === undefined) {
       this.#places.delete(id);
       return;
     }
     this.#places.set(id, word);
     const place = keyOf(word.server, word.identity);
-    const ofServer = this.#byServer.get(place) ?? new Map<string, ToolWord>();
+    const ofServer = this.#byServer.get(place) ?? new Map<string, ToolRecord>();
     ofServer.set(word.name, word);
     this.#byServer.set(place, ofServer);
   }
@@ -180,12 +183,12 @@ interface NamedText {
 }
 
 interface Known {
-  readonly word: ToolWord | undefined;
+  readonly word: ToolRecord | undefined;
   readonly said: Said | undefined;
 }
 
 interface Resolved {
-  readonly word: ToolWord | undefined;
+  readonly word: ToolRecord | undefined;
   readonly isTrusted: boolean;
   readonly hints: ResolvedHints;
 }
@@ -208,7 +211,7 @@ function declaredClaims(
 }
 
 /** Whether the source came to say something safer of its tool than in the accepted definition. */
-function isUnreviewed(hint: Hint, word: ToolWord | undefined, digest: string): boolean {
+function isUnreviewed(hint: Hint, word: ToolRecord | undefined, digest: string): boolean {
   return word?.drift?.digest === digest && isLowered(word.drift, hint);
 }
 
@@ -236,7 +239,7 @@ function inferredClaims(
   }));
 }
 
-function overrideClaims(word: ToolWord | undefined, now: Circumstances): readonly Claim[] {
+function overrideClaims(word: ToolRecord | undefined, now: Circumstances): readonly Claim[] {
   if (word === undefined) return [];
   return HINTS.flatMap((hint): readonly Claim[] => {
     const override = word.overrides[hint];
@@ -259,7 +262,7 @@ function overrideClaims(word: ToolWord | undefined, now: Circumstances): readonl
   });
 }
 
-function suspension({ drift }: ToolWord, digest: string): string {
+function suspension({ drift }: ToolRecord, digest: string): string {
   return drift?.digest === digest
     ? `the definition changed since, and nobody has reviewed that: ${drift.risks.map(riskText).join('; ')}`
     : 'it was given for another definition: this one is being compared, or waits for a review';
@@ -272,7 +275,6 @@ interface Ids {
 
 const IDS = new WeakMap<ServerSpec, Ids>();
 
-/** Hashes, made once for each server. */
 export function idsOf(spec: ServerSpec): Ids {
   const known = IDS.get(spec);
   if (known !== undefined) return known;

@@ -6,7 +6,7 @@ import {
   type DriftSeverity,
 } from '../../core/hints/drift.ts';
 import { type Hint, HINTS } from '../../core/hints/hint.ts';
-import { isInForce, isVolatile, type Circumstances, type ToolWord } from '../../core/hints/tool-word.ts';
+import { isInForce, isVolatile, type Circumstances, type ToolRecord } from '../../core/hints/tool-record.ts';
 
 /** How a tool differs from the accepted definition, and what follows from it. */
 export interface ToolDrift {
@@ -22,7 +22,7 @@ export interface ToolDrift {
   readonly isVolatile: boolean;
 }
 
-export function toolDriftOf(word: ToolWord & { readonly drift: Drift }, now: Circumstances): ToolDrift {
+export function toolDriftOf(word: ToolRecord & { readonly drift: Drift }, now: Circumstances): ToolDrift {
   const { drift, volatility } = word;
   const severity = severityOf(drift, now.prose);
   const isKnownVolatile = isVolatile(word);
@@ -40,7 +40,7 @@ export function toolDriftOf(word: ToolWord & { readonly drift: Drift }, now: Cir
 }
 
 /** Hints whose override does not count for the definition as it is now. */
-export function suspendedIn({ overrides }: ToolWord, now: Circumstances): readonly Hint[] {
+export function suspendedIn({ overrides }: ToolRecord, now: Circumstances): readonly Hint[] {
   return HINTS.filter((hint) => {
     const override = overrides[hint];
     return override !== undefined && !isInForce(hint, override, now);

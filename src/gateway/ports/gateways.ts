@@ -1,3 +1,4 @@
+import type { SealedEntry } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
@@ -8,14 +9,6 @@ export type GatewayEntry = Readonly<Record<string, unknown>>;
 
 /** Reads an entry as the config file is read, but for variables: nobody gets those of the process by asking for them. */
 export type ReadEntry = (name: string, entry: GatewayEntry) => Result<ServerSpec, readonly EntryFault[]>;
-
-/** An entry as it is kept: encrypted, as headers and variables may be secret. */
-export interface SealedEntry {
-  /** Which key encrypted it. */
-  readonly keyId: string;
-  /** In base64. */
-  readonly sealed: string;
-}
 
 /**
  * What of an entry leads where an operator may not have Assay go, each at its member; of those members alone that
@@ -32,15 +25,6 @@ export interface EntrySeal {
   seal(name: string, entry: GatewayEntry): Promise<Result<SealedEntry, Refusal>>;
   /** The error is the end of a sentence. */
   open(name: string, sealed: SealedEntry): Promise<Result<GatewayEntry, string>>;
-}
-
-/** A gateway as it is kept. */
-export interface GatewayWord extends SealedEntry {
-  readonly name: string;
-  readonly createdMs: number;
-  readonly author: string;
-  /** When its document was last asked for by hand. */
-  readonly importedMs?: number | undefined;
 }
 
 /** A document that is imported by hand: `read` is asked before anything is written, and `atMs` is kept with the entry. */

@@ -2,9 +2,7 @@ import type { AuditEvent } from '../../core/audit-event.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 import type { Scope } from '../../core/subject.ts';
-import type { BundleStore } from './bundles.ts';
-import type { ToolsetStore } from './toolsets.ts';
-import type { WordStore } from './words.ts';
+import type { RecordStore } from './records.ts';
 
 /** A token as it is kept: never the token itself. */
 export interface StoredToken {
@@ -73,33 +71,31 @@ export type Leased =
 export type StorePart =
   | 'tokens'
   | 'keys'
-  | 'settings'
   | 'credentials'
-  | 'toolsets'
   /** With the definitions that were accepted. */
-  | 'words'
-  /** Told whenever one is kept, beside the part that was changed by it. */
-  | 'deeds';
+  | 'records'
+  /** Told whenever an event is written, beside the part that it is about. */
+  | 'audit';
 
 /**
  * What outlasts the process, in one database that several processes share. Each method is one transaction, durable
  * before it resolves, and refuses with STORE_UNAVAILABLE when the database cannot be reached. Writes are done in the
- * order in which they are asked for, and a read sees those that were asked for before it. A deed is kept with what it
- * tells of, and not where that was refused.
+ * order in which they are asked for, and a read sees those that were asked for before it. An audit event is written with
+ * the change that it is about, and not where that was refused.
  */
-export interface Store extends ToolsetStore, WordStore, BundleStore {
+export interface Store extends RecordStore {
   /** TOKEN_EXISTS where one of this name is not revoked. */
-  addToken(token: StoredToken, deed?: AuditEvent): Promise<Result<undefined, Refusal>>;
+  addToken(token: StoredToken, event?: AuditEvent): Promise<Result<undefined, Refusal>>;
   /** Oldest first, those that are revoked among them. */
   tokens(): Promise<Result<readonly StoredToken[], Refusal>>;
   /**
    * By id or, where none has it, by name. TOKEN_UNKNOWN where there is none that is not revoked yet. The target of the
-   * deed is the token that was found.
+   * audit event is the token that was found.
    */
   revokeToken(
     idOrName: string,
     revokedMs: number,
-    deed?: Omit<AuditEvent, 'target'>,
+    event?: Omit<AuditEvent, 'target'>,
   ): Promise<Result<StoredToken, Refusal>>;
   /** Newest first. */
   keys(purpose: string): Promise<Result<readonly StoredKey[], Refusal>>;
@@ -116,6 +112,7 @@ export interface Store extends ToolsetStore, WordStore, BundleStore {
   leaseCredential(key: CredentialKey, wish: LeaseRequest): Promise<Result<Leased, Refusal>>;
   /** Whether there were any. */
   removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>>;
+  /** Stored settings by their keys, as nobody has checked them. */
   settings(): Promise<Result<ReadonlyMap<string, unknown>, Refusal>>;
   /** Why what is written now would be lost, as far as that was found out; undefined: nothing is known against it. */
   readonly fault?: Refusal | undefined;

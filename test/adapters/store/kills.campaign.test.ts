@@ -17,7 +17,7 @@ const seed = Number(process.env['ASSAY_TEST_SEED'] ?? Date.now() % 2 ** 31);
 
 /** What was acknowledged so far, over all lives of the writing process. */
 interface Acknowledged {
-  said: number;
+  written: number;
   set: number;
   readonly tokens: Set<number>;
 }
@@ -28,7 +28,7 @@ describe.each(DATABASES)('a store in %s', (database, newPlace) => {
     const lanes = Array.from({ length: LANES }, async (_, lane) => {
       const chance = chanceOf(seed + lane);
       const place = await newPlace();
-      const acknowledged: Acknowledged = { said: 0, set: 0, tokens: new Set() };
+      const acknowledged: Acknowledged = { written: 0, set: 0, tokens: new Set() };
       for (let kill = 0; kill < KILLS / LANES; kill++) await killOnce(place, acknowledged, chance);
       return checkLast(place, acknowledged);
     });
@@ -44,7 +44,7 @@ describe.skipIf(GIVEN_URL !== undefined)('a store in a PostgreSQL server that is
     const place = { home: '', databaseUrl: await server.newDatabase() };
     const store = await openAt(place);
     let told = 0;
-    store.onChange((parts) => (told += parts.length === 7 ? 1 : 0));
+    store.onChange((parts) => (told += parts.length === 5 ? 1 : 0));
     const acknowledged: number[] = [];
     const refusals = new Set<string>();
     const writes = new AbortController();
@@ -94,7 +94,7 @@ async function killOnce(place: StorePlace, acknowledged: Acknowledged, chance: (
 }
 
 function acknowledge(what: string, round: number, acknowledged: Acknowledged): void {
-  if (what === 'said') acknowledged.said = round;
+  if (what === 'written') acknowledged.written = round;
   if (what === 'set') acknowledged.set = round;
   if (what === 'token') acknowledged.tokens.add(round);
 }
@@ -103,7 +103,7 @@ function checkState(state: State, acknowledged: Acknowledged): void {
   const there = new Set(state.tokens);
   expect([...acknowledged.tokens].filter((round) => !there.has(round))).toEqual([]);
   // What was under way may be there, whole.
-  expect(state.said).toBeGreaterThanOrEqual(acknowledged.said);
+  expect(state.written).toBeGreaterThanOrEqual(acknowledged.written);
   expect(state.set).toBeGreaterThanOrEqual(acknowledged.set);
 }
 

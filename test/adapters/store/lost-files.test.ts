@@ -104,10 +104,9 @@ describe('the file of a store that is open', () => {
     await isRefused(store, 'gone');
     renameSync(`${path}.moved`, path);
     valueOf(await saveSetting(store, 'last', 2));
-    expect(await rawRows({ home, databaseUrl: undefined }, 'select key from assay_settings')).toEqual([
-      { key: 'first' },
-      { key: 'last' },
-    ]);
+    expect(
+      await rawRows({ home, databaseUrl: undefined }, 'select id_json as key from assay_records'),
+    ).toEqual([{ key: '"first"' }, { key: '"last"' }]);
   });
 
   it.each(['-wal', '-shm'])(
@@ -121,8 +120,11 @@ describe('the file of a store that is open', () => {
       valueOf(await saveSetting(store, 'third', 3));
       await store.close();
       expect(
-        await rawRows({ home, databaseUrl: undefined }, 'select key from assay_settings order by key'),
-      ).toEqual([{ key: 'first' }, { key: 'second' }, { key: 'third' }]);
+        await rawRows(
+          { home, databaseUrl: undefined },
+          'select id_json as key from assay_records order by 1',
+        ),
+      ).toEqual([{ key: '"first"' }, { key: '"second"' }, { key: '"third"' }]);
     },
   );
 });

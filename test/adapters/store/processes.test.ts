@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { StorePart } from '../../../src/gateway/ports/store.ts';
 import { until } from '../../support/endings.ts';
 import { DATABASES, openAt, startProcess, type StoreProcess } from '../../support/stores.ts';
-import { saveToolset, toolset, valueOf } from '../../support/store-values.ts';
+import { saveRecords, toolset, toolsetChange, valueOf } from '../../support/store-values.ts';
 
 const WRITES = 200;
 /** As many as take the notes of both processes, at 50 each. */
@@ -11,7 +11,7 @@ const TOOLS = 8;
 describe.each(DATABASES)('two processes on one store in %s', (_database, newPlace) => {
   it(`lose none of ${WRITES} writes that each makes at a time, and hear of each other`, async () => {
     const place = await newPlace();
-    const parts: readonly StorePart[] = ['settings', 'tokens'];
+    const parts: readonly StorePart[] = ['records', 'tokens'];
     const processes = parts.map((part) => startProcess(place, 'interleave', part, String(WRITES)));
     await Promise.all(processes.map((one, at) => says(one, 'ready', parts[at]!)));
     for (const { child } of processes) child.stdin?.write('go\n');
@@ -28,14 +28,15 @@ describe.each(DATABASES)('two processes on one store in %s', (_database, newPlac
     const place = await newPlace();
     const store = await openAt(place);
     const tools = Array.from({ length: TOOLS }, (_, at) => ({ namespacedName: `s.tool-${at}` }));
-    valueOf(await saveToolset(store, toolset('shared', { tools }), undefined));
+    valueOf(await saveRecords(store, [toolsetChange(toolset('shared', { tools }))]));
     const authors = ['one', 'two'];
     const processes = authors.map((author) => startProcess(place, 'note', author, String(WRITES)));
     await Promise.all(processes.map((one) => says(one, 'ready', true)));
     for (const { child } of processes) child.stdin?.write('go\n');
     expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual([0, 0]);
-    const [shared] = valueOf(await store.toolsets(new Map())).changed;
-    const names = shared?.toolset.toolNotes.flatMap(({ notes }) => notes.map(({ name }) => name));
+    const [shared] = valueOf(await store.records(0)).records;
+    const toolNotes = shared?.kind === 'toolset' ? shared.body?.toolNotes : undefined;
+    const names = toolNotes?.flatMap(({ notes }) => notes.map(({ name }) => name));
     const written = authors.flatMap((author) => Array.from({ length: WRITES }, (_, at) => `${author}-${at}`));
     expect(names?.toSorted()).toEqual(written.toSorted());
     // Had none of them come too late, nothing was tried here.

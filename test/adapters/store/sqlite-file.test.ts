@@ -21,12 +21,12 @@ import { removeLater, until } from '../../support/endings.ts';
 import { tempDir } from '../../support/place.ts';
 import { contentOf, digestOf, openAt, rawRows, startProcess } from '../../support/stores.ts';
 import {
+  saveRecords,
   saveSetting,
-  saveWords,
   type StorePlace,
+  toolChange,
   tryStore,
   valueOf,
-  wordChange,
 } from '../../support/store-values.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
@@ -43,8 +43,8 @@ function fileOf(place: StorePlace): string {
 async function written(): Promise<StorePlace> {
   const place = newPlace();
   const store = await openAt(place);
-  const words = Array.from({ length: 200 }, (_, at) => wordChange(`tool-${at}`, { about: 'x'.repeat(100) }));
-  valueOf(await saveWords(store, words));
+  const changes = Array.from({ length: 200 }, (_, at) => toolChange(`tool-${at}`, 'x'.repeat(100)));
+  valueOf(await saveRecords(store, changes));
   await store.close();
   return place;
 }
@@ -96,7 +96,7 @@ describe('a damaged file', () => {
       expect(digestOf(readFileSync(keptAs))).toBe(digestOf(bytes));
       expect(existsSync(path)).toBe(false);
       const store = await openAt(place);
-      expect(valueOf(await store.words(0))).toEqual({ words: [], revision: 0 });
+      expect(valueOf(await store.records(0))).toEqual({ records: [], unreadable: [], revision: 0 });
       expect(digestOf(readFileSync(keptAs))).toBe(digestOf(bytes));
     },
   );
@@ -161,11 +161,11 @@ describe('a store that cannot be used', () => {
     async () => {
       const place = { home: disk ?? '', databaseUrl: undefined };
       const store = await openAt(place);
-      valueOf(await saveWords(store, [wordChange('a', 1)]));
+      valueOf(await saveRecords(store, [toolChange('a', 1)]));
       writeFileSync(join(place.home, 'ballast'), Buffer.alloc(1_500_000));
-      const large = Array.from({ length: 400 }, (_, at) => wordChange(`${at}`, 'x'.repeat(8_000)));
-      expect(await saveWords(store, large)).toEqual(refused(/^the disk is full$/));
-      expect(valueOf(await store.words(0)).words.map(({ id }) => id)).toEqual(['a']);
+      const large = Array.from({ length: 400 }, (_, at) => toolChange(`${at}`, 'x'.repeat(8_000)));
+      expect(await saveRecords(store, large)).toEqual(refused(/^the disk is full$/));
+      expect(valueOf(await store.records(0)).records.map(({ id }) => id)).toEqual(['a']);
       writeFileSync(join(place.home, 'ballast'), '');
       valueOf(await saveSetting(store, 'a', 1));
     },
@@ -239,10 +239,10 @@ describe('a thread of a store that ends by itself', () => {
     });
     await ended;
     expect(valueOf(await store.settings()).get('a')).toBe(1);
-    await until('it listens again', () => (heard.size === 7 ? true : undefined));
+    await until('it listens again', () => (heard.size === 5 ? true : undefined));
     heard.clear();
     const other = await openAt(place);
     valueOf(await saveSetting(other, 'a', 3));
-    await until('it hears again', () => (heard.has('settings') ? true : undefined));
+    await until('it hears again', () => (heard.has('records') ? true : undefined));
   });
 });

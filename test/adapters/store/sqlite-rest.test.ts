@@ -88,7 +88,7 @@ describe('the thread of a store that nobody asks anything', () => {
       await set(place, round);
       await until('it is told', () => (heard.length > 0 ? true : undefined));
       await threads.rest();
-      expect(heard.splice(0)).toEqual(['settings']);
+      expect(heard.splice(0)).toEqual(['records']);
     }
     expect(threads.started).toBe(3);
     await set(place, 'three');
@@ -216,7 +216,7 @@ describe('two processes that listen on one home and do nothing', () => {
     await set(place, 'x');
     for (const one of idle)
       await until('it hears', () =>
-        one.lines().includes('{"what":"heard","value":["settings"]}') ? true : undefined,
+        one.lines().includes('{"what":"heard","value":["records"]}') ? true : undefined,
       );
     await sleep(10 * IDLE_MS);
     for (const [at, one] of idle.entries()) expect(startsOf(one)).toBeLessThanOrEqual(before[at]! + 2);

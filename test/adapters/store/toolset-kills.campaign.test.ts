@@ -3,7 +3,14 @@ import { rounds } from '../../support/campaign.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { seeded } from '../../support/seeded.ts';
 import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
-import { saveToolset, type StorePlace, toolset, valueOf } from '../../support/store-values.ts';
+import {
+  recordsIn,
+  saveRecords,
+  type StorePlace,
+  toolset,
+  toolsetChange,
+  valueOf,
+} from '../../support/store-values.ts';
 
 const KILLS = rounds({ short: 5, long: 40 });
 
@@ -20,7 +27,12 @@ describe.each(DATABASES)('toolsets in %s', (_, newPlace) => {
     const chance = seeded('kills between equippings');
     const place = await newPlace();
     const store = await openAt(place);
-    for (const name of ['even-0', 'odd-0']) valueOf(await saveToolset(store, toolset(name), undefined));
+    valueOf(
+      await saveRecords(
+        store,
+        ['even-0', 'odd-0'].map((name) => toolsetChange(toolset(name))),
+      ),
+    );
     await store.close();
     let done = 0;
     for (let kill = 0; kill < KILLS; kill++) {
@@ -29,7 +41,11 @@ describe.each(DATABASES)('toolsets in %s', (_, newPlace) => {
       done = await killOnce(place, lives, done);
     }
     const again = await openAt(place);
-    const { names, equipped, equippings } = valueOf(await again.toolsets(new Map()));
+    const records = await recordsIn(again);
+    const names = records.flatMap(({ kind, id }) => (kind === 'toolset' ? [id] : [])).sort();
+    const found = records.find(({ kind }) => kind === 'equipped');
+    const body = found?.kind === 'equipped' ? found.body : undefined;
+    const { toolset: equipped, equippings } = body ?? { equippings: 0 };
     stepOf({ names, ...(equipped !== undefined && { equipped }), equippings }, done);
     // Otherwise nothing was tried here.
     expect(done).toBeGreaterThan(0);

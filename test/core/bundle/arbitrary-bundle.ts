@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { SettingValue } from '../../../src/core/record.ts';
 import type { Bundle, BundledEntry, SaidOfTool } from '../../../src/core/bundle/bundle.ts';
 import { sha256 } from '../../../src/core/digest.ts';
 import { HINTS } from '../../../src/core/hints/hint.ts';
@@ -101,7 +102,7 @@ const preferences = fc
     },
     { requiredKeys: [] },
   )
-  .map((values) => new Map<string, unknown>(Object.entries(values)));
+  .map((values) => new Map<string, SettingValue>(Object.entries(values)));
 
 const entries = fc.uniqueArray(entry, { maxLength: 4, selector: ({ name }) => name });
 

@@ -15,9 +15,9 @@ import {
   volatilityAfter,
   type Circumstances,
   type Override,
-  type ToolWord,
+  type ToolRecord,
   type Volatility,
-} from '../../../src/core/hints/tool-word.ts';
+} from '../../../src/core/hints/tool-record.ts';
 
 interface Tool {
   readonly annotations: Readonly<Record<string, unknown>>;
@@ -138,7 +138,7 @@ describe('an override', () => {
   });
 
   it('counts for what an operator reviewed', () => {
-    const word: ToolWord = { id: 'i', server: 's', identity: 'x', name: 't', overrides: SAFE };
+    const word: ToolRecord = { id: 'i', server: 's', identity: 'x', name: 't', overrides: SAFE };
     const turned = { ...READS, annotations: {} };
     const { overrides } = reviewed(word, nowOf(turned));
     expect(values(turned, overrides)).toEqual([true, false]);

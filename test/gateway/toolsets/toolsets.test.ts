@@ -3,15 +3,31 @@ import type { AuditEvent } from '../../../src/core/audit-event.ts';
 import { err, ok } from '../../../src/core/result.ts';
 import type { Toolset } from '../../../src/core/toolset.ts';
 import { Toolsets, type ToolsetChange } from '../../../src/gateway/services/toolsets/toolsets.ts';
-import { equippedMemory, MemoryToolsets } from '../../support/memory-toolsets.ts';
+import { EQUIPPED_ID } from '../../../src/core/record.ts';
+import type { RecordChange } from '../../../src/gateway/ports/records.ts';
+import { memoryCache, MemoryRecords, replicaOf } from '../../support/memory-records.ts';
 
 const EMPTY = { tools: [], toolNotes: [] };
 
-function opened(store = new MemoryToolsets(), memory = equippedMemory()) {
-  const toolsets = new Toolsets({ open: () => Promise.resolve(ok(store)), memory, nowMs: () => 7 });
+function opened(store = new MemoryRecords(), cache = memoryCache()) {
+  const records = replicaOf(store, cache);
+  const toolsets = new Toolsets({ records, nowMs: () => 7 });
   const changes: ToolsetChange[] = [];
   toolsets.onChange((change) => changes.push(change));
-  return { store, memory, toolsets, changes };
+  return { store, cache, records, toolsets, changes };
+}
+
+function kept(toolset: Toolset): RecordChange {
+  return { kind: 'toolset', id: toolset.name, body: toolset };
+}
+
+function equippings(store: MemoryRecords): number {
+  const [found] = store.all('equipped') as readonly { readonly equippings: number }[];
+  return found?.equippings ?? 0;
+}
+
+function namesIn(store: MemoryRecords): readonly string[] {
+  return store.all('toolset').map((one) => (one as Toolset).name);
 }
 
 const described =
@@ -45,10 +61,10 @@ describe('toolsets', () => {
     await toolsets.create({ name: 'one', ...EMPTY }, { by: 'local' });
     const before = changes.length;
     expect(await toolsets.equip(undefined, 'local')).toEqual({ ok: true, value: undefined });
-    expect([changes.slice(before), store.equippings]).toEqual([[], 0]);
+    expect([changes.slice(before), equippings(store)]).toEqual([[], 0]);
     await toolsets.equip('one', 'local');
     expect(await toolsets.equip(undefined, 'local')).toEqual({ ok: true, value: undefined });
-    expect([toolsets.equipped, store.equippings]).toEqual([undefined, 2]);
+    expect([toolsets.equipped, equippings(store)]).toEqual([undefined, 2]);
   });
 
   it('are changed anew on what somebody else left there meanwhile', async () => {
@@ -56,11 +72,10 @@ describe('toolsets', () => {
     await toolsets.create({ name: 'one', ...EMPTY }, { by: 'op' });
     let others = 2;
     store.before = () => {
-      const there = store.kept.get('one');
-      if (there === undefined || others === 0) return;
+      if (others === 0) return;
       others -= 1;
-      const toolset = { ...there.toolset, description: `${there.toolset.description ?? ''}x` };
-      store.kept.set('one', { toolset, revision: there.revision + 100 });
+      const [there] = store.all('toolset') as readonly Toolset[];
+      store.keep(kept({ ...there!, description: `${there?.description ?? ''}x` }));
     };
     const done = await toolsets.change(
       'one',
@@ -77,7 +92,7 @@ describe('toolsets', () => {
     await toolsets.change('one', (toolset) => ok({ toolset, value: undefined }), 'op');
     const refusal = { code: 'TOOLSET_NOT_EQUIPPED' } as const;
     expect(await toolsets.change('one', () => err(refusal), 'op')).toEqual({ ok: false, error: refusal });
-    expect(store.writes).toBe(1);
+    expect(store.commits).toBe(1);
     expect(await toolsets.change('two', described('x'), 'op')).toEqual({
       ok: false,
       error: { code: 'TOOLSET_UNKNOWN', name: 'two', known: ['one'] },
@@ -127,7 +142,7 @@ describe('toolsets', () => {
       action: `toolset.${action}`,
       target: { kind: 'toolset', id: name, name },
     });
-    expect(store.deeds).toEqual([
+    expect(store.audit).toEqual([
       { ...deed('anna', 'create', 'one'), after: whole('one') },
       { ...deed('ben', 'update', 'one'), before: changed('one'), after: changed('one', 'x') },
       { ...deed('ben', 'rename', 'two'), before: changed('one', 'x'), after: changed('two', 'x') },
@@ -141,38 +156,39 @@ describe('toolsets', () => {
   it('are saved and equipped by one commit, with both audit entries', async () => {
     const { store, toolsets } = opened();
     const commits: unknown[] = [];
-    store.before = () => commits.push([store.writes, store.equippings]);
+    store.before = () => commits.push([namesIn(store), equippings(store)]);
     expect(await toolsets.create({ name: 'one', ...EMPTY }, { by: 'op', equip: true })).toMatchObject({
       ok: true,
     });
-    expect([commits, toolsets.equipped?.name]).toEqual([[[0, 0]], 'one']);
-    expect(store.deeds.map(({ action }) => action)).toEqual(['toolset.create', 'toolset.equip']);
+    expect([commits, toolsets.equipped?.name]).toEqual([[[[], 0]], 'one']);
+    expect(store.audit.map(({ action }) => action)).toEqual(['toolset.create', 'toolset.equip']);
   });
 
   it('are restored all together or not at all', async () => {
     const { store, toolsets } = opened();
     const [one, two] = ['one', 'two'].map((name) => ({ name, ...EMPTY, createdMs: 0, changedMs: 0 }));
-    store.keep(two!);
+    store.keep(kept(two!));
     const done = await toolsets.restore([one!, two!], { by: 'op', replaces: false, equip: 'one' });
     expect(done).toEqual({ ok: false, error: { code: 'TOOLSET_EXISTS', name: 'two' } });
-    expect([[...store.kept.keys()], store.deeds, store.equippings]).toEqual([['two'], [], 0]);
+    expect([namesIn(store), store.audit, equippings(store)]).toEqual([['two'], [], 0]);
   });
 
   it('are removed only as whoever objects saw them, also where another process changes them just then', async () => {
     const { store, toolsets } = opened();
-    const seen = store.keep({ name: 'one', ...EMPTY, createdMs: 0, changedMs: 0 });
+    const seen = { name: 'one', ...EMPTY, createdMs: 0, changedMs: 0 };
+    store.keep(kept(seen));
     store.before = () => {
       store.before = () => undefined;
-      store.keep({ ...seen.toolset, description: 'changed meanwhile' });
+      store.keep(kept({ ...seen, description: 'changed meanwhile' }));
     };
     const refusal = { code: 'PRECONDITION_FAILED', etag: '"x"' } as const;
     const objection = ({ description }: Toolset) => (description === undefined ? undefined : refusal);
     expect(await toolsets.remove('one', 'op', objection)).toEqual({ ok: false, error: refusal });
-    expect([[...store.kept.keys()], store.deeds]).toEqual([['one'], []]);
+    expect([namesIn(store), store.audit]).toEqual([['one'], []]);
   });
 
   it('are as they were committed, also where the store cannot be read after that', async () => {
-    const { store, toolsets, changes } = opened();
+    const { store, records, toolsets, changes } = opened();
     const blinded = async <T>(work: () => Promise<T>): Promise<T> => {
       store.before = () => (store.mayRead = () => false);
       const done = await work();
@@ -191,14 +207,14 @@ describe('toolsets', () => {
     expect([toolsets.all, toolsets.equipped]).toEqual([[], undefined]);
     const told = changes.length;
     store.mayRead = () => true;
-    await toolsets.readAgain();
+    await records.readAgain();
     expect(changes.length).toBe(told);
   });
 
   it('are at most a thousand', async () => {
     const { store, toolsets } = opened();
     for (let at = 0; at < 1_000; at += 1)
-      store.keep({ name: `t${at}`, ...EMPTY, createdMs: 0, changedMs: 0 });
+      store.keep(kept({ name: `t${at}`, ...EMPTY, createdMs: 0, changedMs: 0 }));
     expect(await toolsets.create({ name: 'one-more', ...EMPTY }, { by: 'op' })).toEqual({
       ok: false,
       error: { code: 'TOOLSETS_FULL', limit: 1_000 },
@@ -209,7 +225,7 @@ describe('toolsets', () => {
   it('follow what other processes write', async () => {
     const { store, toolsets, changes } = opened();
     await toolsets.ready();
-    store.keep({ name: 'theirs', ...EMPTY, createdMs: 0, changedMs: 0 });
+    store.keep(kept({ name: 'theirs', ...EMPTY, createdMs: 0, changedMs: 0 }));
     store.announce();
     await expect.poll(() => toolsets.find('theirs')?.name).toBe('theirs');
     expect(changes.at(-1)).toEqual({ names: new Set(['theirs']), isEquipping: false, isFirst: false });
@@ -217,14 +233,16 @@ describe('toolsets', () => {
 
   it('are recalled until the store was read, and remembered when what is equipped is another', async () => {
     const theirs = { name: 'theirs', ...EMPTY, createdMs: 0, changedMs: 0 };
-    const { toolsets, memory, changes } = opened(
-      new MemoryToolsets(),
-      equippedMemory({ toolset: theirs, equippings: 4 }),
-    );
+    const equipped = {
+      kind: 'equipped',
+      id: EQUIPPED_ID,
+      body: { toolset: 'theirs', equippings: 4 },
+    } as const;
+    const { toolsets, cache, changes } = opened(new MemoryRecords(), memoryCache([kept(theirs), equipped]));
     expect([toolsets.isRecalled, toolsets.isKnown, toolsets.equipped]).toEqual([true, false, theirs]);
     await toolsets.ready();
     expect([toolsets.isKnown, toolsets.equipped]).toEqual([true, undefined]);
-    expect(changes).toEqual([{ names: new Set(), isEquipping: true, isFirst: false }]);
-    expect(memory.remembered).toEqual([{ toolset: undefined, equippings: 0 }]);
+    expect(changes).toEqual([{ names: new Set(['theirs']), isEquipping: true, isFirst: false }]);
+    expect(cache.remembered()).toEqual([]);
   });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../src/core/result.ts';
 import { Toolsets } from '../../../src/gateway/services/toolsets/toolsets.ts';
-import { equippedMemory } from '../../support/memory-toolsets.ts';
+import type { RecordReplica } from '../../../src/gateway/catalog/record-replica.ts';
+import { endLater } from '../../support/endings.ts';
+import { replicaOf } from '../../support/memory-records.ts';
 import { DATABASES, openAt } from '../../support/stores.ts';
 import type { StorePlace } from '../../support/store-values.ts';
 
@@ -9,15 +11,19 @@ const ROUNDS = 15;
 const CHANGED = { code: 'PRECONDITION_FAILED', etag: '"changed"' } as const;
 
 /** What a process has of its own: a connection to the store, and what it knows of the toolsets in it. */
-async function openProcess(place: StorePlace): Promise<Toolsets> {
-  const store = await openAt(place);
-  return new Toolsets({ open: () => Promise.resolve(ok(store)), memory: equippedMemory(), nowMs: () => 7 });
+async function openProcess(place: StorePlace): Promise<{ toolsets: Toolsets; records: RecordReplica }> {
+  const records = replicaOf(await openAt(place));
+  endLater(() => records.close());
+  return { records, toolsets: new Toolsets({ records, nowMs: () => 7 }) };
 }
 
 describe.each(DATABASES)('two processes on one store in %s', (_, newPlace) => {
   it('never both change a toolset and delete it as it was before the change', async () => {
     const place = await newPlace();
-    const [one, two] = [await openProcess(place), await openProcess(place)];
+    const [{ toolsets: one, records }, { toolsets: two }] = [
+      await openProcess(place),
+      await openProcess(place),
+    ];
     for (let round = 0; round < ROUNDS; round += 1) {
       const name = `set-${round}`;
       await one.create({ name, tools: [], toolNotes: [] }, { by: 'a' });
@@ -29,13 +35,12 @@ describe.each(DATABASES)('two processes on one store in %s', (_, newPlace) => {
           'b',
         ),
       ]);
-      await one.readAgain();
+      await records.readAgain();
       const isThere = one.find(name) !== undefined;
       expect([removed.ok, changed.ok, isThere]).toEqual(
         removed.ok ? [true, false, false] : [false, true, true],
       );
       if (!removed.ok) expect(removed.error).toEqual(CHANGED);
     }
-    await Promise.all([one.close(), two.close()]);
   });
 });

@@ -19,27 +19,25 @@ import { readBundle } from '../../../core/bundle/read-bundle.ts';
 import { contradictionIn } from '../../../core/bundle/read-said.ts';
 import { readEntrySecrets } from '../../../core/bundle/read-sealed.ts';
 import { pointerStep } from '../../../core/json-place.ts';
+import type { SettingValue } from '../../../core/record.ts';
 import type { Misfit, Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { isSettingKey, SETTINGS, type SettingKey } from '../../../core/settings.ts';
 import { TOOLSET_LIMITS } from '../../../core/toolset.ts';
 import type { RegisteredGateways } from '../../catalog/registered.ts';
-import type { BundleStore, PassphraseSeal, SecretMembers } from '../../ports/bundles.ts';
+import type { PassphraseSeal, SecretMembers } from '../../ports/bundles.ts';
 import type { EntrySeal, ReachFaults } from '../../ports/gateways.ts';
-import type { Toolsets } from '../toolsets/toolsets.ts';
-import type { Words } from '../../catalog/words.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
+import type { ToolsetEdit } from '../toolsets/toolset-edits.ts';
 import { changesOf } from './bundle-changes.ts';
 import { stateOf, type BundleState } from './bundle-state.ts';
-import { specOf, takesExecute, type EntryReaders } from './entry-words.ts';
+import { specOf, takesExecute, type EntryReaders } from './entry-records.ts';
 import { entryKey, fillEntries, type Filled } from './fill-entries.ts';
 import { planItems, type PlannedImport, type Surrounded } from './plan-items.ts';
 import { suspendedHere, type KnownTools } from './suspended-overrides.ts';
 
-export interface BundleServiceOptions extends EntryReaders, Surrounded, Omit<KnownTools, 'words'> {
-  readonly open: () => Promise<Result<BundleStore, Refusal>>;
-  readonly words: Words;
-  /** Undefined where nobody looks at them. */
-  readonly toolsets?: Pick<Toolsets, 'readAgain'> | undefined;
+export interface BundleServiceOptions extends EntryReaders, Surrounded, Omit<KnownTools, 'records'> {
+  readonly records: RecordReplica;
   readonly registered: RegisteredGateways;
   readonly seal: EntrySeal;
   readonly reachFaults: ReachFaults;
@@ -69,9 +67,6 @@ export interface ImportPlan {
   readonly items: readonly PlanItem[];
 }
 
-/** How often an import is tried that others come before; each time somebody's change is done. */
-const MOST_TRIES = 100;
-
 /** Gives out all that operators made, and takes it in again. */
 export class BundleService {
   readonly #options: BundleServiceOptions;
@@ -82,14 +77,12 @@ export class BundleService {
 
   /** All of it, as of one moment; its secrets only with a passphrase. ARGUMENTS_INVALID where that is too short. */
   async export(passphrase?: string): Promise<Result<BundleJson, Refusal>> {
-    const { passphraseSeal, seal, nowMs } = this.#options;
+    const { passphraseSeal, records, seal, nowMs } = this.#options;
     const fault = passphraseFault(passphrase);
     if (fault !== undefined) return err(fault);
-    const store = await this.#options.open();
-    if (!store.ok) return store;
-    const snapshot = await store.value.snapshot();
-    if (!snapshot.ok) return snapshot;
-    const state = await stateOf(snapshot.value, seal);
+    const read = await records.readAgain();
+    if (!read.ok) return read;
+    const state = await stateOf(records, seal);
     const { bundle, secrets, leftOut } = this.#split(state);
     const sealed =
       passphrase === undefined || secrets.length === 0
@@ -109,21 +102,24 @@ export class BundleService {
     if (contradiction !== undefined) return err(contradiction);
     const secrets = await this.#opened(read.value, wish.passphrase);
     if (!secrets.ok) return secrets;
-    const store = await this.#options.open();
-    if (!store.ok) return store;
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const found = await this.#prepare(store.value, { file: read.value, secrets: secrets.value, wish });
-      if (!found.ok) return found;
-      const prepared = found.value;
-      if (!wish.apply) return ok(this.#planOf(prepared, false));
-      const saved = await this.#save(store.value, prepared, importer);
-      if (!saved.ok) return saved;
-      if (!saved.value) continue;
-      // The commit is durable: what cannot be read afterwards is read later, and must not fail the request.
-      await this.#follow();
-      return ok(this.#planOf(prepared, true));
+    const { records, registered } = this.#options;
+    const current = await records.readAgain();
+    if (!current.ok) return current;
+    const prepare = (): Promise<Result<Prepared, Refusal>> =>
+      this.#prepare({ file: read.value, secrets: secrets.value, wish });
+    if (!wish.apply) {
+      const prepared = await prepare();
+      return prepared.ok ? ok(this.#planOf(prepared.value, false)) : prepared;
     }
-    return err({ code: 'STORE_UNAVAILABLE', reason: 'others keep changing what is to be imported' });
+    const done = await records.change<Prepared>(async () => {
+      const prepared = await prepare();
+      if (!prepared.ok) return prepared;
+      const edit = await this.#editOf(prepared.value, importer);
+      return edit.ok ? ok({ value: prepared.value, ...edit.value }) : edit;
+    });
+    if (!done.ok) return done;
+    await registered.settled();
+    return ok(this.#planOf(done.value, true));
   }
 
   async #opened(
@@ -136,11 +132,9 @@ export class BundleService {
     return secrets === undefined ? err({ code: 'BUNDLE_LOCKED' }) : ok(secrets);
   }
 
-  async #prepare(store: BundleStore, { file, secrets, wish }: Preparing): Promise<Result<Prepared, Refusal>> {
-    const { readEntry, readLocal, seal } = this.#options;
-    const snapshot = await store.snapshot();
-    if (!snapshot.ok) return snapshot;
-    const state = await stateOf(snapshot.value, seal);
+  async #prepare({ file, secrets, wish }: Preparing): Promise<Result<Prepared, Refusal>> {
+    const { readEntry, readLocal, records, seal } = this.#options;
+    const state = await stateOf(records, seal);
     const { storable, refusedSettings } = splitSettings(file.preferences);
     const filled = fillEntries(
       { ...file, preferences: storable },
@@ -184,34 +178,22 @@ export class BundleService {
     return misfits;
   }
 
-  async #save(
-    store: BundleStore,
+  async #editOf(
     { state, filled, planned }: Prepared,
     { subject, executeRefusal }: Importer,
-  ): Promise<Result<boolean, Refusal>> {
-    const { seal, nowMs, registered } = this.#options;
+  ): Promise<Result<ToolsetEdit, Refusal>> {
+    const { records, seal, nowMs, registered } = this.#options;
     const changing = planned.filter(({ action }) => action === 'create' || action === 'update');
-    if (changing.length === 0) return ok(true);
     if (executeRefusal !== undefined && changing.some(isExecuting)) return err(executeRefusal);
     // Before anything is told of them.
-    for (const spec of filled.specs.values()) registered.learn(spec);
-    const changes = await changesOf(planned, {
+    if (changing.length > 0) for (const spec of filled.specs.values()) registered.learn(spec);
+    return changesOf(planned, {
+      records,
       state,
       seal,
       doing: { by: subject, atMs: nowMs() },
       secretIn: (kind, entry) => this.#secretIn(kind, entry),
     });
-    if (!changes.ok) return changes;
-    const done = await store.commit(changes.value);
-    return done.ok ? ok(done.value !== undefined) : done;
-  }
-
-  /** Resolves when what was done is known here, as far as the store can be read. */
-  async #follow(): Promise<void> {
-    const { words, toolsets, registered } = this.#options;
-    await words.readAgain();
-    await registered.settled();
-    await toolsets?.readAgain();
   }
 
   #planOf(prepared: Prepared, applied: boolean): ImportPlan {
@@ -270,11 +252,11 @@ function isExecuting({ item, former }: Planned): boolean {
 }
 
 /** Settings that only environment and config file set are left out of an import, whoever brings them. */
-function splitSettings(preferences: ReadonlyMap<string, unknown>): {
-  readonly storable: ReadonlyMap<string, unknown>;
+function splitSettings(preferences: ReadonlyMap<string, SettingValue>): {
+  readonly storable: ReadonlyMap<string, SettingValue>;
   readonly refusedSettings: ReadonlyMap<SettingKey, unknown>;
 } {
-  const storable = new Map<string, unknown>();
+  const storable = new Map<string, SettingValue>();
   const refusedSettings = new Map<SettingKey, unknown>();
   for (const [key, value] of preferences)
     if (isSettingKey(key) && SETTINGS[key].changedBy === 'startup') refusedSettings.set(key, value);

@@ -1,59 +1,64 @@
-import type {
-  Bundle,
-  BundledEntry,
-  Entry,
-  EntryKind,
-  LeftOutOfBundle,
-  SaidOfTool,
+import {
+  ENTRY_KINDS,
+  type Bundle,
+  type BundledEntry,
+  type Entry,
+  type LeftOutOfBundle,
+  type SaidOfTool,
 } from '../../../core/bundle/bundle.ts';
-import type { ServerWord } from '../../../core/hints/hint.ts';
-import { isSilent, type ToolWord } from '../../../core/hints/tool-word.ts';
+import { isSilent, type ToolRecord } from '../../../core/hints/tool-record.ts';
 import { isStorable } from '../../../core/resolve-settings.ts';
-import type { Snapshot } from '../../ports/bundles.ts';
-import type { EntrySeal, GatewayWord } from '../../ports/gateways.ts';
-import type { StoredWord, WordKind } from '../../ports/words.ts';
-import { ENTRY_WORDS } from './entry-words.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
+import type { EntrySeal } from '../../ports/gateways.ts';
+import { EQUIPPED } from '../toolsets/toolset-edits.ts';
+import { ENTRY_RECORDS } from './entry-records.ts';
 
 /** All that operators made, with all of its secrets. */
 export interface BundleState {
   readonly bundle: Bundle;
   /** Entries that another key sealed; in the bundle they are empty. */
   readonly unread: readonly LeftOutOfBundle[];
-  readonly snapshot: Snapshot;
 }
 
-export async function stateOf(snapshot: Snapshot, seal: EntrySeal): Promise<BundleState> {
-  const { words, toolsets, settings } = snapshot;
+export async function stateOf(
+  records: Pick<RecordReplica, 'all' | 'get' | 'settings'>,
+  seal: EntrySeal,
+): Promise<BundleState> {
+  const { trust, overrides, toolsets, equipped, preferences } = plainState(records);
   const unread: LeftOutOfBundle[] = [];
-  const opened = async (kind: EntryKind): Promise<readonly BundledEntry[]> => {
-    const entries: BundledEntry[] = [];
-    for (const { body } of spoken(words.words, ENTRY_WORDS[kind].kind)) {
-      const { name, createdMs, author, ...sealed } = body as GatewayWord; // written by the service of such records
-      const entry = await seal.open(ENTRY_WORDS[kind].sealNameOf(name), sealed);
+  const kept = ENTRY_KINDS.map((kind) => ({ kind, entries: records.all(ENTRY_RECORDS[kind].kind) }));
+  const opened: BundledEntry[][] = [];
+  for (const { kind, entries } of kept) {
+    const bundled: BundledEntry[] = [];
+    for (const { name, createdMs, author, ...sealed } of entries) {
+      const entry = await seal.open(ENTRY_RECORDS[kind].sealNameOf(name), sealed);
       if (!entry.ok) unread.push({ kind, name, reason: entry.error });
-      entries.push({ name, entry: entry.ok ? entry.value : NOTHING, withheld: [], createdMs, author });
+      bundled.push({ name, entry: entry.ok ? entry.value : NOTHING, withheld: [], createdMs, author });
     }
-    return entries;
+    opened.push(bundled);
+  }
+  const [gateways = [], tools = [], functions = []] = opened;
+  return {
+    bundle: { gateways, tools, functions, trust, overrides, toolsets, equipped, preferences },
+    unread,
   };
-  const bundle: Bundle = {
-    gateways: await opened('gateway'),
-    tools: await opened('tool'),
-    functions: await opened('function'),
-    trust: spoken(words.words, 'server').map(({ body }) => body as ServerWord), // written by the service of such records
-    overrides: spoken(words.words, 'tool').flatMap(({ body }) => saidIn(body as ToolWord)), // written by the service of such records
-    toolsets: toolsets.changed.map(({ toolset }) => toolset),
-    equipped: toolsets.equipped,
-    preferences: new Map([...settings].filter(([key, value]) => isStorable(key, value))),
+}
+
+/** What needs no key, taken in one turn, so that all of it is as of one moment. */
+function plainState(
+  records: Pick<RecordReplica, 'all' | 'get' | 'settings'>,
+): Omit<Bundle, 'gateways' | 'tools' | 'functions'> {
+  return {
+    trust: records.all('trust'),
+    overrides: records.all('tool').flatMap(overridesIn),
+    toolsets: records.all('toolset').toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    equipped: records.get(EQUIPPED.kind, EQUIPPED.id)?.toolset,
+    preferences: new Map([...records.settings()].filter(([key, value]) => isStorable(key, value))),
   };
-  return { bundle, unread, snapshot };
 }
 
 const NOTHING: Entry = {};
 
-function spoken(words: readonly StoredWord[], kind: WordKind): readonly StoredWord[] {
-  return words.filter((word) => word.kind === kind && word.body !== undefined);
-}
-
-function saidIn({ id: _, drift: __, volatility: ___, ...said }: ToolWord): readonly SaidOfTool[] {
+function overridesIn({ id: _, drift: __, volatility: ___, ...said }: ToolRecord): readonly SaidOfTool[] {
   return isSilent({ id: '', ...said }) ? [] : [said];
 }

@@ -10,7 +10,7 @@ import { pointerStep } from '../../../core/json-place.ts';
 import type { Misfit } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
-import { specOf, type EntryReaders } from './entry-words.ts';
+import { specOf, type EntryReaders } from './entry-records.ts';
 
 /** A bundle whose entries have what was withheld from them, as far as somebody has it. */
 export interface Filled {

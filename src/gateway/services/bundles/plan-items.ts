@@ -4,7 +4,7 @@ import type { PlainValue, Planned, PlanItem } from '../../../core/bundle/bundle-
 import { toolIdOf } from '../../../core/hints/hint.ts';
 import { type SettingFix, startupPlaces } from '../../../core/resolve-settings.ts';
 import { isSettingKey, SETTINGS, type SettingKey } from '../../../core/settings.ts';
-import { takesExecute } from './entry-words.ts';
+import { takesExecute } from './entry-records.ts';
 import { entryKey, type Filled } from './fill-entries.ts';
 import type { SuspendedHere } from './suspended-overrides.ts';
 

@@ -1,17 +1,17 @@
 import type { SaidOfTool } from '../../../core/bundle/bundle.ts';
 import { type Hint, HINTS, isCautious, serverIdOf, toolIdOf } from '../../../core/hints/hint.ts';
-import type { Circumstances } from '../../../core/hints/tool-word.ts';
+import type { Circumstances } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { idsOf, toolIdIn, type ToolClaims } from '../../catalog/tool-claims.ts';
 import { suspendedIn } from '../../catalog/tool-drift.ts';
-import type { Words } from '../../catalog/words.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
 
 export interface KnownTools {
   readonly catalog: Pick<Catalog, 'all' | 'servers'>;
   readonly claims: ToolClaims;
-  readonly words: Pick<Words, 'store'>;
+  readonly records: Pick<RecordReplica, 'store'>;
 }
 
 /** Hints whose override would be suspended here, by the id of their tool. */
@@ -59,12 +59,12 @@ function listedIn({ catalog, claims }: KnownTools): ReadonlyMap<string, Circumst
 async function acceptedHere(
   id: string,
   { server, identity, name }: SaidOfTool,
-  { catalog, claims, words }: KnownTools,
+  { catalog, claims, records }: KnownTools,
 ): Promise<Result<Circumstances | undefined, Refusal>> {
   const serverId = serverIdOf(server, identity);
   const found = catalog.servers.find(({ spec }) => idsOf(spec).serverId === serverId);
   if (found === undefined) return ok(undefined);
-  const store = await words.store();
+  const store = await records.store();
   if (!store.ok) return store;
   const accepted = await store.value.accepted(id);
   if (!accepted.ok) return accepted;

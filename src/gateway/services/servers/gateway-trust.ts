@@ -1,14 +1,9 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
-import { gatewayIdOf, type ServerWord } from '../../../core/hints/hint.ts';
+import { gatewayIdOf } from '../../../core/hints/hint.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
+import type { Lowering, RecordReplica } from '../../catalog/record-replica.ts';
 import { idsOf } from '../../catalog/tool-claims.ts';
-import type { WordChange } from '../../ports/words.ts';
-import type { Lowering, Words } from '../../catalog/words.ts';
-
-/** The word that says whether a server is trusted. */
-export function trustWordOf(spec: ServerSpec): { readonly kind: 'server'; readonly id: string } {
-  return { kind: 'server', id: idsOf(spec).serverId };
-}
+import type { RecordChange, RecordKey } from '../../ports/records.ts';
 
 export interface TrustInput {
   /** Null: nobody says it; undefined: it stays. */
@@ -16,39 +11,41 @@ export interface TrustInput {
   readonly subject: string;
 }
 
-/** That a wish withdraws the trust in a server as it runs now; undefined where it does not. */
-export function distrusting(
-  options: Parameters<typeof trusting>[0],
-  spec: ServerSpec | undefined,
-  wish: TrustInput,
-): Lowering | undefined {
-  const [wanted] = spec === undefined ? [] : trusting(options, spec, wish);
-  if (spec === undefined || wanted === undefined) return undefined;
-  const { kind, id } = wanted.word;
-  const before = options.words.find(kind, id)?.body as ServerWord | undefined; // written here alone
-  const isWithdrawn = wish.trust === false || before?.trust === true;
-  return isWithdrawn ? { word: wanted.word, kind: 'gateway', name: spec.name } : undefined;
+export interface TrustChange {
+  readonly record: RecordChange<'trust'>;
+  readonly event: AuditEvent;
+  /** That the trust in the server as it runs now is withdrawn. */
+  readonly lowers: Lowering | undefined;
 }
 
-/** What is to be written so that a server is trusted as wished; nothing where it is already. */
-export function trusting(
-  { words, nowMs }: { readonly words: Words; readonly nowMs: () => number },
+/** The record that says whether a server is trusted. */
+export function trustKeyOf(spec: ServerSpec): RecordKey<'trust'> {
+  return { kind: 'trust', id: idsOf(spec).serverId };
+}
+
+/** What is to be written so that a server is trusted as wished; undefined where it is already. */
+export function trustChange(
+  { records, nowMs }: { readonly records: RecordReplica; readonly nowMs: () => number },
   spec: ServerSpec,
   { trust, subject }: TrustInput,
-): readonly WordChange[] {
-  const { kind, id } = trustWordOf(spec);
-  const former = words.find(kind, id);
-  const before = (former?.body as ServerWord | undefined)?.trust; // written here alone
-  if (trust === undefined || (before ?? null) === trust) return [];
+): TrustChange | undefined {
+  const { kind, id } = trustKeyOf(spec);
+  const before = records.get(kind, id)?.trust;
+  if (trust === undefined || (before ?? null) === trust) return undefined;
   const { identity } = idsOf(spec);
-  const body: ServerWord | undefined = trust === null ? undefined : { server: spec.name, identity, trust };
-  const deed: AuditEvent = {
-    atMs: nowMs(),
-    subject,
-    action: 'gateway.trust',
-    target: { kind: 'gateway', id: gatewayIdOf(spec.name), name: spec.name },
-    before: { trust: before ?? null },
-    after: { trust },
+  const body = trust === null ? undefined : { server: spec.name, identity, trust };
+  const record = { kind, id, body } as const;
+  const isWithdrawn = trust === false || before === true;
+  return {
+    record,
+    event: {
+      atMs: nowMs(),
+      subject,
+      action: 'gateway.trust',
+      target: { kind: 'gateway', id: gatewayIdOf(spec.name), name: spec.name },
+      before: { trust: before ?? null },
+      after: { trust },
+    },
+    lowers: isWithdrawn ? { record, kind: 'gateway', name: spec.name } : undefined,
   };
-  return [{ word: { kind, id, body }, former: former?.revision, deed }];
 }

@@ -5,10 +5,9 @@ import { type ShownSource, sourceKind } from '../../../core/sources/source-kinds
 import type { Catalog } from '../../catalog/catalog.ts';
 import { serverStatuses, type ServerStatus } from '../../catalog/server-status.ts';
 import type { ToolClaims, Trust } from '../../catalog/tool-claims.ts';
-import type { GatewayWord } from '../../ports/gateways.ts';
 import type { Skipped } from '../../ports/link.ts';
 import type { Server } from '../../catalog/server.ts';
-import type { Words } from '../../catalog/words.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
 
 /** A server as the REST API shows it, without anything secret. */
 export interface GatewayView extends Way {
@@ -42,21 +41,16 @@ export interface Way extends Partial<ShownSource> {
 
 export interface Viewing {
   readonly catalog: Catalog;
-  readonly words: Words;
+  readonly records: RecordReplica;
   readonly claims: ToolClaims;
   readonly mask: (text: string) => string;
 }
 
 /** In the catalog's order; those that cannot be tried last. */
 export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
-  const { catalog, words, claims, mask } = viewing;
+  const { catalog, records, claims, mask } = viewing;
   const servers = new Map<string, Server>(catalog.servers.map((server) => [server.spec.name, server]));
-  const registered = new Map(
-    words.all('gateway').map(({ body }) => {
-      const word = body as GatewayWord; // written by the service of such records
-      return [word.name, word] as const;
-    }),
-  );
+  const registered = new Map(records.all('gateway').map((record) => [record.name, record]));
   const seen = new Set<string>();
   return serverStatuses(catalog).flatMap((condition) => {
     const { name, state, era, revision } = condition;
@@ -65,7 +59,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
     const spec = servers.get(name)?.spec;
     const skipped = servers.get(name)?.link?.skipped ?? [];
     const isFixed = catalog.isFromConfig(name);
-    const word = isFixed ? undefined : registered.get(name);
+    const record = isFixed ? undefined : registered.get(name);
     return [
       {
         id: gatewayIdOf(name),
@@ -81,7 +75,7 @@ export function gatewayViews(viewing: Viewing): readonly GatewayView[] {
         toolCount: servers.get(name)?.inventory.tools.length ?? 0,
         ...(skipped.length > 0 && { skipped: skipped.map(({ what, why }) => ({ what, why })) }),
         ...(isFixed && registered.has(name) && { shadows: true as const }),
-        ...(word && { createdAt: new Date(word.createdMs).toISOString(), createdBy: word.author }),
+        ...(record && { createdAt: new Date(record.createdMs).toISOString(), createdBy: record.author }),
       },
     ];
   });

@@ -6,25 +6,20 @@ import type { ServerSpec } from '../../../core/server-spec.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { DriftWatch } from '../../catalog/drift-watch.ts';
 import type { ToolClaims } from '../../catalog/tool-claims.ts';
-import type {
-  EntrySeal,
-  GatewayEntry,
-  GatewayWord,
-  Imported,
-  ReachFaults,
-  ReadEntry,
-} from '../../ports/gateways.ts';
+import type { EntrySeal, GatewayEntry, Imported, ReachFaults, ReadEntry } from '../../ports/gateways.ts';
 import type { Server } from '../../catalog/server.ts';
-import type { Words } from '../../catalog/words.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
+import type { EntryRecord } from '../../../core/record.ts';
+import type { RecordChange } from '../../ports/records.ts';
 import { elsewhereFault } from './elsewhere-fault.ts';
-import { distrusting, trusting, trustWordOf } from './gateway-trust.ts';
+import { trustChange, trustKeyOf } from './gateway-trust.ts';
 import { gatewayViews, wayOf, type GatewayView } from './gateway-view.ts';
 import { changesOf, digestsOf, notTried, readLists, within, type Refreshed } from './refreshed.ts';
 import type { RegisteredGateways } from '../../catalog/registered.ts';
 
 export interface ServerServiceOptions {
   readonly catalog: Catalog;
-  readonly words: Words;
+  readonly records: RecordReplica;
   readonly claims: ToolClaims;
   readonly drift: DriftWatch;
   readonly registered: RegisteredGateways;
@@ -67,8 +62,7 @@ export class ServerService {
   find(idOrName: string): Result<GatewayView, Refusal> {
     const all = this.all();
     const found = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
-    const known = all.map(({ name }) => name);
-    return found === undefined ? err({ code: 'SERVER_UNKNOWN', name: idOrName, known }) : ok(found);
+    return found === undefined ? this.#unknown(idOrName) : ok(found);
   }
 
   /** Adds a server, and waits a while for it to stand. GATEWAY_EXISTS, GATEWAY_INVALID, KEY_UNUSABLE */
@@ -77,22 +71,22 @@ export class ServerService {
     wish: ServerInput,
     { subject }: GatewayChanger,
   ): Promise<Result<GatewayView, Refusal>> {
-    const { nowMs } = this.#options;
+    const { nowMs, records } = this.#options;
     const id = gatewayIdOf(name);
     if (this.all().some((view) => view.name === name)) return err({ code: 'GATEWAY_EXISTS', name });
     const { entry = {}, imported } = wish;
     const made = await this.#made(name, entry, { imported });
     if (!made.ok) return made;
     const { spec, sealed } = made.value;
-    const done = await this.#options.words.change<undefined>({ kind: 'gateway', id }, (before) => {
-      if (before !== undefined) return err({ code: 'GATEWAY_EXISTS', name });
-      const body: GatewayWord = { name, ...sealed, createdMs: nowMs(), author: subject, ...when(wish) };
-      const deed = this.#deed(subject, 'gateway.create', { name, after: spec });
+    const done = await records.change(() => {
+      if (records.get('gateway', id) !== undefined) return err({ code: 'GATEWAY_EXISTS', name });
+      const body = { name, ...sealed, createdMs: nowMs(), author: subject, ...when(wish) };
+      const event = this.#event(subject, 'gateway.create', { name, after: spec });
+      const trusted = trustChange(this.#options, spec, { trust: wish.trust, subject });
       return ok({
-        body,
         value: undefined,
-        deed,
-        also: trusting(this.#options, spec, { trust: wish.trust, subject }),
+        changes: [entryChange(name, body), ...(trusted ? [trusted.record] : [])],
+        audit: [event, ...(trusted ? [trusted.event] : [])],
       });
     });
     if (!done.ok) return done;
@@ -135,16 +129,16 @@ export class ServerService {
     const refusal = changer.objection?.(found.value);
     if (refusal !== undefined) return err(refusal);
     // One that the config file has taken the name of can be taken away, too.
-    if (this.#options.words.find('gateway', id)?.body === undefined)
+    if (this.#options.records.get('gateway', id) === undefined)
       return err({ code: 'GATEWAY_READ_ONLY', name, field: '' });
     const before = this.#server(name)?.spec;
-    const done = await this.#options.words.change<undefined>({ kind: 'gateway', id }, async (body) => {
-      if (body === undefined) return this.#unknown(name);
+    const done = await this.#options.records.change<undefined>(async () => {
+      if (this.#options.records.get('gateway', id) === undefined) return this.#unknown(name);
       const objection = await this.#objectionOf(changer, id);
       if (objection !== undefined) return err(objection);
-      const deed = this.#deed(changer.subject, 'gateway.delete', { name, before });
-      const expected = before === undefined ? [] : [trustWordOf(before)];
-      return ok({ body: undefined, value: undefined, deed, expected });
+      const event = this.#event(changer.subject, 'gateway.delete', { name, before });
+      const expected = before && [trustKeyOf(before)];
+      return ok({ value: undefined, changes: [entryChange(name, undefined)], audit: [event], expected });
     });
     if (!done.ok) return done;
     await this.#options.registered.settled();
@@ -177,17 +171,17 @@ export class ServerService {
     wish: ServerInput & { readonly entry: GatewayEntry },
     changer: GatewayChanger,
   ): Promise<Result<undefined, Refusal>> {
-    const { words, seal } = this.#options;
+    const { records, seal } = this.#options;
     const { entry: wished, trust } = wish;
     const [field = ''] = Object.keys(wished);
     if (origin !== 'registered') return err({ code: 'GATEWAY_READ_ONLY', name, field });
     const before = this.#server(name)?.spec;
-    return words.change<undefined>({ kind: 'gateway', id }, async (body) => {
-      const word = body as GatewayWord | undefined; // written by the service of such records
-      if (word === undefined) return this.#unknown(name);
+    return records.change<undefined>(async () => {
+      const record = records.get('gateway', id);
+      if (record === undefined) return this.#unknown(name);
       const objection = await this.#objectionOf(changer, id);
       if (objection !== undefined) return err(objection);
-      const opened = await seal.open(name, word);
+      const opened = await seal.open(name, record);
       // One that cannot be opened any more is replaced by a whole one.
       const former = opened.ok ? opened.value : {};
       const fault = elsewhereFault(former, wished);
@@ -197,15 +191,24 @@ export class ServerService {
       );
       const made = await this.#made(name, entry, { former, imported: wish.imported });
       if (!made.ok) return made;
-      const trusted = { trust, subject: changer.subject } as const;
+      const wanted = { trust, subject: changer.subject };
+      const trusted = trustChange(this.#options, made.value.spec, wanted);
       // The server as it runs now keeps running where its new entry cannot be stored.
-      const lowers = distrusting(this.#options, before, trusted);
-      const also = trusting(this.#options, made.value.spec, trusted);
-      const said = { value: undefined, also, lowers };
-      const kept = wish.imported === undefined ? word : { ...word, ...when(wish) };
-      if (JSON.stringify(entry) === JSON.stringify(former)) return ok({ body: kept, ...said });
-      const deed = this.#deed(changer.subject, 'gateway.update', { name, before, after: made.value.spec });
-      return ok({ body: { ...kept, ...made.value.sealed }, deed, ...said });
+      const lowers = before && trustChange(this.#options, before, wanted)?.lowers;
+      const isSame = JSON.stringify(entry) === JSON.stringify(former);
+      const sealed = isSame ? undefined : made.value.sealed;
+      const event = this.#event(changer.subject, 'gateway.update', { name, before, after: made.value.spec });
+      const isWritten = !isSame || wish.imported !== undefined;
+      return ok({
+        value: undefined,
+        changes: [
+          ...(isWritten ? [entryChange(name, { ...record, ...when(wish), ...sealed })] : []),
+          ...(trusted ? [trusted.record] : []),
+        ],
+        expected: isWritten ? [] : [{ kind: 'gateway', id }],
+        audit: [...(isSame ? [] : [event]), ...(trusted ? [trusted.event] : [])],
+        lowers,
+      });
     });
   }
 
@@ -239,15 +242,14 @@ export class ServerService {
     trust: boolean | null,
     changer: GatewayChanger,
   ): Promise<Result<undefined, Refusal>> {
-    const { words } = this.#options;
-    return words.change<undefined>(trustWordOf(spec), async (body) => {
+    return this.#options.records.change<undefined>(async () => {
       const objection = await this.#objectionOf(changer, gatewayIdOf(spec.name));
       if (objection !== undefined) return err(objection);
-      const [wanted] = trusting(this.#options, spec, { trust, subject: changer.subject });
-      if (wanted === undefined) return ok({ body, value: undefined });
+      const trusted = trustChange(this.#options, spec, { trust, subject: changer.subject });
+      if (trusted === undefined) return ok({ value: undefined, changes: [] });
+      const { record, event, lowers } = trusted;
       const expected = [{ kind: 'gateway', id: gatewayIdOf(spec.name) } as const];
-      const lowers = distrusting(this.#options, spec, { trust, subject: changer.subject });
-      return ok({ body: wanted.word.body, value: undefined, deed: wanted.deed, expected, lowers });
+      return ok({ value: undefined, changes: [record], audit: [event], expected, lowers });
     });
   }
 
@@ -270,7 +272,7 @@ export class ServerService {
     return err({ code: 'SERVER_UNKNOWN', name, known: this.all().map((view) => view.name) });
   }
 
-  #deed(subject: string, action: string, { name, before, after }: Turn): AuditEvent {
+  #event(subject: string, action: string, { name, before, after }: Turn): AuditEvent {
     const { nowMs, mask } = this.#options;
     const shown = (spec: ServerSpec | undefined): unknown => spec && { name, ...wayOf(spec, mask) };
     const target = { kind: 'gateway', id: gatewayIdOf(name), name } as const;
@@ -278,7 +280,11 @@ export class ServerService {
   }
 }
 
-function when({ imported }: ServerInput): Pick<GatewayWord, 'importedMs'> {
+function entryChange(name: string, body: EntryRecord | undefined): RecordChange<'gateway'> {
+  return { kind: 'gateway', id: gatewayIdOf(name), body };
+}
+
+function when({ imported }: ServerInput): Pick<EntryRecord, 'importedMs'> {
   return imported === undefined ? {} : { importedMs: imported.atMs };
 }
 

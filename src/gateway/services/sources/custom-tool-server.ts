@@ -1,8 +1,8 @@
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { RegisteredGateways } from '../../catalog/registered.ts';
-import type { WordChange } from '../../ports/words.ts';
+import type { RecordChange } from '../../ports/records.ts';
 import type { Server } from '../../catalog/server.ts';
-import type { Words } from '../../catalog/words.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
 import { sourceKind } from '../../../core/sources/source-kinds.ts';
 
 /** The source of what operators make themselves; undefined where they have made nothing. */
@@ -26,11 +26,9 @@ export async function localFollowed({
   await server?.lists.readAgain();
 }
 
-/** What is written so that nothing is said of these tools any more. */
-export function silencing(words: Words, ids: readonly string[]): readonly WordChange[] {
-  return ids.flatMap((id) => {
-    const former = words.find('tool', id);
-    if (former?.body === undefined) return [];
-    return [{ word: { kind: 'tool', id, body: undefined }, former: former.revision }];
-  });
+/** What is written so that nothing is stored of these tools any more. */
+export function removals(records: RecordReplica, ids: readonly string[]): readonly RecordChange<'tool'>[] {
+  return ids.flatMap((id) =>
+    records.get('tool', id) === undefined ? [] : [{ kind: 'tool', id, body: undefined }],
+  );
 }

@@ -17,16 +17,18 @@ import type { Changer, ToolService } from '../tools/tool-service.ts';
 import type { ToolPatch } from '../tools/tool-edit.ts';
 import type { ToolView } from '../tools/tool-view.ts';
 import type { EntrySeal, GatewayEntry, ReachFaults } from '../../ports/gateways.ts';
-import type { LocalWord, ReadLocal } from '../../ports/local-tools.ts';
+import type { ReadLocal } from '../../ports/local-tools.ts';
 import type { Server } from '../../catalog/server.ts';
-import type { Words } from '../../catalog/words.ts';
-import { localFollowed, localServer, silencing } from './custom-tool-server.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
+import type { EntryRecord } from '../../../core/record.ts';
+import type { RecordChange } from '../../ports/records.ts';
+import { localFollowed, localServer, removals } from './custom-tool-server.ts';
 import { restFactsOf } from '../tools/rest-facts.ts';
 import { customIn } from '../../../core/sources/local-spec.ts';
 
 export interface CustomToolServiceOptions {
   readonly catalog: Catalog;
-  readonly words: Words;
+  readonly records: RecordReplica;
   readonly drift: DriftWatch;
   readonly registered: RegisteredGateways;
   readonly readLocal: ReadLocal;
@@ -52,15 +54,17 @@ export class CustomToolService {
 
   /** TOOL_EXISTS, TOOL_INVALID, HINTS_CONTRADICT, KEY_UNUSABLE */
   async create(name: string, entry: GatewayEntry, { subject }: Changer): Promise<Result<ToolView, Refusal>> {
-    const { words, nowMs } = this.#options;
+    const { records, nowMs } = this.#options;
     const made = await this.#made(name, entry);
     if (!made.ok) return made;
     if (this.#has(name) || this.#isPublic(name)) return err({ code: 'TOOL_EXISTS', name });
-    const done = await words.change<undefined>({ kind: 'rest-tool', id: restToolIdOf(name) }, (before) => {
-      if (before !== undefined) return err({ code: 'TOOL_EXISTS', name });
+    const done = await records.change(() => {
+      if (records.get('rest_tool', restToolIdOf(name)) !== undefined)
+        return err({ code: 'TOOL_EXISTS', name });
       const { sealed, spec } = made.value;
-      const body: LocalWord = { name, ...sealed, createdMs: nowMs(), author: subject };
-      return ok({ body, value: undefined, deed: this.#deed(subject, 'tool.create', { name, after: spec }) });
+      const body = { name, ...sealed, createdMs: nowMs(), author: subject };
+      const event = this.#event(subject, 'tool.create', { name, after: spec });
+      return ok({ value: undefined, changes: [entryChange(name, body)], audit: [event] });
     });
     return done.ok ? this.#shown(name) : done;
   }
@@ -78,39 +82,44 @@ export class CustomToolService {
     if (!found.ok) return found;
     const name = found.value;
     if (this.#isShadowed(name)) return fixed(name, CONFIG_FILE);
-    const done = await this.#options.words.change<undefined>(
-      { kind: 'rest-tool', id: restToolIdOf(name) },
-      async (body) => {
-        const word = body as LocalWord | undefined; // written by the service of such records
-        if (word === undefined) return err({ code: 'TOOL_UNKNOWN', name });
-        const objection = await this.#objectionOf(changer, id);
-        if (objection !== undefined) return err(objection);
-        const opened = await this.#options.seal.open(sealNameOf('rest-tool', name), word);
-        const former = opened.ok ? opened.value : {};
-        const fault = elsewhereFault(former, wished);
-        if (fault !== undefined) return invalid(name, [fault]);
-        const members = Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null);
-        const entry = Object.fromEntries(members);
-        const made = await this.#made(name, entry, former);
-        if (!made.ok) return made;
-        const text = await this.#options.recordTextOf(made.value.spec);
-        const said = await this.#options.tools.saying(id, wish, { subject: changer.subject, text });
-        if (!said.ok) return said;
-        const { also } = said.value;
-        if (JSON.stringify(entry) === JSON.stringify(former))
-          return ok({ body, value: undefined, ...said.value });
-        const before = this.#spec(name);
-        const deed = this.#deed(changer.subject, 'tool.change', { name, before, after: made.value.spec });
-        const expected = also.length > 0 ? [] : [{ kind: 'tool', id } as const];
-        return ok({
-          body: { ...word, ...made.value.sealed },
-          value: undefined,
-          deed,
-          ...said.value,
-          expected,
-        });
-      },
-    );
+    const { records, seal, tools, recordTextOf } = this.#options;
+    const done = await records.change<undefined>(async () => {
+      const record = records.get('rest_tool', restToolIdOf(name));
+      if (record === undefined) return err({ code: 'TOOL_UNKNOWN', name });
+      const objection = await this.#objectionOf(changer, id);
+      if (objection !== undefined) return err(objection);
+      const opened = await seal.open(sealNameOf('rest_tool', name), record);
+      const former = opened.ok ? opened.value : {};
+      const fault = elsewhereFault(former, wished);
+      if (fault !== undefined) return invalid(name, [fault]);
+      const members = Object.entries({ ...former, ...wished }).filter(([, value]) => value !== null);
+      const entry = Object.fromEntries(members);
+      const made = await this.#made(name, entry, former);
+      if (!made.ok) return made;
+      const { sealed, spec } = made.value;
+      const patched = await tools.patch(id, wish, {
+        subject: changer.subject,
+        text: await recordTextOf(spec),
+      });
+      if (!patched.ok) return patched;
+      const { changes, audit, lowers } = patched.value;
+      if (JSON.stringify(entry) === JSON.stringify(former)) {
+        const expected = [{ kind: 'rest_tool', id: restToolIdOf(name) } as const];
+        return ok({ value: undefined, changes, audit, lowers, expected });
+      }
+      const event = this.#event(changer.subject, 'tool.change', {
+        name,
+        before: this.#spec(name),
+        after: spec,
+      });
+      return ok({
+        value: undefined,
+        changes: [entryChange(name, { ...record, ...sealed }), ...changes],
+        audit: [event, ...audit],
+        expected: changes.length > 0 ? [] : [{ kind: 'tool', id }],
+        lowers,
+      });
+    });
     return done.ok ? this.#shown(name) : done;
   }
 
@@ -119,25 +128,28 @@ export class CustomToolService {
    * TOOL_READ_ONLY, or the changer's objection.
    */
   async remove(id: string, changer: Changer): Promise<Result<undefined, Refusal>> {
-    const { words } = this.#options;
+    const { records } = this.#options;
     const found = await this.#own(id);
     if (!found.ok) return found;
     const name = found.value;
     const isShadowed = this.#isShadowed(name);
-    const done = await words.change<undefined>(
-      { kind: 'rest-tool', id: restToolIdOf(name) },
-      async (body) => {
-        if (body === undefined) return err({ code: 'TOOL_UNKNOWN', name });
-        const objection = await this.#objectionOf(changer, id);
-        if (objection !== undefined) return err(objection);
-        const before = isShadowed ? undefined : this.#spec(name);
-        const deed = this.#deed(changer.subject, 'tool.delete', { name, before });
-        // Another one that is made under its name later is another tool.
-        const also = isShadowed ? [] : silencing(words, [id]);
-        const expected = also.length > 0 ? [] : [{ kind: 'tool', id } as const];
-        return ok({ body: undefined, value: undefined, deed, also, expected });
-      },
-    );
+    const done = await records.change<undefined>(async () => {
+      if (records.get('rest_tool', restToolIdOf(name)) === undefined)
+        return err({ code: 'TOOL_UNKNOWN', name });
+      const objection = await this.#objectionOf(changer, id);
+      if (objection !== undefined) return err(objection);
+      const before = isShadowed ? undefined : this.#spec(name);
+      const event = this.#event(changer.subject, 'tool.delete', { name, before });
+      // Another one that is made under its name later is another tool.
+      const overrides = isShadowed ? [] : removals(records, [id]);
+      const expected = overrides.length > 0 ? [] : [{ kind: 'tool', id } as const];
+      return ok({
+        value: undefined,
+        changes: [entryChange(name, undefined), ...overrides],
+        audit: [event],
+        expected,
+      });
+    });
     if (!done.ok) return done;
     await localFollowed(this.#options);
     return ok(undefined);
@@ -150,11 +162,10 @@ export class CustomToolService {
 
   /** The name of a tool that was made here, also where it cannot be used now; TOOL_READ_ONLY says where another one comes from. */
   async #own(id: string): Promise<Result<string, Refusal>> {
-    const { words, tools } = this.#options;
-    const ready = await words.ready();
+    const { records, tools } = this.#options;
+    const ready = await records.ready();
     if (!ready.ok) return ready;
-    const kept = words.all('rest-tool').map(({ body }) => body as LocalWord); // written by the service of such records
-    const own = kept.find(({ name }) => toolIdIn(name) === id);
+    const own = records.all('rest_tool').find(({ name }) => toolIdIn(name) === id);
     if (own !== undefined) return ok(own.name);
     const found = await tools.find(id);
     return found.ok ? fixed(found.value.name, this.#makerOf(found.value)) : found;
@@ -202,7 +213,7 @@ export class CustomToolService {
     if (forbidden.length > 0) return invalid(name, forbidden);
     // Before anything is told of it.
     if (source !== undefined) registered.learn(source);
-    const sealed = await seal.seal(sealNameOf('rest-tool', name), entry);
+    const sealed = await seal.seal(sealNameOf('rest_tool', name), entry);
     return sealed.ok ? ok({ spec: spec.value, sealed: sealed.value }) : sealed;
   }
 
@@ -227,12 +238,16 @@ export class CustomToolService {
     return localServer(this.#options.catalog);
   }
 
-  #deed(subject: string, action: string, { name, before, after }: Turn): AuditEvent {
+  #event(subject: string, action: string, { name, before, after }: Turn): AuditEvent {
     const { nowMs, mask } = this.#options;
     const shown = (spec: RestToolSpec | undefined): unknown => spec && { name, ...restFactsOf(spec, mask) };
     const target = { kind: 'tool', id: toolIdIn(name), name: `${LOCAL_SOURCE}.${name}` } as const;
     return { atMs: nowMs(), subject, action, target, before: shown(before), after: shown(after) };
   }
+}
+
+function entryChange(name: string, body: EntryRecord | undefined): RecordChange<'rest_tool'> {
+  return { kind: 'rest_tool', id: restToolIdOf(name), body };
 }
 
 interface Made {

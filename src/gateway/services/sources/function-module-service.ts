@@ -10,15 +10,15 @@ import type { Catalog } from '../../catalog/catalog.ts';
 import { sealNameOf, type RegisteredGateways } from '../../catalog/registered.ts';
 import { toolIdIn } from '../../catalog/tool-claims.ts';
 import type { EntrySeal, GatewayEntry } from '../../ports/gateways.ts';
-import type { LocalWord, ReadLocal } from '../../ports/local-tools.ts';
+import type { ReadLocal } from '../../ports/local-tools.ts';
 import type { Server } from '../../catalog/server.ts';
-import type { Words } from '../../catalog/words.ts';
-import { localFollowed, localServer, silencing } from './custom-tool-server.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
+import { localFollowed, localServer, removals } from './custom-tool-server.ts';
 import { customIn } from '../../../core/sources/local-spec.ts';
 
 export interface FunctionModuleServiceOptions {
   readonly catalog: Catalog;
-  readonly words: Words;
+  readonly records: RecordReplica;
   readonly registered: RegisteredGateways;
   readonly readLocal: ReadLocal;
   readonly seal: EntrySeal;
@@ -54,7 +54,7 @@ export class FunctionModuleService {
 
   /** MODULE_EXISTS, MODULE_INVALID, KEY_UNUSABLE */
   async add(entry: GatewayEntry, subject: string): Promise<Result<ModuleView, Refusal>> {
-    const { readLocal, seal, words, registered, nowMs } = this.#options;
+    const { readLocal, seal, records, registered, nowMs } = this.#options;
     const read = readLocal.module(entry);
     if (!read.ok) return err({ code: 'MODULE_INVALID', faults: read.error });
     const { path } = read.value;
@@ -63,16 +63,16 @@ export class FunctionModuleService {
     if (source !== undefined) registered.learn(source);
     if (this.#running.some((spec) => spec.path === path)) return err({ code: 'MODULE_EXISTS', path });
     // As it is found from elsewhere, too.
-    const sealed = await seal.seal(sealNameOf('function-module', path), { ...entry, module: path });
+    const sealed = await seal.seal(sealNameOf('function_module', path), { ...entry, module: path });
     if (!sealed.ok) return sealed;
-    const done = await words.change<undefined>(
-      { kind: 'function-module', id: functionModuleIdOf(path) },
-      (before) => {
-        if (before !== undefined) return err({ code: 'MODULE_EXISTS', path });
-        const body: LocalWord = { name: path, ...sealed.value, createdMs: nowMs(), author: subject };
-        return ok({ body, value: undefined, deed: this.#deed(subject, 'function.add', path) });
-      },
-    );
+    const id = functionModuleIdOf(path);
+    const done = await records.change(() => {
+      if (records.get('function_module', id) !== undefined) return err({ code: 'MODULE_EXISTS', path });
+      const body = { name: path, ...sealed.value, createdMs: nowMs(), author: subject };
+      const change = { kind: 'function_module', id, body } as const;
+      const audit = [this.#event(subject, 'function.add', path)];
+      return ok({ value: undefined, changes: [change], audit });
+    });
     if (!done.ok) return done;
     await localFollowed(this.#options);
     return ok(this.#view(read.value));
@@ -80,26 +80,24 @@ export class FunctionModuleService {
 
   /** MODULE_UNKNOWN; MODULE_READ_ONLY where the config file has it. */
   async remove(path: string, subject: string): Promise<Result<undefined, Refusal>> {
-    const { words } = this.#options;
-    const isKept = words.find('function-module', functionModuleIdOf(path))?.body !== undefined;
+    const { records } = this.#options;
+    const id = functionModuleIdOf(path);
+    const isKept = records.get('function_module', id) !== undefined;
     if (!isKept && this.#running.some((spec) => spec.path === path))
       return err({ code: 'MODULE_READ_ONLY', path });
     const unknown = (): Result<never, Refusal> =>
       err({ code: 'MODULE_UNKNOWN', path, known: this.#running.map((spec) => spec.path) });
     if (!isKept) return unknown();
-    const done = await words.change<undefined>(
-      { kind: 'function-module', id: functionModuleIdOf(path) },
-      (body) =>
-        body === undefined
-          ? unknown()
-          : ok({
-              body: undefined,
-              value: undefined,
-              deed: this.#deed(subject, 'function.remove', path),
-              // Another tool that comes under the name of one that is gone is another tool.
-              also: silencing(words, this.#toolIdsOf(path)),
-            }),
-    );
+    const done = await records.change(() => {
+      if (records.get('function_module', id) === undefined) return unknown();
+      const change = { kind: 'function_module', id, body: undefined } as const;
+      return ok({
+        value: undefined,
+        // Another tool that comes under the name of one that is gone is another tool.
+        changes: [change, ...removals(records, this.#toolIdsOf(path))],
+        audit: [this.#event(subject, 'function.remove', path)],
+      });
+    });
     if (!done.ok) return done;
     await localFollowed(this.#options);
     return ok(undefined);
@@ -123,7 +121,7 @@ export class FunctionModuleService {
   }
 
   #view({ path, env, reads, writes, memoryMb, timeoutMs }: FunctionModuleSpec): ModuleView {
-    const isKept = this.#options.words.find('function-module', functionModuleIdOf(path))?.body !== undefined;
+    const isKept = this.#options.records.get('function_module', functionModuleIdOf(path)) !== undefined;
     const skipped = this.#server?.link?.skipped ?? [];
     return {
       path,
@@ -139,7 +137,7 @@ export class FunctionModuleService {
     };
   }
 
-  #deed(subject: string, action: string, path: string): AuditEvent {
+  #event(subject: string, action: string, path: string): AuditEvent {
     const target = { kind: 'gateway', id: gatewayIdOf(LOCAL_SOURCE), name: LOCAL_SOURCE } as const;
     return { atMs: this.#options.nowMs(), subject, action, target, after: { module: path } };
   }

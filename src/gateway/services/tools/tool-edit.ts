@@ -1,3 +1,4 @@
+import type { AuditEvent } from '../../../core/audit-event.ts';
 import { riskText } from '../../../core/hints/drift-text.ts';
 import { digestOfJson } from '../../../core/digest.ts';
 import { type Hint, HINTS, isContradiction, type SaidHints } from '../../../core/hints/hint.ts';
@@ -5,12 +6,12 @@ import {
   isInForce,
   type Circumstances,
   type Override,
-  type ToolWord,
-} from '../../../core/hints/tool-word.ts';
+  type ToolRecord,
+} from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { WordChange } from '../../ports/words.ts';
-import type { Lowering } from '../../catalog/words.ts';
+import type { Edit, Lowering } from '../../catalog/record-replica.ts';
+import type { RecordChange } from '../../ports/records.ts';
 
 /** What an operator wants of one tool; absent: it stays. Null returns a hint, or the title, to what its server says. */
 export interface ToolPatch {
@@ -39,39 +40,43 @@ export interface Wishing {
   readonly declared: SaidHints;
 }
 
-/** The word with what is wished; the same word where nothing changes. HINTS_CONTRADICT */
-export function withPatch(word: ToolWord, wishing: Wishing): Result<ToolWord, Refusal> {
+/** The record with the patch applied; the same one where nothing changes. HINTS_CONTRADICT */
+export function withPatch(record: ToolRecord, wishing: Wishing): Result<ToolRecord, Refusal> {
   const { wish, declared } = wishing;
-  const overrides = overridesWith(word, wishing);
+  const overrides = overridesWith(record, wishing);
   // What a server says by itself is no fault of who takes his own words back.
-  const isOld = contradicts(word.overrides, declared) && !asksForOne(wish);
+  const isOld = contradicts(record.overrides, declared) && !asksForOne(wish);
   if (wish.annotations !== undefined && contradicts(overrides, declared) && !isOld)
-    return err({ code: 'HINTS_CONTRADICT', tool: word.name });
-  const { title: _, isDisabled: __, ...rest } = word;
-  const title = titleWith(word, wish);
-  const isDisabled = wish.enabled === undefined ? word.isDisabled : !wish.enabled;
-  const changed: ToolWord = {
+    return err({ code: 'HINTS_CONTRADICT', tool: record.name });
+  const { title: _, isDisabled: __, ...rest } = record;
+  const title = titleWith(record, wish);
+  const isDisabled = wish.enabled === undefined ? record.isDisabled : !wish.enabled;
+  const changed: ToolRecord = {
     ...rest,
     overrides,
     ...(title !== undefined && { title }),
     ...(isDisabled === true && { isDisabled }),
   };
-  return ok(isSame(word, changed) ? word : changed);
+  return ok(isSame(record, changed) ? record : changed);
 }
 
-/** How what is said of a tool joins another change. */
-export interface Saying {
-  readonly also: readonly WordChange[];
-  readonly lowers?: Lowering | undefined;
+/** The change of a tool's record, to be joined with another one. */
+export interface ToolChange extends Pick<Edit<undefined>, 'lowers'> {
+  readonly changes: readonly RecordChange<'tool'>[];
+  readonly audit: readonly AuditEvent[];
 }
 
 /** That a change disables a tool; undefined where it does not. */
-export function disablingOf(before: ToolWord, after: ToolWord, name: string): Lowering | undefined {
+export function disablingOf(before: ToolRecord, after: ToolRecord, name: string): Lowering | undefined {
   if (after.isDisabled !== true || before.isDisabled === true) return undefined;
-  return { word: { kind: 'tool', id: before.id, body: { ...before, isDisabled: true } }, kind: 'tool', name };
+  return {
+    record: { kind: 'tool', id: before.id, body: { ...before, isDisabled: true } },
+    kind: 'tool',
+    name,
+  };
 }
 
-function contradicts(overrides: ToolWord['overrides'], declared: SaidHints): boolean {
+function contradicts(overrides: ToolRecord['overrides'], declared: SaidHints): boolean {
   const said = HINTS.map((hint) => [hint, overrides[hint]?.value ?? declared[hint]]);
   return isContradiction(Object.fromEntries(said) as SaidHints); // every hint was visited
 }
@@ -80,15 +85,15 @@ function asksForOne({ annotations }: ToolPatch): boolean {
   return annotations?.hints.readOnlyHint === true || annotations?.hints.destructiveHint === true;
 }
 
-function overridesWith(word: ToolWord, wishing: Wishing): ToolWord['overrides'] {
+function overridesWith(record: ToolRecord, wishing: Wishing): ToolRecord['overrides'] {
   const { annotations } = wishing.wish;
-  if (annotations === undefined) return word.overrides;
-  const before = annotations.replaces ? {} : word.overrides;
+  if (annotations === undefined) return record.overrides;
+  const before = annotations.replaces ? {} : record.overrides;
   const kept = Object.entries(before).filter(([hint]) => annotations.hints[hint as Hint] === undefined);
   const given = HINTS.flatMap((hint) => {
     const value = annotations.hints[hint];
     if (typeof value !== 'boolean') return [];
-    const said = word.overrides[hint];
+    const said = record.overrides[hint];
     const isCounting = said !== undefined && isInForce(hint, said, wishing.now);
     return [[hint, overrideWith(value, isCounting ? said : undefined, wishing)] as const];
   });
@@ -105,17 +110,22 @@ function overrideWith(value: boolean, said: Override | undefined, wishing: Wishi
   return { value, author, atMs, digest, seen: aspects(), ...(reason !== undefined && { reason }) };
 }
 
-function titleWith(word: ToolWord, { title, annotations }: ToolPatch): string | undefined {
+function titleWith(record: ToolRecord, { title, annotations }: ToolPatch): string | undefined {
   const wished = title === undefined ? annotations?.title : title;
-  return wished === undefined ? word.title : (wished ?? undefined);
+  return wished === undefined ? record.title : (wished ?? undefined);
 }
 
-function isSame(one: ToolWord, other: ToolWord): boolean {
+function isSame(one: ToolRecord, other: ToolRecord): boolean {
   return digestOfJson(JSON.stringify(one)) === digestOfJson(JSON.stringify(other));
 }
 
-/** What an operator says of a tool, as it is recorded. */
-export function saidIn({ overrides, title, isDisabled, drift }: ToolWord): Readonly<Record<string, unknown>> {
+/** What an operator wrote of a tool, for the audit log. */
+export function auditedTool({
+  overrides,
+  title,
+  isDisabled,
+  drift,
+}: ToolRecord): Readonly<Record<string, unknown>> {
   const hints = Object.fromEntries(Object.entries(overrides).map(([hint, { value }]) => [hint, value]));
   return {
     annotations: hints,

@@ -1,23 +1,24 @@
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import { HINTS, type Hints } from '../../../core/hints/hint.ts';
 import type { LintLevels } from '../../../core/hints/lint.ts';
-import { isReviewed, isSilent, reviewed, type ToolWord } from '../../../core/hints/tool-word.ts';
+import { isReviewed, isSilent, reviewed, type ToolRecord } from '../../../core/hints/tool-record.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { declaredOf, recordTextOf } from '../../catalog/definition-facts.ts';
 import type { Entry, Listing } from '../../catalog/listing.ts';
-import type { WordEdit, Words } from '../../catalog/words.ts';
+import type { Edit, RecordReplica } from '../../catalog/record-replica.ts';
+import type { AcceptedDefinition } from '../../ports/records.ts';
 import { nameIn } from '../toolsets/tool-index.ts';
 import { recordOf } from '../../catalog/definition-source.ts';
-import { wordFor } from '../../catalog/drift-watch.ts';
+import { newToolRecord } from '../../catalog/drift-watch.ts';
 import { toolIdIn, type ToolClaims } from '../../catalog/tool-claims.ts';
-import { disablingOf, saidIn, withPatch, type Saying, type ToolPatch } from './tool-edit.ts';
+import { auditedTool, disablingOf, withPatch, type ToolChange, type ToolPatch } from './tool-edit.ts';
 import { lintOf, viewOf, type ToolView } from './tool-view.ts';
 
 export interface ToolServiceOptions {
   readonly catalog: Catalog;
-  readonly words: Words;
+  readonly records: RecordReplica;
   readonly claims: ToolClaims;
   readonly levels: LintLevels;
   /** Takes out of a text what is secret. */
@@ -93,66 +94,64 @@ export class ToolService {
 
   /** TOOL_UNKNOWN, HINTS_CONTRADICT, or the changer's objection. */
   change(id: string, wish: ToolPatch, changer: Changer): Promise<Result<ToolView, Refusal>> {
-    return this.#edit(id, changer, (word, entry) => {
-      const changed = this.#withWish(word, entry, { wish, subject: changer.subject });
+    return this.#edit(id, changer, (record, entry) => {
+      const changed = this.#patched(record, entry, { wish, subject: changer.subject });
       if (!changed.ok) return changed;
-      return ok({ word: changed.value, action: 'tool.update', reason: wish.reason });
+      return ok({ record: changed.value, action: 'tool.update', reason: wish.reason });
     });
   }
 
   /**
-   * What is to be written so that the wish holds for a tool whose definition becomes `text` in the same transaction.
+   * What is to be written so that the patch holds for a tool whose definition becomes `text` in the same transaction.
    * HINTS_CONTRADICT
    */
-  async saying(
+  async patch(
     id: string,
     wish: ToolPatch,
     { subject, text }: { readonly subject: string; readonly text: string },
-  ): Promise<Result<Saying, Refusal>> {
+  ): Promise<Result<ToolChange, Refusal>> {
     await this.#listed();
     const entry = this.#entry(id);
-    if (!entry.ok) return ok({ also: [] });
-    const { words } = this.#options;
+    if (!entry.ok) return ok({ changes: [], audit: [] });
     const { server, definition } = entry.value;
-    const stored = words.find('tool', id);
-    const before = words.tool(id) ?? wordFor(server.spec, definition, id);
+    const before = this.#options.records.get('tool', id) ?? newToolRecord(server.spec, definition, id);
     const made = { ...entry.value, definition: { ...definition, bytes: Buffer.from(text) } };
-    const changed = this.#withWish(before, made, { wish, subject });
+    const changed = this.#patched(before, made, { wish, subject });
     if (!changed.ok) return changed;
-    if (changed.value === before) return ok({ also: [] });
-    const { body, deed } = this.#saidOf(entry.value, {
-      subject,
-      before,
-      changed: { word: changed.value, action: 'tool.update', reason: wish.reason },
-    });
-    const also = [{ word: { kind: 'tool', id, body }, former: stored?.revision, deed }] as const;
-    return ok({ also, lowers: disablingOf(before, changed.value, nameIn(entry.value)) });
+    if (changed.value === before) return ok({ changes: [], audit: [] });
+    return ok(
+      this.#changeOf(entry.value, {
+        subject,
+        before,
+        changed: { record: changed.value, action: 'tool.update', reason: wish.reason },
+      }),
+    );
   }
 
-  #withWish(
-    word: ToolWord,
+  #patched(
+    record: ToolRecord,
     { server, definition }: Entry,
     { wish, subject }: { readonly wish: ToolPatch; readonly subject: string },
-  ): Result<ToolWord, Refusal> {
+  ): Result<ToolRecord, Refusal> {
     const { hints: declared } = declaredOf(definition);
     const { claims, nowMs } = this.#options;
     const now = claims.circumstancesOf(server.spec, definition);
-    return withPatch(word, { wish, author: subject, nowMs: nowMs(), now, declared });
+    return withPatch(record, { wish, author: subject, nowMs: nowMs(), now, declared });
   }
 
   /** Accepts the definition as it is now: all that was said before counts for it. */
   review(id: string, changer: Changer): Promise<Result<ToolView, Refusal>> {
-    return this.#edit(id, changer, (word, { server, definition }) => {
+    return this.#edit(id, changer, (record, { server, definition }) => {
       const now = this.#options.claims.circumstancesOf(server.spec, definition);
-      if (isReviewed(word, now.digest)) return ok({ word, action: 'tool.review' });
-      const accepted = { id, digest: now.digest, text: recordTextOf(definition) };
-      return ok({ word: reviewed(word, now), action: 'tool.review', accepted });
+      if (isReviewed(record, now.digest)) return ok({ record, action: 'tool.review' });
+      const accepted = [{ id, digest: now.digest, text: recordTextOf(definition) }];
+      return ok({ record: reviewed(record, now), action: 'tool.review', accepted });
     });
   }
 
   async #edit(id: string, changer: Changer, change: Change): Promise<Result<ToolView, Refusal>> {
     await this.#listed();
-    const done = await this.#options.words.change({ kind: 'tool', id }, () => {
+    const done = await this.#options.records.change(() => {
       const entry = this.#entry(id);
       if (!entry.ok) return entry;
       const objection = changer.objection?.(this.#view(entry.value));
@@ -161,42 +160,40 @@ export class ToolService {
     return done.ok ? this.find(id) : done;
   }
 
-  #editOf(entry: Entry, { subject }: Changer, change: Change): Result<WordEdit<undefined>, Refusal> {
-    const { words } = this.#options;
+  #editOf(entry: Entry, { subject }: Changer, change: Change): Result<Edit<undefined>, Refusal> {
+    const { records } = this.#options;
     const id = idOf(entry);
-    const record = recordOf(entry.server.spec, entry.definition);
+    const source = recordOf(entry.server.spec, entry.definition);
     // Another process may have removed the tool, and this one lists it still.
-    if (record !== undefined && words.find(record.kind, record.id)?.body === undefined)
+    if (source !== undefined && records.get(source.kind, source.id) === undefined)
       return err({ code: 'TOOL_UNKNOWN', name: id });
-    const stored = words.find('tool', id);
-    const before = words.tool(id) ?? wordFor(entry.server.spec, entry.definition, id);
+    const before = records.get('tool', id) ?? newToolRecord(entry.server.spec, entry.definition, id);
     const changed = change(before, entry);
     if (!changed.ok) return changed;
-    const { word } = changed.value;
-    if (word === before) return ok({ body: stored?.body, value: undefined });
+    if (changed.value.record === before) return ok({ value: undefined, changes: [] });
     return ok({
-      ...this.#saidOf(entry, { subject, before, changed: changed.value }),
+      ...this.#changeOf(entry, { subject, before, changed: changed.value }),
       value: undefined,
       accepted: changed.value.accepted,
-      expected: record && [record],
-      lowers: disablingOf(before, word, nameIn(entry)),
+      expected: source && [source],
     });
   }
 
-  #saidOf(
+  #changeOf(
     entry: Entry,
-    { subject, before, changed }: { subject: string; before: ToolWord; changed: Changed },
-  ): { readonly body: ToolWord | undefined; readonly deed: AuditEvent } {
-    const { word, action, reason } = changed;
-    const deed: AuditEvent = {
+    { subject, before, changed }: { subject: string; before: ToolRecord; changed: Changed },
+  ): ToolChange {
+    const { record, action, reason } = changed;
+    const event: AuditEvent = {
       atMs: this.#options.nowMs(),
       subject,
       action,
       target: { kind: 'tool', id: idOf(entry), name: nameIn(entry) },
-      before: saidIn(before),
-      after: { ...saidIn(word), ...(reason !== undefined && { reason }) },
+      before: auditedTool(before),
+      after: { ...auditedTool(record), ...(reason !== undefined && { reason }) },
     };
-    return { body: isSilent(word) ? undefined : word, deed };
+    const change = { kind: 'tool', id: idOf(entry), body: isSilent(record) ? undefined : record } as const;
+    return { changes: [change], audit: [event], lowers: disablingOf(before, record, nameIn(entry)) };
   }
 
   /** After the start servers have a while in which to list their tools. */
@@ -268,13 +265,14 @@ export class ToolService {
   }
 }
 
-interface Changed extends Pick<WordEdit<undefined>, 'accepted'> {
-  readonly word: ToolWord;
+interface Changed {
+  readonly record: ToolRecord;
+  readonly accepted?: readonly AcceptedDefinition[];
   readonly action: string;
   readonly reason?: string | undefined;
 }
 
-type Change = (word: ToolWord, entry: Entry) => Result<Changed, Refusal>;
+type Change = (record: ToolRecord, entry: Entry) => Result<Changed, Refusal>;
 
 function placeBehind(all: readonly Entry[], { id, index }: ToolLocation): number {
   const found = all.findIndex((entry) => idOf(entry) === id);

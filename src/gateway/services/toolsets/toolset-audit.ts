@@ -12,11 +12,11 @@ export interface Doing {
  * What is to be told of a toolset that is kept in the place of a former one, or as a new one. Of one that is changed the
  * tools and notes that are the same before and after are left out: a note is not to cost what a thousand tools do.
  */
-export function deedOfSaving(doing: Doing, former: Toolset | undefined, toolset: Toolset): AuditEvent {
+export function eventOfSaving(doing: Doing, former: Toolset | undefined, toolset: Toolset): AuditEvent {
   if (former === undefined)
-    return { ...begin(doing, 'toolset.create', toolset.name), after: toldOf(toolset) };
+    return { ...begin(doing, 'toolset.create', toolset.name), after: auditedToolset(toolset) };
   const action = former.name === toolset.name ? 'toolset.update' : 'toolset.rename';
-  const [before, after] = [toldOf(former), toldOf(toolset)];
+  const [before, after] = [auditedToolset(former), auditedToolset(toolset)];
   return {
     ...begin(doing, action, toolset.name),
     before: { ...before, ...differing(before, after) },
@@ -24,13 +24,13 @@ export function deedOfSaving(doing: Doing, former: Toolset | undefined, toolset:
   };
 }
 
-export function deedOfRemoval(doing: Doing, name: string, former: Toolset | undefined): AuditEvent {
-  const deed = begin(doing, 'toolset.delete', name);
-  return former === undefined ? deed : { ...deed, before: toldOf(former) };
+export function eventOfRemoval(doing: Doing, name: string, former: Toolset | undefined): AuditEvent {
+  const event = begin(doing, 'toolset.delete', name);
+  return former === undefined ? event : { ...event, before: auditedToolset(former) };
 }
 
 /** Undefined where the same one stays equipped. */
-export function deedOfEquipping(
+export function eventOfEquipping(
   doing: Doing,
   former: string | undefined,
   name: string | undefined,
@@ -49,7 +49,7 @@ function begin({ by, atMs }: Doing, action: string, name: string): AuditEvent {
 }
 
 /** As it is exported, without the texts of definitions: they are long, and a refId says which one it is. */
-function toldOf(toolset: Toolset): ToolsetJson {
+function auditedToolset(toolset: Toolset): ToolsetJson {
   const json = toolsetJson(toolset);
   return { ...json, tools: json.tools.map(({ definition: _, ...tool }) => tool) };
 }

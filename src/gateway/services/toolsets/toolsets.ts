@@ -1,19 +1,16 @@
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { afterOperator, type Toolset } from '../../../core/toolset.ts';
-import type { Commit, CommitStore } from '../../ports/commit.ts';
-import type { Store } from '../../ports/store.ts';
-import type { EquippedMemory, StoredToolset, ToolsetNews, ToolsetStore } from '../../ports/toolsets.ts';
+import type { RecordReplica } from '../../catalog/record-replica.ts';
 import {
   changeOf,
+  EQUIPPED,
   equippingOf,
   joined,
-  newsOf,
-  NOTHING,
   removalOf,
   savingOf,
-  type ToolsetState,
-} from './toolset-commits.ts';
+  type ToolsetEdit,
+} from './toolset-edits.ts';
 import type { Doing } from './toolset-audit.ts';
 
 /** What of the toolsets is another than before. */
@@ -27,9 +24,7 @@ export interface ToolsetChange {
 }
 
 export interface ToolsetsOptions {
-  /** Opens the store, or gives the one that is open. Asked once, when somebody first needs it. */
-  readonly open: () => Promise<Result<ToolsetStore & CommitStore & Pick<Store, 'onChange'>, Refusal>>;
-  readonly memory: EquippedMemory;
+  readonly records: RecordReplica;
   readonly nowMs: () => number;
 }
 
@@ -38,59 +33,55 @@ export type Changing<T> = (
   toolset: Toolset,
 ) => Result<{ readonly toolset: Toolset; readonly value: T }, Refusal>;
 
-/** How often a change is tried that others come before; each time somebody's is done. */
-const MOST_TRIES = 1_000;
+const NOTHING: ToolsetEdit = { changes: [], expected: [], audit: [] };
 
 /** All toolsets of the store, as any process on it changes them. `by` is the subject of who does something. */
 export class Toolsets {
-  readonly #options: ToolsetsOptions;
-  #stored: ReadonlyMap<string, StoredToolset> = new Map();
-  #equipped: string | undefined;
-  #equippings: number | undefined;
-  #isKnown = false;
-  #opening: ReturnType<ToolsetsOptions['open']> | undefined;
-  #ready: Promise<Result<undefined, Refusal>> | undefined;
-  #endListening: (() => void) | undefined;
-  #reading: Promise<Result<undefined, Refusal>> | undefined;
+  readonly #records: RecordReplica;
+  readonly #nowMs: () => number;
   readonly #listeners = new Set<(change: ToolsetChange) => void>();
+  readonly #endListening: () => void;
 
-  constructor(options: ToolsetsOptions) {
-    this.#options = options;
-    this.#equippings = options.memory.recalled?.equippings;
+  constructor({ records, nowMs }: ToolsetsOptions) {
+    this.#records = records;
+    this.#nowMs = nowMs;
+    let equippings = this.#equippings;
+    this.#endListening = records.onChange(({ records: changed, isFirst }) => {
+      const names = new Set(changed.flatMap(({ kind, id }) => (kind === 'toolset' ? [id] : [])));
+      const isEquipping = isFirst || this.#equippings !== equippings;
+      equippings = this.#equippings;
+      if (names.size === 0 && !isEquipping) return;
+      for (const listener of [...this.#listeners]) listener({ names, isEquipping, isFirst });
+    });
   }
 
   /** Whether the store was read. */
   get isKnown(): boolean {
-    return this.#isKnown;
+    return this.#records.isKnown;
   }
 
-  /** Whether it can be told what is equipped: from the store, or from memory until that was read. */
+  /** Whether it can be told what is equipped: from the store, or from the cache until that was read. */
   get isRecalled(): boolean {
-    return this.#isKnown || this.#options.memory.recalled !== undefined;
+    return this.#records.isRecalled;
   }
 
   /** Resolves when the store was read, and follows it from then on. STORE_UNAVAILABLE where it cannot be, for now. */
   ready(): Promise<Result<undefined, Refusal>> {
-    if (this.isKnown) return Promise.resolve(ok(undefined));
-    this.#ready ??= this.#follow().then((done) => {
-      this.#ready = undefined;
-      return done;
-    });
-    return this.#ready;
+    return this.#records.ready();
   }
 
   /** Sorted by name. */
   get all(): readonly Toolset[] {
-    return [...this.#stored.values()].map(({ toolset }) => toolset);
+    return this.#records.all('toolset').toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
   find(name: string): Toolset | undefined {
-    return this.#stored.get(name)?.toolset;
+    return this.#records.get('toolset', name);
   }
 
   get equipped(): Toolset | undefined {
-    if (!this.#isKnown) return this.#options.memory.recalled?.toolset;
-    return this.#equipped === undefined ? undefined : this.find(this.#equipped);
+    const name = this.#records.get(EQUIPPED.kind, EQUIPPED.id)?.toolset;
+    return name === undefined ? undefined : this.find(name);
   }
 
   /** Told after each change, whoever made it. The returned function ends it. */
@@ -104,14 +95,14 @@ export class Toolsets {
     toolset: Omit<Toolset, 'createdMs' | 'changedMs'>,
     { by, equip = false }: { readonly by: string; readonly equip?: boolean | undefined },
   ): Promise<Result<Toolset, Refusal>> {
-    return this.#commit(() => {
+    return this.#change(() => {
       const doing = this.#doing(by);
       const maker = toolset.maker ?? ({ by: 'operator', subject: by } as const);
       const made = { ...toolset, maker, createdMs: doing.atMs, changedMs: doing.atMs };
-      const saving = savingOf(this.#state, [made], { doing, replaces: false });
+      const saving = savingOf(this.#records, [made], { doing, replaces: false });
       if (!saving.ok) return saving;
-      const wanted = equip ? equippingOf(this.#state, made.name, doing) : NOTHING;
-      return ok({ value: made, commit: joined(saving.value, wanted) });
+      const wanted = equip ? equippingOf(this.#records, made.name, doing) : NOTHING;
+      return ok({ value: made, edit: joined(saving.value, wanted) });
     });
   }
 
@@ -123,28 +114,28 @@ export class Toolsets {
     toolsets: readonly Toolset[],
     { by, replaces, equip }: RestoreOptions,
   ): Promise<Result<string | undefined, Refusal>> {
-    return this.#commit(() => {
+    return this.#change(() => {
       const doing = this.#doing(by);
-      const saving = savingOf(this.#state, toolsets, { doing, replaces });
+      const saving = savingOf(this.#records, toolsets, { doing, replaces });
       if (!saving.ok) return saving;
       const equipped = this.equipped === undefined ? equip : undefined;
-      const wanted = equipped === undefined ? NOTHING : equippingOf(this.#state, equipped, doing);
-      return ok({ value: equipped, commit: joined(saving.value, wanted) });
+      const wanted = equipped === undefined ? NOTHING : equippingOf(this.#records, equipped, doing);
+      return ok({ value: equipped, edit: joined(saving.value, wanted) });
     });
   }
 
   /** Changes a toolset as it is when nobody else changes it meanwhile. TOOLSET_UNKNOWN, TOOLSET_EXISTS, or what the change refuses. */
   change<T>(name: string, changing: Changing<T>, by: string): Promise<Result<T, Refusal>> {
-    return this.#commit(() => {
-      const there = this.#stored.get(name);
+    return this.#change(() => {
+      const there = this.find(name);
       if (there === undefined) return err(this.unknown(name));
-      const changed = changing(there.toolset);
+      const changed = changing(there);
       if (!changed.ok) return changed;
       const { value } = changed.value;
       // Models only add notes, which is no edit of an operator's.
-      const toolset = afterOperator(there.toolset, changed.value.toolset, by);
-      const commit = changeOf(this.#state, there, { toolset, doing: this.#doing(by) });
-      return commit.ok ? ok({ value, commit: commit.value }) : commit;
+      const toolset = afterOperator(there, changed.value.toolset, by);
+      const edit = changeOf(this.#records, there, { toolset, doing: this.#doing(by) });
+      return edit.ok ? ok({ value, edit: edit.value }) : edit;
     });
   }
 
@@ -154,134 +145,53 @@ export class Toolsets {
     by: string,
     objection: (toolset: Toolset) => Refusal | undefined = () => undefined,
   ): Promise<Result<undefined, Refusal>> {
-    return this.#commit(() => {
-      const there = this.#stored.get(name);
+    return this.#change(() => {
+      const there = this.find(name);
       if (there === undefined) return err(this.unknown(name));
-      const refusal = objection(there.toolset);
+      const refusal = objection(there);
       if (refusal !== undefined) return err(refusal);
-      return ok({ value: undefined, commit: removalOf(this.#state, there, this.#doing(by)) });
+      return ok({ value: undefined, edit: removalOf(this.#records, there, this.#doing(by)) });
     });
   }
 
   /** Undefined: none. TOOLSET_UNKNOWN */
   equip(name: string | undefined, by: string): Promise<Result<undefined, Refusal>> {
-    return this.#commit(() => {
-      if (name !== undefined && !this.#stored.has(name)) return err(this.unknown(name));
-      if (name === undefined && this.equipped === undefined) return ok({ value: undefined, commit: NOTHING });
-      return ok({ value: undefined, commit: equippingOf(this.#state, name, this.#doing(by)) });
+    return this.#change(() => {
+      if (name !== undefined && this.find(name) === undefined) return err(this.unknown(name));
+      if (name === undefined && this.equipped === undefined)
+        return ok({ value: undefined, edit: { ...NOTHING, expected: [EQUIPPED] } });
+      return ok({ value: undefined, edit: equippingOf(this.#records, name, this.#doing(by)) });
     });
-  }
-
-  /** Resolves when what the store holds now is known here. */
-  async readAgain(): Promise<Result<undefined, Refusal>> {
-    const ready = await this.ready();
-    if (!ready.ok) return ready;
-    const store = await this.#store();
-    return store.ok ? this.#read(store.value) : store;
   }
 
   unknown(name: string): Refusal {
-    return { code: 'TOOLSET_UNKNOWN', name, known: [...this.#stored.keys()] };
+    return { code: 'TOOLSET_UNKNOWN', name, known: this.all.map((toolset) => toolset.name) };
   }
 
-  async close(): Promise<void> {
-    this.#endListening?.();
+  close(): void {
+    this.#endListening();
     this.#listeners.clear();
-    await this.#options.memory.flush();
   }
 
-  get #state(): ToolsetState {
-    return { stored: this.#stored, equipped: this.#equipped, equippings: this.#equippings };
+  get #equippings(): number {
+    return this.#records.get(EQUIPPED.kind, EQUIPPED.id)?.equippings ?? 0;
   }
 
   #doing(by: string): Doing {
-    return { by, atMs: this.#options.nowMs() };
+    return { by, atMs: this.#nowMs() };
   }
 
-  /** Attempts a commit on the toolsets as stored now, again after each write conflict. */
-  async #commit<T>(attempt: () => Result<Attempt<T>, Refusal>): Promise<Result<T, Refusal>> {
-    const ready = await this.ready();
-    if (!ready.ok) return ready;
-    const store = await this.#store();
-    if (!store.ok) return store;
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const read = await this.#read(store.value);
-      if (!read.ok) return read;
+  #change<T>(attempt: () => Result<Attempt<T>, Refusal>): Promise<Result<T, Refusal>> {
+    return this.#records.change(() => {
       const attempted = attempt();
-      if (!attempted.ok) return attempted;
-      const { value, commit } = attempted.value;
-      if (commit.changes.length === 0) return ok(value);
-      const done = await store.value.commit(commit);
-      if (!done.ok) return done;
-      if (done.value === undefined) continue;
-      const after = await this.#read(store.value);
-      // The commit is durable: a store that cannot be read afterwards must not fail the request.
-      if (!after.ok) this.#take(newsOf(this.#state, commit, done.value));
-      return ok(value);
-    }
-    return err({ code: 'STORE_UNAVAILABLE', reason: 'others keep changing the same toolsets' });
-  }
-
-  async #follow(): Promise<Result<undefined, Refusal>> {
-    const store = await this.#store();
-    if (!store.ok) return store;
-    this.#endListening ??= store.value.onChange((parts) => {
-      if (parts.includes('toolsets')) void this.#read(store.value);
+      return attempted.ok ? ok({ value: attempted.value.value, ...attempted.value.edit }) : attempted;
     });
-    return this.#read(store.value);
-  }
-
-  #store(): ReturnType<ToolsetsOptions['open']> {
-    this.#opening ??= this.#options.open().then((opened) => {
-      // Another try may find it.
-      if (!opened.ok) this.#opening = undefined;
-      return opened;
-    });
-    return this.#opening;
-  }
-
-  /** Reads one after the other, so that what was read last is what counts. */
-  #read(store: ToolsetStore): Promise<Result<undefined, Refusal>> {
-    const before = this.#reading ?? Promise.resolve(ok(undefined));
-    const next = async (): Promise<Result<undefined, Refusal>> => {
-      const known = new Map([...this.#stored].map(([name, { revision }]) => [name, revision]));
-      const news = await store.toolsets(known);
-      if (!news.ok) return news;
-      this.#take(news.value);
-      return ok(undefined);
-    };
-    // One that failed keeps no later one from being tried.
-    this.#reading = before.then(next, next);
-    return this.#reading;
-  }
-
-  #take({ names, changed, equipped, equippings }: ToolsetNews): void {
-    const isEquipping = this.#equippings !== equippings;
-    const isFirst = !this.isRecalled;
-    const fresh = new Map(changed.map((one) => [one.toolset.name, one]));
-    const there = new Set(names);
-    const gone = [...this.#stored.keys()].filter((name) => !there.has(name));
-    const before = this.#stored;
-    this.#stored = new Map(
-      names.flatMap((name) => {
-        const one = fresh.get(name) ?? before.get(name);
-        return one === undefined ? [] : [[name, one] as const];
-      }),
-    );
-    this.#equipped = equipped;
-    this.#equippings = equippings;
-    this.#isKnown = true;
-    const change = { names: new Set([...gone, ...fresh.keys()]), isEquipping, isFirst };
-    if (isEquipping || (equipped !== undefined && change.names.has(equipped)))
-      this.#options.memory.remember({ toolset: this.equipped, equippings });
-    if (change.names.size === 0 && !isEquipping) return;
-    for (const listener of [...this.#listeners]) listener(change);
   }
 }
 
 interface Attempt<T> {
   readonly value: T;
-  readonly commit: Commit;
+  readonly edit: ToolsetEdit;
 }
 
 export interface RestoreOptions {

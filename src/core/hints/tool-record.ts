@@ -2,7 +2,7 @@ import type { Aspects, AspectsOf } from './aspects.ts';
 import type { Drift, ProsePolicy } from './drift.ts';
 import { type Hint, isCautious } from './hint.ts';
 
-/** An operator's word on one hint. */
+/** An operator's value for one hint. */
 export interface Override {
   readonly value: boolean;
   /** Who gave it. */
@@ -26,12 +26,12 @@ export interface Volatility {
 /** So many connections in a row make prose volatile. */
 export const VOLATILE_AFTER = 3;
 
-export function isVolatile({ volatility }: Pick<ToolWord, 'volatility'>): boolean {
+export function isVolatile({ volatility }: Pick<ToolRecord, 'volatility'>): boolean {
   return volatility !== undefined && volatility.connects >= VOLATILE_AFTER;
 }
 
-/** All that is kept of one tool beside what its server says: what operators said, and how it has drifted. */
-export interface ToolWord {
+/** What is stored of one tool: what operators wrote, and how it has drifted. */
+export interface ToolRecord {
   readonly id: string;
   readonly server: string;
   /** Which server had this name. */
@@ -72,23 +72,23 @@ export interface Circumstances {
   readonly isOwn: boolean;
 }
 
-/** The word of a tool after somebody has looked at its definition: nothing differs, and all overrides speak of it. */
+/** The record after somebody has reviewed the definition: nothing differs, and all overrides are about it. */
 export function reviewed(
-  { drift: _, volatility, ...word }: ToolWord,
+  { drift: _, volatility, ...record }: ToolRecord,
   { digest, aspects }: Pick<Circumstances, 'digest' | 'aspects'>,
-): ToolWord {
+): ToolRecord {
   const overrides = Object.fromEntries(
-    Object.entries(word.overrides).map(([hint, override]) => [
+    Object.entries(record.overrides).map(([hint, override]) => [
       hint,
       { ...override, digest, seen: aspects() },
     ]),
   );
   const accepted = volatility !== undefined && isVolatile({ volatility });
-  return { ...word, overrides, ...(accepted && { volatility: { ...volatility, isAccepted: true } }) };
+  return { ...record, overrides, ...(accepted && { volatility: { ...volatility, isAccepted: true } }) };
 }
 
 /** Whether it is so already. */
-export function isReviewed({ overrides, drift }: ToolWord, digest: string): boolean {
+export function isReviewed({ overrides, drift }: ToolRecord, digest: string): boolean {
   return drift === undefined && Object.values(overrides).every((override) => override.digest === digest);
 }
 
@@ -104,15 +104,7 @@ export function volatilityAfter(
 }
 
 /** Whether nothing is said, so that nothing need be kept. */
-export function isSilent({ overrides, title, isDisabled, drift, volatility }: ToolWord): boolean {
+export function isSilent({ overrides, title, isDisabled, drift, volatility }: ToolRecord): boolean {
   const isPlain = title === undefined && isDisabled !== true && drift === undefined;
   return isPlain && volatility === undefined && Object.keys(overrides).length === 0;
-}
-
-/** A stored word. A drift that an older Assay kept says nothing of its risks, and counts as dangerous until it is compared again. */
-export function toolWordIn(body: unknown): ToolWord | undefined {
-  const word = body as ToolWord | undefined; // the service of tools wrote it
-  if (word?.drift === undefined || (word.drift as Partial<Drift>).risks !== undefined) return word;
-  const { digest, sinceMs, changes } = word.drift;
-  return { ...word, drift: { digest, sinceMs, changes, risks: [{ code: 'not_compared' }] } };
 }

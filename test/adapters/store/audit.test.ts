@@ -1,42 +1,41 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../src/core/audit-event.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
-import type { AuditQuery, StoredAuditEvent } from '../../../src/gateway/ports/words.ts';
+import type { AuditQuery, StoredAuditEvent } from '../../../src/gateway/ports/records.ts';
 import { DATABASES, openAt } from '../../support/stores.ts';
 import {
-  deed,
-  equip,
-  removeToolset,
+  auditEvent,
+  type RevisedChange,
+  saveRecords,
   saveSetting,
-  saveToolset,
-  saveWords,
   token,
+  toolChange,
   toolset,
+  toolsetChange,
   valueOf,
-  wordChange,
 } from '../../support/store-values.ts';
 
-describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => {
+describe.each(DATABASES)('the audit log of a store in %s', (_database, newPlace) => {
   it('are given back as they were done, whatever their texts, also after the store is opened anew', async () => {
     const place = await newPlace();
     const store = await openAt(place);
     const odd = 'a\u0000b \ud800 \udc00 🎉 "\\u0000" é\u2028';
     const value = JSON.parse(`{"__proto__": ${JSON.stringify(odd)}}`) as unknown;
     const done = [
-      deed(odd, {
+      auditEvent(odd, {
         subject: odd,
         target: { kind: 'gateway', id: odd, name: odd },
         before: value,
         after: [odd],
       }),
-      deed('__proto__', { subject: '', target: { kind: 'tool', id: '__proto__', name: '__proto__' } }),
-      deed('n', { before: null, after: false }),
-      deed('only after', { after: 0 }),
-      deed('only before', { before: '' }),
+      auditEvent('__proto__', { subject: '', target: { kind: 'tool', id: '__proto__', name: '__proto__' } }),
+      auditEvent('n', { before: null, after: false }),
+      auditEvent('only after', { after: 0 }),
+      auditEvent('only before', { before: '' }),
     ];
     await doAll(store, done);
     await store.close();
-    const found = await deedsOf(await openAt(place), { limit: 10, after: 0 });
+    const found = await eventsOf(await openAt(place), { limit: 10, after: 0 });
     expect(found).toEqual(done.map((one, at) => ({ ...one, id: at + 1 })));
     expect(JSON.stringify(found[0]?.before)).toBe(JSON.stringify(value));
   });
@@ -45,10 +44,10 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
     const store = await openAt(await newPlace());
     await doAll(
       store,
-      Array.from({ length: 7 }, (_, at) => deed(`t${at}`)),
+      Array.from({ length: 7 }, (_, at) => auditEvent(`t${at}`)),
     );
     const ids = async (query: AuditQuery): Promise<readonly number[]> =>
-      (await deedsOf(store, query)).map(({ id }) => id);
+      (await eventsOf(store, query)).map(({ id }) => id);
     expect(await ids({ limit: 3 })).toEqual([7, 6, 5]);
     expect(await ids({ limit: 3, before: 5 })).toEqual([4, 3, 2]);
     expect(await ids({ limit: 3, before: 2 })).toEqual([1]);
@@ -65,13 +64,13 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
     const ids = ['a', 'a\u0000', '__proto__'];
     await doAll(
       store,
-      kinds.flatMap((kind) => ids.map((id) => deed(id, { target: { kind, id, name: 'same' } }))),
+      kinds.flatMap((kind) => ids.map((id) => auditEvent(id, { target: { kind, id, name: 'same' } }))),
     );
     for (const kind of kinds)
       for (const id of ids) {
         const own = { kind, id, name: 'same' };
         const targets = async (query: Omit<AuditQuery, 'limit'>): Promise<readonly unknown[]> =>
-          (await deedsOf(store, { ...query, limit: 20 })).map(({ target }) => target);
+          (await eventsOf(store, { ...query, limit: 20 })).map(({ target }) => target);
         expect(await targets({ targetKind: kind, targetId: id })).toEqual([own]);
         expect(await targets({ targetKind: kind, after: 0 })).toEqual(
           ids.map((one) => ({ ...own, id: one })),
@@ -80,47 +79,42 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
           kinds.map((one) => ({ ...own, kind: one })),
         );
       }
-    expect(await deedsOf(store, { limit: 5, targetId: 'b' })).toEqual([]);
+    expect(await eventsOf(store, { limit: 5, targetId: 'b' })).toEqual([]);
   });
 
   it('are there exactly when what they tell of was done', async () => {
     const store = await openAt(await newPlace());
-    const told = deed('x');
+    const event = auditEvent('x');
     const revoking = { atMs: 5, subject: 'op', action: 'token.revoke' };
-    const one = valueOf(await saveToolset(store, toolset('one'), undefined));
-    const former = { name: 'one', revision: one?.revision ?? 0 };
+    const save = (...changes: readonly RevisedChange[]) => saveRecords(store, changes);
     const writes: readonly (readonly [what: string, isDone: boolean, () => Promise<unknown>])[] = [
-      ['a toolset', true, () => saveToolset(store, toolset('two'), undefined, told)],
-      ['a name that is taken', false, () => saveToolset(store, toolset('two'), undefined, told)],
-      ['a change', true, () => saveToolset(store, toolset('one'), former, told)],
-      ['a change that is late', false, () => saveToolset(store, toolset('one'), former, told)],
-      ['an equipping', true, () => equip(store, 'one', told)],
-      ['an unequipping', true, () => equip(store, undefined, told)],
-      ['an equipping of none', false, () => equip(store, 'three', told)],
-      ['a removal', true, () => removeToolset(store, 'one', told)],
-      ['a removal of none', false, () => removeToolset(store, 'one', told)],
-      ['a setting', true, () => saveSetting(store, 'a', 1, told)],
-      ['a setting that is taken away', true, () => saveSetting(store, 'a', undefined, told)],
-      ['a token', true, () => store.addToken(token('t'), told)],
+      ['a record', true, () => save({ ...toolsetChange(toolset('one')), event })],
+      ['a record that is there', false, () => save({ ...toolsetChange(toolset('one')), event })],
+      ['a change', true, () => save({ ...toolsetChange(toolset('one'), 1), event })],
+      ['a change that is late', false, () => save({ ...toolsetChange(toolset('one'), 1), event })],
+      ['records', true, () => save({ ...toolChange('w', 1), event }, toolChange('v', 1))],
+      ['records that are late', false, () => save({ ...toolChange('w', 1), event })],
+      ['a removal', true, () => save(toolChange('w', undefined, { former: 3, event }))],
+      ['a setting', true, () => saveSetting(store, 'a', 1, event)],
+      ['a setting that is taken away', true, () => saveSetting(store, 'a', undefined, event)],
+      ['a token', true, () => store.addToken(token('t'), event)],
       [
         'a token of the same name',
         false,
-        () => store.addToken({ ...token('u'), name: token('t').name }, told),
+        () => store.addToken({ ...token('u'), name: token('t').name }, event),
       ],
       ['a token that is revoked', true, () => store.revokeToken(token('t').name, 5, revoking)],
       ['one that is not there', false, () => store.revokeToken('t', 5, revoking)],
-      ['words', true, () => saveWords(store, [wordChange('w', 1, { deed: told }), wordChange('v', 1)])],
-      ['words that are late', false, () => saveWords(store, [wordChange('w', 1, { deed: told })])],
       ['a write that tells nothing', false, () => saveSetting(store, 'b', 1)],
     ];
     for (const [what, isDone, write] of writes) {
-      const before = await deedsOf(store, { limit: 100 });
+      const before = await eventsOf(store, { limit: 100 });
       await write();
-      const [newest, ...rest] = await deedsOf(store, { limit: 100 });
+      const [newest, ...rest] = await eventsOf(store, { limit: 100 });
       expect([what, isDone ? rest : [newest, ...rest].filter(Boolean)]).toEqual([what, before]);
       if (what === 'a token that is revoked')
         expect(newest).toMatchObject({ ...revoking, target: { kind: 'token', id: 't', name: 'name of t' } });
-      else if (isDone) expect(newest).toEqual({ ...told, id: newest?.id });
+      else if (isDone) expect(newest).toEqual({ ...event, id: newest?.id });
     }
   });
 
@@ -130,8 +124,8 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
     const writing = Promise.all(
       stores.map(async (store, who) => {
         for (let at = 0; at < 40; at++) {
-          if (who === 0) await doAll(store, [deed(`a ${at}`), deed(`b ${at}`)]);
-          else for (const key of ['a', 'b']) valueOf(await saveSetting(store, key, at, deed(key)));
+          if (who === 0) await doAll(store, [auditEvent(`a ${at}`), auditEvent(`b ${at}`)]);
+          else for (const key of ['a', 'b']) valueOf(await saveSetting(store, key, at, auditEvent(key)));
         }
       }),
     );
@@ -139,24 +133,24 @@ describe.each(DATABASES)('the deeds of a store in %s', (_database, newPlace) => 
     const seen: StoredAuditEvent[] = [];
     for (let isOver = false; !isOver;) {
       isOver = await Promise.race([ended, Promise.resolve(false)]);
-      seen.push(...(await deedsOf(stores[0]!, { limit: 1_000, after: seen.at(-1)?.id ?? 0 })));
+      seen.push(...(await eventsOf(stores[0]!, { limit: 1_000, after: seen.at(-1)?.id ?? 0 })));
     }
     await writing;
     expect(seen.map(({ id }) => id)).toEqual(Array.from({ length: 160 }, (_, at) => at + 1));
   });
 });
 
-let words = 0;
+let tools = 0;
 
-/** Each with a word that is said by it. */
-async function doAll(store: Store, deeds: readonly AuditEvent[]): Promise<void> {
-  const saved = await saveWords(
+/** Each with a record that is changed by it. */
+async function doAll(store: Store, events: readonly AuditEvent[]): Promise<void> {
+  const saved = await saveRecords(
     store,
-    deeds.map((one) => wordChange(`word ${words++}`, 1, { deed: one })),
+    events.map((event) => toolChange(`tool ${tools++}`, 1, { event })),
   );
-  expect(valueOf(saved)).toHaveLength(deeds.length);
+  expect(valueOf(saved)).toHaveLength(events.length);
 }
 
-async function deedsOf(store: Store, query: AuditQuery): Promise<readonly StoredAuditEvent[]> {
-  return valueOf(await store.deeds(query));
+async function eventsOf(store: Store, query: AuditQuery): Promise<readonly StoredAuditEvent[]> {
+  return valueOf(await store.auditEvents(query));
 }

@@ -7,23 +7,23 @@ import { localSpec } from '../../../core/sources/local-spec.ts';
 import { sealNameOf } from '../../catalog/registered.ts';
 import type { ReadEntry } from '../../ports/gateways.ts';
 import type { ReadLocal } from '../../ports/local-tools.ts';
-import type { WordKind } from '../../ports/words.ts';
+import type { SourceKind } from '../../../core/record.ts';
 
-interface WordOfEntry {
-  readonly kind: WordKind;
+interface EntryRecordFacts {
+  readonly kind: SourceKind;
   readonly idOf: (name: string) => string;
   /** What the entry is sealed under. */
   readonly sealNameOf: (name: string) => string;
 }
 
-/** How entries are kept. */
-export const ENTRY_WORDS: Readonly<Record<EntryKind, WordOfEntry>> = {
+/** How entries are stored. */
+export const ENTRY_RECORDS: Readonly<Record<EntryKind, EntryRecordFacts>> = {
   gateway: { kind: 'gateway', idOf: gatewayIdOf, sealNameOf: (name) => name },
-  tool: { kind: 'rest-tool', idOf: restToolIdOf, sealNameOf: (name) => sealNameOf('rest-tool', name) },
+  tool: { kind: 'rest_tool', idOf: restToolIdOf, sealNameOf: (name) => sealNameOf('rest_tool', name) },
   function: {
-    kind: 'function-module',
+    kind: 'function_module',
     idOf: functionModuleIdOf,
-    sealNameOf: (name) => sealNameOf('function-module', name),
+    sealNameOf: (name) => sealNameOf('function_module', name),
   },
 };
 

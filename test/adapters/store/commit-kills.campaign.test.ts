@@ -3,14 +3,14 @@ import { rounds } from '../../support/campaign.ts';
 import { sleep, until } from '../../support/endings.ts';
 import { seeded } from '../../support/seeded.ts';
 import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
-import { valueOf } from '../../support/store-values.ts';
+import { recordsIn, valueOf } from '../../support/store-values.ts';
 
 const KILLS = rounds({ short: 4, long: 20 });
-const WORDS = 10;
+const TOOLS = 10;
 
-describe.each(DATABASES)('everything that operators made, in %s', (_, newPlace) => {
+describe.each(DATABASES)('a commit of all kinds of records, in %s', (_, newPlace) => {
   it(`is there whole or not at all when the process is killed while it writes it, ${KILLS} times`, async () => {
-    const chance = seeded('kills between bundles');
+    const chance = seeded('kills between commits');
     const place = await newPlace();
     let done = 0;
     for (let kill = 0; kill < KILLS; kill++) {
@@ -22,14 +22,18 @@ describe.each(DATABASES)('everything that operators made, in %s', (_, newPlace) 
       expect(await bringing.kill()).toBeNull();
       const acknowledged = done + bringing.lines().length - 1;
       const store = await openAt(place);
-      const { words, toolsets, settings } = valueOf(await store.snapshot());
-      const deeds = valueOf(await store.deeds({ limit: 100_000, after: 0 }));
+      const records = await recordsIn(store);
+      const settings = valueOf(await store.settings());
+      const events = valueOf(await store.auditEvents({ limit: 100_000, after: 0 }));
       await store.close();
       done = Number(settings.get('round') ?? 0);
       expect([acknowledged, acknowledged + 1]).toContain(done);
-      expect([toolsets.names.length, toolsets.equippings, deeds.length]).toEqual([done, done, done]);
-      expect(toolsets.equipped).toBe(done === 0 ? undefined : `set-${done}`);
-      expect(words.words.map(({ body }) => body)).toEqual(done === 0 ? [] : Array(WORDS).fill(done));
+      expect([records.filter(({ kind }) => kind === 'toolset').length, events.length]).toEqual([done, done]);
+      const expected = done === 0 ? [] : [{ toolset: `set-${done}`, equippings: done }];
+      expect(records.flatMap((one) => (one.kind === 'equipped' ? [one.body] : []))).toEqual(expected);
+      expect(records.flatMap((one) => (one.kind === 'tool' ? [one.body?.title] : []))).toEqual(
+        done === 0 ? [] : Array(TOOLS).fill(String(done)),
+      );
     }
     // Otherwise nothing was tried here.
     expect(done).toBeGreaterThan(0);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { StoredRecord } from '../../../src/gateway/ports/records.ts';
 import type { Store } from '../../../src/gateway/ports/store.ts';
 import { rounds } from '../../support/campaign.ts';
 import { sleep, until } from '../../support/endings.ts';
@@ -7,12 +8,12 @@ import { DATABASES, openAt, startProcess } from '../../support/stores.ts';
 import { valueOf, type StorePlace } from '../../support/store-values.ts';
 
 const KILLS = rounds({ short: 5, long: 40 });
-/** How many words a round of the fixture changes. */
+/** How many records a round of the fixture changes. */
 const AT_ONCE = 10;
 
-describe.each(DATABASES)('words and deeds in %s', (_, newPlace) => {
-  it(`are all there or none of them when the process is killed while it says them, ${KILLS} times`, async () => {
-    const chance = seeded('kills between words');
+describe.each(DATABASES)('records and audit events in %s', (_, newPlace) => {
+  it(`are all there or none of them when the process is killed while it writes them, ${KILLS} times`, async () => {
+    const chance = seeded('kills between records');
     const place = await newPlace();
     let done = 0;
     for (let kill = 0; kill < KILLS; kill++) {
@@ -30,39 +31,44 @@ describe.each(DATABASES)('words and deeds in %s', (_, newPlace) => {
 
 /** One life, of so many ms after the store is open; gives the last round that was acknowledged. */
 async function killOnce(place: StorePlace, livesMs: number | undefined, before: number): Promise<number> {
-  const speaking = startProcess(place, 'speak');
+  const changing = startProcess(place, 'change');
   if (livesMs === undefined) await sleep(150);
   else {
     // However busy the machine is, something was done by then.
-    await until('it has done something', () => (speaking.lines().length > 1 ? true : undefined), 60_000);
+    await until('it has done something', () => (changing.lines().length > 1 ? true : undefined), 60_000);
     await sleep(livesMs);
   }
-  expect(await speaking.kill()).toBeNull();
-  const said = speaking.lines().slice(1);
-  expect(said).toEqual(said.map((_, at) => JSON.stringify({ what: 'said', value: before + at + 1 })));
-  return before + said.length;
+  expect(await changing.kill()).toBeNull();
+  const done = changing.lines().slice(1);
+  expect(done).toEqual(done.map((_, at) => JSON.stringify({ what: 'changed', value: before + at + 1 })));
+  return before + done.length;
 }
 
-/** Which round was the last one: the one that was acknowledged, or the next; each word is there with its deed. */
+/** Which round was the last one: the one that was acknowledged, or the next; each record is there with its audit event. */
 async function roundOf(store: Store, acknowledged: number): Promise<number> {
-  const deeds = valueOf(await store.deeds({ limit: 1_000_000, after: 0 }));
-  const told = deeds.map(({ id, target, after }) => ({ id: target.id, body: after, revision: id }));
-  const round = deeds.length / AT_ONCE;
+  const events = valueOf(await store.auditEvents({ limit: 1_000_000, after: 0 }));
+  const told = events.map(({ id, target, after }) => ({ id: target.id, title: after, revision: id }));
+  const round = events.length / AT_ONCE;
   expect([acknowledged, acknowledged + 1]).toContain(round);
   expect(told).toEqual(toldUpTo(round));
-  // Here each change has a deed, so both count alike.
+  // Here each change has an audit event, so both count alike.
   const last = [...new Map(told.map((one) => [one.id, one])).values()];
-  expect(valueOf(await store.words(0))).toEqual({
-    words: last.map((one) => ({ kind: 'tool', ...one })).sort((a, b) => a.revision - b.revision),
-    revision: deeds.length,
-  });
+  const { records, revision } = valueOf(await store.records(0));
+  expect(revision).toBe(events.length);
+  expect(records.map((one) => ({ id: one.id, title: titleOf(one), revision: one.revision }))).toEqual(
+    last.sort((a, b) => a.revision - b.revision),
+  );
   return round;
+}
+
+function titleOf(record: StoredRecord): number | undefined {
+  return record.kind === 'tool' && record.body !== undefined ? Number(record.body.title) : undefined;
 }
 
 function toldUpTo(rounds: number): readonly unknown[] {
   return Array.from({ length: rounds * AT_ONCE }, (_, at) => {
     const round = Math.floor(at / AT_ONCE) + 1;
-    const id = `word-${(round % 2) * AT_ONCE + (at % AT_ONCE)}`;
-    return { id, body: round % 3 === 0 ? undefined : round, revision: at + 1 };
+    const id = `tool-${(round % 2) * AT_ONCE + (at % AT_ONCE)}`;
+    return { id, title: round % 3 === 0 ? undefined : round, revision: at + 1 };
   });
 }

@@ -1,0 +1,137 @@
+import { isRecordKind, readRecord, type RecordBody } from '../../core/read-record.ts';
+import { RECORD_VERSIONS, type RecordKind } from '../../core/record.ts';
+import { ok, type Result } from '../../core/result.ts';
+import type {
+  Commit,
+  Committed,
+  RecordChange,
+  RecordKey,
+  RecordNews,
+  StoredRecord,
+  UnreadableRecord,
+} from '../../gateway/ports/records.ts';
+import { replaceAccepted } from './accepted-rows.ts';
+import { portions, type Trx } from './dialect.ts';
+import type { RecordRow } from './tables.ts';
+
+/** Thrown inside a transaction, so that it is rolled back. */
+export class WriteConflict extends Error {}
+
+export async function readRecords(trx: Trx, since: number): Promise<RecordNews> {
+  const rows = await trx
+    .selectFrom('assay_records')
+    .selectAll()
+    .where('revision', '>', since)
+    .orderBy('revision')
+    .execute();
+  const state = await trx.selectFrom('assay_record_state').select('last_revision').executeTakeFirstOrThrow();
+  const records: StoredRecord[] = [];
+  const unreadable: UnreadableRecord[] = [];
+  for (const row of rows) {
+    const { kind, revision } = row;
+    const id = JSON.parse(row.id_json) as string; // `rowOf` wrote it
+    const read = readBody(row);
+    if (read.ok) records.push({ ...read.value, id, revision });
+    else unreadable.push({ kind, id, revision, reason: read.error });
+  }
+  return { records, unreadable, revision: state.last_revision };
+}
+
+interface RemovedBody {
+  readonly kind: RecordKind;
+  readonly body: undefined;
+}
+
+/** A removed record has no body in any version. */
+function readBody({ kind, version, body_json }: RecordRow): Result<RecordBody | RemovedBody, string> {
+  if (body_json !== null) return readRecord({ kind, version, body: JSON.parse(body_json) as unknown });
+  return isRecordKind(kind) ? ok({ kind, body: undefined }) : readRecord({ kind, version, body: undefined });
+}
+
+/** Makes all changes; throws a `WriteConflict` where a record is not in its expected revision. */
+export async function writeCommit(
+  trx: Trx,
+  { changes, expectedRevisions, accepted = [] }: Omit<Commit, 'audit'>,
+): Promise<Committed> {
+  const revisions = await readRevisions(trx, expectedRevisions);
+  const isCurrent = expectedRevisions.every((one) => revisions.get(keyOf(one)) === one.revision);
+  const isOnce = new Set(changes.map(keyOf)).size === changes.length;
+  if (!isCurrent || !isOnce) throw new WriteConflict();
+  const last = await takeRevisions(trx, changes.length);
+  const rows = changes.map((change, at) => rowOf(change, last - changes.length + at + 1));
+  for (const portion of portions(rows))
+    await trx
+      .insertInto('assay_records')
+      .values(portion)
+      .onConflict((conflict) =>
+        conflict.columns(['kind', 'id_json']).doUpdateSet((build) => ({
+          version: build.ref('excluded.version'),
+          revision: build.ref('excluded.revision'),
+          body_json: build.ref('excluded.body_json'),
+        })),
+      )
+      .execute();
+  await replaceAccepted(trx, accepted);
+  return { revision: last };
+}
+
+export async function readSettings(trx: Trx): Promise<ReadonlyMap<string, unknown>> {
+  const rows = await trx
+    .selectFrom('assay_records')
+    .select(['id_json', 'body_json'])
+    .where('kind', '=', 'setting')
+    .orderBy('id_json')
+    .execute();
+  return new Map(
+    rows.flatMap(
+      ({ id_json, body_json }) =>
+        body_json === null
+          ? []
+          : [[JSON.parse(id_json) as string, JSON.parse(body_json) as unknown] as const], // so here
+    ),
+  );
+}
+
+/** The same of tables that may be of any version; nothing where there are none yet. */
+export async function readSettingsIfAny(trx: Trx): Promise<ReadonlyMap<string, unknown>> {
+  const tables = await trx.introspection.getTables();
+  return tables.some(({ name }) => name === 'assay_records') ? readSettings(trx) : new Map();
+}
+
+type KeyText = `${string} ${string}`;
+
+function keyOf({ kind, id }: RecordKey): KeyText {
+  return `${kind} ${JSON.stringify(id)}`;
+}
+
+/** Of those of the records that are there. */
+async function readRevisions(trx: Trx, keys: readonly RecordKey[]): Promise<ReadonlyMap<KeyText, number>> {
+  const found = new Map<KeyText, number>();
+  for (const [kind, some] of Map.groupBy(keys, (key) => key.kind))
+    for (const portion of portions(some.map(({ id }) => JSON.stringify(id)))) {
+      const rows = await trx
+        .selectFrom('assay_records')
+        .select(['id_json', 'revision'])
+        .where('kind', '=', kind)
+        .where('id_json', 'in', portion)
+        .execute();
+      for (const { id_json, revision } of rows) found.set(`${kind} ${id_json}`, revision);
+    }
+  return found;
+}
+
+/** The last one of so many. One row gives them out, so what is committed later has later ones. */
+async function takeRevisions(trx: Trx, count: number): Promise<number> {
+  const row = await trx
+    .updateTable('assay_record_state')
+    .set((build) => ({ last_revision: build('last_revision', '+', count) }))
+    .returning('last_revision')
+    .executeTakeFirstOrThrow();
+  return row.last_revision;
+}
+
+/** JSON has U+0000 and halves of pairs escaped, which PostgreSQL does not take as they are. */
+function rowOf({ kind, id, body }: RecordChange, revision: number): RecordRow {
+  const body_json = body === undefined ? null : JSON.stringify(body);
+  return { kind, id_json: JSON.stringify(id), version: RECORD_VERSIONS[kind], revision, body_json };
+}

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { shortHash } from '../../core/digest.ts';
+import { isJsonObject } from '../../core/json-object.ts';
+import { readRecord } from '../../core/read-record.ts';
+import { EQUIPPED_ID, RECORD_VERSIONS } from '../../core/record.ts';
+import type { RecordCache, RecordChange } from '../../gateway/ports/records.ts';
+import { ensureFolder, readText, writeAtomically } from '../../platform/files.ts';
+import { isStoreThere } from './is-store-there.ts';
+
+/** Changes with what is below: a file of another format is passed over. */
+const FORMAT = 1;
+const STORE_DIGITS = 16;
+/** Changes within this many ms are written once. */
+const WRITE_AFTER_MS = 250;
+
+/**
+ * What operators wrote, in a file, so that a first list need not wait for the store. It is a copy that any process on the
+ * store writes, and that counts until the store was read. Where there is no store yet, nothing was written. Of toolsets
+ * only the equipped one is in it, as all of them may be long.
+ */
+export async function openRecordsFile(home: string, databaseUrl: string | undefined): Promise<RecordCache> {
+  const path = join(home, 'records.json');
+  const store = shortHash(databaseUrl ?? '', STORE_DIGITS);
+  const isNew = !(await isStoreThere(home, databaseUrl));
+  const file = await readText(path);
+  let written = file.ok ? file.value : '';
+  let wanted: (() => readonly RecordChange[]) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<unknown> = Promise.resolve();
+  const write = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const text = wanted === undefined ? written : textOf(store, wanted());
+    if (text === written) return;
+    written = text;
+    writing = writing.then(async () => {
+      await ensureFolder(home);
+      // A home that cannot be written costs the next start some time, and nothing else.
+      await writeAtomically(path, written, 0o600);
+    });
+  };
+  return {
+    recalled: isNew ? [] : read(written, store),
+    remember: (records) => {
+      wanted = records;
+      timer ??= setTimeout(write, WRITE_AFTER_MS).unref();
+    },
+    flush: async () => {
+      write();
+      await writing;
+    },
+  };
+}
+
+function textOf(store: string, all: readonly RecordChange[]): string {
+  const equipped = all.find(({ kind, id }) => kind === 'equipped' && id === EQUIPPED_ID);
+  const name = equipped?.kind === 'equipped' ? equipped.body?.toolset : undefined;
+  const records = all
+    .filter(
+      ({ kind, id, body }) => body !== undefined && kind !== 'setting' && (kind !== 'toolset' || id === name),
+    )
+    .map(({ kind, id, body }) => ({ kind, version: RECORD_VERSIONS[kind], id, body }));
+  return `${JSON.stringify({ format: FORMAT, store, records })}\n`;
+}
+
+/** Undefined where the file cannot be used: one that somebody damaged costs no start. */
+function read(text: string, store: string): readonly RecordChange[] | undefined {
+  try {
+    const kept: unknown = JSON.parse(text);
+    const isOurs = isJsonObject(kept) && kept['format'] === FORMAT && kept['store'] === store;
+    return isOurs && Array.isArray(kept['records']) ? kept['records'].flatMap(recordIn) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function recordIn(value: unknown): readonly RecordChange[] {
+  if (!isJsonObject(value)) return [];
+  const { kind, id, version, body } = value;
+  if (typeof kind !== 'string' || typeof id !== 'string' || typeof version !== 'number') return [];
+  const record = readRecord({ kind, version, body });
+  return record.ok ? [{ ...record.value, id }] : [];
+}

@@ -1,0 +1,171 @@
+import { isJsonObject } from './json-object.ts';
+import { pointerStep } from './json-place.ts';
+import { isSettingValue, RECORD_VERSIONS, type RecordBodies, type RecordKind } from './record.ts';
+import { err, ok, type Result } from './result.ts';
+
+/** A record as it lies in a database or a file. */
+export interface RawRecord {
+  readonly kind: string;
+  readonly version: number;
+  readonly body: unknown;
+}
+
+/** A body with its kind. */
+export type RecordBody = {
+  [K in RecordKind]: { readonly kind: K; readonly body: RecordBodies[K] };
+}[RecordKind];
+
+/** Reads a record that this or another Assay wrote. The error says, as the end of a sentence, what does not fit. */
+export function readRecord({ kind, version, body }: RawRecord): Result<RecordBody, string> {
+  if (!isRecordKind(kind)) return err(`the kind ${JSON.stringify(kind)} is not known`);
+  const known = RECORD_VERSIONS[kind];
+  if (version !== known) return err(`it has version ${version}, and this Assay knows version ${known}`);
+  const fault = CHECKS[kind](body, '');
+  return fault === undefined ? ok({ kind, body } as RecordBody) : err(fault); // its check has just passed
+}
+
+export function isRecordKind(kind: string): kind is RecordKind {
+  return Object.hasOwn(RECORD_VERSIONS, kind);
+}
+
+/** What does not fit at this place, as the end of a sentence. */
+type Check = (value: unknown, at: string) => string | undefined;
+
+const text: Check = (value, at) => (typeof value === 'string' ? undefined : `${at} is no text`);
+const flag: Check = (value, at) => (typeof value === 'boolean' ? undefined : `${at} is no boolean`);
+const number: Check = (value, at) => (typeof value === 'number' ? undefined : `${at} is no number`);
+const scalar: Check = (value, at) =>
+  isSettingValue(value) ? undefined : `it is no text, number or boolean${at}`;
+
+function optional(check: Check): Check {
+  return (value, at) => (value === undefined ? undefined : check(value, at));
+}
+
+function oneOf(...values: readonly string[]): Check {
+  return (value, at) =>
+    values.includes(String(value)) ? undefined : `${at} is none of ${values.join(', ')}`;
+}
+
+function list(of: Check): Check {
+  return (value, at) => {
+    if (!Array.isArray(value)) return `${at} is no array`;
+    return first(value, (one, index) => of(one, `${at}/${index}`));
+  };
+}
+
+/** An object with these members; others are left as they are. */
+function members<T>(checks: { readonly [P in keyof Required<T>]: Check }): Check {
+  const entries = Object.entries<Check>(checks);
+  return (value, at) => {
+    if (!isJsonObject(value)) return `${at === '' ? 'it' : at} is no object`;
+    return first(entries, ([name, check]) => check(value[name], at + pointerStep(name)));
+  };
+}
+
+function first<T>(
+  all: readonly T[],
+  fault: (one: T, index: number) => string | undefined,
+): string | undefined {
+  for (const [index, one] of all.entries()) {
+    const found = fault(one, index);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+type Tool = RecordBodies['tool'];
+type Override = NonNullable<Tool['overrides']['readOnlyHint']>;
+type Drift = NonNullable<Tool['drift']>;
+type Toolset = RecordBodies['toolset'];
+type ToolsetTool = Toolset['tools'][number];
+type ToolNotes = Toolset['toolNotes'][number];
+
+const override = members<Override>({
+  value: flag,
+  author: text,
+  atMs: number,
+  reason: optional(text),
+  digest: text,
+  seen: optional(members<NonNullable<Override['seen']>>({ behaviour: text, target: text, prose: text })),
+});
+
+const drift = members<Drift>({
+  digest: text,
+  sinceMs: number,
+  changes: list(
+    members<Drift['changes'][number]>({ path: text, before: optional(text), after: optional(text) }),
+  ),
+  risks: list(members<Drift['risks'][number]>({ code: text })),
+});
+
+const entry = members<RecordBodies['gateway']>({
+  keyId: text,
+  sealed: text,
+  name: text,
+  createdMs: number,
+  author: text,
+  importedMs: optional(number),
+});
+
+const CHECKS: Readonly<Record<RecordKind, Check>> = {
+  tool: members<Tool>({
+    id: text,
+    server: text,
+    identity: text,
+    name: text,
+    overrides: members<Tool['overrides']>({
+      readOnlyHint: optional(override),
+      destructiveHint: optional(override),
+      idempotentHint: optional(override),
+      openWorldHint: optional(override),
+    }),
+    title: optional(text),
+    isDisabled: optional(flag),
+    drift: optional(drift),
+    volatility: optional(members<NonNullable<Tool['volatility']>>({ connects: number, isAccepted: flag })),
+  }),
+  trust: members<RecordBodies['trust']>({ server: text, identity: text, trust: flag }),
+  gateway: entry,
+  rest_tool: entry,
+  function_module: entry,
+  instructions: members<RecordBodies['instructions']>({
+    server: text,
+    identity: text,
+    accepted: members<RecordBodies['instructions']['accepted']>({ digest: text, text }),
+    changed: optional(
+      members<NonNullable<RecordBodies['instructions']['changed']>>({ digest: text, text, sinceMs: number }),
+    ),
+  }),
+  toolset: members<Toolset>({
+    name: text,
+    description: optional(text),
+    maker: optional(
+      members<NonNullable<Toolset['maker']>>({ by: oneOf('model', 'operator'), subject: text }),
+    ),
+    createdMs: number,
+    changedMs: number,
+    tools: list(
+      members<ToolsetTool>({
+        namespacedName: text,
+        held: optional(members<NonNullable<ToolsetTool['held']>>({ refId: text, digest: text, text })),
+      }),
+    ),
+    toolNotes: list(
+      members<ToolNotes>({
+        namespacedName: text,
+        notes: list(
+          members<ToolNotes['notes'][number]>({
+            name: text,
+            note: text,
+            author: text,
+            by: oneOf('model', 'operator'),
+            writtenMs: number,
+            isHeld: flag,
+          }),
+        ),
+      }),
+    ),
+  }),
+  equipped: members<RecordBodies['equipped']>({ toolset: optional(text), equippings: number }),
+  setting: scalar,
+};

@@ -1,0 +1,296 @@
+import type { AuditEvent } from '../../core/audit-event.ts';
+import { unsavedReason } from '../../core/errors.ts';
+import type { RecordBodies, RecordKind, SettingValue } from '../../core/record.ts';
+import type { Refusal } from '../../core/refusal.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Log } from '../ports/link.ts';
+import type {
+  AcceptedDefinition,
+  RecordCache,
+  RecordChange,
+  RecordKey,
+  RecordStore,
+  StoredRecord,
+  UnreadableRecord,
+} from '../ports/records.ts';
+import type { Store } from '../ports/store.ts';
+import { RecordTables } from './record-tables.ts';
+
+export interface RecordReplicaOptions {
+  /** Opens the store, or gives the one that is open. Asked once, when somebody first needs it. */
+  readonly open: () => Promise<Result<RecordStore & Pick<Store, 'onChange'>, Refusal>>;
+  readonly cache: RecordCache;
+  readonly log: Log;
+}
+
+/** What changed in the replica, whoever changed it. */
+export interface RecordsChange {
+  /** A removed record has no body. */
+  readonly records: readonly RecordChange[];
+  /** Whether nothing was known before, not even from the cache. */
+  readonly isFirst: boolean;
+}
+
+/** A change of records that was decided by the replica as it is. */
+export interface Edit<T> {
+  readonly value: T;
+  /** None: nothing is to be written. */
+  readonly changes: readonly RecordChange[];
+  /** Records beside the changed ones that the decision depends on; they must not change meanwhile. */
+  readonly expected?: readonly RecordKey[] | undefined;
+  readonly audit?: readonly AuditEvent[] | undefined;
+  /** Definitions that count as reviewed from now on. */
+  readonly accepted?: readonly AcceptedDefinition[] | undefined;
+  readonly lowers?: Lowering | undefined;
+}
+
+/** What takes rights away in a change, and no more of it: it holds in this process even where it cannot be stored. */
+export interface Lowering {
+  readonly record: RecordChange<'tool' | 'trust'>;
+  /** What people are told that it is of. */
+  readonly kind: 'tool' | 'gateway';
+  readonly name: string;
+}
+
+/** How often a change is tried that others come before; each time somebody's is done. */
+const MOST_TRIES = 1_000;
+
+/**
+ * All records of the store, as any process on it changes them, and the only way to change one. Until the store was read
+ * they are those of the cache.
+ */
+export class RecordReplica {
+  readonly #options: RecordReplicaOptions;
+  #tables = new RecordTables();
+  readonly #unreadable = new Map<string, UnreadableRecord>();
+  /** All records up to this revision are known. */
+  #revision = 0;
+  /** The newest revision of a record that is known; further on where the store could not be read after a commit. */
+  #newest = 0;
+  #isKnown = false;
+  #opening: ReturnType<RecordReplicaOptions['open']> | undefined;
+  #ready: Promise<Result<undefined, Refusal>> | undefined;
+  #endListening: (() => void) | undefined;
+  #reading: Promise<Result<undefined, Refusal>> | undefined;
+  readonly #listeners = new Set<(change: RecordsChange) => void>();
+  /** Records that take rights away and could not be stored. They hold until stored again, or this process ends. */
+  readonly #unsaved = new Map<string, RecordChange<'tool' | 'trust'>>();
+
+  constructor(options: RecordReplicaOptions) {
+    this.#options = options;
+    for (const record of options.cache.recalled ?? []) this.#tables.put({ ...record, revision: 0 });
+  }
+
+  /** Whether the store was read. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /** Whether anything is known: from the store, or from the cache until that was read. */
+  get isRecalled(): boolean {
+    return this.#isKnown || this.#options.cache.recalled !== undefined;
+  }
+
+  /** Resolves when the store was read, and follows it from then on. STORE_UNAVAILABLE where it cannot be, for now. */
+  ready(): Promise<Result<undefined, Refusal>> {
+    if (this.#isKnown) return Promise.resolve(ok(undefined));
+    this.#ready ??= this.#follow().finally(() => (this.#ready = undefined));
+    return this.#ready;
+  }
+
+  /** Resolves when what the store holds now is known here. */
+  async readAgain(): Promise<Result<undefined, Refusal>> {
+    const ready = await this.ready();
+    if (!ready.ok) return ready;
+    const store = await this.store();
+    return store.ok ? this.#read(store.value) : store;
+  }
+
+  /** As it is stored. */
+  get<K extends RecordKind>(kind: K, id: string): RecordBodies[K] | undefined {
+    return this.#tables.find(kind, id)?.body;
+  }
+
+  /** Whether a server is trusted, also where the withdrawal of that could not be stored. */
+  trust(id: string): RecordBodies['trust'] | undefined {
+    const unsaved = this.#unsaved.get(keyOf({ kind: 'trust', id }));
+    return unsaved?.kind === 'trust' ? unsaved.body : this.get('trust', id);
+  }
+
+  /** All of a kind that are there. */
+  all<K extends RecordKind>(kind: K): readonly RecordBodies[K][] {
+    return [...this.#tables.bodies(kind).values()];
+  }
+
+  settings(): ReadonlyMap<string, SettingValue> {
+    return this.#tables.bodies('setting');
+  }
+
+  /** Told after each change, whoever made it. The returned function ends it. */
+  onChange(listener: (change: RecordsChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Changes records as they are when nobody else changes them meanwhile: on a write conflict `edit` is asked again, by the
+   * records as they are then. What it refuses is refused only where the store says the same.
+   */
+  async change<T, E = Refusal>(
+    edit: () => Result<Edit<T>, E> | Promise<Result<Edit<T>, E>>,
+  ): Promise<Result<T, E | Refusal>> {
+    const ready = await this.ready();
+    if (!ready.ok) return ready;
+    const store = await this.store();
+    if (!store.ok) return store;
+    let isFresh = false;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const asOf = this.#newest;
+      const edited = await edit();
+      if (!edited.ok || edited.value.changes.length === 0) {
+        const depends = !edited.ok || (edited.value.expected ?? []).length > 0;
+        const read = isFresh || !depends ? ok(undefined) : await this.#read(store.value);
+        if (!isFresh && this.#newest > asOf) {
+          isFresh = true;
+          continue;
+        }
+        if (!edited.ok) return edited;
+        return read.ok ? ok(edited.value.value) : read;
+      }
+      const { value, changes, expected = [], audit = [], accepted, lowers } = edited.value;
+      const keys = [...changes, ...expected];
+      const unreadable = this.#unreadableOf(keys);
+      if (unreadable !== undefined) return err(unreadable);
+      // Somebody changed it while the edit was deciding.
+      if (keys.some((key) => (this.#tables.find(key.kind, key.id)?.revision ?? 0) > asOf)) continue;
+      const expectedRevisions = keys.map(({ kind, id }) => ({
+        kind,
+        id,
+        revision: this.#tables.find(kind, id)?.revision,
+      }));
+      const done = await store.value.commit({ changes, expectedRevisions, audit, accepted });
+      if (!done.ok) return err(this.#lowered(lowers, done.error));
+      if (done.value !== undefined) {
+        await this.#takeCommitted(changes, done.value.revision, store.value);
+        return ok(value);
+      }
+      const read = await this.#read(store.value);
+      if (!read.ok) return read;
+      isFresh = true;
+    }
+    return err({ code: 'STORE_UNAVAILABLE', reason: 'others keep changing the same' });
+  }
+
+  store(): ReturnType<RecordReplicaOptions['open']> {
+    this.#opening ??= this.#options.open().then((opened) => {
+      // Another try may find it.
+      if (!opened.ok) this.#opening = undefined;
+      return opened;
+    });
+    return this.#opening;
+  }
+
+  async close(): Promise<void> {
+    this.#endListening?.();
+    this.#listeners.clear();
+    await this.#reading;
+    await this.#options.cache.flush();
+  }
+
+  async #follow(): Promise<Result<undefined, Refusal>> {
+    const store = await this.store();
+    if (!store.ok) return store;
+    this.#endListening ??= store.value.onChange((parts) => {
+      if (parts.includes('records')) void this.#read(store.value);
+    });
+    return this.#read(store.value);
+  }
+
+  /** Reads one after the other, so that what was read last is what counts. */
+  #read(store: RecordStore): Promise<Result<undefined, Refusal>> {
+    const before = this.#reading ?? Promise.resolve(ok(undefined));
+    const next = async (): Promise<Result<undefined, Refusal>> => {
+      const news = await store.records(this.#revision);
+      if (!news.ok) return news;
+      for (const record of news.value.unreadable) this.#passOver(record);
+      this.#take(news.value.records, news.value.revision);
+      return ok(undefined);
+    };
+    // One that failed keeps no later one from being tried.
+    this.#reading = before.then(next, next);
+    return this.#reading;
+  }
+
+  /** The commit is durable: a store that cannot be read afterwards must not fail the request. */
+  async #takeCommitted(
+    changes: readonly RecordChange[],
+    revision: number,
+    store: RecordStore,
+  ): Promise<void> {
+    const first = revision - changes.length + 1;
+    const isNext = this.#revision + 1 === first;
+    // Others may have written in between.
+    const read = isNext ? undefined : await this.#read(store);
+    if (read?.ok === true) return;
+    const records = changes.map((change, at): StoredRecord => ({ ...change, revision: first + at }));
+    this.#take(records, isNext ? revision : this.#revision);
+  }
+
+  #take(read: readonly StoredRecord[], revision: number): void {
+    const isFirst = !this.isRecalled;
+    const recalled = this.#isKnown ? [] : this.#tables.everything();
+    if (!this.#isKnown) this.#tables = new RecordTables();
+    this.#isKnown = true;
+    this.#revision = Math.max(this.#revision, revision);
+    // A record that this process committed may be known before it is read.
+    const records = read.filter((one) => (this.#tables.find(one.kind, one.id)?.revision ?? 0) < one.revision);
+    for (const record of records) {
+      this.#tables.put(record);
+      this.#unsaved.delete(keyOf(record));
+      this.#unreadable.delete(keyOf(record));
+      this.#newest = Math.max(this.#newest, record.revision);
+    }
+    if (records.length === 0 && recalled.length === 0 && !isFirst) return;
+    this.#options.cache.remember(() => this.#tables.everything());
+    const gone = recalled.filter(({ kind, id }) => this.#tables.find(kind, id) === undefined);
+    this.#tell({ records: [...records, ...gone.map((record) => ({ ...record, body: undefined }))], isFirst });
+  }
+
+  /** What was understood of the record before stays in force: to forget it could give rights. */
+  #passOver(record: UnreadableRecord): void {
+    const { kind, id, reason } = record;
+    this.#unreadable.set(keyOf(record), record);
+    this.#options.log.error('a record of the store is not understood, and has no effect here', {
+      kind,
+      id,
+      reason,
+    });
+  }
+
+  #unreadableOf(keys: readonly RecordKey[]): Refusal | undefined {
+    for (const key of keys) {
+      const found = this.#unreadable.get(keyOf(key));
+      if (found !== undefined)
+        return { code: 'RECORD_UNREADABLE', kind: found.kind, id: found.id, reason: found.reason };
+    }
+    return undefined;
+  }
+
+  /** Lets what could not be stored hold here where it takes rights away; the stored record stays what changes begin with. */
+  #lowered(lowers: Lowering | undefined, refusal: Refusal): Refusal {
+    const reason = unsavedReason(refusal);
+    if (lowers === undefined || reason === undefined) return refusal;
+    const { record, kind, name } = lowers;
+    this.#unsaved.set(keyOf(record), record);
+    this.#tell({ records: [record], isFirst: false });
+    return { code: 'REVOCATION_UNSAVED', kind, name, reason };
+  }
+
+  #tell(change: RecordsChange): void {
+    for (const listener of [...this.#listeners]) listener(change);
+  }
+}
+
+function keyOf({ kind, id }: { readonly kind: string; readonly id: string }): string {
+  return `${kind} ${id}`;
+}

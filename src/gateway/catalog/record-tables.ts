@@ -1,0 +1,36 @@
+import type { RecordBodies, RecordKind } from '../../core/record.ts';
+import type { StoredRecord } from '../ports/records.ts';
+
+/** The newest known form of each record, by kind and id; removed ones are among them, without a body. */
+export class RecordTables {
+  readonly #tables: { readonly [K in RecordKind]: Map<string, StoredRecord<K>> } = {
+    tool: new Map(),
+    trust: new Map(),
+    gateway: new Map(),
+    rest_tool: new Map(),
+    function_module: new Map(),
+    instructions: new Map(),
+    toolset: new Map(),
+    equipped: new Map(),
+    setting: new Map(),
+  };
+
+  find<K extends RecordKind>(kind: K, id: string): StoredRecord<K> | undefined {
+    return this.#tables[kind].get(id);
+  }
+
+  put<K extends RecordKind>(record: StoredRecord<K>): void {
+    this.#tables[record.kind].set(record.id, record);
+  }
+
+  /** Those that are there. */
+  bodies<K extends RecordKind>(kind: K): ReadonlyMap<string, RecordBodies[K]> {
+    const bodies = new Map<string, RecordBodies[K]>();
+    for (const { id, body } of this.#tables[kind].values()) if (body !== undefined) bodies.set(id, body);
+    return bodies;
+  }
+
+  everything(): readonly StoredRecord[] {
+    return Object.values(this.#tables).flatMap((table: Map<string, StoredRecord>) => [...table.values()]);
+  }
+}

@@ -1,0 +1,110 @@
+import { EQUIPPED_ID } from '../../../core/record.ts';
+import type { Refusal } from '../../../core/refusal.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
+import { toolsetJson } from '../../../core/toolset-json.ts';
+import { TOOLSET_LIMITS, type Toolset } from '../../../core/toolset.ts';
+import type { Edit, RecordReplica } from '../../catalog/record-replica.ts';
+import type { RecordChange, RecordKey } from '../../ports/records.ts';
+import { eventOfEquipping, eventOfRemoval, eventOfSaving, type Doing } from './toolset-audit.ts';
+
+/** What is to be written, by the toolsets as they are. */
+export type ToolsetEdit = Required<Pick<Edit<undefined>, 'changes' | 'expected' | 'audit'>>;
+
+export const EQUIPPED: RecordKey<'equipped'> = { kind: 'equipped', id: EQUIPPED_ID };
+
+export function keyOf(name: string): RecordKey<'toolset'> {
+  return { kind: 'toolset', id: name };
+}
+
+export function joined(...edits: readonly ToolsetEdit[]): ToolsetEdit {
+  return {
+    changes: edits.flatMap(({ changes }) => changes),
+    expected: edits.flatMap(({ expected }) => expected ?? []),
+    audit: edits.flatMap(({ audit }) => audit ?? []),
+  };
+}
+
+/** Keeps toolsets as new ones, or in the place of those of their names. TOOLSET_EXISTS, TOOLSETS_FULL */
+export function savingOf(
+  records: RecordReplica,
+  toolsets: readonly Toolset[],
+  { doing, replaces }: { readonly doing: Doing; readonly replaces: boolean },
+): Result<ToolsetEdit, Refusal> {
+  const edits: ToolsetEdit[] = [];
+  let count = records.all('toolset').length;
+  const limit = TOOLSET_LIMITS.toolsets;
+  for (const toolset of toolsets) {
+    const { name } = toolset;
+    const there = records.get('toolset', name);
+    if (there !== undefined && !replaces) return err({ code: 'TOOLSET_EXISTS', name });
+    if (there === undefined && count >= limit) return err({ code: 'TOOLSETS_FULL', limit });
+    if (there === undefined) count += 1;
+    if (isSame(toolset, there)) edits.push({ changes: [], expected: [keyOf(name)], audit: [] });
+    else
+      edits.push({ changes: [saved(toolset)], expected: [], audit: [eventOfSaving(doing, there, toolset)] });
+  }
+  return ok(joined(...edits));
+}
+
+/** Puts a toolset, which may have another name, in the place of one that is there. TOOLSET_EXISTS */
+export function changeOf(
+  records: RecordReplica,
+  there: Toolset,
+  { toolset, doing }: { readonly toolset: Toolset; readonly doing: Doing },
+): Result<ToolsetEdit, Refusal> {
+  if (isSame(toolset, there)) return ok({ changes: [], expected: [keyOf(there.name)], audit: [] });
+  const made = { ...toolset, changedMs: doing.atMs };
+  const audit = [eventOfSaving(doing, there, made)];
+  if (made.name === there.name) return ok({ changes: [saved(made)], expected: [], audit });
+  if (records.get('toolset', made.name) !== undefined)
+    return err({ code: 'TOOLSET_EXISTS', name: made.name });
+  const equipped = records.get(EQUIPPED.kind, EQUIPPED.id);
+  // A new name is no equipping: what was equipped still is.
+  const followed: readonly RecordChange[] =
+    equipped?.toolset === there.name ? [{ ...EQUIPPED, body: { ...equipped, toolset: made.name } }] : [];
+  return ok({
+    changes: [removed(there.name), saved(made), ...followed],
+    expected: followed.length > 0 ? [] : [EQUIPPED],
+    audit,
+  });
+}
+
+export function removalOf(records: RecordReplica, { name }: Toolset, doing: Doing): ToolsetEdit {
+  const equipped = records.get(EQUIPPED.kind, EQUIPPED.id);
+  const isEquipped = equipped?.toolset === name;
+  return {
+    changes: [removed(name), ...(isEquipped ? [equip(records, undefined)] : [])],
+    // Whether it is equipped is part of what an objection looked at.
+    expected: isEquipped ? [] : [EQUIPPED],
+    audit: [eventOfRemoval(doing, name, records.get('toolset', name))],
+  };
+}
+
+export function equippingOf(records: RecordReplica, name: string | undefined, doing: Doing): ToolsetEdit {
+  const event = eventOfEquipping(doing, records.get(EQUIPPED.kind, EQUIPPED.id)?.toolset, name);
+  return {
+    changes: [equip(records, name)],
+    expected: name === undefined ? [] : [keyOf(name)],
+    audit: event === undefined ? [] : [event],
+  };
+}
+
+/** Equips a toolset, or none. */
+export function equip(records: RecordReplica, name: string | undefined): RecordChange<'equipped'> {
+  const equippings = (records.get(EQUIPPED.kind, EQUIPPED.id)?.equippings ?? 0) + 1;
+  return { ...EQUIPPED, body: { ...(name !== undefined && { toolset: name }), equippings } };
+}
+
+function saved(toolset: Toolset): RecordChange<'toolset'> {
+  return { ...keyOf(toolset.name), body: toolset };
+}
+
+function removed(name: string): RecordChange<'toolset'> {
+  return { ...keyOf(name), body: undefined };
+}
+
+/** By all that an export holds, whose members have one order. */
+function isSame(toolset: Toolset, there: Toolset | undefined): boolean {
+  if (toolset === there || there === undefined) return toolset === there;
+  return JSON.stringify(toolsetJson(toolset)) === JSON.stringify(toolsetJson(there));
+}

@@ -1,0 +1,431 @@
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/gateway/ports/store.ts';
+import type { RecordNews, StoredRecord } from '../../../src/gateway/ports/records.ts';
+import { until } from '../../support/endings.ts';
+import { ageTo, DATABASES, openAt, rawRows, startProcess } from '../../support/stores.ts';
+import {
+  accepted,
+  auditEvent,
+  equipChange,
+  type RevisedChange,
+  saveRecords,
+  settingChange,
+  toolChange,
+  toolRecord,
+  toolset,
+  toolsetChange,
+  valueOf,
+} from '../../support/store-values.ts';
+
+const ODD = 'a\u0000b \ud800 \udc00 🎉 "\\u0000" é\u2028';
+const ODD_NAMES = [ODD, '__proto__', 'constructor', '', ' ', 'A', 'a', '\ud800', '\udc00', 'x'.repeat(1_000)];
+const ENTRY = { keyId: 'k', sealed: 'AAAA', createdMs: 1, author: ODD };
+
+/** One of each kind. */
+const EACH: readonly RevisedChange[] = [
+  {
+    record: {
+      kind: 'tool',
+      id: 't',
+      body: {
+        ...toolRecord('t', ODD),
+        isDisabled: true,
+        overrides: { readOnlyHint: { value: false, author: ODD, atMs: 1, digest: 'd' } },
+        drift: {
+          digest: 'd',
+          sinceMs: 1,
+          changes: [{ path: ODD, before: '1' }],
+          risks: [{ code: 'hint_lowered', hint: 'readOnlyHint', value: true }, { code: 'name' }],
+        },
+        volatility: { connects: 2, isAccepted: false },
+      },
+    },
+  },
+  { record: { kind: 'trust', id: 's', body: { server: ODD, identity: 'one', trust: false } } },
+  { record: { kind: 'gateway', id: 'g', body: { ...ENTRY, name: ODD, importedMs: 2 } } },
+  { record: { kind: 'rest_tool', id: 'r', body: { ...ENTRY, name: 'r' } } },
+  { record: { kind: 'function_module', id: 'm', body: { ...ENTRY, name: 'm' } } },
+  {
+    record: {
+      kind: 'instructions',
+      id: 's',
+      body: {
+        server: 's',
+        identity: 'one',
+        accepted: { digest: 'd', text: ODD },
+        changed: { digest: 'e', text: '', sinceMs: 7 },
+      },
+    },
+  },
+  toolsetChange(
+    toolset('odd', {
+      description: ODD,
+      maker: { by: 'model', subject: ODD },
+      tools: [
+        { namespacedName: `s.${ODD}` },
+        { namespacedName: 's.b', held: { refId: 'r', digest: 'ab', text: `{ "name" : ${ODD} }` } },
+      ],
+      toolNotes: [
+        {
+          namespacedName: `s.${ODD}`,
+          notes: [{ name: 'n', note: ODD, author: ODD, by: 'model', writtenMs: 7, isHeld: true }],
+        },
+      ],
+    }),
+  ),
+  equipChange('odd', 3),
+  settingChange('a', ODD),
+  settingChange('b', false),
+  settingChange('c', 0),
+  settingChange('d', ''),
+];
+
+describe.each(DATABASES)('the records of a store in %s', (_database, newPlace) => {
+  it('are none at first, and no definition is accepted', async () => {
+    const store = await openAt(await newPlace());
+    expect(await newsOf(store)).toEqual({ records: [], unreadable: [], revision: 0 });
+    expect(valueOf(await store.accepted('t'))).toBeUndefined();
+    expect(valueOf(await store.auditEvents({ limit: 10 }))).toEqual([]);
+  });
+
+  it('have a place in a store that was made before there were any, and what it held stays', async () => {
+    const place = await newPlace();
+    const old = await openAt(place);
+    const key = { id: 'k', purpose: 'p', bytes: Buffer.from('kept'), createdMs: 1 };
+    valueOf(await old.addKey(key));
+    await old.close();
+    await ageTo(place, 3);
+    const store = await openAt(place);
+    const saved = await save(store, [
+      toolChange('t', 1, { event: auditEvent('t'), accepted: accepted('t') }),
+    ]);
+    expect(await newsOf(store)).toEqual({ records: saved, unreadable: [], revision: 1 });
+    expect(valueOf(await store.accepted('t'))).toEqual(accepted('t'));
+    expect(valueOf(await store.auditEvents({ limit: 10 }))).toEqual([{ ...auditEvent('t'), id: 1 }]);
+    expect(valueOf(await store.keys('p'))).toEqual([key]);
+  });
+
+  it('of all kinds are given back as they were saved, also after the store is opened anew', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const saved = await save(store, EACH);
+    const expected = { records: saved, unreadable: [], revision: EACH.length };
+    expect(await newsOf(store)).toEqual(expected);
+    await store.close();
+    expect(await newsOf(await openAt(place))).toEqual(expected);
+  });
+
+  it('may have any id, and are the same only where both kind and id are', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const changes = ODD_NAMES.flatMap((id): readonly RevisedChange[] => [
+      { ...toolChange(id, id), accepted: accepted(id, { text: `{ "name" : ${ODD} }` }) },
+      settingChange(id, `tool ${id}`),
+    ]);
+    const saved = await save(store, changes);
+    await store.close();
+    const again = await openAt(place);
+    expect((await newsOf(again)).records).toEqual(saved);
+    for (const change of changes.flatMap((one) => one.accepted ?? []))
+      expect(valueOf(await again.accepted(change.id))).toEqual(change);
+    const gone = await save(again, [settingChange('a', undefined, saved[13]?.revision)]);
+    expect((await newsOf(again)).records).toEqual([...saved.filter((_, at) => at !== 13), ...gone]);
+  });
+
+  it('are changed only in the revision that they are in', async () => {
+    const store = await openAt(await newPlace());
+    const [first] = await save(store, [toolChange('t', 'first')]);
+    const [second] = await save(store, [toolChange('t', 'second', { former: first!.revision })]);
+    for (const former of [undefined, 0, first!.revision, second!.revision + 1])
+      expect(await saveRecords(store, [toolChange('t', 'late', { former })])).toEqual({
+        ok: true,
+        value: undefined,
+      });
+    expect(await saveRecords(store, [toolChange('never', 1, { former: 1 })])).toEqual({
+      ok: true,
+      value: undefined,
+    });
+    expect(await newsOf(store)).toEqual({ records: [second], unreadable: [], revision: second!.revision });
+  });
+
+  it('that are only looked at must be in their revisions, too', async () => {
+    const store = await openAt(await newPlace());
+    await save(store, [toolChange('seen', 1)]);
+    const commit = (revision: number | undefined): ReturnType<Store['commit']> =>
+      store.commit({
+        changes: [toolChange('other', 1).record],
+        expectedRevisions: [{ kind: 'tool', id: 'seen', revision }],
+        audit: [auditEvent('other')],
+      });
+    expect(await commit(undefined)).toEqual({ ok: true, value: undefined });
+    expect(valueOf(await store.auditEvents({ limit: 1 }))).toEqual([]);
+    expect(await commit(1)).toEqual({ ok: true, value: { revision: 2 } });
+  });
+
+  it('are all changed, or none of them, with their audit events and what is accepted', async () => {
+    const store = await openAt(await newPlace());
+    const [there] = await save(store, [toolChange('there', 1, { accepted: accepted('there') })]);
+    const changes = [
+      ...['a', 'there', 'b'].map((id) =>
+        toolChange(id, 2, { event: auditEvent(id), accepted: accepted(id, { digest: 'other' }) }),
+      ),
+      ...EACH,
+    ];
+    expect(valueOf(await saveRecords(store, changes))).toBeUndefined();
+    expect(await newsOf(store)).toEqual({ records: [there], unreadable: [], revision: 1 });
+    expect(valueOf(await store.auditEvents({ limit: 10 }))).toEqual([]);
+    expect(valueOf(await store.accepted('a'))).toBeUndefined();
+    expect(valueOf(await store.accepted('there'))).toEqual(accepted('there'));
+    const later = changes.map((one) => (one.record.id === 'there' ? { ...one, former: 1 } : one));
+    expect((await save(store, later)).map(({ revision }) => revision)).toEqual(
+      changes.map((_, at) => at + 2),
+    );
+    expect(valueOf(await store.accepted('there'))).toEqual(accepted('there', { digest: 'other' }));
+    expect(valueOf(await store.auditEvents({ limit: 10 }))).toHaveLength(3);
+  });
+
+  it('take one change at a time: of two of one record at once the second one is too late', async () => {
+    const store = await openAt(await newPlace());
+    expect(valueOf(await saveRecords(store, [toolChange('t', 1), toolChange('t', 2)]))).toBeUndefined();
+    expect(await newsOf(store)).toEqual({ records: [], unreadable: [], revision: 0 });
+    // Two records may well say what is accepted of one tool; then the last one counts.
+    await save(store, [
+      toolChange('a', 1, { accepted: accepted('t', { digest: 'first' }) }),
+      toolChange('b', 1, { accepted: accepted('t', { digest: 'second' }) }),
+    ]);
+    expect(valueOf(await store.accepted('t'))?.digest).toBe('second');
+  });
+
+  it('are news since a revision in the order in which they changed, those that are gone among them', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const [a, b, c] = await save(store, [toolChange('a', 1), toolChange('b', 1), toolChange('c', 1)]);
+    const gone = await save(store, [toolChange('b', undefined, { former: b!.revision })]);
+    const changed = await save(store, [toolChange('a', 2, { former: a!.revision })]);
+    expect(gone).toEqual([{ kind: 'tool', id: 'b', body: undefined, revision: 4 }]);
+    const news = { unreadable: [], revision: 5 };
+    expect(await newsOf(store)).toEqual({ ...news, records: [c, ...gone, ...changed] });
+    // What is known is not read again: it need not even be JSON.
+    await rawRows(place, "update assay_records set body_json = '-' where revision <= 3");
+    expect(await newsOf(store, 3)).toEqual({ ...news, records: [...gone, ...changed] });
+    expect(await newsOf(store, 5)).toEqual({ ...news, records: [] });
+    // One that is gone is not one that never was.
+    expect(valueOf(await saveRecords(store, [toolChange('b', 3)]))).toBeUndefined();
+    const back = await save(store, [toolChange('b', 3, { former: 4 })]);
+    expect(await newsOf(store, 4)).toEqual({ unreadable: [], revision: 6, records: [...changed, ...back] });
+  });
+
+  it('that a newer Assay wrote, or somebody damaged, are told apart, and cost no other record', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const saved = await save(
+      store,
+      ['a', 'b', 'c', 'd'].map((id) => toolChange(id, 1)),
+    );
+    await rawRows(place, 'update assay_records set version = 2 where id_json = \'"a"\'');
+    await rawRows(place, "update assay_records set kind = 'later' where id_json = '\"b\"'");
+    await rawRows(place, 'update assay_records set body_json = \'{"id":1}\' where id_json = \'"c"\'');
+    expect(await newsOf(store)).toEqual({
+      records: [saved[3]],
+      unreadable: [
+        {
+          kind: 'tool',
+          id: 'a',
+          revision: 1,
+          reason: 'it has version 2, and this Assay knows version 1',
+        },
+        { kind: 'later', id: 'b', revision: 2, reason: 'the kind "later" is not known' },
+        { kind: 'tool', id: 'c', revision: 3, reason: '/id is no text' },
+      ],
+      revision: 4,
+    });
+  });
+
+  it('are read as of one moment, whatever another process does meanwhile', async () => {
+    const place = await newPlace();
+    const [own, other] = [await openAt(place), await openAt(place)];
+    const writing = new AbortController();
+    const write = async (): Promise<void> => {
+      let former: number | undefined;
+      for (let at = 1; at <= 60; at++) {
+        const pair = ['one', 'two'].map((id, place) =>
+          toolChange(id, at, { former: former === undefined ? undefined : former + place }),
+        );
+        former = (await save(other, pair))[0]?.revision;
+      }
+      writing.abort();
+    };
+    const written = write();
+    let reads = 0;
+    for (; !writing.signal.aborted; reads++) {
+      const { records } = await newsOf(own);
+      const [one, two] = records.map((record) => (record.kind === 'tool' ? record.body?.title : undefined));
+      expect(one).toBe(two);
+    }
+    await written;
+    expect(reads).toBeGreaterThan(5);
+  });
+
+  it('lose no change that two make at a time, and are known in the order of their revisions', async () => {
+    const place = await newPlace();
+    const stores = [await openAt(place), await openAt(place)] as const;
+    const seen = new Map<string, unknown>();
+    let since = 0;
+    const writing = Promise.all(stores.map((store, who) => addSteps(store, `${who}`, 40)));
+    const ended = writing.then(() => true);
+    for (let isOver = false; !isOver;) {
+      isOver = await Promise.race([ended, Promise.resolve(false)]);
+      const news = await newsOf(stores[0], since);
+      for (const { id, body } of news.records) seen.set(id, body);
+      since = news.revision;
+    }
+    expect((await writing).some((late) => late > 0)).toBe(true);
+    const whole = await newsOf(stores[1]);
+    expect(seen).toEqual(new Map(whole.records.map(({ id, body }) => [id, body])));
+    expect(stepsIn(whole, 'shared')).toHaveLength(80);
+  });
+
+  it('are told to another process, with their audit events; a read tells nothing', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    const other = startProcess(place, 'idle');
+    const heard = (): readonly string[] => other.lines().filter((line) => line.includes('heard'));
+    await until('it listens', () => (other.lines().join().includes('ready') ? true : undefined), 30_000);
+    const changes = [
+      ['records', () => save(store, [toolChange('a', 1)])],
+      ['audit', () => save(store, [toolChange('b', 1, { event: auditEvent('b') })])],
+      ['records', () => store.acceptFirst([accepted('a')])],
+    ] as const;
+    for (const [part, change] of changes) {
+      await newsOf(store);
+      await store.acceptFirst([]);
+      const before = await settled(heard);
+      await change();
+      await until(`${part} is told`, () => (heard().slice(before).join().includes(part) ? true : undefined));
+    }
+    const before = await settled(heard);
+    expect(valueOf(await store.acceptFirst([accepted('a')])).size).toBe(1);
+    expect(await settled(heard)).toBe(before);
+    other.child.stdin?.end();
+    expect(await other.ended).toBe(0);
+  });
+
+  it('are read by the ten thousand, and 500 of them with audit events are changed at once', async () => {
+    const store = await openAt(await newPlace());
+    const ids = Array.from({ length: 10_000 }, (_, at) => `tool-${at}`);
+    const startMs = performance.now();
+    const saved = await save(
+      store,
+      ids.map((id) => toolChange(id, 'x'.repeat(50))),
+    );
+    const allMs = performance.now() - startMs;
+    expect((await newsOf(store)).records).toEqual(saved);
+    const changes = saved
+      .slice(0, 500)
+      .map(({ id, revision }) =>
+        toolChange(id, 'y', { former: revision, event: auditEvent(id, { before: 'x', after: 'y' }) }),
+      );
+    const from = performance.now();
+    await save(store, changes);
+    // Some tens of ms; one statement a record would take seconds. A busy machine is slow in both.
+    expect(performance.now() - from).toBeLessThan(Math.max(1_000, allMs));
+    expect((await newsOf(store, 10_000)).records).toHaveLength(500);
+    expect(valueOf(await store.auditEvents({ limit: 1_000 }))).toHaveLength(500);
+  });
+});
+
+describe.each(DATABASES)('the accepted definitions of a store in %s', (_database, newPlace) => {
+  it('are the first ones that somebody saw', async () => {
+    const store = await openAt(await newPlace());
+    const [a, b] = [accepted('a'), accepted('b')];
+    expect(valueOf(await store.acceptFirst([a]))).toEqual(new Map([['a', a.digest]]));
+    const later = [accepted('a', { digest: 'later', text: '1' }), b, accepted('b', { digest: 'twice' })];
+    expect(valueOf(await store.acceptFirst(later))).toEqual(
+      new Map([
+        ['a', a.digest],
+        ['b', b.digest],
+      ]),
+    );
+    expect([valueOf(await store.accepted('a')), valueOf(await store.accepted('b'))]).toEqual([a, b]);
+    expect(valueOf(await store.acceptFirst([]))).toEqual(new Map());
+  });
+
+  it('are the same for all who see different ones at a time', async () => {
+    const place = await newPlace();
+    const stores = [await openAt(place), await openAt(place)];
+    const ids = Array.from({ length: 100 }, (_, at) => `tool-${at}`);
+    const asked = Array.from({ length: 6 }, (_, at) =>
+      stores[at % 2]!.acceptFirst(
+        (at % 2 === 0 ? ids : ids.toReversed()).map((id) => accepted(id, { digest: `of ${at}` })),
+      ),
+    );
+    const given = (await Promise.all(asked)).map(valueOf);
+    expect(given[0]?.size).toBe(100);
+    for (const one of given) expect(one).toEqual(given[0]);
+    const later = valueOf(await stores[0]!.acceptFirst(ids.map((id) => accepted(id, { digest: 'later' }))));
+    expect(later).toEqual(given[0]);
+  });
+
+  it('are found by any name that a tool may have', async () => {
+    const store = await openAt(await newPlace());
+    const definitions = ODD_NAMES.map((id) => accepted(id, { text: ODD }));
+    const digests = valueOf(await store.acceptFirst(definitions));
+    expect(digests).toEqual(new Map(definitions.map(({ id, digest }) => [id, digest])));
+    for (const one of definitions) expect(valueOf(await store.accepted(one.id))).toEqual(one);
+    expect(valueOf(await store.accepted('a\u0000'))).toBeUndefined();
+  });
+
+  it('are not written again when all are known', async () => {
+    const place = await newPlace();
+    const store = await openAt(place);
+    valueOf(await store.acceptFirst([accepted('a')]));
+    const heard: string[] = [];
+    store.onChange((parts) => heard.push(...parts));
+    await settled(() => heard);
+    heard.length = 0;
+    valueOf(await store.acceptFirst([accepted('a', { digest: 'other' })]));
+    await settled(() => heard);
+    expect(heard).toEqual([]);
+  });
+});
+
+function newsOf(store: Store, since = 0): Promise<RecordNews> {
+  return store.records(since).then(valueOf);
+}
+
+/** Saves what is expected to be saved. */
+async function save(store: Store, changes: readonly RevisedChange[]): Promise<readonly StoredRecord[]> {
+  const saved = valueOf(await saveRecords(store, changes));
+  if (saved === undefined) throw new Error('they were not saved');
+  return saved;
+}
+
+function stepsIn({ records }: RecordNews, id: string): readonly string[] {
+  const found = records.find((record) => record.id === id);
+  return found?.kind === 'tool' && found.body?.title ? found.body.title.split(' ') : [];
+}
+
+/** Adds steps to a record of its own and to one that is shared, both at once; gives how often it came too late. */
+async function addSteps(store: Store, who: string, count: number): Promise<number> {
+  let late = 0;
+  for (let step = 0; step < count;) {
+    const news = await newsOf(store);
+    const changes = [who, 'shared'].map((id) =>
+      toolChange(id, [...stepsIn(news, id), `${who}-${step}`].join(' '), {
+        former: news.records.find((record) => record.id === id)?.revision,
+      }),
+    );
+    if (valueOf(await saveRecords(store, changes)) === undefined) late++;
+    else step++;
+  }
+  return late;
+}
+
+/** How many there are when none came for a while. */
+async function settled(list: () => readonly string[]): Promise<number> {
+  return until('it is quiet', async () => {
+    const before = list().length;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    return list().length === before ? before : undefined;
+  });
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { ok } from '../../../src/core/result.ts';
+import type { Toolset } from '../../../src/core/toolset.ts';
+import type { RecordReplica } from '../../../src/gateway/catalog/record-replica.ts';
+import { Toolsets } from '../../../src/gateway/services/toolsets/toolsets.ts';
+import { endLater, until } from '../../support/endings.ts';
+import { replicaOf } from '../../support/memory-records.ts';
+import { DATABASES, openAt } from '../../support/stores.ts';
+import { type StorePlace, toolset, valueOf } from '../../support/store-values.ts';
+
+interface Process {
+  readonly toolsets: Toolsets;
+  readonly records: RecordReplica;
+}
+
+/** What a process on this store has. */
+async function openProcess(place: StorePlace): Promise<Process> {
+  const records = replicaOf(await openAt(place));
+  endLater(() => records.close());
+  valueOf(await records.ready());
+  return { records, toolsets: new Toolsets({ records, nowMs: () => 7 }) };
+}
+
+const create = async (toolsets: Toolsets, ...names: readonly string[]): Promise<void> => {
+  for (const name of names) valueOf(await toolsets.create({ name, tools: [], toolNotes: [] }, { by: 'op' }));
+};
+
+const change = (toolsets: Toolsets, name: string, changes: Partial<Toolset>) =>
+  toolsets.change(name, (one) => ok({ toolset: { ...one, ...changes }, value: undefined }), 'op');
+
+describe.each(DATABASES)('the toolsets of a store in %s', (_database, newPlace) => {
+  /** What the store says, which is what the process says that changed it. */
+  const stateOf = async (place: StorePlace, { toolsets, records }: Process): Promise<unknown> => {
+    const [here, there] = [{ toolsets, records }, await openProcess(place)].map((one) => ({
+      names: one.toolsets.all.map(({ name }) => name),
+      equipped: one.toolsets.equipped?.name,
+      equippings: one.records.get('equipped', 'equipped')?.equippings ?? 0,
+    }));
+    expect(here).toEqual(there);
+    return there;
+  };
+
+  it('are none at first, and none is equipped', async () => {
+    const place = await newPlace();
+    const own = await openProcess(place);
+    expect(await stateOf(place, own)).toEqual({ names: [], equipped: undefined, equippings: 0 });
+  });
+
+  it('are sorted by the characters of their names, also where the database sorts otherwise', async () => {
+    const place = await newPlace();
+    const own = await openProcess(place);
+    const names = ['--', '-b', '0a', 'a-c', 'a0', 'ab', 'b-', 'ba'];
+    await create(own.toolsets, ...names.toReversed());
+    expect(await stateOf(place, own)).toMatchObject({ names });
+  });
+
+  it('have names of their own: neither a new nor a renamed one takes the name of another', async () => {
+    const place = await newPlace();
+    const own = await openProcess(place);
+    await create(own.toolsets, 'one', 'two');
+    const taken = { ok: false, error: { code: 'TOOLSET_EXISTS', name: 'two' } };
+    expect(await own.toolsets.create({ name: 'two', tools: [], toolNotes: [] }, { by: 'op' })).toEqual(taken);
+    expect(await change(own.toolsets, 'one', { name: 'two' })).toEqual(taken);
+    expect(await stateOf(place, own)).toMatchObject({ names: ['one', 'two'] });
+  });
+
+  it('that another process created are not overwritten by one that has not heard of them', async () => {
+    const place = await newPlace();
+    const [own, other] = [await openProcess(place), await openProcess(place)];
+    await create(own.toolsets, 'one');
+    const done = await other.toolsets.create({ name: 'one', tools: [], toolNotes: [] }, { by: 'late' });
+    expect(done).toEqual({ ok: false, error: { code: 'TOOLSET_EXISTS', name: 'one' } });
+    expect(other.toolsets.find('one')?.maker?.subject).toBe('op');
+  });
+
+  it('are unknown, equipped or gone by what the store says, and not by what was last heard of it', async () => {
+    const place = await newPlace();
+    const [own, other] = [await openProcess(place), await openProcess(place)];
+    await create(own.toolsets, 'one');
+    expect(await other.toolsets.equip('one', 'op')).toEqual({ ok: true, value: undefined });
+    // A process that thinks that nothing is equipped.
+    expect(await own.toolsets.equip(undefined, 'op')).toEqual({ ok: true, value: undefined });
+    valueOf(await other.toolsets.remove('one', 'op'));
+    expect(await own.toolsets.equip('one', 'op')).toMatchObject({ error: { code: 'TOOLSET_UNKNOWN' } });
+    expect(await stateOf(place, own)).toEqual({ names: [], equipped: undefined, equippings: 2 });
+  });
+
+  it('can be called otherwise, and then are not there under the former name, which is free', async () => {
+    const place = await newPlace();
+    const own = await openProcess(place);
+    await create(own.toolsets, 'one', 'other');
+    valueOf(await change(own.toolsets, 'one', { name: 'two' }));
+    expect(await stateOf(place, own)).toMatchObject({ names: ['other', 'two'] });
+    await create(own.toolsets, 'one');
+    expect(await stateOf(place, own)).toMatchObject({ names: ['one', 'other', 'two'] });
+  });
+
+  it('are equipped one at a time; each equipping counts, also of what is equipped already', async () => {
+    const place = await newPlace();
+    const own = await openProcess(place);
+    await create(own.toolsets, 'one', 'two');
+    const steps = ['one', 'one', 'two', undefined, 'two'];
+    for (const [at, name] of steps.entries()) {
+      valueOf(await own.toolsets.equip(name, 'op'));
+      expect(await stateOf(place, own)).toMatchObject({ equipped: name, equippings: at + 1 });
+    }
+  });
+
+  it('stay equipped when they are changed or called otherwise, which is no equipping', async () => {
+    const place = await newPlace();
+    const own = await openProcess(place);
+    await create(own.toolsets, 'one', 'two');
+    valueOf(await own.toolsets.equip('one', 'op'));
+    valueOf(await change(own.toolsets, 'one', { description: 'changed' }));
+    expect(await stateOf(place, own)).toMatchObject({ equipped: 'one', equippings: 1 });
+    valueOf(await change(own.toolsets, 'one', { name: 'three' }));
+    valueOf(await change(own.toolsets, 'two', { name: 'four' }));
+    expect(await stateOf(place, own)).toEqual({ names: ['four', 'three'], equipped: 'three', equippings: 1 });
+  });
+
+  it('are equipped no more when they are removed, and the others stay as they are', async () => {
+    const place = await newPlace();
+    const own = await openProcess(place);
+    await create(own.toolsets, 'one', 'two');
+    valueOf(await own.toolsets.equip('one', 'op'));
+    valueOf(await own.toolsets.remove('two', 'op'));
+    expect(await stateOf(place, own)).toEqual({ names: ['one'], equipped: 'one', equippings: 1 });
+    valueOf(await own.toolsets.remove('one', 'op'));
+    expect(await stateOf(place, own)).toEqual({ names: [], equipped: undefined, equippings: 2 });
+    // One of the same name is another one, which nobody equipped.
+    await create(own.toolsets, 'one');
+    expect(await stateOf(place, own)).toMatchObject({ equipped: undefined, equippings: 2 });
+  });
+
+  it('are never equipped under a name that another process takes from them at the same time', async () => {
+    const place = await newPlace();
+    const [own, other] = [await openProcess(place), await openProcess(place)];
+    for (let round = 0; round < 15; round += 1) {
+      await create(own.toolsets, `set-${round}`);
+      await Promise.all([
+        change(own.toolsets, `set-${round}`, { name: `new-${round}` }),
+        other.toolsets.equip(`set-${round}`, 'op'),
+      ]);
+      await own.records.readAgain();
+      const named = own.records.get('equipped', 'equipped')?.toolset;
+      expect(named === undefined || own.toolsets.find(named) !== undefined).toBe(true);
+    }
+  });
+
+  it('are followed by another process, which is told once of each change', async () => {
+    const place = await newPlace();
+    const [own, other] = [await openProcess(place), await openProcess(place)];
+    await create(own.toolsets, 'one');
+    await until('the new one is heard of', () => other.toolsets.find('one'));
+    const told: unknown[] = [];
+    other.toolsets.onChange(({ names, isEquipping }) => told.push([[...names].sort(), isEquipping]));
+    valueOf(await change(own.toolsets, 'one', { name: 'two' }));
+    await until('the new name is heard of', () => other.toolsets.find('two'));
+    valueOf(await own.toolsets.equip('two', 'op'));
+    await until('the equipping is heard of', () => other.toolsets.equipped);
+    expect(told).toEqual([
+      [['one', 'two'], false],
+      [[], true],
+    ]);
+  });
+
+  it('are read by the thousand, and of thousands the one that changed', async () => {
+    const place = await newPlace();
+    const own = await openProcess(place);
+    const all = Array.from({ length: 1_000 }, (_, at) => toolset(`set-${String(at).padStart(4, '0')}`));
+    valueOf(await own.toolsets.restore(all, { by: 'op', replaces: false }));
+    const other = await openProcess(place);
+    expect(other.toolsets.all).toEqual(all);
+    valueOf(await change(own.toolsets, 'set-0500', { description: 'x' }));
+    await until('the change is heard of', () => other.toolsets.find('set-0500')?.description);
+  });
+});
