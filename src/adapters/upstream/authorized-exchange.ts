@@ -4,12 +4,12 @@ import type { ResponseHeaders } from '../../platform/http-client.ts';
 import { bearerChallenge } from '../../protocol/challenge.ts';
 import { exchangeHttp, type HttpExchangeOptions } from './http-exchange.ts';
 
-/** How often one request is sent again with other credentials. */
+/** Maximum number of times one request is resent with other credentials. */
 const MOST_RETRIES = 2;
 
 /**
- * One HTTP request, with the credentials that somebody has there. Where they are refused it is sent again with better
- * ones; where there are none, its end says so. The returned function aborts it.
+ * One HTTP request, sent with the subject's credentials. If they are refused, it is resent with better ones; if there are
+ * none, `onEnd` carries the refusal. Returns a function that aborts the request.
  */
 export function exchangeAuthorized(
   options: HttpExchangeOptions,
@@ -45,7 +45,7 @@ class Exchange {
       ...options,
       request:
         sent === undefined ? request : { ...request, headers: [...request.headers, 'authorization', sent] },
-      // What comes with such an answer is no answer to the request, even where it looks like one.
+      // The body of a challenge is not the answer to the request, even if it looks like one.
       onMessage: (message) => {
         if (challenge === undefined) options.onMessage(message);
       },
@@ -64,7 +64,7 @@ class Exchange {
     });
   }
 
-  /** Undefined: it is to be sent again. */
+  /** Returns undefined if the request should be resent. */
   async #decide(challenge: Challenge, sent: string | undefined): Promise<Refusal | undefined> {
     const { server } = this.#options;
     const { subject } = this.#authorizer;
@@ -78,7 +78,7 @@ class Exchange {
   }
 }
 
-/** Undefined for an answer that says nothing of tokens. Without a token, a 401 that asks for none is about something else. */
+/** Undefined if the answer is not about tokens, such as a 401 to a request without one that asks for none. */
 function challengeOf(status: number, headers: ResponseHeaders, isSent: boolean): Challenge | undefined {
   if (status !== 401 && status !== 403) return undefined;
   const given = headers['www-authenticate'];

@@ -4,14 +4,14 @@ import type { Connectors, Opening as Asked } from '../../gateway/ports/link.ts';
 import type { Opening, UpstreamDeps } from './opening.ts';
 
 /**
- * Opens links to MCP servers. What one kind needs is loaded with the first server of that kind: the HTTP client alone takes
- * as long as the rest of a start.
+ * Opens links to MCP servers. Each transport's code is loaded with its first server: the HTTP client alone takes as
+ * long as the rest of startup.
  */
 export function upstream(given: Omit<UpstreamDeps, 'suspects'>): Connectors<'stdio' | 'http'> {
   const deps: UpstreamDeps = { ...given, suspects: new Map() };
   const openingOf = (spec: ServerSpec, asked: Asked): Opening => {
     const { client } = asked;
-    // A link that all clients share acts for whoever runs Assay.
+    // A link shared by all clients acts for the user who runs Assay.
     const subject = client !== undefined && 'subject' in client ? client.subject : LOCAL.subject;
     return { spec, deps, subject, ...asked };
   };

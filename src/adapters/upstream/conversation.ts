@@ -17,13 +17,13 @@ export interface ConversationOptions {
   readonly ownInfo: string;
   readonly events: LinkEvents;
   readonly log: Log;
-  /** Sends one message, which comes in pieces; `id` is that of the request in it, if it is one. */
+  /** Sends one message, given in pieces. `id` is its request id, if it is a request. */
   readonly send: (pieces: readonly Buffer[], id: number | undefined) => void;
 }
 
-/** JSON-RPC over one pair of streams that all requests share: ids tell which answer belongs to which request. */
+/** JSON-RPC over one pair of streams shared by all requests; ids match answers to requests. */
 export class Conversation {
-  /** The era that the server was found to speak; legacy until then. */
+  /** The era detected for the server; legacy until then. */
   era: Era = 'legacy';
   readonly #options: ConversationOptions;
   readonly #pending = new Slots<Pending>();
@@ -62,7 +62,7 @@ export class Conversation {
         this.#fail(pending, this.#ending);
         return;
       }
-      // A server on a line would drop what it cannot parse, and never answer.
+      // A stdio server would drop a line it cannot parse and never answer.
       const fault = jsonFault(ask.message);
       if (fault !== undefined) {
         pending.fail({ code: 'MESSAGE_NOT_JSON', reason: fault });
@@ -76,7 +76,7 @@ export class Conversation {
     this.#send([note]);
   }
 
-  /** Takes one message from the server, a large one in several turns of the event loop. */
+  /** Takes one message from the server. A large one takes several turns of the event loop. */
   receive(bytes: Buffer): Promise<void> | undefined {
     return receive(bytes, this.#options, (message) => this.hear(message));
   }
@@ -86,7 +86,7 @@ export class Conversation {
     if (message.kind === 'none') {
       const refused = answerToNone(message);
       if (refused !== undefined) this.#send([refused]);
-      // What would have been the answer to a request is lost, so whoever waits for it need not wait longer.
+      // An invalid response is lost, so fail the request now instead of letting it time out.
       else if (!message.isRequest)
         this.#pending.get(ownIdOf(message.idText) ?? -1)?.fail(refusalFor(message, server));
     } else if (message.kind === 'response') {
@@ -106,13 +106,13 @@ export class Conversation {
     }
   }
 
-  /** One request could not be sent. */
+  /** Fails one request that could not be sent. */
   failed(id: number, cause: Cause): void {
     const pending = this.#pending.get(id);
     if (pending !== undefined) this.#fail(pending, cause);
   }
 
-  /** The other side is gone. All that waits is told why; the first cause counts. */
+  /** The connection is gone. Fails everything pending with the cause; only the first cause counts. */
   end(cause: Cause): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;

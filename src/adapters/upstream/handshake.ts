@@ -15,7 +15,7 @@ import { eraOf, MODERN_VERSION, NEWEST_LEGACY_VERSION, type Era } from '../../pr
 import { isParsable, ownRequest, TOO_LARGE_TO_PARSE } from '../../protocol/message.ts';
 import { isJsonObject } from '../../core/json-object.ts';
 
-/** What a server says of itself at the start. */
+/** What a server declares in its handshake. */
 export interface Facts {
   readonly era: Era;
   readonly version: string;
@@ -23,7 +23,7 @@ export interface Facts {
   readonly instructions: string | undefined;
 }
 
-/** Sends a request in the form of an era, before a link exists. */
+/** Sends a request in the form of the given era, before a link exists. */
 export type Probe = (ask: UpstreamRequest, to: Era) => Promise<Result<Reply, Refusal>>;
 
 export interface Identity {
@@ -32,15 +32,15 @@ export interface Identity {
   readonly profile: Opening['client'];
 }
 
-/** `legacy`: the answer is none of a modern server (2026-07-28, basic/transports/stdio#backward-compatibility). */
+/** `legacy`: no modern server would answer this way (2026-07-28, basic/transports/stdio#backward-compatibility). */
 export type Discovery =
   | { readonly kind: 'modern'; readonly facts: Facts }
   | { readonly kind: 'legacy' }
   | { readonly kind: 'failed'; readonly refusal: Refusal };
 
 /**
- * Asks a server with `server/discover` whether it speaks the modern era. Waits as long as the signal allows. A server that
- * refuses our revision and names it among those that it speaks is asked once more, rather than taken for a legacy one
+ * Asks a server with `server/discover` whether it speaks the modern era. Waits until the signal aborts. A server that
+ * refuses our revision but lists it as supported is asked once more before it counts as legacy
  * (2026-07-28, basic/versioning#protocol-version-negotiation).
  */
 export async function discover(probe: Probe, signal: AbortSignal): Promise<Discovery> {
@@ -67,7 +67,7 @@ async function discoverOnce(
   const data = error?.['data'];
   if (error?.['code'] === UNSUPPORTED_VERSION && isJsonObject(data) && names(data['supported']))
     return { kind: 'refused' };
-  // Also a modern server that does not speak our revision: it may yet serve `initialize`, as dual-era servers do.
+  // May also be a modern server without our revision: a dual-era one may still accept `initialize`.
   return { kind: 'legacy' };
 }
 
@@ -77,7 +77,7 @@ function names(versions: unknown): boolean {
   return Array.isArray(versions) && versions.includes(MODERN_VERSION);
 }
 
-/** Why a handshake failed; with the HTTP status where that was the answer. */
+/** Why a handshake failed, with the HTTP status if the server answered with one. */
 export interface HandshakeFault {
   readonly cause: Cause;
   readonly httpStatus: number | undefined;
@@ -115,12 +115,12 @@ function fault(cause: Cause, refusal?: Refusal): Result<never, HandshakeFault> {
   return err({ cause, httpStatus });
 }
 
-/** What a server said; undefined where that is no text. */
+/** Text from a server, truncated; undefined if the value is not a string. */
 function quoted(value: unknown): string | undefined {
   return typeof value === 'string' ? boundedText(value) : undefined;
 }
 
-/** A cancellation that follows a signal; for what happens once at a start, as the signal keeps hold of it. */
+/** A cancellation that follows a signal. For one-time use at startup: the signal keeps a reference to it. */
 function following(signal: AbortSignal): Cancellation {
   const cancellation = new Cancellation();
   if (signal.aborted) cancellation.cancel();
@@ -128,7 +128,7 @@ function following(signal: AbortSignal): Cancellation {
   return cancellation;
 }
 
-/** Why nothing comes of a server that refused a request of the handshake. Nobody cancels one but the limit of its time. */
+/** Why the server failed the handshake. Only the time limit cancels a handshake request. */
 export function causeOfHandshake(refusal: Refusal): Cause {
   return refusal.code === 'CANCELLED' ? { code: 'HANDSHAKE_TIMEOUT' } : causeOfRefusal(refusal);
 }
@@ -148,7 +148,7 @@ interface Parsed {
   readonly error: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Both undefined when the answer is too large, or turns out to be no JSON. */
+/** Both undefined if the answer is too large or is not JSON. */
 function parsed({ message: answer }: Reply): Parsed {
   const message = isParsable(answer) ? objectOf(answer.bytes.toString()) : {};
   return {

@@ -12,14 +12,14 @@ import { openSse } from './sse-link.ts';
 
 type HttpTransport = Extract<Transport, { kind: 'http' }>;
 
-/** Opens a link over the transport that the config names, or the one that the server turns out to speak. */
+/** Opens a link over the configured transport, or else the one the server turns out to speak. */
 export function connectHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Cause>> {
   return transport.flavour === 'sse' ? openSse(opening, transport) : openHttp(opening, transport);
 }
 
 /**
- * Streamable HTTP in the era that the server turns out to speak, else the older transport, in the order that
- * 2026-07-28, basic/transports/streamable-http#backward-compatibility, gives.
+ * Streamable HTTP in the era the server speaks, else the older transport, in the order given by
+ * 2026-07-28, basic/transports/streamable-http#backward-compatibility.
  */
 async function openHttp(opening: Opening, transport: HttpTransport): Promise<Result<Link, Cause>> {
   const { spec, deps, events, signal } = opening;
@@ -50,7 +50,7 @@ async function openHttp(opening: Opening, transport: HttpTransport): Promise<Res
 
 interface Failure {
   readonly cause: Cause;
-  /** The answer was one that a server of the older transport gives. */
+  /** The answer is one that a server of the older transport would give. */
   readonly mayBeOlder: boolean;
 }
 
@@ -75,10 +75,10 @@ async function shakeHands(link: HttpLink, opening: Opening): Promise<Result<Fact
   return err({ cause, mayBeOlder: httpStatus !== undefined && OLDER_ANSWERS.has(httpStatus) });
 }
 
-/** What a server of 2024-11-05 answers to a POST where it expects none. */
+/** Statuses with which a 2024-11-05 server answers an unexpected POST. */
 const OLDER_ANSWERS: ReadonlySet<number> = new Set([400, 404, 405]);
 
-/** No connection, no right to speak, or a server in trouble tells nothing of its era. */
+/** Connection failures, refused credentials and server errors are not evidence of an era. */
 function isEraEvidence(refusal: Refusal): boolean {
   if (refusal.code === 'SERVER_ENDED') return true;
   if (refusal.code !== 'SERVER_UNAVAILABLE' || refusal.httpStatus === undefined) return false;

@@ -9,19 +9,19 @@ import { receive, SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import type { Log } from '../../gateway/ports/link.ts';
 import type { StreamPosition } from './stream-position.ts';
 
-/** How long in ms a stream may stay open after the response that it was for; its place in the pool is needed. */
+/** Time in ms a stream may stay open after its response; its slot in the pool is needed. */
 const LINGER_MS = 1_000;
 
-/** How an HTTP exchange ended, with or without having brought a response. */
+/** How an HTTP exchange ended, with or without a response. */
 export type HttpEnd =
   | {
       readonly kind: 'answered';
       readonly status: number;
       readonly headers: ResponseHeaders;
-      /** It would need other credentials than there are. */
+      /** The credentials did not suffice. */
       readonly refusal?: Refusal;
     }
-  /** No connection, so that nothing was sent. */
+  /** No connection; nothing was sent. */
   | { readonly kind: 'unreached'; readonly cause: Cause }
   /** The connection broke. */
   | { readonly kind: 'broken'; readonly cause: Cause };
@@ -29,25 +29,25 @@ export type HttpEnd =
 export interface HttpExchangeOptions {
   readonly client: HttpClient;
   readonly request: HttpRequest;
-  /** Whether the answer may stay open for long, so that it must not take a place in the pool for calls. */
+  /** Whether the answer may stay open for long and so must not use the pool for calls. */
   readonly isStream: boolean;
-  /** Whether nothing is to come after the response. A server may leave its stream open all the same. */
+  /** Whether the response is the last message. A server may still leave its stream open. */
   readonly endsWithResponse: boolean;
-  /** Where the stream is one that may be resumed: what came before is not given out again. */
+  /** Set if the stream can be resumed; events already received are skipped. */
   readonly trail?: StreamPosition | undefined;
   readonly server: string;
   readonly log: Log;
   readonly onMessage: (message: Message | NoMessage) => void;
-  /** The answer's head is there. */
+  /** Called when the response head arrives. */
   readonly onStart?: (status: number, headers: ResponseHeaders) => void;
-  /** For the older transport, whose events are not all messages. */
+  /** For the older transport, where not every event is a message. */
   readonly onEvent?: (event: string, data: Buffer) => void;
   readonly onEnd: (end: HttpEnd) => void;
 }
 
 /**
- * One HTTP request to an MCP server; its answer is JSON, or a stream of events, each with one message in it.
- * The returned function aborts it.
+ * One HTTP request to an MCP server. Its answer is JSON or an event stream with one message per event.
+ * Returns a function that aborts it.
  */
 export function exchangeHttp(options: HttpExchangeOptions): () => void {
   const { client, request, server, log } = options;
@@ -69,11 +69,11 @@ export function exchangeHttp(options: HttpExchangeOptions): () => void {
     });
   const onBroken = (error: unknown): void => {
     broken = { code: 'MESSAGE_TOO_LARGE', limitBytes: SERVER_MESSAGE_LIMIT };
-    options.trail?.forget(); // it would come again
+    options.trail?.forget(); // the same event would be replayed
     log.warn('server sent a message that is too large', { server, ...broken, error: String(error) });
     abort();
   };
-  /** All that came is heard before the end is. */
+  /** Reports the end once everything received has been handled. */
   const over = (end: HttpEnd): void => {
     isOver = true;
     clearTimeout(lingering);
@@ -114,18 +114,18 @@ export function isSuccess(status: number): boolean {
 
 export interface Reader {
   push(chunk: Buffer): void;
-  /** Calls back when all that came has been taken. */
+  /** Calls back when everything received has been taken. */
   end(end: HttpEnd, onTaken: () => void): void;
 }
 
 export type Take = (bytes: Buffer) => Promise<void> | undefined;
 
-/** Takes the bytes of an event stream, and no more of them in one turn of the event loop than leave others theirs. */
+/** Reads an event stream, with a bounded share of each turn of the event loop. */
 export function eventReader(
   to: {
     readonly take: Take;
     readonly hold: (isHeld: boolean) => void;
-    /** It brings something that is too large. */
+    /** Called when something in the stream is too large. */
     readonly onBroken: (error: unknown) => void;
   },
   { onEvent, trail }: Pick<HttpExchangeOptions, 'onEvent' | 'trail'>,
@@ -138,7 +138,7 @@ export function eventReader(
     if (onEvent !== undefined && event !== 'message') onEvent(event, data);
     else if (data.length > 0) messages.push(data);
   }, SERVER_MESSAGE_LIMIT);
-  // The lines of a stream cost time too, also those that say nothing.
+  // Parsing takes time too, even for lines without data.
   const chunks = new InOrder({
     hold: to.hold,
     take: (chunk) => {
@@ -167,13 +167,13 @@ function bodyReader(take: Take): Reader {
       if (body.length > SERVER_MESSAGE_LIMIT) throw new Error('body too large');
     },
     end(end, onTaken) {
-      // What comes with 202 is no answer; some servers put a word there. What breaks off is none either.
+      // A 202 carries no response, though some servers send a word with it. Neither does a body that breaks off.
       if (end.kind !== 'answered' || end.status === 202 || body.length === 0) {
         onTaken();
         return;
       }
       const bytes = body.take();
-      // An error status may come with anything; only what looks like a message is one.
+      // An error status may come with any body; only take it if it looks like a message.
       const taking = isSuccess(end.status) || bytes.includes('"jsonrpc"') ? take(bytes) : undefined;
       if (taking === undefined) onTaken();
       else void taking.then(onTaken);

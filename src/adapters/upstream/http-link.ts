@@ -21,7 +21,7 @@ import { Pending, tooMany } from './pending.ts';
 import { OpenServerRequests } from './open-server-requests.ts';
 import { exchangeResumably, NOT_BEGUN, type ResumableOptions } from './resuming.ts';
 
-/** A request whose exchange is under way. */
+/** A request whose exchange is in progress. */
 interface Open {
   readonly id: number;
   readonly pending: Pending;
@@ -32,11 +32,11 @@ const SESSION_OVER: Cause = { code: 'SESSION_EXPIRED' };
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
 const DELETE_LIMIT_MS = 1_000;
 
-/** Streamable HTTP towards a server of either era: a request, and its answer on the same exchange. */
+/** Streamable HTTP to a server of either era; each request is answered on its own exchange. */
 export class HttpLink implements Link {
   readonly #options: HttpLinkOptions;
   readonly #client: HttpClient;
-  /** What all exchanges have in common. */
+  /** Options shared by all exchanges. */
   readonly #common: Pick<HttpExchangeOptions, 'client' | 'server' | 'log' | 'endsWithResponse'>;
   readonly #path: string;
   readonly #fixedHeaders: readonly string[];
@@ -98,7 +98,7 @@ export class HttpLink implements Link {
     return this.#listening;
   }
 
-  /** The handshake is done. From here on the server's own messages are heard. */
+  /** Called when the handshake is done. Starts listening to the server's own messages. */
   begin(facts: Facts): void {
     this.#facts = facts;
     if (facts.era === 'modern') {
@@ -125,7 +125,8 @@ export class HttpLink implements Link {
           if (this.#isClosing && this.#open.size === 0) void this.#client.close();
         },
         giveUp: (reason) => {
-          // In the legacy era a closed connection cancels nothing (2025-11-25, basic/transports#sending-messages-to-the-server).
+          // In the legacy era, closing the connection does not cancel
+          // (2025-11-25, basic/transports#sending-messages-to-the-server).
           if (to === 'legacy')
             this.#posts.post(notificationMessage('notifications/cancelled', { requestId: id, reason }));
           exchange.abort();
@@ -163,7 +164,7 @@ export class HttpLink implements Link {
     { message, pending }: { readonly message: RequestMessage; readonly pending: Pending },
   ): void {
     const { server } = this.#options;
-    // The session is over, so whatever else the answer says, the request was not carried out.
+    // The session has expired, so the request was not executed, whatever else the answer contains.
     if (status === 404 && this.#session !== undefined) {
       pending.fail({ code: 'SERVER_UNREACHED', server, cause: SESSION_OVER });
       this.#end(SESSION_OVER);
@@ -181,10 +182,10 @@ export class HttpLink implements Link {
       this.#end(cause);
       const { server } = this.#options;
       for (const pending of this.#open.all()) pending.fail({ code: 'SERVER_ENDED', server, cause });
-      // A server may refuse to end sessions, or be gone: nothing depends on the answer.
+      // Ignore the answer: a server may refuse to end sessions, or be gone.
       if (this.#session !== undefined) await atMost(this.#posts.delete(), DELETE_LIMIT_MS);
     }
-    // Requests of a session that is over end by themselves, each with what its server says to it.
+    // Open requests of an expired session end by themselves, each with its server's own answer.
     if (this.#open.size === 0) await this.#client.close();
   }
 
@@ -202,13 +203,13 @@ export class HttpLink implements Link {
           code: 'RESPONSE_UNMATCHED',
         });
     } else if (message.kind === 'request') {
-      // In the modern era a server requests nothing, and clients send no responses (2026-07-28, streamable-http).
+      // Modern servers send no requests, and clients send no responses (2026-07-28, streamable-http).
       if (era === 'legacy') pending.asked(message, this.#serverRequests, this.#posts.post);
     } else if (!pending.isStream && (IS_OF_LINK.has(message.method) || !pending.isHeard)) this.#note(message);
     else if (!this.#serverRequests.cancelled(message)) pending.note(message);
   }
 
-  /** Progress goes to the request whose id is its token, and a change to the subscription that it names, on whichever stream. */
+  /** Routes progress and subscription notifications to the request they name, on whichever stream they come. */
   #note(message: NotificationMessage): void {
     const { server, log, events } = this.#options;
     const id = requestIdOf(message);
@@ -255,7 +256,7 @@ export class HttpLink implements Link {
   readonly #send = (options: HttpExchangeOptions): (() => void) =>
     exchangeAuthorized(options, this.#options.authorizer);
 
-  /** A stream that belongs to the session has ended, which may say that nothing more comes of the session. */
+  /** A stream of the session has ended; checks whether the session itself is over. */
   #lost(end: HttpEnd): void {
     if (end.kind === 'unreached') this.#end(end.cause);
     if (end.kind === 'answered' && end.status === 404 && this.#session !== undefined) this.#end(SESSION_OVER);
@@ -278,7 +279,7 @@ export class HttpLink implements Link {
     return this.#facts.version === '' ? session : [headers.PROTOCOL_VERSION, this.#facts.version, ...session];
   }
 
-  /** The link is of no use any more, whatever becomes of the requests that are open. */
+  /** Marks the link as unusable. Open requests may still complete. */
   #end(cause: Cause): void {
     if (this.#ending !== undefined) return;
     this.#ending = cause;

@@ -16,18 +16,18 @@ import type { Opening } from './opening.ts';
 interface HttpPostsOptions {
   readonly server: string;
   readonly log: Log;
-  /** Begins an exchange as all of the link. */
+  /** Starts an exchange through the link. */
   readonly exchange: (
     options: Pick<HttpExchangeOptions, 'request' | 'isStream' | 'onMessage' | 'onEnd'>,
   ) => () => void;
-  /** A request as the link is now: with its session and its revision. */
+  /** A request with the link's current session and revision. */
   readonly request: (method: 'POST' | 'DELETE', body: Buffer | undefined) => HttpRequest;
 }
 
-/** Most messages beside requests that are on their way at a time. */
+/** Maximum number of POSTs in flight, not counting requests. */
 const MOST_POSTS = 1_024;
 
-/** What is sent beside requests: notifications, responses, and the end of a session. Nothing depends on the answers. */
+/** Messages that are not requests: notifications, responses, and the end of a session. Their answers are ignored. */
 export class HttpPosts {
   readonly #options: HttpPostsOptions;
   readonly #asides: NotificationLimiter;
@@ -63,16 +63,16 @@ export interface HttpLinkOptions {
   readonly server: string;
   readonly url: URL;
   readonly reach: HttpReach;
-  /** Headers that the config gives to each request. */
+  /** Headers from the config, sent with each request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly events: LinkEvents;
   readonly log: Log;
   readonly ownInfo: string;
-  /** Undefined: the headers say all. */
+  /** Undefined if the configured headers suffice. */
   readonly authorizer: Authorizer | undefined;
 }
 
-/** The headers that repeat what the body says (2026-07-28, basic/transports/streamable-http#request-metadata). */
+/** Headers that repeat parts of the body (2026-07-28, basic/transports/streamable-http#request-metadata). */
 export function modernHeaders(ask: UpstreamRequest): readonly string[] {
   const { message, parameters } = ask;
   const standard = standardHeaders(ask);
@@ -88,7 +88,7 @@ function standardHeaders({ message, name }: UpstreamRequest): readonly string[] 
     : [...fixed, headers.NAME, headers.encodeHeader(value)];
 }
 
-/** Why a request has no response when its exchange is over. */
+/** Why a request got no response on an exchange that is over. */
 export function refusalOfEnd(end: HttpEnd, server: string): Refusal {
   if (end.kind === 'unreached') return { code: 'SERVER_UNREACHED', server, cause: end.cause };
   if (end.kind === 'broken') return { code: 'SERVER_ENDED', server, cause: end.cause };
@@ -97,14 +97,14 @@ export function refusalOfEnd(end: HttpEnd, server: string): Refusal {
   return { code: 'SERVER_UNAVAILABLE', server, cause: statusCause(end), httpStatus: end.status };
 }
 
-/** Why no other request would fare better; undefined: it may. A call that wants more rights than others costs only itself. */
+/** The cause if other requests would fail too, else undefined. Insufficient scope fails only the one call. */
 export function lastCause(end: HttpEnd): Cause | undefined {
   if (end.kind === 'unreached') return end.cause;
   const isWithoutCredentials = end.kind === 'answered' && end.status === 401 && end.refusal !== undefined;
   return isWithoutCredentials ? causeOfRefusal(end.refusal) : undefined;
 }
 
-/** What an answer without a response means. */
+/** The cause of an answer without a response. */
 export function statusCause({ status, headers: given }: Extract<HttpEnd, { kind: 'answered' }>): Cause {
   if (isSuccess(status)) return INCOMPLETE;
   if (status === 401 || status === 403) return { code: 'CREDENTIALS_REFUSED', status };
@@ -118,10 +118,10 @@ export function statusCause({ status, headers: given }: Extract<HttpEnd, { kind:
 }
 
 const INCOMPLETE: Cause = { code: 'RESPONSE_INCOMPLETE' };
-/** No redirect is followed, so that no credential leaves the origin. */
+/** Redirects are not followed, so credentials never leave the origin. */
 const MOVED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** What authorizes the requests of a link; undefined where the config says what to send. */
+/** The authorizer for a link's requests; undefined if the config provides the credentials. */
 export async function authorizerOf({ spec, deps, subject }: Opening): Promise<Authorizer | undefined> {
   return deps.credentials?.authorizer(spec, subject);
 }

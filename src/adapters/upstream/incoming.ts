@@ -15,7 +15,7 @@ import { errorMessage } from '../../protocol/reply.ts';
 import { memberOf, rawOf, textOf } from '../../protocol/spans.ts';
 import { subscriptionIdOf } from '../../protocol/translate.ts';
 
-/** Largest message in bytes that a server may send. */
+/** Maximum size in bytes of a message from a server. */
 export const SERVER_MESSAGE_LIMIT: number = 256 * 1024 * 1024;
 
 const LIST_CHANGES: ReadonlyMap<string, ListKind> = new Map([
@@ -27,7 +27,7 @@ const LIST_CHANGES: ReadonlyMap<string, ListKind> = new Map([
 export const LOG_MESSAGE = 'notifications/message';
 const RESOURCE_UPDATED = 'notifications/resources/updated';
 
-/** What belongs to the link also where it comes on the stream of a request. */
+/** Methods that belong to the link even on a request's stream. */
 export const IS_OF_LINK: ReadonlySet<string> = new Set([
   'notifications/progress',
   'notifications/tools/list_changed',
@@ -37,17 +37,17 @@ export const IS_OF_LINK: ReadonlySet<string> = new Set([
 ]);
 
 const LONGEST_LOGGED = 2_000;
-/** In bytes: enough to see that it is a page of a proxy, or a line that was meant for stderr. */
+/** In bytes: enough to recognize a proxy's error page or a line meant for stderr. */
 const LONGEST_QUOTED = 200;
 
-/** From whom messages come, and whether a text that is none may be quoted: not that of an HTTP answer of another media type. */
+/** The sender, and whether invalid text may be quoted in the log: not from an HTTP answer of another media type. */
 export interface Sender {
   readonly server: string;
   readonly log: Log;
   readonly isQuoted?: boolean;
 }
 
-/** Hears what a server sent, a large message in a later turn; the promise is there where it does. */
+/** Handles one message from a server. A large one is handled in a later turn; the promise then resolves after it. */
 export function receive(
   bytes: Buffer,
   from: Sender,
@@ -62,7 +62,7 @@ export function receive(
   return undefined;
 }
 
-/** So many messages of one server that are none are logged, and how many more there were, in each period of so many ms. */
+/** Per server and period (in ms), this many invalid messages are logged; the rest are only counted. */
 const MOST_COMPLAINTS = 5;
 const PERIOD_MS = 10_000;
 
@@ -95,27 +95,27 @@ function complain(bytes: Buffer, message: NoMessage, { server, log, isQuoted = t
   });
 }
 
-/** Why a request has no answer where its server sent this in its place. */
+/** The refusal for a request whose server answered with this invalid message. */
 export function refusalFor({ fault, reason }: NoMessage, server: string): Refusal {
   return fault === 'ambiguous'
     ? { code: 'SERVER_MESSAGE_INVALID', server, reason }
     : { code: 'SERVER_ENDED', server, cause: { code: 'RESPONSE_INVALID', reason } };
 }
 
-/** What a server is told whose request cannot be understood; undefined: it asked nothing that could be answered. */
+/** The error response to an invalid request; undefined if the message is not one that can be answered. */
 export function answerToNone({ isRequest, idText, reason }: NoMessage): Buffer | undefined {
   return isRequest && idText !== undefined
     ? errorMessage(idText, rpcErrorOf({ code: 'MESSAGE_INVALID', reason }, true), 'legacy')
     : undefined;
 }
 
-/** The id of ours that a response or a progress notification carries, also as a string; undefined if it is none of ours. */
+/** Our request id as a response or progress notification carries it, also as a string; undefined if it is not ours. */
 export function ownIdOf(text: string | undefined): number | undefined {
   const digits = /^"?(\d{1,15})"?$/.exec(text ?? '')?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The request to which a notification belongs, by the progress token or the subscription that it names. */
+/** The request a notification belongs to, by its progress token or subscription id. */
 export function requestIdOf(note: NotificationMessage): number | undefined {
   if (note.method === LOG_MESSAGE) return undefined;
   if (note.method !== 'notifications/progress') return ownIdOf(subscriptionIdOf(note));
@@ -123,7 +123,7 @@ export function requestIdOf(note: NotificationMessage): number | undefined {
   return token && ownIdOf(rawOf(note.bytes, token));
 }
 
-/** A notification that belongs to no request: a change of lists is announced; the rest is for a client, or our log. */
+/** A notification outside any request: list changes are announced; the rest goes to a client or to our log. */
 export function heard(note: NotificationMessage, server: string, to: { events: LinkEvents; log: Log }): void {
   const kind = LIST_CHANGES.get(note.method);
   const uri = note.method === RESOURCE_UPDATED ? textOf(note.bytes, memberOf(note.params, 'uri')) : undefined;

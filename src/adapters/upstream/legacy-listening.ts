@@ -10,7 +10,7 @@ import { StreamPosition } from './stream-position.ts';
 
 export interface LegacyListening {
   readonly client: HttpClient;
-  /** Undefined: the headers say all. */
+  /** Undefined if the headers suffice. */
   readonly authorizer: Authorizer | undefined;
   /** The GET that opens the stream. */
   readonly request: HttpRequest;
@@ -18,21 +18,21 @@ export interface LegacyListening {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly onMessage: (message: Message | NoMessage) => void;
-  /** The stream is there again. What was said meanwhile may be lost. */
+  /** Called when the stream is back. Messages sent in the meantime may be lost. */
   readonly onReturn: () => void;
-  /** The stream has ended, or was refused. */
+  /** Called when the stream has ended or was refused. */
   readonly onEnd: (end: HttpEnd) => void;
 }
 
-/** A stream that stood this long, in ms, has not failed. */
+/** A stream that stayed open this long, in ms, has not failed. */
 const STABLE_MS = 5_000;
-/** Time in ms that a server has to begin its stream: some do it only when they have something to say. */
+/** Time in ms a server has to open its stream; some wait until they have something to send. */
 const BEGIN_LIMIT_MS = 1_000;
 
 /**
- * Keeps open the stream on which a legacy server speaks unasked, until the signal is aborted or the server offers none
- * (2025-11-25, basic/transports#listening-for-messages-from-the-server). It goes on where it was, if events have ids.
- * Resolves when the server has begun it, or will not, or had its time to.
+ * Keeps open the stream for a legacy server's own messages until the signal aborts or the server offers none
+ * (2025-11-25, basic/transports#listening-for-messages-from-the-server). Resumes where it left off if events have ids.
+ * Resolves when the server has opened it, refused it, or used up its time.
  */
 export function listenLegacy(listening: LegacyListening): Promise<unknown> {
   const begun = Promise.withResolvers<undefined>();
@@ -72,7 +72,7 @@ async function keepListening(listening: LegacyListening, onBegun: () => void): P
     onEnd(end);
     const isRefused = end.kind === 'answered' && offersNone(end.status);
     if (isRefused && lastId === undefined) return;
-    // A server that does not know the event any more may begin a stream anew.
+    // A server that has forgotten the event may still start a new stream.
     if (isRefused) trail.forget();
     hasMissed = true;
     if (Date.now() - startedMs > STABLE_MS) trail.advance();
@@ -80,12 +80,12 @@ async function keepListening(listening: LegacyListening, onBegun: () => void): P
   }
 }
 
-/** 405 says so; a server in trouble, or one that wants to be asked less often, says it with another number. */
+/** 405 means unsupported. 5xx, 408 and 429 are temporary. */
 function offersNone(status: number): boolean {
   return status >= 300 && status < 500 && status !== 408 && status !== 429;
 }
 
-/** The same request, for what comes after an event. */
+/** The same request, resuming after the given event. */
 export function resumption(request: HttpRequest, lastId: string): HttpRequest {
   return { ...request, headers: [...request.headers, LAST_EVENT_ID, lastId] };
 }

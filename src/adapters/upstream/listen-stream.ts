@@ -6,7 +6,7 @@ import { pause } from '../../platform/turns.ts';
 import { isParsable, ownRequest, type NotificationMessage } from '../../protocol/message.ts';
 import { LISTEN } from './pending.ts';
 
-/** What a stream is opened for, in the words of the specification. */
+/** The notification filter, as defined by the specification. */
 export interface Filter {
   readonly toolsListChanged?: true;
   readonly promptsListChanged?: true;
@@ -18,22 +18,22 @@ export interface ListenStreamOptions {
   readonly filter: Filter;
   readonly ask: (ask: UpstreamRequest) => Promise<Result<Reply, Refusal>>;
   readonly onNotification: (note: NotificationMessage) => void;
-  /** Closed as soon as the new one stands, so that nothing is lost in between, and nothing is told by both after. */
+  /** Closed once the new stream is ready, so that no notification is lost between them or sent by both afterwards. */
   readonly replaces: ListenStream | undefined;
 }
 
-/** `undefined`: it stands, but its server did not say for what. */
+/** `uris` is undefined if the stream is open but was not acknowledged. */
 export type Opened =
   | { readonly kind: 'standing'; readonly uris: ReadonlySet<string> | undefined }
   | { readonly kind: 'over'; readonly answer: Result<Reply, Refusal> };
 
-/** Longest time in ms that a server has to acknowledge a stream. */
+/** Time in ms a server has to acknowledge a stream. */
 const ACKNOWLEDGE_MS = 5_000;
 
-/** One `subscriptions/listen` at a modern server, from its request to its end. */
+/** One `subscriptions/listen` request to a modern server, until it ends. */
 export class ListenStream {
   readonly filter: Filter;
-  /** Resolves when the server has acknowledged it, or had its time to, or when it is over before. */
+  /** Resolves when the server has acknowledged the stream or used up its time, or when the stream ends early. */
   readonly opened: Promise<Opened>;
   readonly ended: Promise<Result<Reply, Refusal>>;
   hasEnded = false;
@@ -81,7 +81,7 @@ function acknowledgedUris(note: NotificationMessage): ReadonlySet<string> {
   try {
     said = JSON.parse(bytes.toString('utf8', params?.start, params?.end));
   } catch {
-    return NONE; // what is no JSON promises nothing
+    return NONE; // invalid JSON acknowledges nothing
   }
   const { notifications } = said as { notifications?: { resourceSubscriptions?: unknown } | null };
   const uris = notifications?.resourceSubscriptions;

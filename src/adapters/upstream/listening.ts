@@ -24,31 +24,31 @@ export interface ListeningOptions {
   readonly ask: (ask: UpstreamRequest) => Promise<Result<Reply, Refusal>>;
 }
 
-/** Wait in ms before a stream that ended is opened again; it doubles up to the longest. */
+/** Delay in ms before reopening a stream that ended; doubles up to the maximum. */
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
-/** A stream that stood this long, in ms, has not failed. */
+/** A stream that stayed open this long, in ms, has not failed. */
 const STABLE_MS = 5_000;
-/** A stream that stands within this many ms stood before the lists were answered. */
+/** A stream that is ready within this many ms was ready before the lists were answered. */
 const PROMPT_MS = 100;
 const METHOD_NOT_FOUND = '-32601';
 
 const HONOURED: SubscriptionAnswer = { kind: 'honoured' };
 
 /**
- * Keeps a `subscriptions/listen` open at a modern server, for changes of its lists and for the resources that somebody
- * wants (2026-07-28, basic/patterns/subscriptions). Where these change it opens a new stream before it closes the old one.
+ * Keeps a `subscriptions/listen` open on a modern server, for list changes and subscribed resources
+ * (2026-07-28, basic/patterns/subscriptions). When subscriptions change, it opens a new stream before closing the old.
  */
 export class Listening implements ResourceStream {
   readonly #options: ListeningOptions;
   readonly #lists: Filter;
   readonly #uris = new Set<string>();
   readonly #waiting = new Map<string, PromiseWithResolvers<SubscriptionAnswer>>();
-  /** The stream that counts, and the last one that was opened; they differ until that stands. */
+  /** The stream in use, and the newest one opened; they differ until the newest is ready. */
   #standing: ListenStream | undefined;
   #newest: ListenStream | undefined;
   #honoured: ReadonlySet<string> = new Set();
-  /** Whether other resources are wanted than those for which the newest stream was opened. */
+  /** Whether the subscribed resources have changed since the newest stream was opened. */
   #isStale = false;
   #wake: () => void = () => undefined;
   #isFirst = true;
@@ -102,7 +102,7 @@ export class Listening implements ResourceStream {
       const opened = await stream.opened;
       this.#settle(filter.resourceSubscriptions ?? [], opened);
       if (opened.kind === 'standing') {
-        // The lists were read while the first stream was opened; a server far away may have told of a change too early.
+        // Lists are read while the first stream opens; a distant server may have sent a change before it was ready.
         if (this.#isFirst && Date.now() - startedMs > PROMPT_MS) this.#tellLists();
         this.#isFirst = false;
         this.#standing = stream;
@@ -141,7 +141,7 @@ export class Listening implements ResourceStream {
     return this.#uris.size === 0 ? this.#lists : { ...this.#lists, resourceSubscriptions: [...this.#uris] };
   }
 
-  /** Tells those who wait for one of these resources what became of it; what nobody tells of is not asked for again. */
+  /** Answers those waiting for these resources. Resources the server did not accept are not requested again. */
   #settle(asked: readonly string[], opened: Opened): void {
     if (opened.kind === 'standing') this.#honoured = opened.uris ?? new Set();
     for (const uri of asked) {
@@ -166,7 +166,7 @@ export class Listening implements ResourceStream {
     return { kind: 'failed', refusal: { code: 'SUBSCRIPTION_UNSUPPORTED', server, uri } };
   }
 
-  /** Resolves when other resources are wanted, when it is over, or after so many ms. */
+  /** Resolves when the subscribed resources change, when listening ends, or after `limitMs`. */
   #news(limitMs?: number): Promise<void> {
     if (this.#isStale || this.#options.signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

@@ -3,13 +3,13 @@ import type { Log } from '../../gateway/ports/link.ts';
 export interface NotificationLimiterOptions {
   readonly server: string;
   readonly log: Log;
-  /** Whether the server takes what it is sent. */
+  /** Whether the server reads what it is sent. */
   readonly isTaken: () => boolean;
 }
 
 /**
- * What is said to a server beside requests: cancellations, and answers to what it asks. No request bounds how many there
- * are, so a server that does not take them gets no more until it does.
+ * Limits messages to a server that are not requests: cancellations and answers to server requests. Their number has no
+ * other bound, so they are dropped while the server does not read.
  */
 export class NotificationLimiter {
   readonly #options: NotificationLimiterOptions;

@@ -6,21 +6,21 @@ import { errorMessage, resultMessage } from '../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
 
-/** Most questions of one link that wait for their answers. */
+/** Maximum number of unanswered server requests on one link. */
 const MOST_OPEN = 256;
 
 export interface Asked {
-  /** Who hears the question; undefined: nobody can. */
+  /** Receives the server request; undefined if the client cannot. */
   readonly to: ((serverRequest: ServerRequest) => void) | undefined;
   /** Sends the response. */
   readonly send: (bytes: Buffer) => void;
-  /** Called when the question waits for its answer. */
+  /** Called when the server request starts waiting for its answer. */
   readonly onOpen?: () => void;
-  /** Called when it is answered then, or withdrawn. */
+  /** Called when an opened server request is answered or withdrawn. */
   readonly onOver: () => void;
 }
 
-/** What the server of one link requested of its client and has no answer to yet, by the id that the server gave. */
+/** The unanswered server requests of one link, by the id the server chose. */
 export class OpenServerRequests {
   readonly #open = new Map<string, ServerQuestion>();
 
@@ -29,7 +29,7 @@ export class OpenServerRequests {
   }
 
   /**
-   * Takes a request of the server; gives what ends it without an answer. `ping` is answered at once
+   * Takes a server request and returns a function that withdraws it. `ping` is answered at once
    * (2025-11-25, basic/utilities/ping).
    */
   take(message: RequestMessage, asked: Asked): () => void {
@@ -37,7 +37,7 @@ export class OpenServerRequests {
     if (method === 'ping') asked.send(resultMessage(idText, Buffer.from('{}')));
     else if (asked.to === undefined) asked.send(refusal(idText, { code: 'METHOD_UNKNOWN', method }));
     else if (this.#open.has(idText))
-      return () => undefined; // said twice: an error would be the answer to the first
+      return () => undefined; // a duplicate id: an error would count as the answer to the first
     else if (this.#open.size >= MOST_OPEN)
       asked.send(refusal(idText, { code: 'MESSAGE_INVALID', reason: 'too many questions are open' }));
     else {
@@ -54,7 +54,7 @@ export class OpenServerRequests {
     return () => undefined;
   }
 
-  /** The server wants no answer any more; says whether the notification was about a question. */
+  /** The server cancels a request. Returns whether the notification was a cancellation. */
   cancelled(note: NotificationMessage): boolean {
     if (note.method !== 'notifications/cancelled') return false;
     const id = memberOf(note.params, 'requestId');
@@ -62,7 +62,7 @@ export class OpenServerRequests {
     return true;
   }
 
-  /** Nobody is there any more to be answered. */
+  /** Withdraws all server requests because the connection is gone. */
   end(): void {
     for (const serverRequest of [...this.#open.values()]) serverRequest.withdraw();
   }

@@ -11,20 +11,20 @@ import type { Era } from '../../protocol/eras.ts';
 
 export interface UpstreamDeps {
   readonly log: Log;
-  /** The era that a server spoke when it last stood. */
+  /** The era the server spoke when it was last ready. */
   readonly recallEra: (spec: ServerSpec) => Era | undefined;
   readonly ownInfo: string;
-  /** Most bytes that wait for one server. */
+  /** Maximum number of bytes queued for one server. */
   readonly backlogBytes: number;
   readonly rules: ReachRules;
-  /** How names become addresses; that of the system where nothing else is given. */
+  /** Resolves host names; defaults to the system resolver. */
   readonly resolve?: ResolveName | undefined;
   readonly launcher: Launcher;
-  /** The process that was started for a server already; each is given away once. */
+  /** Returns a process already started for a server, at most once each. */
   readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
-  /** Servers, by name, that are not probed any more because they never lived long enough to answer. */
+  /** Servers, by name, that are no longer probed because they never lived long enough to answer. */
   readonly suspects: Map<string, Era>;
-  /** Undefined: nobody signs in anywhere. */
+  /** Undefined if sign-in is not available. */
   readonly credentials?: Credentials | undefined;
 }
 
@@ -32,18 +32,18 @@ export interface UpstreamDeps {
 export interface Opening extends Asked {
   readonly spec: ServerSpec;
   readonly deps: UpstreamDeps;
-  /** In whose name requests are made, where the server has somebody sign in. */
+  /** The user on whose behalf requests are made, if the server requires sign-in. */
   readonly subject: string;
 }
 
-/** Where connections to a server may lead, by who chose its URL. */
+/** Where connections to a server may lead, depending on who chose its URL. */
 export function httpReachOf({ spec, deps }: Pick<Opening, 'spec' | 'deps'>): HttpReach {
   const chooser = chooserOf(spec);
   const { rules, resolve } = deps;
   return { reaches: rules[chooser], chosenBy: chooser, resolve };
 }
 
-/** The events of one attempt to open a link. Nothing is reported before the link stands, nor of one that never did. */
+/** The events of one attempt to open a link. Reports none before the link is ready, or if it never is. */
 export class Attempt implements LinkEvents {
   readonly requested: LinkEvents['requested'];
   readonly notified: LinkEvents['notified'];
@@ -78,7 +78,7 @@ export class Attempt implements LinkEvents {
     if (this.#stands) this.#events.ended(cause);
   }
 
-  /** The link has been handed out. If it ended on the way, that is reported now. */
+  /** The link was returned to the caller. If it ended in the meantime, reports that now. */
   succeeded(): void {
     this.#stands = true;
     if (this.#cause !== undefined) this.#events.ended(this.#cause);

@@ -7,10 +7,10 @@ import { LOG_MESSAGE } from './incoming.ts';
 import { progressTokenOf, withProgressToken } from '../../protocol/translate.ts';
 import type { OpenServerRequests } from './open-server-requests.ts';
 
-/** The request whose answer is a stream of notifications (2026-07-28, basic/patterns/subscriptions). */
+/** The request that is answered by a stream of notifications (2026-07-28, basic/patterns/subscriptions). */
 export const LISTEN = 'subscriptions/listen';
 
-/** What a server may tell a client in the course of its call. */
+/** Notifications that a server may send to a client during its call. */
 const IS_OF_CALL: ReadonlySet<string> = new Set([
   LOG_MESSAGE,
   'notifications/tasks/status',
@@ -21,23 +21,23 @@ export interface PendingOptions {
   readonly server: string;
   readonly ask: UpstreamRequest;
   readonly settle: (result: Result<Reply, Refusal>) => void;
-  /** Whether the server may wait for its client, though that is tied to no request, so that its silence does not count. */
+  /** Whether the server may be waiting for an answer that is tied to no request, so that its silence does not count. */
   readonly isAsking?: () => boolean;
-  /** Called when nobody waits for the answer any more, so that the server can be told; before `settle`. */
+  /** Called before `settle` when the request is abandoned, so that the server can be told. */
   readonly giveUp: (reason: string | undefined) => void;
 }
 
-/** Refuses a request that cannot even be begun. */
+/** The refusal when no more requests can be started. */
 export function tooMany(server: string): Result<never, Refusal> {
   return err({ code: 'SERVER_UNAVAILABLE', server, cause: { code: 'REQUEST_LIMIT' } });
 }
 
-/** One request that its server has not answered yet: its time limit, its progress, its end. Only the first end counts. */
+/** One unanswered request: its time limit, its progress, its end. Only the first end counts. */
 export class Pending {
   readonly #options: PendingOptions;
   readonly #timer: NodeJS.Timeout | undefined;
   #isOver = false;
-  /** Questions that came in its course and are open. */
+  /** Number of open server requests that belong to this request. */
   #asking = 0;
   #withdrawals: (() => void)[] | undefined;
   readonly #onCancel = (): void => this.#cancelled();
@@ -49,12 +49,12 @@ export class Pending {
     cancellation?.addListener(this.#onCancel);
   }
 
-  /** Whether it is a stream on which a server tells of changes. */
+  /** Whether this is a stream of change notifications. */
   get isStream(): boolean {
     return this.#options.ask.message.method === LISTEN;
   }
 
-  /** Whether somebody hears the log messages that belong to it. */
+  /** Whether a listener takes the log messages of this request. */
   get isHeard(): boolean {
     return this.#options.ask.onNotification !== undefined;
   }
@@ -63,12 +63,12 @@ export class Pending {
     return this.#isOver;
   }
 
-  /** A notification that belongs to this request. Progress starts the time limit anew. */
+  /** A notification that belongs to this request. Progress restarts the time limit. */
   note(note: NotificationMessage): void {
     if (this.#isOver) return;
     const { ask } = this.#options;
     if (note.method !== 'notifications/progress') {
-      // Whatever a server says under the id of a call, its client is told of nothing but what calls have.
+      // Forward only notifications that belong to calls, whatever else the server sends under the call's id.
       if (this.isStream || IS_OF_CALL.has(note.method)) ask.onNotification?.(note, note.bytes);
       return;
     }
@@ -81,10 +81,10 @@ export class Pending {
     this.#end(ok({ message, era }));
   }
 
-  /** The server asks its client in the course of this request; what is open when that is over is withdrawn. */
+  /** A server request during this request. It is withdrawn if still open when this request is over. */
   asked(message: RequestMessage, serverRequests: OpenServerRequests, send: (bytes: Buffer) => void): void {
     const withdraw = serverRequests.take(message, {
-      // What comes after the answer belongs to nobody any more.
+      // After the answer, server requests have no client to go to.
       to: this.#isOver ? undefined : this.#options.ask.onServerRequest,
       send,
       onOpen: () => (this.#asking += 1),
@@ -96,7 +96,7 @@ export class Pending {
     (this.#withdrawals ??= []).push(withdraw);
   }
 
-  /** The client has answered: the server's time limit starts anew. */
+  /** The client has answered a server request, so the server's time limit restarts. */
   refresh(): void {
     if (!this.#isOver) this.#timer?.refresh();
   }

@@ -4,32 +4,32 @@ import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchan
 import { statusCause } from './http-posts.ts';
 import { StreamPosition } from './stream-position.ts';
 
-/** Sends one request, and gives what aborts it. */
+/** Sends one request and returns a function that aborts it. */
 export type Send = (options: HttpExchangeOptions) => () => void;
 
 export interface ResumableOptions extends HttpExchangeOptions {
-  /** Whether the response is there, or nobody waits for it any more. */
+  /** Whether the response has arrived or is no longer awaited. */
   readonly isOver: () => boolean;
-  /** The GET that goes on with the stream after the event of this id; undefined: no stream of this era goes on. */
+  /** The GET that resumes the stream after the given event. Undefined if streams of this era cannot be resumed. */
   readonly resume?: (lastId: string) => HttpRequest;
-  /** A stream that was to go on is lost, so: before `onEnd` is called. */
+  /** Called before `onEnd` when a stream could not be resumed. */
   readonly onLost: (end: HttpEnd) => void;
 }
 
 export interface Resumable {
-  /** Ends it, wherever it is. */
+  /** Ends the exchange, whatever its state. */
   abort(): void;
-  /** It is over: no connection is opened any more. One that stands ends by itself. */
+  /** Opens no more connections. An open one ends by itself. */
   rest(): void;
 }
 
-/** Stands for an exchange until there is one. */
+/** Placeholder until the exchange starts. */
 export const NOT_BEGUN: Resumable = { abort: () => undefined, rest: () => undefined };
 
 /**
- * One request over HTTP. Where the events of its answer have ids, and their stream ends or breaks before the response, it
- * is taken up again where it was, as often as that is needed (2025-11-25, basic/transports#resumability-and-redelivery).
- * `onEnd` is called once, when there is nothing to take up any more.
+ * One request over HTTP. If its answer's events have ids and the stream ends or breaks before the response, it is
+ * resumed as often as necessary (2025-11-25, basic/transports#resumability-and-redelivery). `onEnd` is called once, when
+ * there is nothing left to resume.
  */
 export function exchangeResumably(options: ResumableOptions, send: Send): Resumable {
   if (options.resume === undefined) return { abort: send(options), rest: () => undefined };
@@ -54,7 +54,7 @@ export function exchangeResumably(options: ResumableOptions, send: Send): Resuma
     } else if (first === undefined) onEnd(end);
     else {
       onLost(end);
-      // Whatever the server says to a stream, the request itself had reached it.
+      // However the server answered the stream, it had received the request itself.
       onEnd({
         kind: 'broken',
         cause: { code: 'STREAM_NOT_RESUMED', first: causeOf(first), last: causeOf(end) },
@@ -72,7 +72,7 @@ export function exchangeResumably(options: ResumableOptions, send: Send): Resuma
   };
 }
 
-/** What has broken, has ended, or is in trouble for a while may go on; what was refused may not. */
+/** A stream that broke, ended or met a server error can be resumed; one that was refused cannot. */
 function isWorthMore(end: HttpEnd): boolean {
   if (end.kind === 'answered') return isSuccess(end.status) || end.status >= 500;
   return end.kind === 'broken';

@@ -17,8 +17,8 @@ import { authorizerOf, statusCause } from './http-posts.ts';
 import { isSuccess, type HttpEnd, type HttpExchangeOptions } from './http-exchange.ts';
 
 /**
- * The older HTTP+SSE transport of 2024-11-05: the server speaks on one long GET stream, whose first event names the
- * address to POST to (2024-11-05, basic/transports#http-with-sse).
+ * The older HTTP+SSE transport: the server sends on one long GET stream, whose first event names the address to POST to
+ * (2024-11-05, basic/transports#http-with-sse).
  */
 export async function openSse(
   opening: Opening,
@@ -45,7 +45,7 @@ export async function openSse(
   return ok(new SseLink(wire, facts.value));
 }
 
-/** The pair of a GET stream and the POSTs that belong to it. */
+/** A GET stream and the POSTs that belong to it. */
 class SseWire {
   readonly conversation: Conversation;
   /** Resolves when the server has named the address for messages. */
@@ -57,7 +57,7 @@ class SseWire {
   readonly #asides: NotificationLimiter;
   readonly #authorizer: Authorizer | undefined;
   #path = '';
-  /** A POST that is never answered is not taken; it is in nobody's hands any more when its request is given up. */
+  /** Bytes of unanswered POSTs. Those of an abandoned request still count. */
   untakenBytes = 0;
 
   constructor(
@@ -117,7 +117,7 @@ class SseWire {
     await this.#client.close();
   }
 
-  /** The address must be of the same origin, so that no header of the config goes elsewhere. */
+  /** The address must have the same origin, so that configured headers do not leak. */
   #take(given: string, base: URL): Result<string, Cause> {
     if (!URL.canParse(given, base.href)) return err({ code: 'ENDPOINT_INVALID' });
     const address = new URL(given, base);

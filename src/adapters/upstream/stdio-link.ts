@@ -26,14 +26,14 @@ import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import { Listening } from './listening.ts';
 
 /**
- * Time in ms after which `initialize` is sent too when `server/discover` is not answered. A server that merely starts
- * slowly answers both in turn, so nothing is lost by asking early.
+ * Time in ms after which `initialize` is sent as well if `server/discover` is unanswered. A server that just starts
+ * slowly answers both in turn, so sending it early costs nothing.
  */
 const PROBE_PATIENCE_MS = 2_000;
 const LINE_FEED: Buffer = Buffer.from('\n');
 const STDERR_LINE_LIMIT = 64 * 1024;
 
-/** Starts a server's process and shakes hands with it. The process is started once, whatever era it speaks. */
+/** Starts a server's process and shakes hands with it. The same process serves either era. */
 export async function openStdio(
   opening: Opening,
   transport: Extract<Transport, { kind: 'stdio' }>,
@@ -44,10 +44,10 @@ export async function openStdio(
   if (first.ok) return first;
   const { cause, diedOfProbe } = first.error;
   if (recalled === 'legacy' || opening.signal.aborted || !diedOfProbe) return err(cause);
-  // Some legacy servers end at a message that they do not expect before "initialize". Remembered, this happens once.
+  // Some legacy servers exit on a message they do not expect before `initialize`. The era is remembered after this.
   const second = await attempt(opening, transport, 'legacy');
   if (second.ok) return second;
-  // It ends whatever it is sent: from now on it is spawned once for each attempt.
+  // It exits whatever it is sent; from now on, spawn it once per attempt.
   deps.suspects.set(spec.name, 'legacy');
   return err(cause);
 }
@@ -119,10 +119,10 @@ function connectStreams(
   return messages;
 }
 
-/** Time in ms in which what a child left in its pipe is read, once it has ended and nobody stops the reading. */
+/** Time in ms to read what an exited child left in its pipe, while reading is not paused. */
 const REST_MS = 500;
 
-/** A server that ended may have said more than was heard so far. */
+/** Waits until the remaining output of an exited server has been handled. */
 async function allHeard(child: Child, messages: InOrder): Promise<void> {
   if (messages.isIdle) return;
   await idle(messages);

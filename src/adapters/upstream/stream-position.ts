@@ -1,36 +1,36 @@
 import type { SseParser } from '../../protocol/sse.ts';
 
-/** A server that says nothing of it is asked again after so many ms, or more where it is asked in vain; at most after the longest. */
+/** Delay in ms before reconnecting if the server names none; doubles up to the maximum after attempts in vain. */
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
-/** A server must be given the time that it asks for; more than this in ms is taken for a mistake. */
+/** Maximum delay in ms that a server may ask for; anything longer is taken for a mistake. */
 const LONGEST_ASKED_MS = 5 * 60_000;
-/** Even one that asks for none is not asked in a circle without a pause. */
+/** Minimum delay that is doubled, so that a server asking for 0 ms does not cause a tight loop. */
 const LEAST_DOUBLED_MS = 50;
-/** So many ids are kept to know an event that comes twice; what is replayed follows the last of them. */
+/** Maximum number of ids kept to detect duplicate events; replays follow the last of them. */
 const MOST_IDS = 4_096;
-/** What can stand in a header as it is. */
+/** What is safe in a header unescaped. */
 const HEADER_SAFE = /^[!-~](?:[ -~]{0,1022}[!-~])?$/;
 
 /**
- * How far one stream of events was read, over all the connections on which it comes
+ * How far one stream of events was read, across all its connections
  * (2025-11-25, basic/transports#resumability-and-redelivery).
  */
 export class StreamPosition {
-  /** The connection on which each event came. */
+  /** The connection on which each event arrived, by id. */
   #seen: Map<string, number> | undefined;
   #connection = 0;
   #lastId: string | undefined;
   #retryMs: number | undefined;
-  /** Connections in a row that brought nothing. */
+  /** Number of connections in a row that delivered nothing. */
   #vain = 0;
 
-  /** The id after which the stream is to go on; undefined where it cannot. */
+  /** The id to resume after; undefined if the stream cannot be resumed. */
   get lastId(): string | undefined {
     return this.#lastId;
   }
 
-  /** How long to wait now before the stream is opened again. */
+  /** Time in ms to wait before the stream is reopened. */
   get waitMs(): number {
     const askedMs = Math.min(this.#retryMs ?? FIRST_WAIT_MS, LONGEST_ASKED_MS);
     if (this.#vain === 0) return askedMs;
@@ -38,24 +38,24 @@ export class StreamPosition {
     return Math.max(askedMs, Math.min(doubledMs, LONGEST_WAIT_MS));
   }
 
-  /** A connection is opened; it counts as one that brings nothing until it does. */
+  /** A connection is being opened; it counts as one without events until the first arrives. */
   begin(): void {
     this.#connection += 1;
     this.#vain += 1;
   }
 
-  /** Something came, so that the next wait is a short one. */
+  /** Something arrived, so the next wait is short. */
   advance(): void {
     this.#vain = 0;
   }
 
-  /** Takes over how far a connection was read. */
+  /** Takes over the position of a connection's parser. */
   follow({ lastId, retryMs }: Pick<SseParser, 'lastId' | 'retryMs'>): void {
     if (retryMs !== undefined) this.#retryMs = retryMs;
     if (lastId !== undefined) this.#lastId = HEADER_SAFE.test(lastId) ? lastId : undefined;
   }
 
-  /** Whether an event did not come on an earlier connection. That ids differ on one is for the server to see to. */
+  /** Whether an event did not arrive on an earlier connection. Unique ids within one are up to the server. */
   isNew(id: string | undefined): boolean {
     if (id === undefined || id === '') return true;
     const seen = (this.#seen ??= new Map<string, number>());
@@ -65,7 +65,7 @@ export class StreamPosition {
     return connection === this.#connection;
   }
 
-  /** The stream cannot go on where it was, so that it begins anew, if at all. */
+  /** The stream cannot be resumed; if it is opened again, it starts over. */
   forget(): void {
     this.#lastId = undefined;
   }
