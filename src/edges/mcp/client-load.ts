@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
 import { SubscriptionQuota } from '../../gateway/relay/client-subscriptions.ts';
 
-/** Who a request of the modern era comes from, as far as limits go. */
+/** Identifies the client of a modern request for limits. */
 export function clientOf({ socket }: IncomingMessage, subject: string): string {
   return `${subject} ${socket.remoteAddress ?? ''}`;
 }
@@ -10,12 +10,12 @@ export function clientOf({ socket }: IncomingMessage, subject: string): string {
 export type ClientLimits = Pick<Settings, 'limits.requestsPerClient' | 'limits.subscriptionsPerClient'>;
 
 /**
- * The requests of one client that are under way. Each counts until its answer was handed over whole, or the connection is
- * gone, so that it also bounds what a client asks for and does not read.
+ * The requests that one client has under way. Each counts until its response is fully sent or the connection is lost.
+ * This also limits requests whose responses the client does not read.
  */
 export class ClientLoad {
   readonly limit: number;
-  /** Of resources of whose updates it is told, over all its streams. */
+  /** Limits subscribed resources across all streams of the client. */
   readonly quota: SubscriptionQuota;
   #count = 0;
 
@@ -28,7 +28,7 @@ export class ClientLoad {
     return this.#count === 0;
   }
 
-  /** Takes as many of the wanted places as are free, and says how many; they are free again when the answer is closed. */
+  /** Takes up to `wanted` free slots and returns how many it took. Closing the response frees them. */
   take(response: ServerResponse, wanted: number): number {
     const taken = Math.min(wanted, this.limit - this.#count);
     if (taken === 0 || response.destroyed) return taken;
@@ -37,16 +37,16 @@ export class ClientLoad {
     return taken;
   }
 
-  /** One function for all answers, as nearly all are to one request. */
+  /** Shared by all responses, since nearly all of them answer a single request. */
   readonly #giveBack = (): void => {
     this.#count -= 1;
   };
 }
 
-/** From so many clients on, those without a request are forgotten. */
+/** Above this number of clients, those without a request are forgotten. */
 const MANY = 1_024;
 
-/** The loads of clients that have no session. */
+/** The loads of clients without a session. */
 export class ClientLoads {
   readonly #limits: ClientLimits;
   readonly #loads = new Map<string, ClientLoad>();

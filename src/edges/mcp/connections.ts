@@ -14,18 +14,18 @@ export interface ConnectionsOptions {
 interface Exchange {
   readonly response: ServerResponse;
   readonly beganMs: number;
-  /** By which right it was let in; undefined: it was not, or not yet. */
+  /** Undefined if the request was not admitted, or not yet. */
   holder: Holder | undefined;
 }
 
 interface Connection {
   readonly socket: Socket;
-  /** Those whose answers are not closed yet, in the order of their requests. */
+  /** Exchanges whose responses are not closed yet, in request order. */
   readonly exchanges: Exchange[];
   hasServed: boolean;
-  /** When it last changed between idle and busy, counted in such changes of all connections. */
+  /** When it last changed between idle and busy, in changes counted over all connections. */
   changedAt: number;
-  /** Those of the subject that was let in on it last; undefined: nobody was. */
+  /** The connections of the subject last admitted on this one, if any. */
   owned: Owned | undefined;
 }
 
@@ -36,22 +36,22 @@ interface Owned {
   readonly connections: Set<Connection>;
 }
 
-/** Time in ms within which refusals are told once. */
+/** Refusals are logged at most once in this many ms. */
 const TELL_EVERY_MS = 60_000;
-/** An exchange of a token that was revoked is cut off after so many ms, also where its answer has not begun. */
+/** When its token is revoked, an exchange is cut off after this many ms even if its response has not begun. */
 const LAST_ANSWER_MS = 2_000;
 
 /**
- * The connections of clients. Whose one is shows with its first request, so there is room for a few more than subjects may
- * have, and administrators may stay there. Where subjects have all that they may, the one with most makes room. A client
- * that takes nothing of what waits for it loses its connection.
+ * The connections of clients. The owner of a connection is known only from its first request, so a few more than
+ * `limits.connections` may be open, and administrators may keep those. When subjects use up the limit, the one with the
+ * most connections makes room. A client that does not read its pending responses is disconnected.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
-  /** By subject; those of administrators apart. */
+  /** By subject; administrators have separate entries. */
   readonly #owned = new Map<string, Owned>();
-  /** Connections of subjects that are no administrators. */
+  /** Connections of subjects that are not administrators. */
   #ordinary = 0;
   #changes = 0;
   #refused = 0;
@@ -65,21 +65,21 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** What a client is told that is not let in. */
+  /** The refusal for clients that are not admitted. */
   get limit(): Refusal {
     return { code: 'CONNECTION_LIMIT', limit: this.#options.limits['limits.connections'] };
   }
 
-  /** Takes care of the connections of a server that does not listen yet. */
+  /** Tracks the connections of a server; call it before the server listens. */
   watch(server: HttpServer): void {
-    // Node tells of a connection on which nothing moved for so long; of its own idle ones, too.
+    // Node reports connections without traffic for this long, including idle ones.
     server.setTimeout(this.#options.limits['limits.unreadMs']);
     server.on('timeout', (socket: Socket) => this.#stoodStill(socket));
     server.on('connection', (socket) => this.#came(socket));
     server.prependListener('request', ({ socket }, response) => this.#began(socket, response));
   }
 
-  /** The request of this answer may come in by this right. False: there is no room for one more connection of the subject. */
+  /** Admits a request under this identity. Returns false if the subject may not have another connection. */
   admit(response: ServerResponse, identity: Identity): boolean {
     const connection = this.#open.get(response.req.socket);
     const exchange = connection?.exchanges.find((one) => one.response === response);
@@ -95,7 +95,7 @@ export class Connections {
     return true;
   }
 
-  /** Cuts off what is under way by a right that does not hold any more. */
+  /** Cuts off exchanges whose holder is no longer valid. */
   endOthers(isHolder: (holder: Holder) => boolean): void {
     const nowMs = performance.now();
     for (const { exchanges } of this.#open.values())
@@ -123,7 +123,7 @@ export class Connections {
     this.#open.set(socket, connection);
     socket.once('close', () => {
       this.#forget(connection);
-      // Older Node tells the end of a connection only to the answer whose turn it was, not to those behind it.
+      // Older Node versions emit `close` only on the response being sent, not on those queued behind it.
       if (connection.exchanges.length > 0)
         setImmediate(() => connection.exchanges.splice(0).forEach(({ response }) => response.emit('close')));
     });
@@ -145,7 +145,7 @@ export class Connections {
     connection.changedAt = ++this.#changes;
   }
 
-  /** A client that only waits for us may stand still, and one that has not asked yet has a time limit of its own. */
+  /** A client may be silent while it waits for us. A client that has not sent a request yet has its own time limit. */
   #stoodStill(socket: Socket): void {
     const connection = this.#open.get(socket);
     const isKept = connection === undefined || (connection.hasServed && connection.exchanges.length === 0);
@@ -181,13 +181,13 @@ export class Connections {
     if (owned.connections.size === 0) this.#owned.delete(keyOf(owned.subject, owned.isAdmin));
   }
 
-  /** For a connection of which nothing is known: closes one of nobody, else one that is idle. */
+  /** Makes room for a connection whose owner is unknown: closes one without an owner, else an idle one. */
   #makeAnyRoom(): boolean {
     const unowned = [...this.#open.values()].filter(({ owned }) => owned === undefined);
     return this.#close(this.#least(unowned) ?? this.#least(this.#open.values()));
   }
 
-  /** For one more connection of this subject; only of a subject that has far more is one closed that is in use. */
+  /** Makes room for another connection of this subject. Closes one in use only if its subject has far more of them. */
   #makeRoomFor(subject: string): boolean {
     const counts = new Map<string, number>();
     for (const owned of this.#owned.values())
@@ -198,7 +198,7 @@ export class Connections {
     return this.#close(this.#least(connections) ?? oldest);
   }
 
-  /** The one that is needed least; undefined where all are in use. */
+  /** The connection that is needed least. Undefined if all are in use. */
   #least(connections: Iterable<Connection>): Connection | undefined {
     const longest: Partial<Record<Need, Connection>> = {};
     let unproven = 0;
@@ -207,7 +207,7 @@ export class Connections {
       if (need === 'unproven') unproven += 1;
       if (connection.changedAt < (longest[need]?.changedAt ?? Infinity)) longest[need] = connection;
     }
-    // A few are on their way to their first request at any time; more than that are a flood, and go first.
+    // A few are always waiting for their first request. More than that are a flood and go first.
     const isFlood = unproven > this.#options.limits['limits.connections'] / 10;
     return (isFlood ? longest.unproven : undefined) ?? longest.idle ?? longest.unproven ?? longest.sending;
   }
@@ -255,7 +255,7 @@ function oldestOf(connections: Iterable<Connection>): Connection | undefined {
   return oldest;
 }
 
-/** `unproven`: no request of it ever arrived whole. `sending`: it had one, and its next has not arrived whole. */
+/** `unproven`: no complete request has arrived. `sending`: its next request has not arrived completely. */
 type Need = 'unproven' | 'idle' | 'sending' | 'in use';
 
 function needOf({ exchanges, hasServed }: Connection): Need {

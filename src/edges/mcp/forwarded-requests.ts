@@ -9,13 +9,13 @@ import { notificationMessage } from '../../protocol/reply.ts';
 import { memberOf, rawOf } from '../../protocol/spans.ts';
 
 export interface ForwardedRequestsOptions {
-  /** JSON text of what the client said that it can do for servers. */
+  /** The capabilities that the client declared, as JSON text. */
   readonly capabilities: string;
-  /** Longest time in ms that the client has to answer. */
+  /** Time limit in ms for the client's response. */
   readonly limitMs: number;
 }
 
-/** Sends something to the client, and says whether that may arrive. */
+/** Sends a message to the client. Returns false if it cannot arrive. */
 export type Send = (bytes: Buffer) => boolean;
 
 interface Open {
@@ -24,7 +24,9 @@ interface Open {
   readonly timer: NodeJS.Timeout;
 }
 
-/** What servers ask one legacy client, by ids of ours. Each question is answered once, whatever becomes of the client. */
+/**
+ * Server requests forwarded to one legacy client, under our own ids. Each is answered once, even if the client leaves.
+ */
 export class ForwardedRequests {
   readonly #options: ForwardedRequestsOptions;
   readonly #open = new Slots<Open>();
@@ -38,7 +40,7 @@ export class ForwardedRequests {
     return this.#open.size;
   }
 
-  /** Asks what the client said that it can answer, and the methods of others, which it knows for itself. */
+  /** Forwards requests that the client declared support for. Unknown methods are forwarded too; the client decides. */
   ask(serverRequest: ServerRequest, send: Send): void {
     const { capabilities, limitMs } = this.#options;
     const { method } = serverRequest.message;
@@ -59,7 +61,7 @@ export class ForwardedRequests {
     serverRequest.answer(UNHEARD);
   }
 
-  /** Takes a response of the client; one to nothing that is open is ignored. */
+  /** Handles a response from the client. Responses to unknown ids are ignored. */
   hear({ idText, bytes, root, isError }: ResponseMessage): void {
     const open = this.#close(Number(idText));
     const kind = isError ? 'error' : 'result';
@@ -67,13 +69,13 @@ export class ForwardedRequests {
     if (member !== undefined) open?.serverRequest.answer({ kind, text: rawOf(bytes, member) });
   }
 
-  /** The client tells how far it is with an answer; progress of nothing that is open is ignored. */
+  /** Handles progress from the client. Progress for unknown tokens is ignored. */
   progress(note: NotificationMessage): void {
     const token = memberOf(note.params, 'progressToken');
     if (token !== undefined) this.#open.get(Number(rawOf(note.bytes, token)))?.serverRequest.progress(note);
   }
 
-  /** The client is gone. */
+  /** The client has left. */
   end(): void {
     this.#isOver = true;
     for (const { serverRequest, timer } of this.#open.all()) {

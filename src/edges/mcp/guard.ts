@@ -8,14 +8,17 @@ import type { Gate } from '../../gateway/ports/link.ts';
 import { pathOf } from './request-path.ts';
 
 export interface GuardOptions {
-  /** Where the door listens. */
+  /** The address on which the server listens. */
   readonly host: string;
-  /** Whether who comes without a token is let in; on loopback alone. */
+  /** Whether clients without a token are admitted; on loopback only. */
   readonly isOpen: boolean;
   readonly gate: Gate;
 }
 
-/** Decides before anything is read whether a request may come in, and whose it is; by a promise only where its gate does. */
+/**
+ * Decides whether a request is admitted and under which identity, before its body is read. Returns a promise only if
+ * the gate does.
+ */
 export type Guard = (request: IncomingMessage) => Admission | Promise<Admission>;
 
 type Admission = Result<Identity, Refusal>;
@@ -53,7 +56,7 @@ export function placeFault({ headers, rawHeaders }: IncomingMessage, isLocal: bo
     return { code: 'HEADER_INVALID', header: repeated, reason: 'it is there more than once' };
   const { host = '', origin } = headers;
   if (isLocal && !LOOPBACK_NAME.test(host)) return { code: 'HOST_FORBIDDEN', host };
-  // Node asks for one in HTTP/1.1; the probes of load balancers speak HTTP/1.0.
+  // HTTP/1.1 requires a Host header; load balancer probes use HTTP/1.0.
   if (headers.host !== undefined && !HOST_AND_PORT.test(host))
     return { code: 'HEADER_INVALID', header: 'Host', reason: 'it is not one host with or without a port' };
   const isForbidden =
@@ -61,12 +64,13 @@ export function placeFault({ headers, rawHeaders }: IncomingMessage, isLocal: bo
   return isForbidden ? { code: 'ORIGIN_FORBIDDEN', origin } : undefined;
 }
 
-/** RFC 9110, section 7.2, without the percent-encoded names that no client sends. */
+/** RFC 9110, section 7.2, without percent-encoded names, which clients do not send. */
 const HOST_AND_PORT = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
- * What a decision rests on and what has one value. Of two lines Node takes the first, the last or both by the header, and a
- * proxy may take the other one. Mcp-Method, Mcp-Name and Mcp-Param-* are compared with the body, where two lines never fit.
+ * Headers that decisions rely on and that have a single value. If one is repeated, Node takes the first, the last or
+ * both, depending on the header, and a proxy may take another. Mcp-Method, Mcp-Name and Mcp-Param-* are compared with
+ * the body, which two lines never match.
  */
 export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'host',
@@ -81,7 +85,7 @@ export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'last-event-id',
 ]);
 
-/** As it was written the second time. */
+/** Returns the name as written at its second occurrence. */
 function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -96,7 +100,7 @@ function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** A bit for each single header, by the length of its name first: most other headers have another length. */
+/** A bit for each single-value header, keyed by name length first, since most other headers differ in length. */
 const SINGLE_BY_LENGTH: readonly (ReadonlyMap<string, number> | undefined)[] = byLength([...SINGLE_HEADERS]);
 
 function byLength(names: readonly string[]): readonly (ReadonlyMap<string, number> | undefined)[] {
@@ -105,7 +109,7 @@ function byLength(names: readonly string[]): readonly (ReadonlyMap<string, numbe
   return tables;
 }
 
-/** A token that was issued for one endpoint is of no use at another (RFC 8707, section 2). */
+/** A token issued for one endpoint is not valid at another (RFC 8707, section 2). */
 function forPath(admitted: Admission, request: IncomingMessage): Admission {
   if (!admitted.ok || admitted.value.within === undefined) return admitted;
   return isWithin(pathOf(request), admitted.value.within)
@@ -118,8 +122,8 @@ function isOwnOrigin(origin: string, host: string): boolean {
 }
 
 /**
- * Whether it was not meant for Assay. An open door gets such headers from clients that still send what the server before
- * needed, and from proxies that asked for a password of their own; a token of ours that does not hold is another matter.
+ * Whether the credentials were not meant for Assay. An open server gets such headers from clients still configured for
+ * another server, and from proxies with their own password. An invalid Assay token is not foreign.
  */
 function isForeign(authorization: string | undefined): boolean {
   return authorization === undefined || !looksLikeToken(bearerOf(authorization) ?? '');

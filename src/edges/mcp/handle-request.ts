@@ -14,25 +14,25 @@ import { replyFor } from '../../protocol/translate.ts';
 import { ownFault } from './read-message.ts';
 import { discovery } from './self.ts';
 
-/** A response, ready to be sent, and the HTTP status that belongs to it. */
+/** A response ready to be sent, and its HTTP status. */
 export interface Outcome {
-  /** The response in pieces, to be sent one after the other. */
+  /** The response in pieces, to be sent in order. */
   readonly pieces: readonly Buffer[];
   readonly status: number;
 }
 
-/** A request of a client, and how that client is reached before the response. */
+/** A client request, and how to reach the client before the response. */
 export interface ReceivedRequest {
   readonly caller: Caller;
   readonly identity: Identity;
   readonly message: RequestMessage;
   readonly cancellation: Cancellation;
   readonly notify: (bytes: Buffer) => void;
-  /** Asks a legacy client something on the stream of this request. */
+  /** Sends a server request to a legacy client on the stream of this request. */
   readonly ask: ServerRequestHandler | undefined;
 }
 
-/** Answers one request in the client's own form. */
+/** Answers one request in the format of the client's era. */
 export function handleRequest(request: ReceivedRequest): Promise<Outcome> {
   const { caller, message } = request;
   const { era, view } = caller;
@@ -40,7 +40,7 @@ export function handleRequest(request: ReceivedRequest): Promise<Outcome> {
   const known = METHODS.get(method);
   if (known?.eras.includes(era) !== true)
     return Promise.resolve(refusal(idText, era, { code: 'METHOD_UNKNOWN', method }));
-  // A server refuses for itself what is not JSON after all; what Assay answers itself it must refuse itself.
+  // Upstream servers reject invalid JSON themselves. Assay must check the requests that it answers itself.
   const fault = known.isRelayed === true ? undefined : ownFault(message);
   if (fault !== undefined) return Promise.resolve(refusal(idText, era, fault));
   switch (method) {
@@ -82,7 +82,7 @@ function outcomeOf(answered: Answer, { idText, method }: RequestMessage, era: Er
   }
 }
 
-/** In the legacy era errors of a request are answers like others; the modern era gives some of them an HTTP status. */
+/** In the legacy era, errors of a request have status 200; in the modern era some have their own HTTP status. */
 export function refusal(idText: string | undefined, era: Era, what: Refusal): Outcome {
   const status = era === 'legacy' && idText !== undefined ? 200 : facesOf(what).http;
   return { pieces: [errorMessage(idText, rpcErrorOf(what, era === 'legacy'), era)], status };
@@ -103,7 +103,7 @@ async function setLogLevel(caller: Caller, message: RequestMessage): Promise<Out
   return done(resultMessage(message.idText, resultText(message.method, 'legacy', {})));
 }
 
-/** Without a level a modern client gets no log messages, a legacy client whatever its server sends. */
+/** Without a level, a modern client gets no log messages; a legacy client gets all that its servers send. */
 export function wantsLog(note: NotificationMessage, era: Era, wanted: string | undefined): boolean {
   if (wanted === undefined) return era === 'legacy';
   return isSevereEnough(textOf(note.bytes, memberOf(note.params, 'level')), wanted);
@@ -115,9 +115,10 @@ function requestLogLevel(message: RequestMessage): string | undefined {
 }
 
 /**
- * The HTTP status of a server's answer for a modern client: the one that this server would have given itself. That a
- * method is not there says any server by the same code (2026-07-28, basic/transports/streamable-http#protocol-version-header);
- * the codes of the modern era mean something from a modern server alone (basic/index#error-codes).
+ * The HTTP status of a server's response for a modern client: the one that the server itself would have sent. Servers
+ * of either era report an unknown method with the same code (2026-07-28,
+ * basic/transports/streamable-http#protocol-version-header). The modern error codes count only from modern servers
+ * (basic/index#error-codes).
  */
 function relayedStatus({ message, era }: Reply): number {
   if (!message.isError) return 200;
@@ -128,5 +129,5 @@ function relayedStatus({ message, era }: Reply): number {
 }
 
 const METHOD_NOT_FOUND = '-32601';
-/** The headers do not fit, a capability is missing, the revision is not spoken. */
+/** Header mismatch, missing capability, unsupported revision. */
 const BAD_REQUESTS: ReadonlySet<string> = new Set(['-32020', '-32021', '-32022']);

@@ -7,18 +7,21 @@ import { reviewCounts, type ReviewCounts } from '../../gateway/services/tools/re
 import type { Meter, Readings } from '../../gateway/ports/telemetry.ts';
 
 interface Health {
-  /** `starting` until each server had its chance, then `ok` if all are up and could list what they have; `stopping` as soon as no new request is taken. */
+  /**
+   * `starting` until each server has had a chance to start, then `ok` if all are up and were listed, else `degraded`.
+   * `stopping` once new requests are refused.
+   */
   readonly status: 'ok' | 'starting' | 'degraded' | 'stopping';
   readonly version: string;
   readonly uptimeMs: number;
-  /** Why the config file, as it is now, is not what runs. */
+  /** Why the current config file is not in effect. */
   readonly configFault?: string;
   /** Why nothing can be saved. */
   readonly storeFault?: string;
   readonly servers: readonly ServerStatus[];
-  /** Tools, prompts and resources that are shown otherwise than their servers wrote them, or not at all. */
+  /** Tools, prompts and resources that are changed or hidden. */
   readonly reports: readonly string[];
-  /** Tools that wait for a review; absent: none does. */
+  /** Tools that wait for review. Absent if there are none. */
   readonly review?: ReviewCounts;
 }
 
@@ -54,7 +57,7 @@ interface MetricsSources extends Pick<Readings, 'sessions' | 'subscriptions'> {
   readonly door: HttpServer;
 }
 
-/** Answers with all numbers of this process, as Prometheus collects them. */
+/** Sends all metrics of this process in Prometheus format. */
 export async function sendMetrics(response: ServerResponse, sources: MetricsSources): Promise<void> {
   const { catalog, meter, door, sessions, subscriptions } = sources;
   const servers = catalog.servers.map(({ spec, life, queue: queue, privateLinks }) => ({

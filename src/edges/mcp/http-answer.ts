@@ -2,33 +2,33 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Outcome } from './handle-request.ts';
 import { HttpStream, type MessageSink } from './http-stream.ts';
 
-/** Makes of a response a stream to which its client can come back. */
+/** Turns a response into a stream that its client can resume. */
 export interface StreamSource {
   open(response: ServerResponse): MessageSink;
 }
 
 export interface HttpAnswerOptions {
-  /** Whether the client accepts each form. */
+  /** Whether the client accepts JSON. */
   readonly json: boolean;
   readonly sse: boolean;
-  /** Responses to come: one, or as many as a batch has requests. */
+  /** Number of responses to wait for: one, or the number of requests in the batch. */
   readonly expected: number;
   readonly isBatch: boolean;
-  /** A client that lets this many bytes pile up does not read; its stream is closed. */
+  /** The stream is closed when this many bytes are unread. */
   readonly mostUnreadBytes: number;
-  /** Undefined: the stream lasts as long as its connection. */
+  /** If undefined, the stream lasts only as long as its connection. */
   readonly streams: StreamSource | undefined;
 }
 
-/** Silence in ms after which an answer becomes a stream, so that nobody on the way gives up. */
+/** After this many ms of silence the answer becomes a stream, so that proxies do not time out. */
 const QUIET_MS = 10_000;
 
-/** Above this size in bytes a response is written in pieces instead of being copied into one. */
+/** Above this size in bytes, a response is written in pieces instead of being copied into one buffer. */
 const COPY_LIMIT = 16 * 1024;
 
 /**
- * The answer to one POST. It is plain JSON when there is nothing to say but the result. It becomes an event stream when
- * something must be said before, and after a silence.
+ * The answer to one POST: plain JSON if it has only a result. It becomes an event stream to send messages before the
+ * result, or after a silence.
  */
 export class HttpAnswer {
   readonly #response: ServerResponse;
@@ -45,7 +45,7 @@ export class HttpAnswer {
     if (options.sse) this.#quiet = setTimeout(() => this.openStream(), QUIET_MS);
   }
 
-  /** Says something before the response; false for a client that accepts no streams, as it has no place for it. */
+  /** Sends a message before the response. Returns false for a client that does not accept streams. */
   notify(bytes: Buffer): boolean {
     if (!this.#options.sse) return false;
     this.openStream();
@@ -55,21 +55,21 @@ export class HttpAnswer {
 
   respond(outcome: Outcome, headers: OutgoingHttpHeaders = {}): void {
     this.#open -= 1;
-    // An error that has a status of its own is told by it also to who reads streams alone.
+    // Errors with their own status are sent with that status even to clients that accept only streams.
     if (!this.#options.json && outcome.status === 200) this.openStream();
     if (this.#stream !== undefined) this.#stream.respond(outcome.pieces);
     else this.#collected.push(outcome.pieces);
     if (this.#open === 0) this.#finish(outcome.status, headers);
   }
 
-  /** A request will get no response, because its client cancelled it. */
+  /** The client cancelled a request, so it gets no response. */
   withdraw(): void {
     this.#open -= 1;
     if (this.#open === 0 && this.#collected.length === 0 && this.#options.sse) this.openStream();
     if (this.#open === 0) this.#finish(200, {});
   }
 
-  /** Does nothing where there is a stream already, and for a client that is gone. */
+  /** Does nothing if a stream is already open or the client has left. */
   openStream(): void {
     const response = this.#response;
     if (this.#stream !== undefined || response.headersSent || response.destroyed) return;
@@ -80,7 +80,7 @@ export class HttpAnswer {
     this.#collected.length = 0;
   }
 
-  /** The client is gone; no stream is opened for it any more. */
+  /** The client has left; do not open a stream for it. */
   abandon(): void {
     clearTimeout(this.#quiet);
   }
@@ -115,7 +115,7 @@ export function sendJson(response: ServerResponse, status: number, { headers, pi
   response.writeHead(status, { ...headers, 'content-type': 'application/json', 'content-length': length });
   const [first] = pieces;
   if (length <= COPY_LIMIT) {
-    // As a string, whose characters stand for the bytes, a small body goes out in one write with the headers.
+    // A latin1 string preserves the bytes and is sent in one write with the headers.
     const small = pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
     response.end(small.toString('latin1'), 'latin1');
   } else {

@@ -7,7 +7,7 @@ import { readFromClient } from './read-message.ts';
 
 const OPEN_BRACKET = 0x5b;
 
-/** Answers one POST to an MCP endpoint: decides its era, once, and hands it over. */
+/** Answers one POST to an MCP endpoint: determines its era once and dispatches it. */
 export async function answerPost(post: Post): Promise<void> {
   const { body, request } = post;
   const era = namesModern(request) ? 'modern' : 'legacy';
@@ -18,10 +18,11 @@ export async function answerPost(post: Post): Promise<void> {
     return undefined;
   }
   const reading = readFromClient(body);
-  // Nothing waits but what must.
+  // Await only promises, so that small messages are handled synchronously.
   const message = reading instanceof Promise ? await reading : reading;
   if (request.socket.destroyed) return undefined;
-  // What is no request belongs to one that is under way: its cancellation, or the answer to a question of its server.
+  // While stopping, only requests are refused. Other messages belong to open requests: cancellations, or answers to
+  // server requests.
   if (message.kind === 'request' && post.openRequests.isStopping)
     refuse(post, { code: 'SHUTTING_DOWN' }, { idText: message.idText, era });
   else if (message.kind === 'none') refuse(post, noMessage(message), { idText: message.idText, era });

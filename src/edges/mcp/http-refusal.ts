@@ -7,7 +7,9 @@ import { errorMessage } from '../../protocol/reply.ts';
 import { sendJson } from './http-answer.ts';
 import { namesModern } from './modern-rules.ts';
 
-/** A refusal before the message was looked at; it carries no id. `protection`: where a token is to be had. */
+/**
+ * Refuses a request whose message was not parsed, so the response has no id. `protection` says where to get a token.
+ */
 export function sendRefusal(response: ServerResponse, what: Refusal, protection?: Protection): void {
   const extra: Record<string, string> = {};
   const { authorization } = response.req.headers;
@@ -16,15 +18,15 @@ export function sendRefusal(response: ServerResponse, what: Refusal, protection?
   if (what.code === 'TOO_MANY_FAILURES' || what.code === 'ISSUER_UNAVAILABLE')
     extra['retry-after'] = String(what.waitSeconds);
   if (what.code === 'HTTP_METHOD_UNKNOWN') extra['allow'] = what.allowed;
-  // What is left of a body that was not read would be taken for the next request.
+  // The unread rest of the body would be parsed as the next request.
   extra['connection'] = 'close';
   sendJson(response, facesOf(what).http, { headers: extra, pieces: [bodyOf(what, response.req)] });
 }
 
-/** How long in ms a client is listened to that sends more than it may, so that it comes to read why it is refused. */
+/** How long in ms to keep reading an oversized body, so that the client gets to read the refusal. */
 const OVERHEAR_MS = 3_000;
 
-/** Says why, and lets the client finish: a connection that is closed while it still sends is lost with the answer. */
+/** Responds and lets the client finish sending. If the connection closes while it still sends, the response is lost. */
 export function refuseLarge(request: IncomingMessage, response: ServerResponse, what: Refusal): void {
   const bytes = bodyOf(what, request);
   response.writeHead(facesOf(what).http, {
@@ -39,15 +41,15 @@ export function refuseLarge(request: IncomingMessage, response: ServerResponse, 
   request.resume();
 }
 
-/** What the message says of its era is not read yet; what its header says is enough for the form of an error. */
+/** The body has not been read yet; the header is enough to choose the error format. */
 function bodyOf(what: Refusal, request: IncomingMessage): Buffer {
   const era = namesModern(request) ? 'modern' : 'legacy';
   return errorMessage(undefined, rpcErrorOf(what, era === 'legacy'), era);
 }
 
 /**
- * Tells, without a token, where one is to be had (RFC 9728, section 3). False where nothing of that kind is at the path,
- * and nothing was answered.
+ * Serves the protected resource metadata, without a token (RFC 9728, section 3). Returns false, without a response, if
+ * the path has none.
  */
 export function answerMetadata(
   request: IncomingMessage,
@@ -59,7 +61,7 @@ export function answerMetadata(
   if (document === undefined) return false;
   if (method === 'GET' || method === 'HEAD')
     sendJson(response, 200, {
-      // What it says hangs on the name by which this machine was asked.
+      // The document depends on the host name in the request.
       headers: { 'cache-control': 'no-cache', vary: 'Host' },
       pieces: [Buffer.from(JSON.stringify(document))],
     });

@@ -15,7 +15,7 @@ import { HttpAnswer, sendJson, type StreamSource } from './http-answer.ts';
 import type { InFlight, OpenRequests } from './in-flight.ts';
 import type { Session, Sessions } from './session.ts';
 
-/** One POST to an MCP endpoint, its body read. */
+/** One POST to an MCP endpoint, with its body read. */
 export interface Post {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -24,29 +24,32 @@ export interface Post {
   readonly identity: Identity;
   readonly settings: Settings;
   readonly sessions: Sessions;
-  /** Of clients without a session. */
+  /** The loads of clients without a session. */
   readonly loads: ClientLoads;
-  /** Subscriptions that are open, to be ended in good order. */
+  /** Open subscriptions, to be ended on shutdown. */
   readonly subscriptions: Set<OpenSubscription>;
   readonly openRequests: OpenRequests;
 }
 
-/** A stream on which a modern client hears of changes. */
+/** A stream that notifies a modern client of changes. */
 export interface OpenSubscription {
   readonly holder: Holder;
   readonly end: () => void;
 }
 
-/** Who asks, and where its requests stand that it may cancel; a modern client cancels by going away. */
+/**
+ * The caller, and its requests that it may cancel. `inFlight` is undefined for modern clients, which cancel by
+ * disconnecting.
+ */
 export interface Asking {
   readonly caller: Caller;
   readonly identity: Identity;
   readonly inFlight: InFlight | undefined;
-  /** Of a legacy client. */
+  /** Set for legacy clients. */
   readonly session?: Session;
 }
 
-/** A refusal of the HTTP exchange itself: its status is that of the code, in either era. */
+/** Refuses the HTTP exchange itself, with the status of the refusal's code in either era. */
 export function refuse(
   { response }: Pick<Post, 'response'>,
   what: Refusal,
@@ -58,19 +61,19 @@ export function refuse(
 }
 
 const HEADERS: Readonly<Partial<Record<RefusalCode, OutgoingHttpHeaders>>> = {
-  // In seconds; an answer that makes room may come at any moment.
+  // In seconds; any response that ends frees a slot.
   CLIENT_BUSY: { 'retry-after': '1' },
   SHUTTING_DOWN: { connection: 'close' },
 };
 
-/** What bounds the requests of one client. */
+/** Limits the requests of one client. */
 export interface Places {
   readonly limit: number;
-  /** How many of the wanted places were free, and are taken until the response is closed. */
+  /** Takes up to `wanted` free slots until the response is closed, and returns how many. */
   take(response: ServerResponse, wanted: number): number;
 }
 
-/** Whether the client may have one more request under way; it has been told where it may not. */
+/** Whether the client may have another request under way. If not, the refusal has been sent. */
 export function isAdmitted(
   post: Post,
   places: Places,
@@ -81,7 +84,7 @@ export function isAdmitted(
   return false;
 }
 
-/** An answer to as many requests as the body had; `streams`: where the client can come back to it. */
+/** An answer to all requests in the body. `streams` lets the client resume it. */
 export function openAnswer(
   { request, response, settings }: Post,
   batch: { readonly size: number } | undefined,
@@ -100,7 +103,7 @@ export function openAnswer(
   return answer;
 }
 
-/** Leads one request through and says its outcome. */
+/** Processes one request and sends its outcome. */
 export async function answerRequest(
   {
     response,
@@ -116,7 +119,8 @@ export async function answerRequest(
     answer.respond(refusal(message.idText, caller.era, { code: 'MESSAGE_INVALID', reason }));
     return;
   }
-  // A client that goes away cancels in the modern era alone (2025-11-25, basic/transports; 2026-07-28, streamable-http#cancellation).
+  // Disconnecting cancels a request only in the modern era (2025-11-25, basic/transports; 2026-07-28,
+  // streamable-http#cancellation).
   if (inFlight === undefined)
     response.once('close', () => {
       if (!response.writableFinished) cancellation.cancel();

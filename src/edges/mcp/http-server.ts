@@ -30,43 +30,43 @@ import { OpenRequests } from './in-flight.ts';
 
 export interface HttpServerOptions {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0 selects any free port. */
   readonly port: number;
-  /** Whether MCP endpoints need no token; beyond loopback they always do. */
+  /** Whether MCP endpoints need no token. Beyond loopback they always need one. */
   readonly isOpen: boolean;
   readonly gate: Gate;
-  /** Undefined: no issuer is known, and nothing is told of where tokens are to be had. */
+  /** If undefined, no issuer is known, and responses do not say where to get tokens. */
   readonly resource?: ProtectedResource | undefined;
   readonly settings: Settings;
   readonly catalog: Catalog;
   readonly views: ToolsetViews;
   readonly log: Log;
-  /** What `/metrics` shows. */
+  /** The source for `/metrics`. */
   readonly meter: Meter;
   readonly others: OtherPaths;
   readonly storeFault?: (() => string | undefined) | undefined;
 }
 
 export interface McpHttpServer {
-  /** Origin and port at which it listens. */
+  /** Origin and port on which it listens. */
   readonly url: string;
-  /** Takes no new request, lets those under way end within `limits.drainMs`, and closes all connections. */
+  /** Refuses new requests, gives open ones `limits.drainMs` to finish, and closes all connections. */
   close(): Promise<void>;
 }
 
 const IS_OWN = /^\/(?:mcp|health|metrics)(?:\/|$)/;
 
-/** How often in ms streams and sessions are looked at: whether their token still holds, and whether somebody uses them. */
+/** How often in ms tokens of streams and sessions are rechecked and idle sessions are ended. */
 const LOOK_EVERY_MS = 2_000;
 
-/** Opens the HTTP door; it answers from then on, whether servers stand or not. */
+/** Starts the HTTP server. It answers at once, even if upstream servers are not ready. */
 export async function openHttpServer(options: HttpServerOptions): Promise<Result<McpHttpServer, Refusal>> {
   const { host, port, gate, settings, log } = options;
   if (!isLoopback(host) && !gate.isFitForNetwork(Date.now()))
     return err({ code: 'ADDRESS_NEEDS_TOKEN', host });
   const connections = new Connections({ limits: settings, log });
   const door = new McpServer(options, connections, () => server);
-  // An import of node:http loads all of Node's own undici, for the exports that are its classes.
+  // Importing node:http loads all of Node's bundled undici, for its re-exported classes.
   const { createServer } = process.getBuiltinModule('node:http');
   const server: HttpServer = createServer({ ...timeLimits(settings), noDelay: true }, (request, response) => {
     door.answer(request, response).catch((error: unknown) => {
@@ -76,7 +76,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
       sendRefusal(response, { code: 'INTERNAL' });
     });
   });
-  // Beyond Node's 2,000 a second Host would be dropped unseen; their bytes are bounded anyhow.
+  // Node drops headers beyond 2,000, so a second Host would go unseen. Their total size is limited anyway.
   server.maxHeadersCount = 0;
   connections.watch(server);
   const listening = await listen(server, host, port);
@@ -127,7 +127,7 @@ class McpServer {
       await this.#refuseTarget(request, response, target.error);
       return;
     }
-    // Whatever reads the target from here on reads this.
+    // All later code reads the normalized target.
     request.url = target.value;
     const path = pathOf(request);
     if (!IS_OWN.test(path)) {
@@ -135,7 +135,7 @@ class McpServer {
       return;
     }
     const given = this.#guard(request);
-    // Nothing waits but what must: with any other token the whole of this runs at once.
+    // Await only promises: for other tokens all of this runs synchronously.
     const admitted = given instanceof Promise ? await given : given;
     if (request.socket.destroyed) return;
     if (path === '/health' && request.method === 'GET' && (admitted.ok || isAboutTokens(admitted.error))) {
@@ -159,7 +159,7 @@ class McpServer {
     else if (view === undefined)
       sendRefusal(response, { code: 'ENDPOINT_UNKNOWN', path, known: knownPaths(this.#options) });
     else if (request.method === 'POST') await this.#post(request, response, { view, identity });
-    // The modern era has neither streams to open nor sessions to end (2026-07-28, basic/transports/streamable-http).
+    // The modern era has no streams to open and no sessions to end (2026-07-28, basic/transports/streamable-http).
     else if (namesModern(request))
       sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: request.method ?? '', allowed: 'POST' });
     else if (request.method === 'GET') answerGet(this.#visit(request, response, { view, identity }));
@@ -172,7 +172,7 @@ class McpServer {
       });
   }
 
-  /** In the form of an error of the API that was probably meant. */
+  /** Refuses in the error format of the API that was probably meant. */
   async #refuseTarget(request: IncomingMessage, response: ServerResponse, reason: string): Promise<void> {
     const refusal = { code: 'TARGET_INVALID', reason } as const;
     const isOwn = IS_OWN.test(request.url ?? '');
@@ -197,7 +197,7 @@ class McpServer {
     await others.answer(request, response, admitted).finally(() => this.#openRequests.end(place));
   }
 
-  /** Says also where a token is to be had, if an issuer is known. */
+  /** Also says where to get a token, if an issuer is known. */
   #refuse(response: ServerResponse, what: Refusal): void {
     const { resource } = this.#options;
     const { method = '', headers } = response.req;
@@ -205,7 +205,7 @@ class McpServer {
     sendRefusal(response, what, resource && protectionOf(resource, asked));
   }
 
-  /** Takes no new request, waits for the answers to those under way, and then ends what would last. */
+  /** Refuses new requests, waits for open ones, then ends subscriptions and sessions. */
   async close(): Promise<void> {
     const drained = this.#openRequests.drain(this.#options.settings['limits.drainMs']);
     for (const subscription of [...this.#subscriptions]) subscription.end();
@@ -225,7 +225,7 @@ class McpServer {
     this.#sessions.sweep(performance.now());
   }
 
-  /** What was opened with a token ends with it: at once where it was revoked here, else when that is known. */
+  /** Ends what a token opened once it is invalid: at once if it was revoked here, else when that becomes known. */
   #endOthers(nowMs: number): void {
     const { gate } = this.#options;
     const isHolder = (holder: Holder): boolean => gate.isHolder(holder, 'mcp', nowMs);
@@ -274,7 +274,7 @@ class McpServer {
     else sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: method ?? '', allowed: 'GET' });
   }
 
-  /** To who may not read more, only that the door is open. */
+  /** Callers without the `read` scope get only the status. */
   #answerHealth(response: ServerResponse, isFull: boolean): void {
     const uptimeMs = Math.round(performance.now() - this.#startedMs);
     const { catalog, storeFault } = this.#options;
@@ -288,5 +288,5 @@ class McpServer {
   }
 }
 
-/** Who comes to which endpoint. */
+/** The identity of a request and the view of its endpoint. */
 type Visit = Pick<Post, 'view' | 'identity'>;

@@ -4,20 +4,20 @@ import { onOneLine } from '../../protocol/splice.ts';
 
 const KEEP_ALIVE_MS = 15_000;
 
-/** Takes the messages of one stream, in their order. */
+/** Sends the messages of one stream in order. */
 export interface MessageSink {
-  /** Says what is no response. */
+  /** Sends a message that is not a response. */
   send(bytes: Buffer): void;
-  /** Says a response, which may be large, in pieces. */
+  /** Sends a response, which may be large, in pieces. */
   respond(pieces: readonly Buffer[]): void;
-  /** Nothing more will be said. */
+  /** Ends the stream. */
   close(): void;
 }
 
 export interface HttpStreamOptions {
-  /** A client that lets this many bytes pile up does not read; its stream is closed. */
+  /** The stream is closed when this many bytes are unread. */
   readonly mostUnreadBytes: number;
-  /** Called once, whoever closes it. `isTaken`: it was ended by us, and all was handed over. */
+  /** Called once, whichever side closes. `isTaken`: we ended the stream, and all of it was handed over. */
   readonly onClose?: ((isTaken: boolean) => void) | undefined;
 }
 
@@ -51,13 +51,13 @@ export class HttpStream implements MessageSink {
     this.write([EVENT_HEAD, ...pieces.map(onOneLine), EVENT_TAIL]);
   }
 
-  /** Writes what is framed already. */
+  /** Writes framed events. */
   write(pieces: readonly Buffer[]): void {
     if (!this.isOpen) return;
     for (const piece of pieces) this.#response.write(piece);
   }
 
-  /** Cuts the connection of a client that does not read. */
+  /** Disconnects a client that does not read. */
   dropUnread(): void {
     if (this.#response.writableLength > this.#mostUnreadBytes) this.#response.destroy();
   }
@@ -68,7 +68,7 @@ export class HttpStream implements MessageSink {
   };
 }
 
-/** Heads a stream of events (2026-07-28, basic/transports/streamable-http#receiving-messages). */
+/** Writes the headers of an event stream (2026-07-28, basic/transports/streamable-http#receiving-messages). */
 function writeStreamHead(response: ServerResponse): void {
   response.writeHead(200, {
     'content-type': 'text/event-stream',

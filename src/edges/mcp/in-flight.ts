@@ -2,7 +2,7 @@ import { Cancellation } from '../../core/cancellation.ts';
 import { Slots } from '../../core/slots.ts';
 import { atMost } from '../../platform/turns.ts';
 
-/** The requests of one client that are not answered yet, by id as written, so that it can cancel them. */
+/** The unanswered requests of one client, by id, so that it can cancel them. */
 export class InFlight {
   readonly #open = new Map<string, Cancellation>();
 
@@ -10,7 +10,7 @@ export class InFlight {
     return this.#open.size;
   }
 
-  /** Undefined when a request with this id is under way already, which the protocol forbids. */
+  /** Undefined if a request with this id is already under way, which the protocol forbids. */
   begin(idText: string): Cancellation | undefined {
     const key = keyOf(idText);
     if (this.#open.has(key)) return undefined;
@@ -23,7 +23,7 @@ export class InFlight {
     this.#open.delete(keyOf(idText));
   }
 
-  /** A request that is unknown, or was answered already, is ignored (2025-11-25, basic/utilities/cancellation#error-handling). */
+  /** Unknown and answered requests are ignored (2025-11-25, basic/utilities/cancellation#error-handling). */
   cancel(idText: string, reason: string | undefined): void {
     this.#open.get(keyOf(idText))?.cancel(reason);
   }
@@ -33,34 +33,34 @@ export class InFlight {
   }
 }
 
-/** The same for all ways to write one id; `1` and `"1"` stay two. */
+/** Normalizes the spelling of an id; `1` and `"1"` remain distinct. */
 function keyOf(idText: string): string {
   if (!idText.includes('\\')) return idText;
   try {
     return JSON.stringify(JSON.parse(idText));
   } catch {
-    return idText; // no request has such an id
+    return idText; // not a valid id of any request
   }
 }
 
-/** In the words that a server gets to hear. */
+/** The cancellation reason sent to servers. */
 const GIVEN_UP = 'Assay is shutting down';
-/** How long in ms requests have to be refused that were given up. */
+/** Time in ms to refuse abandoned requests. */
 const REFUSE_MS = 1_000;
 
-/** The requests of a server in flight, so that it can end when they are answered, or refuse them. */
+/** All open requests of this server. On shutdown it waits for them, or abandons them. */
 export class OpenRequests {
   readonly #requests = new Slots<Cancellation>();
   readonly #givenUp = new WeakSet<Cancellation>();
   #isStopping = false;
   #onNone: (() => void) | undefined;
 
-  /** Whether no new request is taken any more. */
+  /** Whether new requests are refused. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
 
-  /** Gives what `end` wants to have; undefined where so many are under way that this one is not waited for. */
+  /** Returns the argument for `end`. Undefined if too many requests are open; shutdown does not wait for this one. */
   begin(cancellation: Cancellation): number | undefined {
     return this.#requests.add(cancellation);
   }
@@ -70,12 +70,15 @@ export class OpenRequests {
     if (this.#onNone !== undefined && this.#requests.size === 0) this.#onNone();
   }
 
-  /** Whether a request was cancelled because the time of the door is over, and not by its client. */
+  /** Whether a request was cancelled by the shutdown and not by its client. */
   isGivenUp(cancellation: Cancellation): boolean {
     return this.#givenUp.has(cancellation);
   }
 
-  /** From now on no request is taken. Those under way have so many ms to be answered, or until the signal; then they are given up. */
+  /**
+   * Refuses new requests from now on. Open ones have `limitMs`, or until the signal, to finish; then they are
+   * cancelled.
+   */
   async drain(limitMs: number, signal?: AbortSignal): Promise<void> {
     this.#isStopping = true;
     if (this.#requests.size === 0) return;

@@ -4,13 +4,13 @@ import type { InOrder } from '../../platform/in-order.ts';
 export interface InputBufferOptions {
   readonly input: Readable;
   readonly output: Writable;
-  /** Most bytes of a client that are kept while it does not read what it was answered. */
+  /** Maximum bytes to buffer while the client does not read its responses. */
   readonly mostBytes: number;
 }
 
 /**
- * A client that does not read gets no new work done until it does. What it sends meanwhile is read but waits, within
- * bounds, so that the end of its stream is seen.
+ * Delays work for a client that does not read. Its input is still read and buffered, up to a limit, so that the end of
+ * the stream is noticed.
  */
 export class InputBuffer {
   readonly #options: InputBufferOptions;
@@ -40,13 +40,13 @@ export class InputBuffer {
     return this.#waiting.length === 0;
   }
 
-  /** Whoever does the work has enough of it for now, or has done it. */
+  /** Holds back further input while the consumer is overloaded, or releases it. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     if (!isHeld && !this.#options.output.writableNeedDrain) this.flush();
   }
 
-  /** Does what waits, now that the client reads again, or has closed its side. */
+  /** Processes the buffered input when the client reads again or has closed its side. */
   flush(): void {
     if (this.#isHeld) return;
     const waiting = this.#waiting;
@@ -68,7 +68,7 @@ export class InputBuffer {
   }
 }
 
-/** Resolves when all that the client sent is heard; `onTaken` is called when all of it was taken, and may bring some more. */
+/** Resolves when all input is processed. `onTaken` is called after a first pass and may add more input. */
 export async function allHeard(
   intake: InputBuffer,
   messages: InOrder,

@@ -18,8 +18,8 @@ export interface SessionVisit {
 }
 
 /**
- * The stream on which a client hears what belongs to none of its requests; with `Last-Event-ID` the one of that event,
- * from there on (2025-11-25, basic/transports#resumability-and-redelivery).
+ * Opens the stream for messages that belong to none of the client's requests. With `Last-Event-ID`, resumes the stream
+ * of that event (2025-11-25, basic/transports#resumability-and-redelivery).
  */
 export function answerGet(visit: SessionVisit): void {
   const { request, response, openRequests } = visit;
@@ -47,7 +47,7 @@ function resume(session: Session, response: ServerResponse, lastEventId: string)
     case 'going on':
       return;
     case 'over':
-      // By this status a client learns that there is nothing to come back for (HTML standard, server-sent events).
+      // Status 204 tells the client not to reconnect (HTML standard, server-sent events).
       response.writeHead(204).end();
       return;
     case 'unknown':
@@ -55,7 +55,7 @@ function resume(session: Session, response: ServerResponse, lastEventId: string)
   }
 }
 
-/** Undefined when there is no such session, and the client has been told. */
+/** Undefined if there is no such session; the refusal has been sent. */
 function visited(visit: SessionVisit, method: string): Session | undefined {
   if (visit.request.headers[headers.SESSION_ID] !== undefined) return sessionOf(visit, undefined);
   sendRefusal(visit.response, { code: 'HTTP_METHOD_UNKNOWN', method, allowed: 'POST' });

@@ -15,7 +15,9 @@ import { readBatch } from './read-message.ts';
 import { initialization } from './self.ts';
 import type { Session, Sessions } from './session.ts';
 
-/** Answers a message of the legacy era: what a session said at its start holds for all that follows. */
+/**
+ * Answers a message of the legacy era, in which `initialize` declares version and capabilities for the whole session.
+ */
 export async function answerLegacy(post: Post, message: Message): Promise<void> {
   if (message.kind === 'request' && message.method === 'initialize') {
     beginSession(post, message);
@@ -38,15 +40,15 @@ export async function answerLegacy(post: Post, message: Message): Promise<void> 
   post.response.writeHead(202).end();
 }
 
-/** The session that a request names; undefined when there is none and the client has been told. */
+/** The session that a request names. Undefined if there is none; the refusal has been sent. */
 export function sessionOf(
   exchange: {
     readonly request: IncomingMessage;
     readonly response: ServerResponse;
     readonly sessions: Sessions;
-    /** A session belongs to the endpoint at which it began. */
+    /** A session belongs to the endpoint where it began. */
     readonly view: View;
-    /** And to the token with which it began. */
+    /** A session belongs to the token with which it began. */
     readonly identity: Holder;
   },
   idText: string | undefined,
@@ -96,7 +98,7 @@ function beginSession(post: Post, message: RequestMessage): void {
   openAnswer(post, undefined, undefined).respond(outcome, { [headers.SESSION_ID]: session.id });
 }
 
-/** Answers a batch, which 2025-03-26 alone has (2025-03-26, basic/transports#sending-messages-to-the-server). */
+/** Answers a batch, a feature of 2025-03-26 only (2025-03-26, basic/transports#sending-messages-to-the-server). */
 export async function answerBatch(post: Post): Promise<void> {
   const whose = { idText: undefined, era: 'legacy' } as const;
   const read = await readBatch(post.body);

@@ -11,7 +11,7 @@ import type { ForwardedRequests } from './forwarded-requests.ts';
 import { isEnveloped } from './modern-rules.ts';
 import { MOST_IN_BATCH, ownFault } from './read-message.ts';
 
-/** The notification that tells of a change of a list. */
+/** The notification for a change of each list. */
 export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {
   tools: 'notifications/tools/list_changed',
   prompts: 'notifications/prompts/list_changed',
@@ -21,10 +21,10 @@ export const LIST_CHANGED: Readonly<Record<ListKind, string>> = {
 
 export const RESOURCE_UPDATED = 'notifications/resources/updated';
 
-/** The revision that an `initialize` settles. */
+/** The revision negotiated by `initialize`. */
 export function versionFor(message: RequestMessage): Result<string, Refusal> {
   const { bytes, params } = message;
-  // What a client says of itself is said again to servers that are opened in its name.
+  // The client's declarations are repeated to the servers opened for it.
   const fault = ownFault(message);
   if (fault !== undefined) return err(fault);
   const requested = textOf(bytes, memberOf(params, 'protocolVersion'));
@@ -33,7 +33,7 @@ export function versionFor(message: RequestMessage): Result<string, Refusal> {
     : ok(negotiated(requested));
 }
 
-/** What a client says of itself in `initialize`, for servers that are opened in its name. */
+/** The client's declarations in `initialize`, for servers that are opened for it. */
 export function offerOf({ bytes, params }: RequestMessage, subject: string): ClientProfile {
   const info = memberOf(params, 'clientInfo');
   const given = memberOf(params, 'capabilities');
@@ -44,7 +44,7 @@ export function offerOf({ bytes, params }: RequestMessage, subject: string): Cli
   };
 }
 
-/** Questions are relayed, tasks of clients are not. */
+/** Server requests are relayed to clients; tasks of clients are not. */
 function withoutTasks(capabilities: string): string {
   try {
     const { tasks: _, ...rest } = JSON.parse(capabilities) as Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ function withoutTasks(capabilities: string): string {
   }
 }
 
-/** A legacy client that says something which wants no answer. */
+/** The sender of a notification. */
 interface Speaker {
   readonly view: View;
   readonly session: ClientSession;
@@ -62,7 +62,7 @@ interface Speaker {
   readonly forwarded: ForwardedRequests;
 }
 
-/** Roots belong to whoever asked for them; what else a client says is for none of its servers. */
+/** `roots/list_changed` goes to the servers that requested roots. Other notifications are not relayed to servers. */
 export function hearNotification(message: NotificationMessage, speaker: Speaker): void {
   if (message.method === 'notifications/cancelled') hearCancelled(message, speaker.inFlight);
   else if (message.method === 'notifications/progress') speaker.forwarded.progress(message);

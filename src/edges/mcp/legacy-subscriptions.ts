@@ -5,17 +5,17 @@ import { notificationMessage } from '../../protocol/reply.ts';
 import { withoutSubscriptionId } from '../../protocol/translate.ts';
 import { RESOURCE_UPDATED } from './legacy-rules.ts';
 
-/** Says something about a matter; `whole` says that all of the matter may have changed. */
+/** Sends a notification about a topic. `whole` builds the one that says the whole topic may have changed. */
 export type Tell = (matter: string, bytes: Buffer, whole: () => Buffer) => void;
 
-/** Whose wishes they are. */
+/** The owner of the subscriptions. */
 export interface LegacyClient {
   readonly view: View;
   readonly allowance: SubscriptionQuota;
   readonly session: ClientSession;
 }
 
-/** The wishes of a client that subscribes to one resource after the other, and is told on its own stream. */
+/** The subscriptions of a client that subscribes to resources one by one and is notified on its own stream. */
 export function legacySubscriptions(
   { view, allowance, session }: LegacyClient,
   tell: Tell,

@@ -16,7 +16,7 @@ import {
 import { missingEnvelope, postFault } from './modern-rules.ts';
 import { Subscription } from './subscription.ts';
 
-/** Answers a request of the modern era, where every request stands alone. */
+/** Answers a request of the modern era, in which requests are self-contained. */
 export async function answerModern(post: Post, message: RequestMessage): Promise<void> {
   const fault = postFault(message, post.request);
   if (fault !== undefined) {
@@ -44,8 +44,8 @@ export async function answerModern(post: Post, message: RequestMessage): Promise
 }
 
 /**
- * Answers a message whose header names a modern revision, but whose body has no envelope. What headers a notification
- * needs is not defined (2026-07-28, basic/transports/streamable-http#sending-messages), and there is none to be heard.
+ * Answers a message whose header names a modern revision but whose body has no envelope. The headers of notifications
+ * are not defined (2026-07-28, basic/transports/streamable-http#sending-messages), and no notification needs handling.
  */
 export function answerUnenveloped(post: Post, message: Message): void {
   if (message.kind === 'notification') post.response.writeHead(202).end();
@@ -62,7 +62,7 @@ function faultOf(message: Exclude<Message, { kind: 'notification' }>): Refusal {
 }
 
 function openSubscription(post: Post, message: RequestMessage, allowance: SubscriptionQuota): void {
-  // Nothing is sent while it opens but what is kept here: its refusal, if there is one, has a status of its own.
+  // Messages sent while it opens are buffered: a refusal needs its own HTTP status.
   const sink: { send: (bytes: Buffer) => void } = { send: (bytes) => early.push(bytes) };
   const early: Buffer[] = [];
   const send = (bytes: Buffer): void => sink.send(bytes);

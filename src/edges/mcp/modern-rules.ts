@@ -11,19 +11,19 @@ const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
 const CLIENT_KEY = 'io.modelcontextprotocol/clientInfo';
 
-/** Whether a message says of itself, in its envelope, which revision it speaks: the mark of the modern era. */
+/** Whether the envelope of a message declares its revision: the mark of the modern era. */
 export function isEnveloped(message: RequestMessage | NotificationMessage): boolean {
   return memberOf(metaOf(message), VERSION_KEY) !== undefined;
 }
 
-/** What is wrong with the envelope of a modern request (2026-07-28, basic/index#_meta); undefined: nothing. */
+/** The first fault in the envelope of a modern request, if any (2026-07-28, basic/index#_meta). */
 export function envelopeFault(message: RequestMessage): Refusal | undefined {
   return shapeFault(message) ?? versionFault(message);
 }
 
 /**
- * The same where headers repeat what the body says (2026-07-28, basic/transports/streamable-http#server-validation). That
- * they disagree counts before what they disagree about; what another revision asks of the other headers is not known.
+ * Also checks the headers that repeat the body (2026-07-28, basic/transports/streamable-http#server-validation). A
+ * version mismatch takes precedence over an unsupported version, whose rules for other headers are unknown.
  */
 export function postFault(
   message: RequestMessage,
@@ -55,7 +55,7 @@ function shapeFault(message: RequestMessage): Refusal | undefined {
   return undefined;
 }
 
-/** A request may declare the revisions that `server/discover` names; the older ones begin with `initialize`. */
+/** A request may declare the revisions listed by `server/discover`; older ones begin with `initialize`. */
 function versionFault(message: RequestMessage): Refusal | undefined {
   const requested = versionOf(message) ?? '';
   return eraOf(requested) === 'modern'
@@ -74,7 +74,7 @@ function nameFault(
   const decoded = typeof header === 'string' ? headers.decodeHeader(header) : undefined;
   if (header !== undefined && decoded === undefined)
     return { code: 'HEADER_MISMATCH', header: 'Mcp-Name', reason: 'it is not encoded as the transport asks' };
-  // Node joins lines of one name by a comma; whoever routed the request may have read the first alone.
+  // Node joins repeated headers with a comma; a proxy may have routed by the first alone.
   if (header?.includes(',') === true && request.headersDistinct[headers.NAME]?.length !== 1)
     return { code: 'HEADER_MISMATCH', header: 'Mcp-Name', reason: 'it is there twice' };
   return mismatch('Mcp-Name', decoded, name);
@@ -86,7 +86,7 @@ export function namesModern({ headers: given }: Pick<IncomingMessage, 'headers'>
   return typeof version === 'string' && eraOf(version) === 'modern';
 }
 
-/** A legacy or enveloped request that comes with the headers of the other era. */
+/** The fault of a legacy message sent with a modern header. */
 export function missingEnvelope(): Refusal {
   return missing(
     VERSION_KEY,
@@ -94,7 +94,7 @@ export function missingEnvelope(): Refusal {
   );
 }
 
-/** The first request of a client that neither shakes hands nor brings an envelope. */
+/** The fault of a client whose first request is neither `initialize` nor enveloped. */
 export const UNOPENED: Refusal = {
   code: 'ENVELOPE_INVALID',
   field: 'params._meta["io.modelcontextprotocol/protocolVersion"]',

@@ -14,7 +14,10 @@ import {
 } from '../../protocol/message.ts';
 import { ArrayScan } from '../../protocol/scan.ts';
 
-/** Reads what a client sent; a large message in several turns of the event loop, so that others are served meanwhile. */
+/**
+ * Parses a client message. Large messages take several turns of the event loop, so that other clients are served
+ * meanwhile.
+ */
 export function readFromClient(bytes: Buffer): Message | NoMessage | Promise<Message | NoMessage> {
   return bytes.length > LARGE_MESSAGE ? inTurns(largeMessage(bytes, 'client')) : readClientMessage(bytes);
 }
@@ -22,7 +25,7 @@ export function readFromClient(bytes: Buffer): Message | NoMessage | Promise<Mes
 export const MOST_IN_BATCH = 100;
 const STEP_BYTES = 256 * 1024;
 
-/** Reads the messages of a batch; the refusal says why it is none. */
+/** Reads the messages of a batch; the refusal says why it is invalid. */
 export async function readBatch(bytes: Buffer): Promise<Result<readonly (Message | NoMessage)[], Refusal>> {
   const scan = new ArrayScan(bytes, MOST_IN_BATCH);
   const found = scan.step(STEP_BYTES) ?? (await inTurns(() => scan.step(STEP_BYTES)));
@@ -43,7 +46,7 @@ export async function readBatch(bytes: Buffer): Promise<Result<readonly (Message
   return ok(messages);
 }
 
-/** Reads a whole body of at most `limitBytes`. `undefined`: the client went away before its end. */
+/** Reads a whole body of at most `limitBytes`. Undefined if the client disconnected first. */
 export function readBody(
   request: IncomingMessage,
   limitBytes: number,
@@ -66,7 +69,7 @@ export function readBody(
   });
 }
 
-/** Why a message cannot be taken apart by Assay itself; undefined: it can. */
+/** Why Assay cannot parse a message itself, if it cannot. */
 export function ownFault(message: RequestMessage): Refusal | undefined {
   if (message.bytes.length > LARGE_MESSAGE)
     return {

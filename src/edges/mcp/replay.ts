@@ -1,29 +1,29 @@
 import { Chain, type Link } from '../../core/chain.ts';
 
-/** What an event costs beyond its bytes, by estimate. Events without bytes are bounded by it, too. */
+/** Estimated overhead of an event in bytes. It also limits the number of empty events. */
 const EVENT_COST = 256;
 
-/** What is kept of one event, so that it can be said again. */
+/** An event kept for redelivery. */
 export interface KeptEvent {
-  /** As it stands on the wire, its id included. */
+  /** As sent, including its id. */
   readonly bytes: Buffer;
   readonly replay: Replay;
-  /** Called when it is given up to make room. */
+  /** Called when the event is evicted to make room. */
   readonly onGivenUp: () => void;
   inReplay: Link<KeptEvent> | undefined;
   inAll: Link<KeptEvent> | undefined;
 }
 
-/** How many sessions may keep as much as one may; more share that. */
+/** The total limit is that of this many sessions; more sessions share it. */
 const SESSIONS_WORTH = 16;
 
-/** What one subject keeps, in all its sessions. */
+/** The events kept for one subject, across its sessions. */
 interface SubjectEvents {
   readonly events: Chain<KeptEvent>;
   bytes: number;
 }
 
-/** The events that all sessions of a door keep. When there is no more room the subject that keeps most gives up its oldest. */
+/** The events kept for all sessions. When it is full, the subject with the most bytes loses its oldest event. */
 export class ReplaySpace {
   readonly mostPerSession: number;
   readonly #mostBytes: number;
@@ -39,7 +39,7 @@ export class ReplaySpace {
     return this.#bytes;
   }
 
-  /** The replay of one session more of this subject. */
+  /** A replay for another session of this subject. */
   open(subject: string): Replay {
     return new Replay(this, subject);
   }
@@ -76,7 +76,7 @@ export class ReplaySpace {
   }
 }
 
-/** The events that one session keeps. When there is no more room its oldest is given up. */
+/** The events kept for one session. When it is full, the oldest is evicted. */
 export class Replay {
   readonly subject: string;
   readonly #space: ReplaySpace;
@@ -84,18 +84,18 @@ export class Replay {
   #bytes = 0;
   #isClosed = false;
 
-  /** To be made by `ReplaySpace.open` alone. */
+  /** Use `ReplaySpace.open`. */
   constructor(space: ReplaySpace, subject: string) {
     this.#space = space;
     this.subject = subject;
   }
 
-  /** Whether an event of so many bytes would find room at all. */
+  /** Whether an event of this length fits at all. */
   hasRoomFor(length: number): boolean {
     return !this.#isClosed && length + EVENT_COST <= this.#space.mostPerSession;
   }
 
-  /** To be asked for only where there is room. What is older may be given up for it. */
+  /** Call only if `hasRoomFor` is true. May evict older events. */
   keep(bytes: Buffer, onGivenUp: () => void): KeptEvent {
     const event: KeptEvent = { bytes, replay: this, onGivenUp, inReplay: undefined, inAll: undefined };
     event.inReplay = this.#events.add(event);
@@ -111,7 +111,7 @@ export class Replay {
     event.onGivenUp();
   }
 
-  /** Nobody will ask for it any more. */
+  /** Removes an event that is no longer needed. */
   drop(event: KeptEvent): void {
     if (event.inReplay === undefined) return;
     this.#events.remove(event.inReplay);
@@ -120,7 +120,7 @@ export class Replay {
     this.#space.remove(event);
   }
 
-  /** The session has ended: all is dropped, and nothing is kept from now on. */
+  /** The session has ended: drops all events and accepts no more. */
   close(): void {
     this.#isClosed = true;
     while (this.#events.oldest !== undefined) this.drop(this.#events.oldest);
@@ -131,7 +131,7 @@ function costOf({ bytes }: KeptEvent): number {
   return bytes.length + EVENT_COST;
 }
 
-/** To be kept: what came from a server is part of a larger chunk, which would be kept with it. */
+/** A copy to keep: a buffer from a server is a slice of a larger chunk and would keep all of it alive. */
 export function ownCopy(pieces: readonly Buffer[]): Buffer {
   const copy = Buffer.allocUnsafeSlow(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let at = 0;

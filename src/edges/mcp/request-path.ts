@@ -7,9 +7,9 @@ import type { ToolsetViews } from '../../gateway/services/configuration-tools/to
 import type { View } from '../../gateway/catalog/view.ts';
 
 /**
- * The target of a request in its one form, which is what guards and what routes: a path and its query, without dot
- * segments, and with nothing encoded that need not be (RFC 3986, section 6.2.2). The error says what is ambiguous: readers
- * such as a proxy and Assay could take it for different paths.
+ * The normalized target of a request, used for authorization and for routing: path and query, without dot segments or
+ * needless percent-encoding (RFC 3986, section 6.2.2). The error names the ambiguity that a proxy and Assay could read
+ * as different paths.
  */
 export function readTarget({
   url = '',
@@ -31,10 +31,10 @@ export function readTarget({
   return ok(query < 0 ? normal : normal + target.value.slice(query));
 }
 
-/** Nothing in it could be written otherwise. */
+/** Paths that are already normal. */
 const PLAIN = /^(?:\/[\w-]+)+$/;
 
-/** A server must take a URL where it is its own (RFC 9112, section 3.2.2); a path of another host is none of ours. */
+/** A server must accept an absolute URL for its own host (RFC 9112, section 3.2.2); other hosts are refused. */
 function withoutOrigin(url: string, host: string): Result<string, string> {
   const [, authority, rest = ''] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
   if (authority === undefined) return err('it does not start with "/"');
@@ -59,14 +59,14 @@ function unencoded(octet: string): string {
   return /[\w.~-]/.test(character) ? character : octet.toUpperCase();
 }
 
-/** The path of a request whose target was read, without its query; a slash at its end means nothing. */
+/** The path of a normalized target, without its query and a trailing slash. */
 export function pathOf({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
   const query = url.indexOf('?');
   const bare = query < 0 ? url : url.slice(0, query);
   return bare.length > 1 && bare.endsWith('/') ? bare.slice(0, -1) : bare;
 }
 
-/** One part of a path; as it is where it is not well encoded. */
+/** Decodes a path segment; returns it unchanged if it is malformed. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -75,13 +75,13 @@ function decoded(part: string): string {
   }
 }
 
-/** What the MCP endpoints show. */
+/** The views behind the MCP endpoints. */
 interface Endpoints {
   readonly catalog: Catalog;
   readonly views: ToolsetViews;
 }
 
-/** What an MCP endpoint shows; undefined for a path that is none. */
+/** The view of an MCP endpoint. Undefined for other paths. */
 export function viewAt({ catalog, views }: Endpoints, path: string): View | undefined {
   if (path === '/mcp') return views.current;
   if (path === '/mcp/all') return catalog.all;
@@ -91,7 +91,7 @@ export function viewAt({ catalog, views }: Endpoints, path: string): View | unde
   return kind === 'servers' ? catalog.of(decoded(name)) : views.of(decoded(name));
 }
 
-/** The paths that a client may have meant. */
+/** The valid paths, listed in the refusal of an unknown one. */
 export function knownPaths({ catalog, views }: Endpoints): readonly string[] {
   const servers = catalog.servers.map(({ spec }) => `/mcp/servers/${encodeURIComponent(spec.name)}`);
   const toolsets = views.names.map((name) => `/mcp/toolsets/${name}`);
@@ -99,14 +99,14 @@ export function knownPaths({ catalog, views }: Endpoints): readonly string[] {
   return [...fixed, ...servers, ...toolsets, '/health', '/metrics'];
 }
 
-/** What answers at all paths that are none of this door's. */
+/** Handles all paths that do not belong to the MCP server. */
 export interface OtherPaths {
-  /** Who comes, or why nobody does: what needs no token is its own matter. */
+  /** `admitted` may be a refusal: the handler decides which paths need no token. */
   answer(
     request: IncomingMessage,
     response: ServerResponse,
     admitted: Result<Identity, Refusal>,
   ): Promise<void>;
-  /** Ends what would last. */
+  /** Ends long-lived responses. */
   close(): void;
 }

@@ -30,7 +30,7 @@ function instructionsOf(view: View): JsonObject {
   return instructions === undefined ? {} : { instructions };
 }
 
-/** Capabilities that servers have and Assay relays. A server that has not started yet may have any. */
+/** The capabilities that servers have and Assay relays. A server that has not started yet may have any. */
 function capabilitiesOf(view: View, client: ClientForm): JsonObject {
   const lists = ['tools', 'prompts', 'resources'].filter((name) => view.has(name));
   const plain = (client.era === 'legacy' ? ['completions', 'logging'] : ['completions']).filter((name) =>

@@ -4,31 +4,32 @@ import { onOneLine } from '../../protocol/splice.ts';
 import { HttpStream, type MessageSink } from './http-stream.ts';
 import { ownCopy, type KeptEvent, type Replay } from './replay.ts';
 
-/** What a client is asked to wait before it comes back. */
+/** The reconnection delay in ms requested of the client. */
 const RETRY_MS = 1_000;
-/** How long in ms a stream is kept that was taken whole, for a client that lost the end of it on the way. */
+/** How long in ms a fully sent stream is kept, in case its end was lost on the way. */
 const KEEP_TAKEN_MS = 30_000;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export interface SessionStreamOptions {
-  /** What the ids of its events begin with. */
+  /** The prefix of its event ids. */
   readonly idStart: string;
   readonly replay: Replay;
   readonly mostUnreadBytes: number;
-  /** Whether the client understands an event without a message. */
+  /** Whether the client accepts an event without a message. */
   readonly isPrimed: boolean;
-  /** Nothing can be had of it any more. */
+  /** Called when nothing of the stream can be resumed anymore. */
   readonly onForgotten: () => void;
 }
 
 /**
- * A stream of a legacy session, which outlives its connection: its events have ids, and who comes back with one gets what
- * came after it (2025-11-25, basic/transports#resumability-and-redelivery). Of two connections the newer counts.
+ * A stream of a legacy session that outlives its connection. Events have ids, and a client that reconnects with one
+ * gets the events after it (2025-11-25, basic/transports#resumability-and-redelivery). A new connection replaces the
+ * old one.
  */
 export class SessionStream implements MessageSink {
   readonly #options: SessionStreamOptions;
   #connection: HttpStream | undefined;
-  /** The newest events, without a hole; the first ever is the opening, which is number 0 and says nothing. */
+  /** The newest events, without gaps. Event number 0 is the empty opening. */
   readonly #kept: KeptEvent[] = [];
   #newest = -1;
   #isOver = false;
@@ -40,7 +41,7 @@ export class SessionStream implements MessageSink {
     this.#number(NOTHING);
   }
 
-  /** Number of its newest event. */
+  /** Number of the newest event. */
   get newest(): number {
     return this.#newest;
   }
@@ -49,12 +50,12 @@ export class SessionStream implements MessageSink {
     return this.#connection?.isOpen === true;
   }
 
-  /** Whether all that belongs on it was said. */
+  /** Whether the stream is complete. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Goes on over this connection after the event with that number; false where some in between are not kept any more. */
+  /** Continues on this connection after event number `after`. Returns false if some events in between were evicted. */
   attach(response: ServerResponse, after: number): boolean {
     const { mostUnreadBytes, isPrimed } = this.#options;
     const onClose = (isTaken: boolean): void => this.#left(connection, isTaken);
@@ -70,7 +71,7 @@ export class SessionStream implements MessageSink {
     return lost === 0;
   }
 
-  /** What is said while nobody is connected is kept, if there is room. */
+  /** Messages sent while disconnected are kept if there is room. */
   send(bytes: Buffer): void {
     this.#say([bytes]);
     this.#connection?.dropUnread();
@@ -87,7 +88,7 @@ export class SessionStream implements MessageSink {
     if (this.#kept.length === 0) this.#options.onForgotten();
   }
 
-  /** Lets go of a stream that nobody should need any more. */
+  /** Drops a stream that the client has presumably received. */
   sweep(nowMs: number): void {
     if (!this.#isTaken) return;
     this.#takenMs ??= nowMs;

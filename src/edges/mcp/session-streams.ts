@@ -4,9 +4,9 @@ import { notificationMessage } from '../../protocol/reply.ts';
 import { ownCopy, type KeptEvent, type Replay } from './replay.ts';
 import { SessionStream } from './session-stream.ts';
 
-/** Mark of the session, number of the stream, number of the event. */
+/** Mark of the session, stream number, event number. */
 const EVENT_ID = /^([\da-f]{8})-(\d{1,15})-(\d{1,15})$/;
-/** The first revision whose clients take an event without a message (2025-11-25, basic/transports). */
+/** The first revision whose clients accept an event without a message (2025-11-25, basic/transports). */
 const FIRST_PRIMED = '2025-11-25';
 
 export interface SessionStreamsOptions {
@@ -14,26 +14,26 @@ export interface SessionStreamsOptions {
   readonly version: string;
   readonly replay: Replay;
   readonly mostUnreadBytes: number;
-  /** The notifications by which the client learns that any of its lists may have changed. */
+  /** The notifications that announce a change of every list. */
   readonly allChanged: () => readonly string[];
 }
 
 /**
- * All streams of one legacy session: one for each answer that became one, and the standing one of the GET, on which the
- * client hears what belongs to none of its requests. Each message goes out on exactly one of them.
+ * All streams of one legacy session: one for each answer that became a stream, and the standing one of the GET, for
+ * messages that belong to none of the client's requests. Each message is sent on exactly one of them.
  */
 export class SessionStreams {
   readonly #options: SessionStreamsOptions;
   readonly #replay: Replay;
   readonly #streams = new Map<number, SessionStream>();
   #begun = 0;
-  /** So that an id of another session is not taken for one of this. */
+  /** Tells event ids of this session from those of others. */
   #mark: string | undefined;
   #standing: SessionStream | undefined;
-  /** Kept for the next connection of the standing stream, each under a name of its own. */
+  /** Kept for the next connection of the standing stream, by topic. */
   readonly #unsaid = new Map<string, KeptEvent>();
   #named = 0;
-  /** Notifications that mean the same however often they are said. */
+  /** Idempotent notifications for the next connection of the standing stream. */
   readonly #unheard = new Set<string>();
 
   constructor(options: SessionStreamsOptions) {
@@ -41,20 +41,22 @@ export class SessionStreams {
     this.#replay = options.replay;
   }
 
-  /** Whether the client listens to anything at the moment. */
+  /** Whether any stream is connected. */
   get isHeard(): boolean {
     for (const stream of this.#streams.values()) if (stream.isConnected) return true;
     return false;
   }
 
-  /** A stream for the answer to a POST, on its connection. */
+  /** Opens a stream for the answer to a POST, on its connection. */
   open(response: ServerResponse): SessionStream {
     const stream = this.#begin();
     stream.attach(response, 0);
     return stream;
   }
 
-  /** The client listens on this connection from now on. Who comes without an id begins anew: the stream before is over. */
+  /**
+   * Makes this connection the standing stream. A client that sends no event id starts over, so the previous one ends.
+   */
   listen(response: ServerResponse): void {
     this.#standing?.close();
     this.#standing = this.open(response);
@@ -62,8 +64,8 @@ export class SessionStreams {
   }
 
   /**
-   * Goes on with the stream of the event that the client heard last. `over`: it has heard all of it. `unknown`: no stream
-   * of this session that is still kept has such an event.
+   * Resumes the stream of the event that the client received last. `over`: it received all of it. `unknown`: no stream
+   * kept for this session has such an event.
    */
   resume(response: ServerResponse, lastEventId: string): 'going on' | 'over' | 'unknown' {
     const [, mark, number, event] = EVENT_ID.exec(lastEventId) ?? [];
@@ -80,8 +82,8 @@ export class SessionStreams {
   }
 
   /**
-   * Says what belongs to no request: on the standing stream, else on that of a request, else when a client that has
-   * listened before comes back. False: nobody will hear it, and it is not kept.
+   * Sends a message that belongs to no request: on the standing stream, else on that of a request, else when a client
+   * that has listened before reconnects. Returns false if it can be neither sent nor kept.
    */
   say(bytes: Buffer): boolean {
     const heard = this.#standing?.isConnected === true ? this.#standing : this.#anyConnected();
@@ -92,8 +94,8 @@ export class SessionStreams {
   }
 
   /**
-   * Says a notification about a matter on the standing stream, else as soon as the client listens. Of each matter at most
-   * one is kept; where it would be two, `whole` says that all of the matter may have changed.
+   * Sends a notification about a topic on the standing stream, or as soon as the client listens. At most one per topic
+   * is kept; a second is replaced by `whole`, which says that the whole topic may have changed.
    */
   tell(matter: string, bytes: Buffer, whole: () => Buffer): void {
     if (this.#standing?.isConnected === true) {
@@ -108,18 +110,18 @@ export class SessionStreams {
     this.#keepUnsaid(matter, kept === undefined ? bytes : whole());
   }
 
-  /** The same for one without params that must not be lost, whatever else was said. */
+  /** Like `tell`, for a notification without params. It is never dropped. */
   tellSurely(method: string): void {
     if (this.#standing?.isConnected === true) this.#standing.send(notificationMessage(method));
     else this.#unheard.add(method);
   }
 
-  /** Lets go of what nobody should need any more. */
+  /** Drops streams that the client has presumably received. */
   sweep(nowMs: number): void {
     for (const stream of this.#streams.values()) stream.sweep(nowMs);
   }
 
-  /** The session has ended: every stream with it. */
+  /** The session has ended: closes all its streams. */
   close(): void {
     this.#replay.close();
     for (const stream of [...this.#streams.values()]) stream.close();

@@ -24,13 +24,13 @@ export interface SessionOptions {
   readonly holder: Holder;
 }
 
-/** One legacy client: what it said at its handshake, its open requests, and the streams on which it hears. */
+/** One legacy client: its handshake, open requests and streams. */
 export class Session implements Caller, ClientSession {
   readonly id: string = crypto.randomUUID();
   readonly era = 'legacy';
   readonly view: View;
   readonly subject: string;
-  /** Whoever brings another token does not find it. */
+  /** A request with another token does not find the session. */
   readonly holder: Holder;
   readonly version: string;
   readonly clientInfo: string | undefined;
@@ -39,7 +39,7 @@ export class Session implements Caller, ClientSession {
   readonly inFlight: InFlight = new InFlight();
   readonly streams: SessionStreams;
   readonly subscriptions: ClientSubscriptions;
-  /** Most requests under way. */
+  /** Maximum number of requests under way. */
   readonly limit: number;
   readonly #load: ClientLoad;
   logLevel: string | undefined;
@@ -73,7 +73,7 @@ export class Session implements Caller, ClientSession {
     return this;
   }
 
-  /** On the stream of a request, where that can be, else on its own. */
+  /** Uses the stream of a request if possible, else the session's own. */
   readonly ask = (serverRequest: ServerRequest, first?: Send): void => {
     this.forwarded.ask(serverRequest, (bytes) => first?.(bytes) === true || this.say(bytes));
   };
@@ -83,7 +83,7 @@ export class Session implements Caller, ClientSession {
       this.say(note.bytes);
   }
 
-  /** Says what belongs to no request, on exactly one stream. False: nobody will hear it. */
+  /** Sends a message that belongs to no request, on exactly one stream. Returns false if it cannot be delivered. */
   say(bytes: Buffer): boolean {
     return this.streams.say(bytes);
   }
@@ -92,12 +92,14 @@ export class Session implements Caller, ClientSession {
     return this.inFlight.size === 0 && !this.streams.isHeard;
   }
 
-  /** Takes places for requests. One whose client has gone away runs on and counts, as in this era nobody cancelled it. */
+  /**
+   * Takes slots for requests. In this era disconnecting does not cancel a request, so it runs on and keeps its slot.
+   */
   take(response: ServerResponse, wanted: number): number {
     return this.#load.take(response, Math.min(wanted, this.limit - this.inFlight.size));
   }
 
-  /** To be called by `Sessions.end` alone. */
+  /** Call only from `Sessions.end`. */
   end(): void {
     this.#unsubscribe();
     this.subscriptions.end();
@@ -112,7 +114,7 @@ export class Session implements Caller, ClientSession {
   }
 }
 
-/** The lists whose changes have a notification; that of the templates is the one of the resources. */
+/** The lists whose changes have their own notification; resource templates share that of resources. */
 const CHANGEABLE: readonly ListKind[] = ['tools', 'prompts', 'resources'];
 
 export type SessionLimits = Pick<
@@ -125,12 +127,12 @@ export type SessionLimits = Pick<
 > &
   ClientLimits;
 
-/** All legacy sessions of a door. When the limit is reached the subject that has most makes room, by its oldest idle one. */
+/** All legacy sessions. At the limit, the subject with the most sessions loses its oldest idle one. */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
   readonly #limits: SessionLimits;
   readonly #space: ReplaySpace;
-  /** Called once for each session, after its end, whatever ended it. */
+  /** Called once for each session, after it ended for whatever reason. */
   onEnd: ((session: Session) => void) | undefined;
 
   constructor(limits: SessionLimits) {
@@ -142,7 +144,7 @@ export class Sessions {
     return this.#sessions.size;
   }
 
-  /** Undefined when all sessions are in use, and no subject has more of them. */
+  /** Undefined if all sessions are in use and no other subject has more of them. */
   begin(options: SessionOptions): Session | undefined {
     if (this.#sessions.size >= this.#limits['limits.sessions'] && !this.#makeRoomFor(options.holder.subject))
       return undefined;
@@ -171,19 +173,19 @@ export class Sessions {
     return oldest !== undefined;
   }
 
-  /** The one place where a session ends: what it has under way is cancelled, its streams close. */
+  /** The only place where a session ends: cancels its requests and closes its streams. */
   end(session: Session): void {
     if (!this.#sessions.delete(session.id)) return;
     session.end();
     this.onEnd?.(session);
   }
 
-  /** Ends those whose token does not hold any more. */
+  /** Ends sessions whose token is no longer valid. */
   endOthers(isHolder: (holder: Holder) => boolean): void {
     for (const session of this.#sessions.values()) if (!isHolder(session.holder)) this.end(session);
   }
 
-  /** Ends those that nobody has used for too long, and lets go of what is kept for nobody. */
+  /** Ends sessions that were idle for too long, and drops streams that are no longer needed. */
   sweep(nowMs: number): void {
     for (const session of this.#sessions.values()) {
       session.streams.sweep(nowMs);

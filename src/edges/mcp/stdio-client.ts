@@ -17,11 +17,11 @@ interface StdioClientOptions {
   readonly version: string;
   readonly send: Send;
   readonly allowance: SubscriptionQuota;
-  /** Longest time in ms that it has to answer a question. */
+  /** Time limit in ms for answering a server request. */
   readonly questionMs: number;
 }
 
-/** The legacy client on the other end of the line: its handshake was its only one. */
+/** The legacy client on stdio. It has one session, begun by its only handshake. */
 export class StdioClient implements Caller, ClientSession {
   readonly id = 'stdio';
   readonly era = 'legacy';
@@ -62,14 +62,14 @@ export class StdioClient implements Caller, ClientSession {
 
 interface StdioOutputOptions {
   readonly output: Writable;
-  /** Most bytes that wait for a client which does not read. */
+  /** Maximum unread bytes before notifications are dropped. */
   readonly mostUnreadBytes: number;
   readonly log: Log;
 }
 
 const LINE_FEED: Buffer = Buffer.from('\n');
 
-/** What is said to the client at the other end of a line: one message, one line. */
+/** Sends messages to the stdio client, one per line. */
 export class StdioOutput {
   readonly #options: StdioOutputOptions;
   #hasMissed = false;
@@ -78,7 +78,9 @@ export class StdioOutput {
     this.#options = options;
   }
 
-  /** Sends what is no answer. A client that does not read misses it: nothing else would bound how much of it waits. */
+  /**
+   * Sends a message that is not a response. It is dropped if the client does not read, which limits the bytes queued.
+   */
   readonly say = (bytes: Buffer): boolean => {
     const { output, mostUnreadBytes, log } = this.#options;
     if (output.writableLength < mostUnreadBytes) {
@@ -99,7 +101,7 @@ export class StdioOutput {
     process.nextTick(() => output.uncork());
   }
 
-  /** Resolves when the client has taken all. */
+  /** Resolves when the client has read everything. */
   flushed(): Promise<void> {
     const { output } = this.#options;
     if (output.destroyed) return Promise.resolve();

@@ -32,25 +32,25 @@ export interface StdioServerOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly sole: SoleClient;
-  /** Aborted when Assay is asked to end. */
+  /** Aborted when Assay is asked to stop. */
   readonly stopping: AbortSignal;
 }
 
-/** Longest time in ms that answers which are there need to be on their way. */
+/** Time limit in ms for sending finished answers. */
 const ANSWER_MS = 1_000;
-/** Longest time in ms that a client has to read what is left. */
+/** Time limit in ms for the client to read the remaining output. */
 const FLUSH_MS = 2_000;
 
 /**
- * Speaks MCP of both eras on a pair of streams. Resolves when the client has closed its side or Assay is asked to end, and
- * all is answered, or refused when `limits.drainMs` are over.
+ * Speaks MCP of both eras on a pair of streams. Resolves when the client has closed its side or Assay is asked to stop,
+ * and all requests are answered, or refused after `limits.drainMs`.
  */
 export async function runStdioServer(options: StdioServerOptions): Promise<void> {
   const door = new StdioDoor(options);
   await door.run();
 }
 
-/** Whoever started Assay: what is known of it before it says anything. */
+/** The client before it has introduced itself. */
 const LOCAL_CALLER = { clientInfo: undefined, logLevel: undefined } as const;
 
 class StdioDoor {
@@ -59,10 +59,10 @@ class StdioDoor {
   readonly #inFlight = new InFlight();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #open = new Set<Promise<void>>();
-  /** Over all that the client asks for in either era. */
+  /** Covers everything that the client subscribes to, in either era. */
   readonly #allowance: SubscriptionQuota;
   readonly #openRequests = new OpenRequests();
-  /** What a legacy client said at its handshake. */
+  /** Set by a legacy handshake. */
   #legacy: StdioClient | undefined;
   #isIntroduced = false;
 
@@ -91,15 +91,15 @@ class StdioDoor {
     await new Promise<void>((resolve) => {
       input.once('end', resolve);
       input.once('error', () => resolve());
-      // Whoever read our answers is gone; what is still to be said is dropped.
+      // The reader of our output is gone; the rest is dropped.
       output.on('error', () => resolve());
       stopping.addEventListener('abort', () => resolve());
       if (stopping.aborted) resolve();
     });
     await allHeard(intake, messages, () => input.readableEnded && lines.end());
-    // Whoever closed its side answers nothing any more.
+    // A client that closed its side sends no more answers.
     if (!stopping.aborted) this.#legacy?.forwarded.end();
-    // A client that closed its side and then sends a signal does not wait any longer, and will not for our servers either.
+    // A signal after the client closed its side ends the wait early, for our servers too.
     await this.#openRequests.drain(settings['limits.drainMs'], stopping.aborted ? undefined : stopping);
     await atMost(this.#answered(), ANSWER_MS);
     unsubscribe();
@@ -128,7 +128,7 @@ class StdioDoor {
     else this.#note(message);
   }
 
-  /** Without a handshake so far the client is taken for a modern one, whose errors carry no null. */
+  /** Before a handshake the client is assumed to be modern; modern errors have no null id. */
   #era(): Era {
     return this.#legacy === undefined ? 'modern' : 'legacy';
   }
@@ -154,7 +154,7 @@ class StdioDoor {
     this.#subscriptions.delete(key);
   }
 
-  /** Sends the response when it is there; a cancelled request gets none. */
+  /** Sends the response once it is ready. A cancelled request gets none. */
   #track(answering: Promise<Outcome | undefined>, message: RequestMessage | undefined): void {
     const tracked = answering
       .then((outcome) => {
@@ -186,7 +186,7 @@ class StdioDoor {
     // Both sides may ping before the handshake (2025-11-25, basic/lifecycle#initialization).
     if (message.method === 'ping' && this.#legacy === undefined)
       return { pieces: [resultMessage(idText, Buffer.from('{}'))], status: 200 };
-    // "server/discover" is how a client finds out; without an envelope it is no modern request, and no session is there.
+    // A legacy client must begin with `initialize`; only enveloped requests work without it.
     if (this.#legacy === undefined) return refusal(idText, 'modern', UNOPENED);
     return this.#handle(message, this.#legacy);
   }
@@ -196,7 +196,7 @@ class StdioDoor {
     const version = rules.versionFor(message);
     if (!version.ok) return refusal(message.idText, 'legacy', version.error);
     const profile = rules.offerOf(message, LOCAL.subject);
-    // A client that shakes hands anew has forgotten what it was asked.
+    // A client that repeats the handshake has forgotten earlier server requests.
     this.#legacy?.forwarded.end();
     this.#legacy?.subscriptions.end();
     this.#legacy = new StdioClient({

@@ -17,31 +17,31 @@ import { SUBSCRIPTION_ID, withSubscriptionId } from '../../protocol/translate.ts
 import { LIST_CHANGED, RESOURCE_UPDATED } from './legacy-rules.ts';
 import { ownFault } from './read-message.ts';
 
-/** Longest time in ms that servers have to say that they tell of a resource, before the client hears what it is told of. */
+/** Time limit in ms for servers to accept subscriptions, before the client gets its acknowledgement. */
 const ACKNOWLEDGE_MS = 5_000;
 
 interface SubscriptionOptions {
   readonly view: View;
   readonly message: RequestMessage;
-  /** Of the client, over all its subscriptions. */
+  /** The client's quota across all its subscriptions. */
   readonly allowance: SubscriptionQuota;
   readonly subject: string;
   readonly send: (bytes: Buffer) => void;
 }
 
 /**
- * One `subscriptions/listen` of a modern client. It first acknowledges what it will tell, then tells of that alone,
- * each time under the id of the request (2026-07-28, basic/patterns/subscriptions).
+ * One `subscriptions/listen` of a modern client. It first acknowledges what it covers, then sends only those
+ * notifications, each with the id of the request (2026-07-28, basic/patterns/subscriptions).
  */
 export class Subscription {
   readonly #idText: string;
   readonly #filter: Filter;
   readonly #wishes: ClientSubscriptions;
-  /** Cancelled when no server need be waited for any more; one for each resource, as each has one listener. */
+  /** Cancelled when the wait for servers ends. One per resource, as each has one listener. */
   readonly #waiting: ReadonlyMap<string, Cancellation>;
   readonly #unsubscribe: () => void;
   #send: (bytes: Buffer) => void;
-  /** What happened before the acknowledgement, which must come first; undefined from then on. */
+  /** Notifications held until the acknowledgement, which must come first. Undefined afterwards. */
   #unheard: Unheard | undefined = new Unheard();
 
   private constructor(options: SubscriptionOptions, filter: Filter) {
@@ -62,7 +62,7 @@ export class Subscription {
     else void this.#open();
   }
 
-  /** SUBSCRIPTION_LIMIT: the client would be told of more resources than it may. */
+  /** SUBSCRIPTION_LIMIT: the client would exceed its quota of resources. */
   static open(options: SubscriptionOptions): Result<Subscription, Refusal> {
     const { message, allowance } = options;
     const filter = filterOf(message);
@@ -72,7 +72,7 @@ export class Subscription {
       : err({ code: 'SUBSCRIPTION_LIMIT', limit: allowance.limit });
   }
 
-  /** The client has gone, or wants no more. Nothing is said any more. */
+  /** The client has left or cancelled. Nothing more is sent. */
   cancel(): void {
     this.#send = () => undefined;
     this.#stopWaiting();
@@ -80,7 +80,7 @@ export class Subscription {
     this.#wishes.end();
   }
 
-  /** Assay ends it: the empty result says that this is in good order. */
+  /** Assay ends the subscription; an empty result marks a regular end. */
   finish(): void {
     if (this.#unheard !== undefined) this.#acknowledge([]);
     const meta = this.#meta(`,"io.modelcontextprotocol/serverInfo":${JSON.stringify(OWN_INFO)}`);
@@ -88,7 +88,7 @@ export class Subscription {
     this.cancel();
   }
 
-  /** Asks for all resources at a time. What no server has agreed to tell of by the end of the wait is left out. */
+  /** Subscribes to all resources in parallel. Those that no server accepts in time are left out. */
   async #open(): Promise<void> {
     const honoured = new Set<string>();
     const asked = [...this.#waiting].map(async ([uri, waiting]) => {
@@ -129,7 +129,7 @@ export class Subscription {
     else this.#unheard.keep(matter, bytes, whole);
   }
 
-  /** With the id as the client wrote it, which as a number may be more than numbers can hold. */
+  /** Copies the id as the client wrote it; a JavaScript number could not hold every id. */
   #meta(more = ''): string {
     return `{"${SUBSCRIPTION_ID}":${this.#idText}${more}}`;
   }
@@ -139,10 +139,10 @@ const IS_LIST: ReadonlySet<string> = new Set(Object.values(LIST_CHANGED));
 
 type ListField = 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged';
 
-/** Of what a modern client wants to be told. */
+/** What a modern client subscribes to. */
 interface Filter {
   readonly lists: Partial<Readonly<Record<ListField, true>>>;
-  /** Each once. */
+  /** Without duplicates. */
   readonly uris: readonly string[];
 }
 
@@ -187,20 +187,17 @@ function wrong(field: string, reason: string): Result<never, Refusal> {
   return err({ code: 'PARAMS_INVALID', field: `params.notifications.${field}`, reason });
 }
 
-/**
- * What a client is told as soon as it can hear: of each matter at most one notification, so that it is bounded by the
- * number of matters.
- */
+/** Notifications held until the client can receive them: at most one per topic, so the number of topics limits them. */
 class Unheard {
   #kept = new Map<string, Buffer>();
 
-  /** Where something else about the matter is kept already, `whole` says that all of it may have changed. */
+  /** If another notification on the topic is held already, `whole` says that all of it may have changed. */
   keep(matter: string, bytes: Buffer, whole: () => Buffer): void {
     const kept = this.#kept.get(matter);
     this.#kept.set(matter, kept === undefined || kept.equals(bytes) ? bytes : whole());
   }
 
-  /** What was kept, by matter, in the order in which it came first; then nothing is kept any more. */
+  /** Removes and returns the held notifications by topic, in order of first arrival. */
   take(): ReadonlyMap<string, Buffer> {
     const kept = this.#kept;
     this.#kept = new Map();
@@ -208,7 +205,7 @@ class Unheard {
   }
 }
 
-/** Gives the port at which the server listens then. ADDRESS_UNUSABLE: it cannot. */
+/** Resolves to the port on which the server listens. ADDRESS_UNUSABLE: it cannot listen. */
 export function listen(server: Server, host: string, port: number): Promise<Result<number, Refusal>> {
   const bare = host.replace(/^\[|\]$/g, '');
   return new Promise((resolve) => {

@@ -1,10 +1,10 @@
 import type { ServerOptions } from 'node:http';
 import type { Settings } from '../../core/settings.ts';
 
-/** How often in ms Node looks for requests that take too long: more often where they may take less, within reason. */
+/** Limits in ms for how often Node checks for slow requests. Shorter time limits are checked more often. */
 const CHECK_EVERY_MS = { least: 100, most: 5_000 };
 
-/** Node refuses to start where headers may take longer than the whole. */
+/** Node does not start if `headersTimeout` exceeds `requestTimeout`. */
 export function timeLimits(settings: Settings): ServerOptions {
   const requestTimeout = settings['limits.requestMs'];
   const headersTimeout = Math.min(settings['limits.headersMs'], requestTimeout);
