@@ -23,7 +23,7 @@ import { openState, sealState } from './request-state.ts';
  *                   gets input_required; its retry goes on
  */
 
-/** Delivers a call, and asks its client whatever the server wants to know on the way. */
+/** Delivers a call, and forwards what its server asks to its client. */
 export function askAndDeliver(call: Call, server: Server, link: Link): Promise<Answer> {
   const route: Route = { server, link, choice: linkChoice(call, server, link) };
   return call.era === 'legacy' ? deliverForLegacy(call, route) : deliverForModern(call, route);
@@ -45,7 +45,7 @@ async function afterInput(call: Call, route: Route, first: Reply): Promise<Answe
   return resolved.ok ? { kind: 'relayed', reply: resolved.value } : refused(resolved.error);
 }
 
-/** A modern server sends log messages only if asked to, so it is asked for the level that legacy clients get by default. */
+/** A modern server sends log messages only on request, so request the level that legacy clients get by default. */
 function envelopeLogLevel({ logLevel }: Call, { capabilities }: Link): string | undefined {
   return capabilities['logging'] === undefined ? undefined : (logLevel ?? UNSAID_LEVEL);
 }
@@ -73,7 +73,7 @@ async function sealed(
   return { kind: 'relayed', reply, requestState };
 }
 
-/** From here on the call is one thing and its request another: the request may end while the call is suspended. */
+/** From here on the call is separate from its request, which may end while the call is suspended. */
 function suspendably(call: Call, route: Route): Promise<Answer> {
   const suspendable = new SuspendableCall();
   const { cancellation } = call;
@@ -84,7 +84,7 @@ function suspendably(call: Call, route: Route): Promise<Answer> {
   return step(call, route.server, { suspendable, cancellation });
 }
 
-/** Waits in the name of a request for the answer of a call, or suspends the call where its server asks something first. */
+/** Waits for the answer to a call on behalf of a request. Suspends the call if its server sends a request first. */
 async function step(
   call: Call,
   server: Server,
@@ -101,7 +101,7 @@ async function step(
     if (id !== undefined) {
       const { serverRequests } = suspendable;
       const state = await sealState(call, server.spec.name, { kind: 'suspended', id });
-      // The call must not keep what belongs to the connection of its first request.
+      // The suspended call must not hold on to the connection of its first request.
       call.client = DETACHED;
       return { kind: 'own', result: Buffer.from(inputRequiredText(serverRequests, state)) };
     }
@@ -114,13 +114,13 @@ async function step(
 
 const DETACHED: Call['client'] = { notify: () => undefined, ask: undefined };
 
-/** What a modern client brings back with a retry. */
+/** What a modern client sends back in a retry. */
 export type BroughtBack =
   | { readonly kind: 'suspended'; readonly goOn: () => Promise<Answer> }
   /** The state that its server gave. */
   | { readonly kind: 'server'; readonly state: string };
 
-/** Undefined where it brings nothing: answers to a server that gave no state go to that server as they are. */
+/** Undefined if the request brings no state. Answers for a server that gave no state are relayed unchanged. */
 export function broughtBack(call: Call, server: Server): Promise<Result<BroughtBack, Refusal>> | undefined {
   const isRetry = call.era === 'modern' && memberOf(call.message.params, 'requestState') !== undefined;
   return isRetry ? open(call, server) : undefined;

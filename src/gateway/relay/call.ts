@@ -21,29 +21,29 @@ import type { Reply, ServerRequestHandler, UpstreamRequest } from '../ports/link
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { TaskNotifications } from './task-notifications.ts';
 
-/** Who calls, as far as that outlasts a request: a legacy session, or one request of the modern era. */
+/** The caller: a legacy session, or a single request of the modern era. */
 export interface Caller {
   readonly era: Era;
   readonly view: View;
-  /** JSON text of the client's name and version, as a legacy client gave it at its handshake. */
+  /** JSON text of the name and version that a legacy client sent at its handshake. */
   readonly clientInfo: string | undefined;
   /** The revision that a legacy client negotiated. */
   readonly version?: string;
-  /** Of a legacy client. */
+  /** Set for legacy clients. */
   readonly session?: ClientSession;
-  /** The headers of this one request, which repeat what it says; of a modern client over HTTP. */
+  /** The headers of this request, which repeat its body; for modern clients over HTTP. */
   readonly headerLines?: () => HeaderLines;
-  /** The least severe level of log messages that a legacy client asked for. */
+  /** The log level that a legacy client requested. */
   logLevel: string | undefined;
-  /** The resources of whose updates a legacy client is told. */
+  /** The resource subscriptions of a legacy client. */
   readonly subscriptions?: ClientSubscriptions | undefined;
 }
 
-/** The client's end of a call: what reaches it before the response. */
+/** The client's end of a call: delivers messages to it before the response. */
 export interface ClientChannel {
-  /** Progress and log messages of the call. */
+  /** Sends progress and log messages of the call. */
   notify(note: NotificationMessage, bytes: Buffer): void;
-  /** Undefined: the client cannot be asked on the stream of this call. */
+  /** Undefined if this call's stream cannot carry server requests. */
   readonly ask: ServerRequestHandler | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface CallOptions {
   readonly message: RequestMessage;
   readonly cancellation: Cancellation;
   readonly client: ClientChannel;
-  /** The least severe level of log messages that the client wants; undefined: it did not say. */
+  /** The least severe log level that the client wants. Undefined if it did not say. */
   readonly logLevel: string | undefined;
 }
 
@@ -61,26 +61,26 @@ export type Answer =
   | {
       readonly kind: 'relayed';
       readonly reply: Reply;
-      /** Replaces the state that a modern server gave; undefined: there is none. */
+      /** Replaces the state of a modern server. Undefined if the reply has none. */
       readonly requestState?: string | undefined;
-      /** Makes the client's id of a task from the server's; undefined where the reply can hold none. */
+      /** Maps the server's task id to the client's. Undefined if the reply cannot contain one. */
       readonly wrapTask?: ((inner: string) => string) | undefined;
     }
-  /** JSON text of a result of Assay's own. */
+  /** JSON text of a result that Assay made itself. */
   | { readonly kind: 'own'; readonly result: Buffer }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /**
- * One request on its way through the gateway. It is made at the edge; each step of the pipeline fills in its part, and the
- * link sends it as it is.
+ * One request on its way through the gateway. Created at the edge; each step of the pipeline fills in its part, and the
+ * link sends it.
  */
 export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   readonly caller: Caller;
   readonly identity: Identity;
   readonly logLevel: string | undefined;
-  /** As it is to be sent next: the client's own, or a retry with answers of the client. */
+  /** The message to send next: the client's own, or a retry with its answers. */
   message: RequestMessage;
-  /** Of the request; once the call may outlast its request, of the call. */
+  /** Cancels the request, or the call once that may outlast its request. */
   cancellation: Cancellation;
   client: ClientChannel;
 
@@ -98,7 +98,7 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   envelopeLogLevel: string | undefined = undefined;
   timeoutMs = 0;
   onServerRequest: ServerRequestHandler | undefined = undefined;
-  /** Where the call may outlast its request. */
+  /** Set if the call may outlast its request. */
   suspendable: SuspendableCall | undefined = undefined;
 
   constructor({ caller, identity, message, cancellation, client, logLevel }: CallOptions) {
@@ -160,19 +160,21 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
     return { server: server.spec.name, name, digest: digestOf(definition), hints };
   }
 
-  /** What the server says before its answer. News of tasks that are not those of the request is another client's. */
+  /**
+   * Handles server notifications before the response. Those about tasks not of this request belong to another client.
+   */
   onNotification(note: NotificationMessage, bytes: Buffer): void {
     if (this.task === undefined && taskIdsInNote(note).length > 0) return;
     (this.suspendable ?? this).notify(note, bytes);
   }
 
-  /** Tells the client of the request. */
+  /** Notifies the client of the request. */
   notify(note: NotificationMessage, bytes: Buffer): void {
     (this.taskNotifications ?? this.client).notify(note, bytes);
   }
 }
 
-/** The server that a call goes to, and what that server calls the tool, prompt or task, if not by its public name. */
+/** The server that a call goes to, and its name for the tool, prompt or task if that differs from the public name. */
 export interface Target {
   readonly server: Server;
   readonly name: string | undefined;

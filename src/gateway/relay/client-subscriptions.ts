@@ -9,7 +9,7 @@ import type { HearUpdate, ResourceSubscriptions } from '../catalog/resource-subs
 import type { Server } from '../catalog/server.ts';
 import type { View } from '../catalog/view.ts';
 
-/** How many resources one client may want, over all ways in which it asks. */
+/** Limits the resources that one client may subscribe to, across all its streams. */
 export class SubscriptionQuota {
   readonly limit: number;
   #taken = 0;
@@ -18,7 +18,7 @@ export class SubscriptionQuota {
     this.limit = limit;
   }
 
-  /** Whether so many more are allowed. */
+  /** Whether `count` more are allowed. */
   has(count: number): boolean {
     return this.#taken + count <= this.limit;
   }
@@ -37,24 +37,24 @@ export class SubscriptionQuota {
 export interface ClientSubscriptionsOptions {
   readonly view: View;
   readonly allowance: SubscriptionQuota;
-  /** Whose they are: where a client has a link of its own its server is asked there. */
+  /** The subscriber. If it has its own link to the server, that link is used. */
   readonly client: LinkUser;
-  /** Told of updates until the wishes end. */
+  /** Receives updates until the subscriptions end. */
   readonly hear: HearUpdate;
 }
 
 interface Wanted {
   place: SubscriptionPlace | undefined;
-  /** Told of the updates, from when the server was asked for them. */
+  /** Receives updates from the time the server was asked for them. */
   hear: HearUpdate | undefined;
   isOver: boolean;
   readonly answer: Promise<SubscriptionAnswer>;
 }
 
-/** Longest URI in characters. A client that has gone leaves none behind, but until then each is kept. */
+/** Maximum URI length in characters. Each URI is kept until its client leaves. */
 const LONGEST_URI = 8_192;
 
-/** The resources of whose updates one client wants to be told on one way: its session, or one of its streams. */
+/** The resource subscriptions of one client on one channel: its session, or one of its streams. */
 export class ClientSubscriptions {
   readonly #options: ClientSubscriptionsOptions;
   readonly #wishes = new Map<string, Wanted>();
@@ -63,7 +63,9 @@ export class ClientSubscriptions {
     this.#options = options;
   }
 
-  /** Asks the server that has the resource. Whoever cancels has not asked. SUBSCRIPTION_LIMIT: the client wants too many. */
+  /**
+   * Subscribes at the server of the resource. A cancelled request leaves no subscription. SUBSCRIPTION_LIMIT: too many.
+   */
   async want(uri: string, cancellation: Cancellation): Promise<SubscriptionAnswer> {
     const known = this.#wishes.get(uri);
     if (known !== undefined) return known.answer;
@@ -90,7 +92,7 @@ export class ClientSubscriptions {
     if (wish !== undefined) this.#forget(uri, wish);
   }
 
-  /** The client has gone, or wants nothing more on this way. */
+  /** The client has left or ended this channel. */
   end(): void {
     for (const uri of [...this.#wishes.keys()]) this.leave(uri);
   }
@@ -112,7 +114,7 @@ export class ClientSubscriptions {
       return failed({ code: 'CANCELLED' });
     }
     wish.place = place.value;
-    // What a view does not show at the moment is not told of, and is again when it does.
+    // Updates are dropped while the view hides the server, and resume when it is shown again.
     wish.hear = (...update) => {
       if (view.servers.some(({ spec }) => spec.name === server.spec.name)) hear(...update);
     };
@@ -131,7 +133,7 @@ export class ClientSubscriptions {
   }
 }
 
-/** Where a server is asked for a client's sake, until it is released. */
+/** Where to subscribe at a server on behalf of a client, until released. */
 interface SubscriptionPlace {
   readonly subscriptions: ResourceSubscriptions;
   release(): void;

@@ -7,14 +7,17 @@ import { refuseServerRequest, type ServerRequestRouter } from '../catalog/server
 import { ownUpstreamRequest, type Link, type Reply } from '../ports/link.ts';
 import type { Call } from './call.ts';
 
-/** The server of a call, its shared link, and which of its links the call takes. */
+/** The server of a call, its shared link, and which link the call uses. */
 export interface Route {
   readonly server: Server;
   readonly link: Link;
   readonly choice: LinkChoice;
 }
 
-/** Sends a call on its link. What did not reach its server had no effect, so it is sent again, once, when the server is back. */
+/**
+ * Sends a call on its link. A call that did not reach its server had no effect, so it is retried once when the server
+ * is back.
+ */
 export function deliver(call: Call, route: Route): Promise<Result<Reply, Refusal>> {
   return route.choice.kind === 'shared'
     ? deliverShared(call, route)
@@ -41,7 +44,7 @@ function sendShared(call: Call, { sole }: Server, link: Link): Promise<Result<Re
     : sendAskable(call, sole, link);
 }
 
-/** The only client may be asked on the way of any of its calls. */
+/** Any call of the only client may carry server requests. */
 async function sendAskable(
   call: Call,
   sole: ServerRequestRouter,
@@ -62,17 +65,17 @@ interface PrivateRoute extends Route {
 async function deliverPrivately(call: Call, route: PrivateRoute): Promise<Result<Reply, Refusal>> {
   const { server, link } = route;
   const reply = await sendPrivately(call, route);
-  // Whether that holds for the shared link too, it learns by asking.
+  // The ping tells the shared link whether it needs authorization too.
   if (!reply.ok && reply.error.code === 'AUTHORIZATION_NEEDED') void answersPing(link, call);
   if (reply.ok || reply.error.code !== 'SERVER_UNREACHED') return reply;
-  // A server that lost one client's session may well be up; the shared link tells whether it is.
+  // A server that lost one client's session may still be up; ping it on the shared link.
   if (await answersPing(link, call)) return sendPrivately(call, route);
   const next = await server.whenUp(call.cancellation, link);
   return next.ok ? sendPrivately(call, route) : next;
 }
 
 async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Promise<Result<Reply, Refusal>> {
-  // For a client that is gone nothing would ever end what is opened now.
+  // If the client has left, nothing would ever close a link opened now.
   if (call.cancellation.isCancelled) return err({ code: 'CANCELLED' });
   const taken = await server.privateLinks.take({ choice, session: call.session }, call);
   if (!taken.ok) return taken;

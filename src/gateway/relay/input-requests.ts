@@ -9,17 +9,17 @@ import type { ServerRequest, ServerRequestAnswer, Reply } from '../ports/link.ts
 export interface InputResolution {
   readonly call: Call;
   readonly server: string;
-  /** Sends the call once more. */
+  /** Sends the call again. */
   readonly retry: () => Promise<Result<Reply, Refusal>>;
 }
 
-/** A server that is never content is stopped here. */
+/** Limits how often a server may ask again. */
 const MOST_ROUNDS = 10;
-/** Wait in ms before a server that wants nothing but another try gets one; it doubles. */
+/** Initial delay in ms for a server that only wants a retry; it doubles. */
 const FIRST_WAIT_MS = 50;
 
 /**
- * Asks a legacy client for the input that a modern server requires, and sends the call again with the answers, until there
+ * Asks a legacy client for the input that a modern server requires, and retries the call with the answers until there
  * is a result (2026-07-28, basic/patterns/mrtr). SERVER_ASKS, QUESTION_UNANSWERED, CANCELLED.
  */
 export async function resolveInputRequests(
@@ -47,7 +47,7 @@ export async function resolveInputRequests(
 type Requests = readonly { readonly key: string; readonly message: RequestMessage }[];
 type Responses = readonly { readonly key: string; readonly text: string }[];
 
-/** All at once; the first that is not answered ends the others. */
+/** Sends all requests at once; the first one unanswered ends the others. */
 async function askAll(call: Call, server: string, requests: Requests): Promise<Result<Responses, Refusal>> {
   const asked = requests.map(({ key, message }) => ({ key, request: new InputRequest(message) }));
   const withdraw = (): void => asked.forEach(({ request }) => request.withdraw());
@@ -82,10 +82,10 @@ class Unanswered extends Error {
 
 const NOBODY: ServerRequestAnswer = { kind: 'error', text: '{"message":"this client cannot be asked"}' };
 
-/** A request that a modern server put into a result. */
+/** A server request contained in a result of a modern server. */
 class InputRequest implements ServerRequest {
   readonly message: RequestMessage;
-  /** Undefined: it was withdrawn. */
+  /** Undefined if it was withdrawn. */
   readonly answered: Promise<ServerRequestAnswer | undefined>;
   readonly #settle: (answer: ServerRequestAnswer | undefined) => void;
   #isOver = false;
@@ -104,7 +104,7 @@ class InputRequest implements ServerRequest {
   }
 
   progress(): void {
-    // In the modern era nothing goes to a server between two requests.
+    // In the modern era, nothing is sent to a server between two requests.
   }
 
   onWithdrawn(listener: (() => void) | undefined): void {

@@ -11,7 +11,7 @@ export interface OwnRequest {
   readonly identity: Identity;
   readonly method: string;
   readonly params: JsonObject;
-  /** Told of progress in words. */
+  /** Receives progress as text. */
   readonly onProgress: (text: string) => void;
 }
 
@@ -20,7 +20,7 @@ export type OwnAnswer =
   | { readonly kind: 'error'; readonly error: JsonObject }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** Asks through the gateway as a client would, and takes the answer apart; for commands, not for the path of a call. */
+/** Sends a request through the gateway as a client would, and parses the answer; for commands, not for the hot path. */
 export async function answerOwn(
   view: View,
   { identity, method, params, onProgress }: OwnRequest,

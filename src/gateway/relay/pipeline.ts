@@ -16,7 +16,7 @@ import { answerTask, TASK_METHODS } from './task-requests.ts';
 
 type Handler = (call: Call) => Promise<Answer>;
 
-/** Answers the requests that are about what servers offer. What is about the connection is the edge's. */
+/** Answers requests about what servers offer. The edge answers those about the connection. */
 export function answer(call: Call): Promise<Answer> {
   const handler = HANDLERS.get(call.method);
   return handler === undefined
@@ -43,13 +43,14 @@ async function list({ view, message, era }: Call, kind: ListKind): Promise<Answe
   const cursor = textOf(message.bytes, member);
   if (member !== undefined && cursor === undefined) return wrong('params.cursor', 'it must be a string');
   const page = await view.page(kind, era, cursor);
-  // What is not declared is not there (2026-07-28, server/discover); older clients ask all the same, and get an empty list.
+  // Modern clients get an error for undeclared capabilities (2026-07-28, server/discover); older ones get an empty
+  // list.
   if (era === 'modern' && !view.has(LISTS[kind].capability))
     return refused({ code: 'METHOD_UNKNOWN', method: message.method });
   return page.ok ? { kind: 'own', result: page.value } : refused(page.error);
 }
 
-/** Resolves a call of a tool or prompt by its public name, and carries it out. */
+/** Resolves a tool or prompt by its public name and relays the call. */
 function relayNamed(call: Call, kind: 'tool' | 'prompt'): Promise<Answer> {
   const { message, view } = call;
   const name = textOf(message.bytes, nameOf(message));
@@ -73,7 +74,7 @@ function relayEntry(call: Call, found: Result<Entry, Refusal>): Promise<Answer> 
     : rejected(call, { code: 'HEADER_MISMATCH', ...fault });
 }
 
-/** Resolves a resource, or a template, to the server that has it. */
+/** Resolves a resource or template to its server and relays the call. */
 async function relayUri(call: Call, field: string, uri: string | undefined): Promise<Answer> {
   if (uri === undefined) return rejected(call, misshapen(field));
   const { view } = call;
@@ -98,12 +99,12 @@ function complete(call: Call): Promise<Answer> {
   }
 }
 
-/** Adds what tasks ask for, which for most requests is nothing. */
+/** Adds task handling for the few requests that need it. */
 function relay(call: Call, target: Target): Promise<Answer> {
   return concernsTasks(call, target.server) ? relayTasks(call, target, carryOut) : carryOut(call, target);
 }
 
-/** Decides, sends, records. */
+/** Decides on, sends and records a call. */
 function carryOut(call: Call, target: Target): Promise<Answer> {
   const refusal = decide(call);
   if (refusal !== undefined) return rejected(call, refusal, target.server);
@@ -113,7 +114,7 @@ function carryOut(call: Call, target: Target): Promise<Answer> {
   return send(call, target).then(record.end, record.fail);
 }
 
-/** The policy's refusal; undefined: the call may go on. */
+/** The policy's refusal. Undefined if the call may proceed. */
 function decide(call: Call): Refusal | undefined {
   const decision = call.view.calls.policy(call);
   return decision.kind === 'refuse' ? { code: 'CALL_REFUSED', reasons: decision.reasons } : undefined;
@@ -136,7 +137,7 @@ function runConfigurationTool(call: Call): Promise<Answer> {
   return record === undefined ? answered : answered.then(record.end, record.fail);
 }
 
-/** A call that reaches no server is recorded too. */
+/** Calls that reach no server are recorded too. */
 function rejected(call: Call, refusal: Refusal, server?: Server): Promise<Answer> {
   return Promise.resolve(recordRefusal(call, refusal, server));
 }

@@ -9,17 +9,17 @@ import type { Server } from '../catalog/server.ts';
 import type { RelayEnding, Telemetry, TracedEnd, TracedRequest } from '../ports/telemetry.ts';
 import { type Answer, type Call, refused } from './call.ts';
 
-/** What is recorded of one call from when it is carried out to its end. */
+/** Records one call from when it is carried out to its end. */
 export interface CallRecord {
-  /** Of its span; undefined: there is none. */
+  /** The trace of its span. Undefined without tracing. */
   readonly trace: TraceContext | undefined;
-  /** Gives the answer back, a cause in it masked. */
+  /** Returns the answer, with the cause of a refusal masked. */
   readonly end: (answer: Answer) => Answer;
-  /** Assay failed. */
+  /** Records an internal error. */
   readonly fail: (error: unknown) => never;
 }
 
-/** Counts a call and begins its span, if anybody wants spans. `server`: undefined for a configuration tool. */
+/** Counts a call, and begins its span if tracing is on. `server` is undefined for a configuration tool. */
 export function beginRecord(call: Call, server: Server | undefined): CallRecord | undefined {
   const { telemetry } = call.view;
   if (telemetry === undefined) return undefined;
@@ -40,16 +40,16 @@ export function beginRecord(call: Call, server: Server | undefined): CallRecord 
   return { trace: span?.context, end, fail };
 }
 
-/** Records a call that was refused before it was sent. `server`: undefined where it was not even found. */
+/** Records a call that was refused before it was sent. `server` is undefined if it was not resolved. */
 export function recordRefusal(call: Call, refusal: Refusal, server: Server | undefined): Answer {
   const answer = refused(refusal);
   return beginRecord(call, server)?.end(answer) ?? answer;
 }
 
-/** The label of what reaches no server; no server has an empty name. */
+/** The label of calls that reach no server; no server has an empty name. */
 const NO_SERVER = '';
 
-/** A trace for a request that has none, so that its server can tell others of it. */
+/** A trace for a request without one, for its server to propagate. */
 export function newTraceFor(
   message: RequestMessage,
   telemetry: Telemetry | undefined,
@@ -62,7 +62,7 @@ function endingOf(ended: Answer): RelayEnding {
   return ended.kind === 'relayed' && ended.reply.message.isError ? 'error' : 'ok';
 }
 
-/** By W3C's names, without a prefix (SEP-414). */
+/** W3C names, without a prefix (SEP-414). */
 const CONTEXT_KEYS: readonly string[] = ['traceparent', 'tracestate', 'baggage'];
 
 function tracedRequest({ message, version }: Call, server: Server | undefined): TracedRequest {
@@ -110,10 +110,10 @@ function errorIn({ bytes, root }: ResponseMessage, mask: Telemetry['mask']): Tra
   };
 }
 
-/** The conventions' word for an error without a name. */
+/** The name that the conventions give to an unknown error. */
 const UNREADABLE = '_OTHER';
 
-/** A large result that came in pieces was not read, and passes for a success. */
+/** Large results that arrived in pieces were not parsed and count as successes. */
 function isToolError({ bytes, root }: ResponseMessage): boolean {
   const flag = memberOf(memberOf(root, 'result')?.object, 'isError');
   return flag !== undefined && rawOf(bytes, flag) === 'true';

@@ -7,12 +7,12 @@ import { digestOf } from '../catalog/definition-facts.ts';
 import type { SuspendedCallId } from '../catalog/suspended-calls.ts';
 import type { Call } from './call.ts';
 
-/** What a modern client brings back: the state of a modern server, or which call to a legacy one is suspended. */
+/** The state in a retry of a modern client: the one of a modern server, or the id of a suspended call. */
 export type RequestState =
   | { readonly kind: 'server'; readonly state: string }
   | { readonly kind: 'suspended'; readonly id: SuspendedCallId };
 
-/** How long in ms the state of a server may be brought back. */
+/** Lifetime in ms of a sealed server state. */
 const SERVER_STATE_MS = 24 * 60 * 60 * 1_000;
 
 /** Seals a state to one request of one subject to one server (DESIGN.md, D2). */
@@ -25,7 +25,7 @@ export function sealState(call: Call, server: string, state: RequestState): Prom
   return sealer.seal(text, { about: aboutOf(call, server), expiresMs: nowMs() + lifeMs });
 }
 
-/** STATE_INVALID where it was not sealed by Assay, has expired, or was given for another request or definition. */
+/** STATE_INVALID if it was not sealed by Assay, has expired, or belongs to another request or definition. */
 export async function openState(
   call: Call,
   server: string,
@@ -40,7 +40,7 @@ export async function openState(
   return err({ code: 'STATE_INVALID', reason: 'it is of another version of Assay' });
 }
 
-/** All that must be the same when the client comes again. */
+/** Everything that must be the same in the retry. */
 function aboutOf({ view, message, subject, method, entry, argumentsText }: Call, server: string): string {
   const { bytes, params } = message;
   const name = textOf(bytes, nameOf(message) ?? memberOf(params, 'uri'));

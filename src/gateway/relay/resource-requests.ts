@@ -4,7 +4,7 @@ import type { ClientSubscriptions } from './client-subscriptions.ts';
 
 const DONE: Answer = { kind: 'own', result: Buffer.from('{}') };
 
-/** Answers `resources/subscribe`. The server's own error is the client's answer. */
+/** Answers `resources/subscribe`. Errors of the server are relayed to the client. */
 export function subscribe(call: Call): Promise<Answer> {
   return withUri(call, async (uri, subscriptions) => {
     const answer = await subscriptions.want(uri, call.cancellation);
@@ -13,7 +13,7 @@ export function subscribe(call: Call): Promise<Answer> {
   });
 }
 
-/** Answers `resources/unsubscribe`. A resource that was not subscribed is none now either. */
+/** Answers `resources/unsubscribe`. Succeeds even without a subscription. */
 export function unsubscribe(call: Call): Promise<Answer> {
   return withUri(call, (uri, subscriptions) => {
     subscriptions.leave(uri);

@@ -3,7 +3,7 @@ import { askAndDeliver, broughtBack, type BroughtBack } from './ask.ts';
 import { type Answer, type Call, refused, type Target } from './call.ts';
 import { newTraceFor } from './record.ts';
 
-/** Sends a call to its server when it is its turn. Nothing is waited for that need not be. */
+/** Sends a call to its server when it gets its turn in the request queue. Runs synchronously where it need not wait. */
 export function send(call: Call, target: Target): Promise<Answer> {
   call.name = target.name;
   call.timeoutMs = target.server.spec.timeoutMs;
@@ -30,7 +30,7 @@ function queueUp(call: Call, target: Target): Promise<Answer> {
   );
 }
 
-/** The call is in the queue's count until it leaves. */
+/** The queue counts the call until it leaves. */
 function inTurn(call: Call, target: Target): Promise<Answer> {
   const { queue } = target.server;
   const { subject } = call;

@@ -3,20 +3,20 @@ import { splice } from '../../protocol/splice.ts';
 import { taskEdits, taskIdsInNote } from '../../protocol/tasks.ts';
 
 export interface TaskNotificationsOptions {
-  /** Hands a notification on to the client of the request. */
+  /** Passes a notification to the client of the request. */
   readonly pass: (note: NotificationMessage, bytes: Buffer) => void;
   readonly wrap: (inner: string) => string;
   /** Whether no other client uses the link. */
   readonly isAlone: boolean;
 }
 
-/** Most notifications of one request that wait for its task to be known. */
+/** Maximum number of notifications held per request until its task is known. */
 const MOST_HELD = 100;
 
 /**
- * Notifications on the stream of a request that name tasks. A server may say there what is about any task of its
- * connection (2025-11-25, basic/utilities/tasks#input-required-status), which clients may share: so only what is about a
- * task of this request goes on, and what comes before the task has its id waits for it.
+ * Filters notifications about tasks on the stream of a request. There a server may report on any task of its connection
+ * (2025-11-25, basic/utilities/tasks#input-required-status), which clients may share. So only those about tasks of this
+ * request pass; those that arrive before the task has its id are held.
  */
 export class TaskNotifications {
   readonly #options: TaskNotificationsOptions;
@@ -27,7 +27,7 @@ export class TaskNotifications {
     this.#options = options;
   }
 
-  /** The request is about this task, or has made it. */
+  /** Marks a task as belonging to the request. */
   own(inner: string): void {
     this.#own.add(inner);
     const held = this.#held;
@@ -43,7 +43,7 @@ export class TaskNotifications {
     else if (this.#held.length < MOST_HELD) this.#held.push([note, bytes]);
   }
 
-  /** The bytes may be those of the notification after an edit. */
+  /** The bytes may have been edited since the notification was read. */
   #renamed(note: NotificationMessage, bytes: Buffer): Buffer {
     const now = bytes === note.bytes ? note : readServerMessage(bytes);
     return now.kind === 'notification'

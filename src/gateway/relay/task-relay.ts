@@ -17,10 +17,10 @@ import type { TaskIds } from '../ports/task-ids.ts';
 import type { Server } from '../catalog/server.ts';
 import { knowsTasks, makesTasks, offersTasks } from './task-support.ts';
 
-/** Decides on a call whose server is known, sends it and records how it ended. */
+/** Decides on a call whose server is known, sends it and records its outcome. */
 export type CarryOut = (call: Call, target: Target) => Promise<Answer>;
 
-/** Whether a request has to do with tasks; asked of every one that goes to a server. */
+/** Whether a request involves tasks. Checked for every request to a server. */
 export function concernsTasks(call: Call, server: Server): boolean {
   const { view, era, message } = call;
   if (view.tasks === undefined) return false;
@@ -36,7 +36,7 @@ function mayMakeTask(call: Call, server: Server): boolean {
   return era === 'modern' ? declaresTasks(message) : asksForTask(message) && knowsTasks(call);
 }
 
-/** Carries out a call that may make a task, or says that it belongs to one. */
+/** Carries out a call that may create a task or belongs to one. */
 export async function relayTasks(call: Call, target: Target, carryOut: CarryOut): Promise<Answer> {
   const { view, message, subject } = call;
   const { server } = target;
@@ -62,12 +62,12 @@ export function wrapping(ids: TaskIds, { spec }: Server, subject: string): (inne
 
 interface OwnTasks {
   readonly carryOut: CarryOut;
-  /** Ids, as the server gave them, of the tasks that the request is about. */
+  /** The server's ids of the tasks that the request is about. */
   readonly own: readonly string[];
   readonly wrap: (inner: string) => string;
 }
 
-/** Carries out a call so that the task ids in all that comes back are the client's. */
+/** Carries out a call and replaces the server's task ids in everything that comes back. */
 export async function relayOwn(
   call: Call,
   target: Target,
@@ -81,7 +81,7 @@ export async function relayOwn(
   for (const inner of own) notifications.own(inner);
   call.taskNotifications = notifications;
   const { method } = call;
-  // Task ids may stand anywhere in the answer, so it is read whole.
+  // Task ids may be anywhere in the answer, so it is read whole.
   const answered = await carryOut(call, target);
   if (answered.kind !== 'relayed') return answered;
   const { message, era: from } = answered.reply;
@@ -89,7 +89,7 @@ export async function relayOwn(
   return { ...answered, wrapTask: wrap };
 }
 
-/** Whether nobody else's tasks can be meant. */
+/** Whether no other client's tasks can be meant. */
 function hasOwnLink({ session }: Call, { spec }: Server): boolean {
   return session !== undefined && spec.isolation === 'session';
 }
@@ -98,7 +98,7 @@ function isLegacyTasks(call: Call): boolean {
   return call.era === 'legacy' && knowsTasks(call);
 }
 
-/** A tool is listed to all clients as its server defined it, also to those that cannot call it so. */
+/** Why a tool cannot be called this way. Tools are listed to all clients, even those that cannot call them. */
 function whyNot(call: Call, server: Server): Refusal | undefined {
   const { view, message } = call;
   if (message.method !== 'tools/call' || server.capabilities === undefined) return undefined;

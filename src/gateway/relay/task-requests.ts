@@ -17,13 +17,13 @@ export const TASK_METHODS: readonly string[] = [
   'tasks/list',
 ];
 
-/** What a client must declare to ask for tasks in the modern era. */
+/** Refusal for a modern client that did not declare tasks. */
 export const TASKS_MISSING: Refusal = {
   code: 'CAPABILITY_MISSING',
   requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
 };
 
-/** Answers a request about tasks by asking the server that the task id names; nothing is kept of tasks in between. */
+/** Answers a task request by asking the server named in the task id; no task state is kept in between. */
 export async function answerTask(call: Call, carryOut: CarryOut): Promise<Answer> {
   const { view, message, era, method } = call;
   const isList = method === 'tasks/list';
@@ -50,27 +50,27 @@ function find(
   ids: TaskIds,
 ): { readonly server: Server; readonly inner: string } | undefined {
   const task = ids.unwrap(taskId, subject);
-  // What was begun goes on, whatever the view shows by now.
+  // An existing task stays reachable, even if the view no longer shows its server.
   const server = view.capable.find(({ spec }) => spec.name === task?.server);
-  // A server that has come back in the other era has lost the tasks of this one.
+  // A server that restarted in the other era has lost its tasks.
   return task === undefined || server === undefined || (server.era ?? era) !== era
     ? undefined
     : { server, inner: task.inner };
 }
 
-/** A page ends when it has so many tasks, or after so many questions to servers. */
+/** A page ends after this many tasks, or after `MOST_ASKED` requests to servers. */
 const PAGE_SIZE = 1_000;
 const MOST_ASKED = 50;
 
-/** Where a page begins: at a server, and at a cursor of its own. */
+/** Where a page begins: a server and that server's cursor. */
 interface Start {
   readonly server: string;
   readonly cursor: string | undefined;
 }
 
 /**
- * The tasks of all servers that list them, one server after the other. To be asked only where all that they list is the
- * client's own. A server that cannot be asked costs its own tasks alone, and is no error but where it is the only one.
+ * Lists the tasks of all servers that support it, one server after the other. Call only if all listed tasks belong to
+ * the client. A server that cannot be reached is skipped; it is an error only if it is the only one.
  */
 async function listTasks(call: Call, ids: TaskIds, carryOut: CarryOut): Promise<Answer> {
   const { view, message, subject } = call;
@@ -113,7 +113,7 @@ function pageText(tasks: readonly Buffer[], next: Start | undefined): Buffer {
 
 const COMMA: Buffer = Buffer.from(',');
 
-/** A cursor holds nothing that its client could not ask for without it. */
+/** Cursors need no protection: they name only what the client could request anyway. */
 function startOf(cursor: string | undefined): Start | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(cursor ?? '', 'base64url').toString());

@@ -6,19 +6,19 @@ import type { Server } from '../catalog/server.ts';
 import type { View } from '../catalog/view.ts';
 import type { JsonObject } from '../../core/json-object.ts';
 
-/** The revision that a client speaks, as far as tasks ask for it. */
+/** The era and revision of a client, which determine task support. */
 export interface ClientForm {
   readonly era: Era;
   /** The revision that a legacy client negotiated. */
   readonly version?: string | undefined;
 }
 
-/** Whether the client's revision has tasks at all. */
+/** Whether the client's revision has tasks. */
 export function knowsTasks({ era, version }: ClientForm): boolean {
   return era === 'modern' || version === LEGACY_TASKS_VERSION;
 }
 
-/** Whether a server makes tasks in the form of an era; those of the two eras have nothing in common but their name. */
+/** Whether a server creates tasks of an era. The tasks of the two eras share only their name. */
 export function makesTasks({ era, capabilities }: Server, form: Era): boolean {
   return era === form && capabilities !== undefined && formOf(capabilities, form).makes;
 }
@@ -32,7 +32,7 @@ export function offersTasks(view: View, client: ClientForm): boolean {
   return Object.keys(taskCapabilities(view, client)).length > 0;
 }
 
-/** The members of the capabilities that offer tasks to a client; none where no server could make one for it. */
+/** The capabilities that offer tasks to a client. Empty if no server could create one for it. */
 export function taskCapabilities(view: View, client: ClientForm): JsonObject {
   if (view.tasks === undefined || !knowsTasks(client)) return {};
   const forms = view.capable.flatMap((server) => formsOf(server, client.era));
@@ -55,7 +55,7 @@ interface TaskForm {
 
 const ANY: TaskForm = { makes: true, cancels: true, lists: true };
 
-/** A server that never stood may have any. */
+/** A server that has never been ready may support any form. */
 function formsOf({ era, capabilities }: Server, form: Era): readonly TaskForm[] {
   if (capabilities === undefined) return [ANY];
   return era === form ? [formOf(capabilities, form)] : [];
@@ -72,7 +72,7 @@ function formOf(capabilities: Capabilities, form: Era): TaskForm {
   return { makes, cancels: has('cancel'), lists: has('list') };
 }
 
-/** What a server declares is read as it came. */
+/** Server capabilities are unvalidated. */
 function memberOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as JsonObject)[key] : undefined;
 }
