@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { startAsking } from '../fixtures/asking-http.ts';
 import { toldIn } from '../fixtures/asking-peer.ts';
-import { startAssay, type Assay } from '../support/assay.ts';
+import type { Gateway } from '../support/assay.ts';
 import { endLater, sleep, until } from '../support/endings.ts';
+import { startGateway } from '../support/gateway.ts';
 import { at, type JsonObject } from '../support/json.ts';
 import { textOf } from '../support/legacy.ts';
 import { META } from '../support/modern.ts';
@@ -29,10 +30,15 @@ const ACCEPTED = { action: 'accept', content: { who: 'me' } };
 const isolated = (diary: Diary): JsonObject =>
   fixture('asking', [], { isolation: 'session', env: diary.env });
 
-async function started(servers: JsonObject, limits: JsonObject = {}): Promise<Assay> {
-  const assay = await startAssay({ servers, settings: { settings: limits } });
-  await assay.settled();
-  return assay;
+/** Its servers are children of this process. */
+interface Started extends Gateway {
+  readonly pid: number;
+}
+
+async function started(servers: JsonObject, limits: JsonObject = {}): Promise<Started> {
+  const gateway = await startGateway({ servers, settings: { settings: limits } });
+  await gateway.settled();
+  return { ...gateway, pid: process.pid };
 }
 
 const notedBy = (diary: Diary, kind: string): Promise<unknown> =>

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -38,15 +39,15 @@ export async function connectClient(
   );
   endLater(() => client.close());
   before(client);
-  await client.connect(
+  const transport =
     'url' in door
       ? new StreamableHTTPClientTransport(new URL(door.url), {
           requestInit: { headers: { ...door.headers } },
         })
       : 'stdio' in door
         ? new StdioGatewayTransport(door.stdio)
-        : new StdioClientTransport(commandOf(door)),
-  );
+        : new StdioClientTransport(commandOf(door));
+  await client.connect(inTurns(transport));
   return client;
 }
 
@@ -65,8 +66,26 @@ export async function connectFirst(
       : 'stdio' in door
         ? new StdioGatewayTransport(door.stdio)
         : new FirstStdio(commandOf(door));
-  await client.connect(transport);
+  await client.connect(inTurns(transport));
   return client;
+}
+
+type Take = (...received: readonly unknown[]) => void;
+
+/**
+ * Hands each message over in a turn of its own. The clients forget who wants a call's progress as soon as they have its
+ * result, and lose what they read in the same turn: which that is depends on how busy the machine is.
+ */
+function inTurns<T extends object>(transport: T): T {
+  let take: Take | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const later: Take = (...received) => {
+    last = last.then(() => nextTurn()).then(() => take?.(...received));
+  };
+  return Object.defineProperty(transport, 'onmessage', {
+    get: () => take && later,
+    set: (given: Take | undefined) => (take = given),
+  });
 }
 
 /** The four ways in which official clients come: 1.x, and 2.x in each negotiation. */

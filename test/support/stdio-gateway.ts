@@ -1,5 +1,4 @@
 import { PassThrough } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { StdioOptions } from '../../src/core/command-options.ts';
 import { cleanEnv, type AssayOptions } from './assay.ts';
@@ -94,16 +93,12 @@ export class StdioGatewayTransport implements Transport {
     return Promise.resolve();
   }
 
-  /** Each message in a turn of its own: the clients drop progress that comes in one turn with its answer. */
   async #read(output: PassThrough): Promise<void> {
     let rest = '';
     for await (const text of output.setEncoding('utf8')) {
       const lines = `${rest}${String(text)}`.split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) {
-        await nextTurn();
-        this.onmessage?.(JSON.parse(line) as JSONRPCMessage);
-      }
+      for (const line of lines) this.onmessage?.(JSON.parse(line) as JSONRPCMessage);
     }
     this.onclose?.();
   }
