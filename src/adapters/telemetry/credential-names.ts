@@ -1,6 +1,6 @@
 /**
- * Whether a member of a log line holds a credential, as its key tells: `authorization`, `apiKey`, `client-secret`. The
- * last word may say that it only describes one: `tokenCount`, `passwordFile`.
+ * Whether a log field holds a credential, judging by its key: `authorization`, `apiKey`, `client-secret`. The last word
+ * may show that it only describes one: `tokenCount`, `passwordFile`.
  */
 export function isCredentialKey(key: string): boolean {
   const words = wordsOf(key);
@@ -9,7 +9,7 @@ export function isCredentialKey(key: string): boolean {
   return words.some((word) => CREDENTIALS.has(word) || TOGETHER.test(word)) || TOGETHER.test(joined);
 }
 
-/** The same of a variable, a header or an option, where `KEY` alone means one too. */
+/** The same for a variable, header or option, where `KEY` alone also means a credential. */
 export function isCredentialName(name: string): boolean {
   const last = wordsOf(name).at(-1);
   return last === 'key' || last === 'keys' || isCredentialKey(name);
@@ -46,5 +46,5 @@ const DESCRIBING: ReadonlySet<string> = new Set([
   ...['name', 'path', 'policy', 'port', 'provider', 'scheme', 'size', 'sock', 'ttl', 'type', 'uri', 'url'],
   ...['used', 'version'],
 ]);
-/** MCP's own tokens that open nothing. */
+/** MCP tokens that grant no access. */
 const NO_CREDENTIALS: ReadonlySet<string> = new Set(['progresstoken']);

@@ -1,10 +1,10 @@
 import type { Log } from '../../gateway/ports/link.ts';
 
 export interface LogLimit {
-  /** Lines of log that one server may cause in a second, on average. */
+  /** Average number of log lines per second that one server may cause. */
   readonly linesPerSecond: number;
   readonly nowMs: () => number;
-  /** Calls once, after so many ms; the call may not keep the process alive. */
+  /** Schedules `work` once; must not keep the process alive. */
   readonly later: (work: () => void, afterMs: number) => void;
 }
 
@@ -15,13 +15,13 @@ interface Bucket {
 }
 
 const BURST_SECONDS = 10;
-/** A longer line counts as several. */
+/** Longer lines count as several. */
 const BYTES_PER_LINE = 1_024;
 const TELL_AFTER_MS = 1_000;
 
 /**
- * A log for what servers cause: each, told by the field `server`, has its share of lines. What is beyond is left out and
- * counted, so that no server can fill a disk, or hide what others say.
+ * Rate-limits log lines per server (the field `server`). Lines beyond the limit are dropped and counted, so that no
+ * server can fill a disk or crowd out other servers' lines.
  */
 export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit): Log {
   const most = linesPerSecond * BURST_SECONDS;
@@ -49,7 +49,7 @@ export function limitedLog(log: Log, { linesPerSecond, nowMs, later }: LogLimit)
     (message, fields = {}) => {
       const { server, text } = fields;
       if (typeof server !== 'string') return log[level](message, fields);
-      // Lines of a level that nobody reads take nothing from those that somebody does.
+      // Levels have separate budgets: lines of a disabled level must not use up those of an enabled one.
       const bucket = bucketOf(`${level} ${server}`);
       const bytes = typeof text === 'string' ? Buffer.byteLength(text) : 0;
       const cost = Math.min(most, 1 + Math.floor(bytes / BYTES_PER_LINE));

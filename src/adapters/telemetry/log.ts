@@ -9,19 +9,19 @@ import { MASKED } from './secret-shapes.ts';
 interface LogOptions {
   /** One of pino's levels, or `silent`. */
   readonly level: string;
-  /** For people at a terminal rather than for machines. */
+  /** Whether to format for a terminal instead of as JSON. */
   readonly isPretty: boolean;
-  /** Takes secrets out of a text. */
+  /** Masks the secrets in a text. */
   readonly mask: (text: string) => string;
-  /** Takes each line; stderr by default. */
+  /** Takes each line. Defaults to stderr. */
   readonly write?: ((line: string) => void) | undefined;
 }
 
 export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /**
- * The log, on stderr unless told otherwise: stdout belongs to results and, with stdio, to JSON-RPC alone. Nobody has to read it: what
- * is not read is dropped beyond a bound, and a line says how much. No secret is in it, whoever said the line.
+ * The log. Goes to stderr by default, because stdout is for results and, with stdio, for JSON-RPC only. If it is not
+ * read, lines beyond a limit are dropped and their number is logged. Secrets are masked in every line.
  */
 export async function openLog({ level, isPretty, mask, write }: LogOptions): Promise<Log> {
   const inForm = isPretty ? await prettyForm() : printableJson;
@@ -44,8 +44,8 @@ function stderrIn(form: (line: string) => string): (line: string) => void {
 }
 
 /**
- * The library is loaded at once when there is something to say, and otherwise so many ms after the start, which has no
- * time for it. A line must be said before its process ends, so it cannot wait for an import.
+ * Delay in ms before the library is loaded, to keep it out of startup. The first line loads it at once, synchronously:
+ * a line must be written before the process ends, so it cannot wait for an import.
  */
 const LOAD_AFTER_MS = 100;
 
@@ -53,7 +53,7 @@ function pino(): typeof Pino {
   return (createRequire(import.meta.url)('pino') as { readonly pino: typeof Pino }).pino;
 }
 
-/** As pino would write it. */
+/** In pino's format. */
 function droppedLine(dropped: number): string {
   let text = '';
   pino()({ base: null }, { write: (line) => (text = line) }).warn(
@@ -63,7 +63,7 @@ function droppedLine(dropped: number): string {
   return text;
 }
 
-/** Loaded only at a terminal. Of what a terminal obeys it writes colours and line ends of its own, and nothing else. */
+/** Loaded only for a terminal. Its only control characters are its own colours and line ends. */
 async function prettyForm(): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({
@@ -72,7 +72,7 @@ async function prettyForm(): Promise<(line: string) => string> {
     customPrettifiers: {},
     messageFormat: (log, messageKey) => printable(String(log[messageKey])),
   });
-  // Fields are written as JSON, in which only these are left.
+  // Fields are written as JSON, so no other control characters are left.
   // eslint-disable-next-line no-control-regex -- colours and line ends are controls
   const rest = /[^\u0000-\u001f]+/g;
   return (line) => pretty(line).replace(rest, printable);
@@ -80,13 +80,13 @@ async function prettyForm(): Promise<(line: string) => string> {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Deeper than this nothing is shown: nobody reads it in a log. */
+/** Maximum depth shown. */
 const MOST_DEPTH = 8;
 const TOO_DEEP = '[too deep]';
 
 /**
- * The fields of a log line with `mask` applied to every text in them, and with what a key says to be a credential masked
- * whole. Texts are masked before they are written as JSON, so that the line is JSON afterwards too.
+ * The fields of a log line, with `mask` applied to every string and credentials, as told by their key, masked entirely.
+ * Masking happens before serialization, so that the line stays valid JSON.
  */
 export function maskedFields(fields: Fields, mask: (text: string) => string): Fields {
   return maskedObject(fields, mask, 0);

@@ -4,8 +4,8 @@ import type { Connect, LinkEvents } from '../../gateway/ports/link.ts';
 import type { Telemetry } from '../../gateway/ports/telemetry.ts';
 
 /**
- * Counts the starts of servers, and masks secrets in the causes of their ends and of failed starts: these quote what a
- * server said, and are shown to clients, in lists and on health pages.
+ * Counts server starts, and masks secrets in the causes of failed starts and lost links. Causes quote the server and
+ * are shown to clients, in lists and on health pages.
  */
 export function maskedConnect(connect: Connect, { meter, mask }: Telemetry): Connect {
   return async (spec, opening) => {

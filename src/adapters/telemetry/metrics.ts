@@ -3,12 +3,12 @@ import type { Meter } from '../../gateway/ports/telemetry.ts';
 import { METRICS, samplesOf, type Metric, type Sample } from './samples.ts';
 import { MethodTally } from './tally.ts';
 
-/** How often in ms the delay of the event loop is sampled; Node's default of 10 would wake an idle process often. */
+/** Sampling interval in ms for the event loop delay; Node's default of 10 would wake an idle process too often. */
 const LOOP_SAMPLE_MS = 100;
 
 /**
- * The numbers of this process in Prometheus' text format. The library that writes it is loaded when somebody asks for
- * the first time: most never do. What it says of the process itself is counted from then on.
+ * The metrics of this process in Prometheus' text format. The library is loaded on the first request, since most users
+ * never ask; the default process metrics count from then on.
  */
 export function openMeter(version: string): Meter {
   const tallies = new Tallies();
@@ -37,7 +37,7 @@ async function openWriter(): Promise<Write> {
   };
 }
 
-/** In the form of `getMetricsAsJSON`, which the library also takes from other processes. */
+/** In the format of `getMetricsAsJSON`, which the library can aggregate. */
 function metricOf(metric: Metric, samples: ReadonlyMap<string, readonly Sample[]>): object {
   const { name, help, type } = metric;
   return { name, help, type, aggregator: 'sum', values: samples.get(name) ?? [] };
@@ -46,7 +46,7 @@ function metricOf(metric: Metric, samples: ReadonlyMap<string, readonly Sample[]
 class Tallies {
   readonly #byServer = new Map<string, Map<string, MethodTally>>();
 
-  /** Methods come from the table of the protocol alone, so that no client makes new ones up. */
+  /** Unknown methods count as `other`, so that clients cannot create new labels. */
   of(server: string, method: string): MethodTally {
     const known = this.#byServer.get(server)?.get(method);
     return known ?? this.#add(server, METHODS.has(method) ? method : 'other');

@@ -2,8 +2,8 @@ import { HexPool } from '../../platform/hex-pool.ts';
 import type { TraceContext } from '../../protocol/trace-context.ts';
 
 /**
- * Begins traces that nobody records here (https://www.w3.org/TR/trace-context/#traceparent-header, version 00, not sampled),
- * so that what servers record of one request can be found together.
+ * Starts unsampled traces (https://www.w3.org/TR/trace-context/#traceparent-header, version 00), so that the records
+ * that different servers keep of one request can be correlated.
  */
 export function traceStarter(): () => TraceContext {
   const pool = new HexPool();

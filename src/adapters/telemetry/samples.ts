@@ -8,7 +8,7 @@ export interface Metric {
   readonly help: string;
 }
 
-/** All metrics of our own. A new one is a row here and in docs/RUNBOOK.md, which a test compares. */
+/** All of Assay's own metrics. A test compares them with the table in docs/RUNBOOK.md. */
 export const METRICS: readonly Metric[] = [
   {
     name: 'assay_requests_total',
@@ -70,7 +70,7 @@ export const METRICS: readonly Metric[] = [
   },
 ];
 
-/** One line of a metric. `metricName` is there where it differs from the metric's own, as in a histogram. */
+/** One line of a metric. `metricName` is set if it differs from the metric's own, as in a histogram. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
@@ -81,11 +81,11 @@ export interface SampleSources {
   readonly version: string;
   readonly readings: Readings;
   readonly tallies: readonly MethodTally[];
-  /** How often each server was started. */
+  /** Number of starts by server. */
   readonly starts: ReadonlyMap<string, number>;
 }
 
-/** The lines of each metric, by its name. */
+/** The lines of each metric, by metric name. */
 export function samplesOf(sources: SampleSources): ReadonlyMap<string, readonly Sample[]> {
   const { version, readings, tallies, starts } = sources;
   const { servers, states } = readings;
@@ -126,7 +126,7 @@ function labelsOf(ending: RelayEnding): Readonly<Record<string, string>> {
   return ending === 'ok' || ending === 'error' ? { outcome: ending } : { outcome: 'refused', code: ending };
 }
 
-/** Buckets are cumulative: each counts all that took at most so long. */
+/** Buckets are cumulative: each counts all durations up to its bound. */
 function durationsOf({ server, method, buckets, sumMs }: MethodTally): readonly Sample[] {
   const metric = 'assay_request_duration_seconds';
   const labels = { server, method };

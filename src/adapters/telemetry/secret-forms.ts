@@ -1,6 +1,6 @@
 /**
- * The forms in which a secret may stand in a text: as it is, inside of JSON (also twice, as in JSON that a line quotes),
- * in a URL, and inside of base64 at each of the three places where its first byte can fall.
+ * The forms a secret may take in a text: verbatim, in JSON (also nested, as when a line quotes JSON), in a URL, and in
+ * base64 at each of the three possible offsets.
  */
 export function formsOf(secret: string): readonly string[] {
   const json = inJson(secret);
@@ -18,17 +18,17 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** As writers of JSON do it that trust ASCII alone. */
+/** As written by JSON encoders that escape everything beyond ASCII. */
 function asciiOnly(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Half of a character has no form in a URL. */
+/** Lone surrogates cannot be encoded in a URL. */
 function inUrl(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** The characters that depend on the secret alone, whatever stands around it. */
+/** The base64 characters that depend only on the secret, not on its neighbours. */
 function inBase64(bytes: Buffer, shift: number, alphabet: 'base64' | 'base64url'): string {
   const shifted = Buffer.concat([Buffer.alloc(shift), bytes]);
   const from = Math.ceil((shift * 8) / 6);

@@ -3,13 +3,13 @@ import { isCredentialName } from './credential-names.ts';
 import { secretsOfServer } from './secret-values.ts';
 import { Secrets } from './secrets.ts';
 
-/** They are there because a server asks for something that not everybody has. */
+/** Members whose values are always treated as secret. */
 const SECRET: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials']);
 
-/** Of a member that may be shown otherwise, even a secret too short to be masked in texts hides it. */
+/** The entry's members that contain a secret. Here even secrets too short to mask in texts count. */
 export const secretMembers: SecretMembers = (_kind, entry, spec) => {
   const secrets = new Secrets();
-  // The place of an argument is no secret, however it is called.
+  // Placeholders for arguments are not secrets, whatever their names.
   secrets.add(secretsOfServer(spec).filter((secret) => !PLACEHOLDER.test(secret)));
   return Object.entries(entry)
     .filter(
@@ -41,7 +41,7 @@ function hasCredential(args: readonly string[]): boolean {
   });
 }
 
-/** All strings of a JSON value, the names of its members included. */
+/** All strings in a JSON value, including member names. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];

@@ -1,7 +1,7 @@
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const MASKED = '[masked]';
 
-/** Masks what looks like a credential wherever it comes from. What only names the kind of it stays readable. */
+/** Masks anything that looks like a credential. The part that only names its kind stays readable. */
 export function maskShapes(text: string): string {
   let masked = text;
   for (const { pattern, shown } of SHAPES)
@@ -9,7 +9,7 @@ export function maskShapes(text: string): string {
   return masked;
 }
 
-/** Whether a text as a whole looks like a credential of a known kind. */
+/** Whether the whole text looks like a credential of a known kind. */
 export function isOfKnownShape(text: string): boolean {
   return KNOWN_SHAPE.test(text);
 }
@@ -20,8 +20,8 @@ interface Shape {
 }
 
 /**
- * Tokens that say by their first letters what they are: those of Assay, GitHub, GitLab, OpenAI, Anthropic, Stripe, Slack,
- * AWS, Google, npm, Hugging Face, and JSON Web Tokens.
+ * Tokens with a recognizable prefix: Assay, GitHub, GitLab, OpenAI, Anthropic, Stripe, Slack, AWS, Google, npm,
+ * Hugging Face, and JSON Web Tokens.
  */
 const KNOWN: readonly string[] = [
   'assay_[0-9a-f]{4,}_[A-Za-z0-9]{16,}',
@@ -40,15 +40,15 @@ const KNOWN: readonly string[] = [
 ];
 const KNOWN_SHAPE = new RegExp(`^(?:${KNOWN.join('|')})$`);
 
-/** Words that follow "Bearer" in sentences. */
+/** Words that may follow "Bearer" in prose. */
 const IN_SENTENCES =
   'an?|and|auth|authentication|authorization|credentials?|error|format|header|is|not|or|realm|required|scheme|scope|tokens?|was|with';
 const NAMES =
   '(?:token|secret|passw(?:or)?d|api[_-]?key|access[_-]?key|private[_-]?key|signature|credential)';
 
 /**
- * Each can be searched in a time that grows with the length of the text alone: none begins in the middle of what it
- * could itself have begun with, and what repeats without a bound cannot be entered twice.
+ * Each pattern runs in linear time: no match can start in the middle of its own prefix, and no unbounded repetition can
+ * be entered twice.
  */
 const SHAPES: readonly Shape[] = [
   {
@@ -64,7 +64,7 @@ const SHAPES: readonly Shape[] = [
     shown: (whole, scheme = '', text = '') =>
       Buffer.from(text, 'base64').includes(':') ? `${scheme}${MASKED}` : whole,
   },
-  // A user's name alone is no secret; with a password beside it both go.
+  // A user name alone is not a secret; with a password, both are masked.
   { pattern: /:\/\/[^\s/@:"'<>]{0,200}:[^\s/@"'<>]{1,400}@/g, shown: `://${MASKED}@` },
   {
     pattern: new RegExp(

@@ -4,7 +4,7 @@ import { isCredentialName } from './credential-names.ts';
 import { isOfKnownShape } from './secret-shapes.ts';
 import { SHORTEST_SECRET } from './secrets.ts';
 
-/** What of a server's config entry is secret: in its variables, arguments, URL and headers. */
+/** The secrets in a server's config entry: in its variables, arguments, URL and headers. */
 export function secretsOfServer({ transport }: ServerSpec): readonly string[] {
   const {
     variables = [],
@@ -22,7 +22,7 @@ export function secretsOfServer({ transport }: ServerSpec): readonly string[] {
   ].filter(isTelling);
 }
 
-/** What of Assay's own environment is secret. Most of it was not made for Assay, so that only names and URLs tell. */
+/** The secrets in Assay's own environment. Most variables are not meant for Assay, so only names and URLs count. */
 export function secretsOfEnvironment(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env)
     .flatMap(([name, value = '']) =>
@@ -32,8 +32,8 @@ export function secretsOfEnvironment(env: Readonly<Record<string, string | undef
 }
 
 /**
- * A URL is no secret, but its password and what in its path or query is called or looks like a key. Another value is one
- * if its name says so, or if it looks like chance.
+ * Of a URL, the password is secret, and parts of the path or query that are named like a key or look like one. Any
+ * other value is secret if its name says so or if it looks random.
  */
 function secretsOfVariable(name: string, value: string): readonly string[] {
   const url = urlOf(value);
@@ -42,14 +42,14 @@ function secretsOfVariable(name: string, value: string): readonly string[] {
   return isSecret ? [value, ...secretsOfScheme(value)] : [];
 }
 
-/** Keys may lie in files. What has as many letters in a row as a key itself is not taken for the path of one. */
+/** Keys may be in files. A value with a run of characters as long as a key's does not count as a path. */
 function isPath(value: string): boolean {
   return PATH.test(value) && !/[A-Za-z\d+]{16}/.test(value);
 }
 
 const PATH = /^(?:~?\/|\.{1,2}\/|[A-Za-z]:\\)/;
 
-/** Headers that hold no secret. All others are there because a server asks for something that not everybody has. */
+/** Headers that hold no secret; all others are presumed to. */
 const HARMLESS_HEADERS =
   /^(?:accept|accept-(?:charset|encoding|language)|cache-control|content-(?:type|language|encoding)|date|from|host|origin|pragma|prefer|referer|traceparent|tracestate|user-agent|via|.*-version)$/i;
 
@@ -57,7 +57,7 @@ function secretsOfHeader([name, value]: readonly [string, string]): readonly str
   return HARMLESS_HEADERS.test(name) ? [] : [value, ...secretsOfScheme(value)].filter(isTelling);
 }
 
-/** The credentials behind the name of their scheme, and the password in basic ones (RFC 7617). */
+/** The credentials after the scheme name, and the password in basic ones (RFC 7617). */
 function secretsOfScheme(value: string): readonly string[] {
   const [, scheme = '', credentials = ''] = /^([A-Za-z][\w-]{0,20}) +(\S+)$/.exec(value.trim()) ?? [];
   if (credentials === '') return [];
@@ -65,7 +65,7 @@ function secretsOfScheme(value: string): readonly string[] {
   return [credentials, pair, pair.slice(pair.indexOf(':') + 1)];
 }
 
-/** `--api-key=x` and `--api-key x`, URLs, and what looks like chance. */
+/** `--api-key=x` and `--api-key x`, URLs, and values that look random. */
 function secretsOfArguments(args: readonly string[]): readonly string[] {
   return args.flatMap((arg, index) => {
     const [, name = '', value = ''] = /^-{0,2}([A-Za-z][\w-]*)[=:](.+)$/s.exec(arg) ?? [];
@@ -112,16 +112,16 @@ const COMMON: ReadonlySet<string> = new Set([
   ...['undefined', 'unlimited', 'username'],
 ]);
 
-/** Whether a value may be masked everywhere without making what people read unreadable. */
+/** Whether a value can be masked everywhere without making texts unreadable. */
 function isTelling(value: string): boolean {
   return value.length >= SHORTEST_SECRET && !COMMON.has(value.toLowerCase());
 }
 
-/** Fewest letters and digits in a row, and fewest bits of information in each, of what looks like chance. */
+/** Minimum length of a run of letters and digits, and minimum entropy in bits per character, to look random. */
 const SHORTEST_RUN = 20;
 const FEWEST_BITS = 3;
 
-/** Letters and digits mixed without a pattern; neither a path, a version, a date, a UUID nor words. */
+/** Mixed letters and digits without a pattern; not a path, version, date, UUID or words. */
 function looksRandom(value: string): boolean {
   if (isOfKnownShape(value)) return true;
   if (/\s/.test(value) || PATH.test(value)) return false;
@@ -135,7 +135,7 @@ function looksRandom(value: string): boolean {
   );
 }
 
-/** Shannon's entropy of a character, in bits. */
+/** Shannon entropy in bits per character. */
 function bitsOf(text: string): number {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);

@@ -1,30 +1,30 @@
 import { formsOf } from './secret-forms.ts';
 import { MASKED, maskShapes } from './secret-shapes.ts';
 
-/** A shorter value would be found everywhere. */
+/** Minimum length; shorter values would match everywhere. */
 export const SHORTEST_SECRET = 8;
 /**
- * So many first characters of a secret are enough to know it: what quotes a peer may have cut it. A shorter secret must
- * stand there whole.
+ * Number of leading characters that identify a secret, since whoever quotes it may truncate it. A shorter secret must
+ * appear in full.
  */
 const STEM = 12;
 const NOTHING = /(?!)/g;
 
-/** The secrets that Assay knows, to be masked wherever a text may carry them to people or peers. */
+/** The secrets known to Assay, masked in every text that may reach users or peers. */
 export class Secrets {
   readonly #known = new Set<string>();
-  /** All forms of all secrets, by the characters that they begin with. */
+  /** All forms of all secrets, by their leading characters. */
   readonly #forms = new Map<string, readonly string[]>();
   #stems: RegExp | undefined = NOTHING;
 
-  /** Values from now on masked; those that are too short are passed over. Lines of a longer text count each. */
+  /** Adds values to mask; those too short are ignored. Each line of a multi-line value also counts on its own. */
   add(values: Iterable<string>): void {
     for (const value of values)
       for (const part of [value, value.trim(), ...linesOf(value)])
         if (part.length >= SHORTEST_SECRET && !this.#known.has(part)) this.#learn(part);
   }
 
-  /** The text with all known secrets, and what looks like one, masked. */
+  /** The text with known secrets, and anything that looks like one, masked. */
   mask(text: string): string {
     return maskShapes(this.#maskKnown(text));
   }
@@ -39,7 +39,7 @@ export class Secrets {
     this.#stems = undefined;
   }
 
-  /** Places that overlap are masked as one, so that nothing of the second is left behind the first. */
+  /** Overlapping matches are masked as one, so that no part of the second is left over. */
   #maskKnown(text: string): string {
     const stems = (this.#stems ??= compiled(this.#forms));
     stems.lastIndex = 0;
@@ -54,7 +54,7 @@ export class Secrets {
     return hiddenTo < 0 ? text : out + text.slice(hiddenTo);
   }
 
-  /** How far the text agrees with the form that agrees longest. */
+  /** Length of the longest match with any form of the stem. */
   #lengthAt(text: string, at: number, stem: string): number {
     let longest = stem.length;
     for (const form of this.#forms.get(stem) ?? []) {
@@ -70,7 +70,7 @@ function linesOf(value: string): readonly string[] {
   return value.includes('\n') ? value.split(/\r?\n/).filter((line) => !line.startsWith('-----')) : [];
 }
 
-/** One alternative for all, the longest first, as the first that fits is taken. */
+/** One alternation of all stems, longest first, because the first alternative that matches is taken. */
 function compiled(forms: ReadonlyMap<string, readonly string[]>): RegExp {
   if (forms.size === 0) return NOTHING;
   const stems = [...forms.keys()].sort((a, b) => b.length - a.length);

@@ -10,12 +10,12 @@ interface Tokenizer {
 
 let tokenizer: Tokenizer | undefined;
 
-/** A server chose the text: words that mean something to a tokenizer are counted as any others. */
+/** The text comes from a server, so special tokens are counted as plain text. */
 const ALL_ALLOWED = { disallowedSpecial: new Set<string>() };
-/** The time for one unbroken word grows with the square of its length; so much is counted at once. */
+/** Maximum number of characters tokenized at once: time grows quadratically with the length of an unbroken word. */
 const PIECE_LENGTH = 2_000;
 
-/** By `o200k_base`, which the models that publish theirs share. Its table is large, and is loaded with the first text. */
+/** Counts with `o200k_base`, which the published tokenizers share. Its large table is loaded with the first text. */
 export const countTokens: CountTokens = (text) => {
   tokenizer ??= createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as Tokenizer;
   let tokens = 0;

@@ -3,16 +3,16 @@ import type { Span, TracedEnd, TracedRequest, Tracer } from '../../gateway/ports
 
 export interface TracerOptions {
   readonly version: string;
-  /** How the clients of this process come in: over HTTP, or through a pipe. */
+  /** How clients of this process connect: over HTTP or through a pipe. */
   readonly transport: 'tcp' | 'pipe';
 }
 
-/** Where OpenTelemetry's API keeps what a program registered; its first major version is the only one. */
+/** Where OpenTelemetry's API keeps its globals; it has had only this major version. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
 /**
- * Spans by the semantic conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp), for the SDK that
- * the user registered before Assay began. Undefined where there is none; then nothing of OpenTelemetry is loaded.
+ * Spans that follow the semantic conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp), for the
+ * SDK registered before Assay started. Undefined if there is none; OpenTelemetry is then not loaded.
  */
 export async function openTracer({ version, transport }: TracerOptions): Promise<Tracer | undefined> {
   const registered: unknown = Reflect.get(globalThis, REGISTERED);
@@ -28,7 +28,7 @@ export async function openTracer({ version, transport }: TracerOptions): Promise
       const options = {
         kind: SpanKind.SERVER,
         attributes: { ...attributesOf(request), ...network },
-        // The client's span is the parent; what runs here already, such as the span of the HTTP request, is linked.
+        // The client's span is the parent; a span already active here, such as that of the HTTP request, is linked.
         links: ambient === undefined || parent === around ? [] : [{ context: ambient }],
       };
       const span = tracer.startSpan(nameOf(request), options, parent);
@@ -43,11 +43,11 @@ const HTTP = { 'network.protocol.name': 'http' };
 
 interface SpanFacts {
   readonly failed: SpanStatusCode.ERROR;
-  /** What the propagator of the SDK says of the span. */
+  /** The trace context as written by the SDK's propagator. */
   readonly carrier: Readonly<Record<string, string>>;
 }
 
-/** Baggage is the client's own, and passes as it is. */
+/** Baggage belongs to the client and passes through unchanged. */
 function spanOf(span: OtelSpan, { failed, carrier }: SpanFacts): Span {
   const { traceparent, tracestate } = carrier;
   return {
@@ -64,7 +64,7 @@ function spanOf(span: OtelSpan, { failed, carrier }: SpanFacts): Span {
   };
 }
 
-/** URIs are too many to be in names. */
+/** URIs have too high a cardinality for span names. */
 function nameOf({ method, target }: TracedRequest): string {
   return target === undefined || NAMED[method] === undefined ? method : `${method} ${target}`;
 }
@@ -75,7 +75,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'completion/complete': 'gen_ai.prompt.name',
 };
 
-/** The id of a session is left out: who has it can speak in the session. */
+/** The session id is left out, because it grants access to the session. */
 function attributesOf({ server, method, id, target, version }: TracedRequest): Attributes {
   return {
     'mcp.method.name': method,

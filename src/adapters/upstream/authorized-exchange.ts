@@ -8,8 +8,8 @@ import { exchangeHttp, type HttpExchangeOptions } from './http-exchange.ts';
 const MOST_RETRIES = 2;
 
 /**
- * One HTTP request, sent with the subject's credentials. If they are refused, it is resent with better ones; if there are
- * none, `onEnd` carries the refusal. Returns a function that aborts the request.
+ * One HTTP request, sent with the subject's credentials. If they are refused, it is resent with better ones; if there
+ * are none, `onEnd` carries the refusal. Returns a function that aborts the request.
  */
 export function exchangeAuthorized(
   options: HttpExchangeOptions,

@@ -28,8 +28,8 @@ export const NOT_BEGUN: Resumable = { abort: () => undefined, rest: () => undefi
 
 /**
  * One request over HTTP. If its answer's events have ids and the stream ends or breaks before the response, it is
- * resumed as often as necessary (2025-11-25, basic/transports#resumability-and-redelivery). `onEnd` is called once, when
- * there is nothing left to resume.
+ * resumed as often as necessary (2025-11-25, basic/transports#resumability-and-redelivery). `onEnd` is called once,
+ * when there is nothing left to resume.
  */
 export function exchangeResumably(options: ResumableOptions, send: Send): Resumable {
   if (options.resume === undefined) return { abort: send(options), rest: () => undefined };
