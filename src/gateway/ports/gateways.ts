@@ -4,15 +4,15 @@ import type { Result } from '../../core/result.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { EntryFault } from '../../core/sources/entry-fault.ts';
 
-/** A server as `mcp.json` describes it: `url` or `command`, and all that may stand beside. */
+/** A server as in `mcp.json`: `url` or `command`, plus options. */
 export type GatewayEntry = Readonly<Record<string, unknown>>;
 
-/** Reads an entry as the config file is read, but for variables: nobody gets those of the process by asking for them. */
+/** Reads an entry like the config file, but without variables: callers must not read the process environment. */
 export type ReadEntry = (name: string, entry: GatewayEntry) => Result<ServerSpec, readonly EntryFault[]>;
 
 /**
- * What of an entry leads where an operator may not have Assay go, each at its member; of those members alone that
- * were not so before. What was accepted once holds up no other change: it is checked at each connection.
+ * Finds members of an entry that lead where the operator may not send Assay. Only members changed since `former` count:
+ * what was accepted once blocks no other change, and is checked at each connection.
  */
 export type ReachFaults = (
   spec: ServerSpec,
@@ -21,13 +21,13 @@ export type ReachFaults = (
 ) => Promise<readonly EntryFault[]>;
 
 export interface EntrySeal {
-  /** KEY_UNUSABLE */
+  /** Error: KEY_UNUSABLE. */
   seal(name: string, entry: GatewayEntry): Promise<Result<SealedEntry, Refusal>>;
-  /** The error is the end of a sentence. */
+  /** The error is a sentence fragment. */
   open(name: string, sealed: SealedEntry): Promise<Result<GatewayEntry, string>>;
 }
 
-/** A document that is imported by hand: `read` is asked before anything is written, and `atMs` is kept with the entry. */
+/** A manual import of a document. `read` runs before anything is written; `atMs` is stored with the entry. */
 export interface Imported {
   readonly read: (spec: ServerSpec) => Promise<Result<undefined, Refusal>>;
   readonly atMs: number;

@@ -12,22 +12,22 @@ import type { listable } from '../../protocol/listable.ts';
 import type { NotificationMessage, RequestMessage, ResponseMessage } from '../../protocol/message.ts';
 import type { RequestEdits } from '../../protocol/translate.ts';
 
-/** One request for a server, as a client sent it; the link makes of it what its server understands. */
+/** One request for a server, as the client sent it. The link translates it for the server. */
 export interface UpstreamRequest extends RequestEdits {
   readonly message: RequestMessage;
-  /** What of its arguments headers repeat towards a modern server over HTTP. */
+  /** Arguments that HTTP headers repeat for a modern server. */
   readonly parameters?: HeaderParameters | undefined;
-  /** Longest silence in ms: without a result or progress for so long the request is cancelled. */
+  /** Cancels the request after this many ms without a result or progress. */
   readonly timeoutMs: number;
   /** Cancelled when the answer is no longer wanted. */
   readonly cancellation: Cancellation | undefined;
-  /** Undefined: the server is told that its client can answer nothing. */
+  /** Undefined: the server is told that its client cannot answer requests. */
   readonly onServerRequest: ServerRequestHandler | undefined;
-  /** Progress (with the client's own token in it) and log messages that belong to this request. Absent: they are not wanted. */
+  /** Receives progress (with the client's own token) and log messages of this request. Absent: they are not wanted. */
   onNotification?(note: NotificationMessage, bytes: Buffer): void;
 }
 
-/** Answers a request that a server makes of its client, or has the client answer it. */
+/** Answers a request that a server makes of its client, or passes it on to the client. */
 export type ServerRequestHandler = (serverRequest: ServerRequest) => void;
 
 /** The `result` or the `error` member of a response, as JSON text. */
@@ -36,27 +36,27 @@ export interface ServerRequestAnswer {
   readonly text: string;
 }
 
-/** A request that a server makes of its client. The first answer counts. */
+/** A request that a server makes of its client. Only the first answer counts. */
 export interface ServerRequest {
   /** As the server wrote it. */
   readonly message: RequestMessage;
   answer(answer: ServerRequestAnswer): void;
-  /** The client tells how far it is; the token in the notification is none of the server's. */
+  /** Reports the client's progress. The token in the notification is not the server's. */
   progress(note: NotificationMessage): void;
-  /** Told, once, when the server wants no answer any more, or is gone. Who listened before hears nothing. */
+  /** Calls back once if the server withdraws the request or disconnects. Replaces the previous listener. */
   onWithdrawn(listener: (() => void) | undefined): void;
 }
 
-/** The client in whose name a link is opened. */
+/** The client on whose behalf a link is opened. */
 export interface ClientProfile {
-  /** JSON text of what it can do for servers. */
+  /** Client capabilities as JSON text. */
   readonly capabilities: string;
-  /** JSON text of its name and version; undefined: Assay's own. */
+  /** Name and version as JSON text. Undefined: Assay's own. */
   readonly clientInfo: string | undefined;
   readonly subject: string;
 }
 
-/** A request of Assay's own, whose answer is read. `timeoutMs` may be Infinity. */
+/** A request of Assay's own. `timeoutMs` may be Infinity. */
 export function ownUpstreamRequest(
   message: RequestMessage,
   timeoutMs: number,
@@ -73,7 +73,7 @@ export function ownUpstreamRequest(
   };
 }
 
-/** A server's answer, as it came: its result or its error. */
+/** A server's response, unchanged: its result or its error. */
 export interface Reply {
   readonly message: ResponseMessage;
   readonly era: Era;
@@ -81,91 +81,93 @@ export interface Reply {
 
 export type Capabilities = Readonly<Record<string, unknown>>;
 
-/** What became of the wish to be told of updates of a resource. */
+/** The outcome of subscribing to updates of a resource. */
 export type SubscriptionAnswer =
   | { readonly kind: 'honoured' }
   /** The server's error. */
   | { readonly kind: 'refused'; readonly reply: Reply }
   | { readonly kind: 'failed'; readonly refusal: Refusal };
 
-/** The stream on which a server tells of those resources alone for which it was opened. */
+/** The stream on which a server reports updates of exactly the resources it was opened for. */
 export interface ResourceStream {
-  /** Answers when the server has said whether it tells of this resource too. */
+  /** Resolves once the server has said whether it covers this resource too. */
   add(uri: string): Promise<SubscriptionAnswer>;
   drop(uri: string): void;
 }
 
-/** A live conversation with one server, past its handshake. */
+/** A live connection to one server, after the handshake. */
 export interface Link {
   readonly era: Era;
   readonly version: string;
   readonly capabilities: Capabilities;
   readonly instructions: string | undefined;
-  /** Whether headers repeat parts of a request, so that a tool is of no use whose headers cannot be made. */
+  /** Whether headers repeat parts of a request, so that a tool whose headers cannot be built is unusable. */
   readonly hasHeaders?: boolean;
-  /** Bytes that were sent and that its server has not taken; 0 as long as it takes what comes. */
+  /** Bytes sent but not yet taken by the server. 0 while it keeps up. */
   readonly unreadBytes: number;
-  /** Whether a question of the server comes on the stream of the request that it belongs to. */
+  /** Whether server requests arrive on the stream of the request they belong to. */
   readonly correlatesServerRequests: boolean;
-  /** Whether whoever calls may be asked in the course of the call, though all share the link. */
+  /** Whether callers may be asked during their call although the link is shared. */
   readonly asksCallers?: boolean;
-  /** Resolves when what the server says unasked is heard, or will not be. Undefined: it is heard from the start. */
+  /** Resolves once unsolicited messages can be received, or never will be. Undefined: from the start. */
   readonly listening?: Promise<unknown> | undefined;
-  /** Where it takes the place of `resources/subscribe`. */
+  /** Set if it replaces `resources/subscribe`. */
   readonly resources?: ResourceStream | undefined;
   send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>>;
-  /** What its source has that no tool could be made of, and why. */
+  /** Parts of the source that could not become tools, and why. */
   readonly skipped?: readonly Skipped[];
-  /** What Assay knows of a tool of the last list, where it builds the tools itself. */
+  /** What Assay knows of a tool in the last list, if it builds the tools itself. */
   facts?(tool: string): ToolFacts | undefined;
-  /** Another entry is in force, and the way is the same: what differs is followed without a new connection. */
+  /** Applies a changed entry with the same transport, without a new connection. */
   adopt?(spec: ServerSpec): void;
-  /** Sends a notification of the client's. */
+  /** Forwards a notification from the client. */
   notify(note: Buffer): void;
-  /** Ends the conversation in good order, and its process with all that it started. Requests under way are told the cause. */
+  /** Closes the connection cleanly, with its process and all children. Requests in flight fail with the cause. */
   close(cause: Cause): Promise<void>;
 }
 
-/** Something of a source of which there is no tool. */
+/** Part of a source that has no tool. */
 export interface Skipped {
-  /** `DELETE /pets/{id}`, the path of a file. */
+  /** For example `DELETE /pets/{id}`, or the path of a file. */
   readonly what: string;
-  /** The function module that it is of, and the tool in it; no tool where it is all of the module. */
+  /** The function module it belongs to, and the tool in it. No tool: the whole module. */
   readonly of?: { readonly module: string; readonly tool?: string } | undefined;
   /** A phrase. */
   readonly why: string;
 }
 
-/** The lists that a server keeps. */
+/** The lists of a server. */
 export type ListKind = 'tools' | 'prompts' | 'resources' | 'resourceTemplates';
 
-/** What a link says without being asked. */
+/** Unsolicited messages of a link. */
 export interface LinkEvents {
   changed(kind: ListKind): void;
-  /** A resource has changed: that of this URI, or a part of one that the server was asked for. */
+  /** A resource has changed: the one with this URI, or part of one that was subscribed to. */
   updated(uri: string, note: NotificationMessage): void;
-  /** The server could not be heard for a while. Whatever it tells of may have changed. */
+  /** The server could not be heard for a while. Anything it reports may have changed. */
   missed(): void;
-  /** The server has taken what it had left; perhaps not all of it. */
+  /** The server has read some or all of the bytes that were pending. */
   drained(): void;
-  /** The server asks something that it ties to no request. Without a listener it is told that nobody can answer. */
+  /** The server makes a request that it ties to none of ours. Without a listener it is refused. */
   requested?: ((serverRequest: ServerRequest) => void) | undefined;
-  /** The server says something else that it ties to no request. Whoever takes it says true; else it goes to our log. */
+  /**
+   * The server sends another notification that it ties to no request. Returns true if handled; otherwise it is logged.
+   */
   notified?: ((note: NotificationMessage) => boolean) | undefined;
-  /** The conversation is over; said once, with its first cause. */
+  /** The connection has ended. Called once, with the first cause. */
   ended(cause: Cause): void;
 }
 
-/** How a link is to be opened. */
+/** Options for opening a link. */
 export interface Opening {
   readonly events: LinkEvents;
-  /** Aborted when it takes too long. */
+  /** Aborted on timeout. */
   readonly signal: AbortSignal;
-  /** Undefined: in the name of Assay, which can do nothing for servers. A legacy handshake waits until it is known. */
+  /** Undefined: Assay itself, with no client capabilities. A legacy handshake waits until the profile is known. */
   readonly client: ClientProfile | Promise<ClientProfile | undefined> | undefined;
 }
 
-/** Opens a link: finds the server's era, shakes hands. */
+/** Opens a link: detects the server's era and performs the handshake. */
 export type Connect = (spec: ServerSpec, opening: Opening) => Promise<Result<Link, Cause>>;
 
 /** Opens links to sources of these kinds; `transport` is that of `spec`. */
@@ -177,24 +179,24 @@ export type Connectors<K extends Transport['kind']> = {
   ) => Promise<Result<Link, Cause>>;
 };
 
-/** What official clients accept of a definition: all, all but some members, or nothing of it. */
+/** What official clients accept of a definition: all of it, all but some members, or nothing. */
 export type Fitness = ReturnType<typeof listable>;
 
-/** One entry of a server's list, as the server wrote it. */
+/** One entry of a server's list, unchanged. */
 export interface Definition {
-  /** The name of a tool or prompt, the URI (template) of a resource; undefined where it is no string. */
+  /** Name of a tool or prompt, URI (template) of a resource. Undefined if not a string. */
   readonly key: string | undefined;
   readonly bytes: Buffer;
   readonly fitness: Readonly<Record<Era, Fitness>>;
-  /** Of a tool that modern clients are shown. */
+  /** Set for a tool that modern clients see. */
   readonly parameters?: HeaderParameters | undefined;
-  /** Of a tool that Assay builds itself. */
+  /** Set for a tool that Assay builds itself. */
   readonly facts?: ToolFacts | undefined;
 }
 
 export type Inventory = Readonly<Record<ListKind, readonly Definition[]>>;
 
-/** What a server said of itself when it last stood. */
+/** What a server declared when it was last ready. */
 export interface Snapshot {
   readonly era: Era;
   readonly version: string;
@@ -203,41 +205,45 @@ export interface Snapshot {
   readonly inventory: Inventory;
 }
 
-/** What is known of servers between starts. Another command or URL under the same name is another server. */
+/** What is known of servers across restarts. Another command or URL under the same name is another server. */
 export interface Memory {
   recall(spec: ServerSpec): Snapshot | undefined;
-  /** Holds from now on; it is written down soon. */
+  /** Takes effect at once and is written to disk soon after. */
   remember(spec: ServerSpec, snapshot: Snapshot): void;
 }
 
-/** Makes a token that nobody else has. */
+/** Creates a unique token. */
 export type Mint = () => MintedToken;
 
-/** Knows who may come in by a token. It stands on the path of every request, so it waits for nothing but what it must. */
+/** Decides who may enter with a token. On the path of every request, so it waits only if it must. */
 export interface Gate {
   /**
-   * Who brings this header from this address. TOKEN_REQUIRED: no valid token; TOO_MANY_FAILURES: none was valid too often;
-   * ISSUER_UNAVAILABLE: that cannot be told. A promise only for a token of an issuer that was not seen a moment ago, and for
-   * one of Assay's own that is looked up in the store, as another process may just have made it.
+   * Identifies who sends this header from this address. TOKEN_REQUIRED: no valid token; TOO_MANY_FAILURES: too many
+   * invalid attempts; ISSUER_UNAVAILABLE: cannot be verified. Returns a promise only for an issuer's token that was not
+   * seen recently, and for one of Assay's own that is looked up in the store because another process may just have
+   * created it.
    */
   admit(
     authorization: string | undefined,
     address: string,
     nowMs: number,
   ): Result<Identity, Refusal> | Promise<Result<Identity, Refusal>>;
-  /** Whether somebody has a token for MCP endpoints, and none can be guessed. */
+  /** Whether a token for MCP endpoints exists and none is guessable. */
   isFitForNetwork(nowMs: number): boolean;
-  /** Whether what was opened by this right may last: its token holds, and has the scope where one is named. */
+  /** Whether what this token opened may stay open: it is still valid, and has the scope if one is given. */
   isHolder(holder: Holder, scope: Scope | undefined, nowMs: number): boolean;
-  /** Calls back when tokens may have ended; what it gives ends that. */
+  /** Calls back when tokens may have ended. Returns a function that unsubscribes. */
   onTokens(listener: () => void): () => void;
-  /** Resolves when what was changed of tokens before counts here, or the store cannot be read. */
+  /** Resolves when earlier token changes apply here, or the store cannot be read. */
   refresh(): Promise<void>;
-  /** Refuses a token from now on until this process ends, stored or not. False: no valid token of the store has this id. */
+  /**
+   * Refuses a token from now on until this process ends, stored or not. False if the store has no valid token with this
+   * id.
+   */
   revoke(id: string, nowMs: number): boolean;
 }
 
-/** Where events go that people may want to read. Known secrets are masked on the way. */
+/** Log of events for people. Known secrets are masked. */
 export interface Log {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;

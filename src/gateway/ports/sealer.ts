@@ -2,16 +2,16 @@ import type { Refusal } from '../../core/refusal.ts';
 import type { Result } from '../../core/result.ts';
 
 export interface Sealing {
-  /** What it speaks of. Only with the very same text it can be opened again. */
+  /** Associated data. The text opens only with exactly the same value. */
   readonly about: string;
-  /** From this moment on it cannot be opened any more. */
+  /** It cannot be opened from this time on. */
   readonly expiresMs: number;
 }
 
-/** Seals what a client keeps for us from one of its requests to the next, so that no process need remember it. */
+/** Seals state that a client carries from one request to the next, so no process has to remember it. */
 export interface Sealer {
   seal(text: string, sealing: Sealing): Promise<string>;
-  /** STATE_INVALID where it was not sealed by a process on the same store, speaks of something else, or has expired. */
+  /** STATE_INVALID if it was sealed by a process on another store, has a different `about`, or has expired. */
   open(
     sealed: string,
     opening: { readonly about: string; readonly nowMs: number },

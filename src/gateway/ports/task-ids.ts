@@ -1,24 +1,24 @@
 /** A task as its server knows it. */
 export interface ServersTask {
   readonly server: string;
-  /** The id that the server gave it. */
+  /** The server's own id. */
   readonly inner: string;
 }
 
 /**
- * Gives tasks the ids by which clients know them. Such an id names its server, is the same each time, and is of use to
- * the subject alone for which it was made; nobody else can make one.
+ * Maps tasks to the ids that clients see. An id names its server, is stable, works only for the subject it was made
+ * for, and cannot be forged.
  */
 export interface TaskIds {
   wrap(server: string, subject: string, inner: string): string;
-  /** Undefined for what was not wrapped for this subject. */
+  /** Undefined if the id was not wrapped for this subject. */
   unwrap(wrapped: string, subject: string): ServersTask | undefined;
 }
 
 /** What a view needs to offer tasks. */
 export interface TaskAccess {
-  /** What wraps ids. The key for it may lie in the store, so it is fetched when the first task is met. */
+  /** Loads the id wrapper. Its key may be in the store, so it is fetched when the first task appears. */
   readonly ids: () => Promise<TaskIds>;
-  /** Whether one client alone uses the links to servers, so that their lists hold no task of anybody else. */
+  /** Whether a single client uses the server links, so their lists contain no one else's tasks. */
   readonly isAlone: boolean;
 }

@@ -1,89 +1,89 @@
 import type { RefusalCode } from '../../core/refusal.ts';
 import type { TraceContext } from '../../protocol/trace-context.ts';
 
-/** How a relayed request ended: the server's result, the server's error, or a refusal of ours. */
+/** How a relayed request ended: the server's result, the server's error, or Assay's refusal. */
 export type RelayEnding = 'ok' | 'error' | RefusalCode;
 
-/** What is counted of one method of one server. Asked for once per request, so that it must cost next to nothing. */
+/** Counters for one method of one server. Looked up once per request, so it must cost next to nothing. */
 export interface Tally {
-  /** Gives the moment, for `end`. */
+  /** Returns the start time for `end`. */
   begin(): number;
   end(ending: RelayEnding, beganMs: number): void;
 }
 
-/** Counts what is relayed, and tells it to whoever collects such numbers. */
+/** Counts relayed requests and exposes the metrics. */
 export interface Meter {
   of(server: string, method: string): Tally;
   /** A server is being started, for the first time or again. */
   starting(server: string): void;
-  /** All numbers as text, and its media type. */
+  /** All metrics as text, with its media type. */
   expose(readings: Readings): Promise<{ readonly type: string; readonly text: string }>;
 }
 
-/** What is read off at the moment when the numbers are collected. */
+/** Gauges, read when the metrics are collected. */
 export interface Readings {
   readonly servers: readonly ServerReading[];
-  /** All states that a server can be in. */
+  /** All states a server can be in. */
   readonly states: readonly string[];
-  /** Of legacy clients over HTTP. */
+  /** Sessions of legacy clients over HTTP. */
   readonly sessions: number;
-  /** Of clients over HTTP. */
+  /** HTTP client connections. */
   readonly connections: number;
-  /** Open `subscriptions/listen` over HTTP. */
+  /** Open `subscriptions/listen` streams over HTTP. */
   readonly subscriptions: number;
-  /** Calls that wait for clients of the modern era to come again with answers. */
+  /** Suspended calls that wait for modern clients to return with answers. */
   readonly parkedCalls: number;
 }
 
 export interface ServerReading {
   readonly name: string;
   readonly state: string;
-  /** Requests in its queue; undefined: it has none. */
+  /** Requests in its queue. Undefined if it has none. */
   readonly waiting: number | undefined;
-  /** Links to it that belong to one client each. */
+  /** Links that each belong to one client. */
   readonly privateLinks: number;
 }
 
-/** What a span tells of a relayed request. */
+/** What a span records of a relayed request. */
 export interface TracedRequest {
   readonly server: string;
   readonly method: string;
-  /** The id that the client gave it. */
+  /** The client's request id. */
   readonly id: string;
-  /** The tool or prompt by its public name, or the URI of a resource. */
+  /** Public name of the tool or prompt, or URI of the resource. */
   readonly target: string | undefined;
-  /** The client's revision of the protocol. */
+  /** The client's protocol revision. */
   readonly version: string | undefined;
-  /** The members of `_meta` that tell of the client's own span: `traceparent`, `tracestate`, `baggage`. */
+  /** Members of `_meta` that describe the client's own span: `traceparent`, `tracestate`, `baggage`. */
   readonly context: Readonly<Record<string, string>>;
 }
 
-/** How a request ended, as its span tells it. */
+/** How a request ended, as its span records it. */
 export interface TracedEnd {
   readonly ending: RelayEnding;
-  /** Of a JSON-RPC error, the server's or ours. */
+  /** A JSON-RPC error, the server's or Assay's. */
   readonly error: { readonly code: string; readonly message: string } | undefined;
-  /** The tool ran, and its result says `isError`. */
+  /** The tool ran, and its result has `isError`. */
   readonly isToolError: boolean;
 }
 
-/** Where spans begin. There is one only where somebody wants spans. */
+/** Starts spans. Exists only if spans are exported. */
 export interface Tracer {
   begin(request: TracedRequest): Span;
 }
 
 export interface Span {
-  /** Its place in its trace, for whoever works on the request next; undefined where the SDK gives none. */
+  /** Trace context to pass on with the request. Undefined if the SDK provides none. */
   readonly context?: TraceContext | undefined;
   end(end: TracedEnd): void;
 }
 
-/** What watches requests without having a part in them. */
+/** Observes requests without taking part in them. */
 export interface Telemetry {
   readonly meter: Meter | undefined;
   readonly tracer: Tracer | undefined;
-  /** Begins a trace where neither the client nor a span has one. */
+  /** Starts a trace if neither the client nor a span has one. */
   readonly newTrace?: (() => TraceContext) | undefined;
-  /** Takes secrets out of a text that a peer wrote. */
+  /** Masks secrets in text from a peer. */
   readonly mask: (text: string) => string;
 }
