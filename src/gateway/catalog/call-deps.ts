@@ -4,21 +4,21 @@ import type { Settings } from '../../core/settings.ts';
 import { SuspendedCalls } from './suspended-calls.ts';
 import type { Sealer } from '../ports/sealer.ts';
 
-/** What calls need that outlasts each of them. */
+/** Shared dependencies of calls. */
 export interface CallDeps {
   readonly policy: Policy;
   readonly sealer: Sealer;
   readonly suspended: SuspendedCalls;
-  /** The clock by which sealed states expire. */
+  /** Clock for the expiry of sealed states. */
   readonly nowMs: () => number;
 }
 
 export interface CallDepsOptions {
   readonly sealer: Sealer;
-  /** Names this process among all that clients may reach. */
+  /** Identifies this process among all replicas that clients may reach. */
   readonly replica: string;
   readonly limits: Settings;
-  /** Everything is allowed where none is given. */
+  /** Defaults to allowing everything. */
   readonly policy?: Policy | undefined;
 }
 

@@ -15,22 +15,22 @@ import type { ServerDeps } from './server-deps.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { View, type ViewFilter, type ViewOptions } from './view.ts';
 
-/** Longest time in ms that the first lists wait for servers that are still starting. */
+/** Maximum time in ms that the first lists wait for servers that are still starting. */
 const FIRST_LIST_WAIT_MS = 5_000;
-/** Changes within this many ms are announced once. */
+/** Changes within this many ms are announced together. */
 const ANNOUNCE_AFTER_MS = 50;
-/** So many times as long as an announcement took nothing is announced after it. */
+/** After an announcement, the next one waits this many times as long as it took. */
 const ANNOUNCE_REST = 10;
 
-/** A server of the config that cannot even be tried, and why. */
+/** A server of the config that cannot be tried, and why. */
 export interface Rejected {
   readonly name: string;
   readonly cause: Cause;
 }
 
-/** What a config asks for. */
+/** The servers a config asks for. */
 export interface Plan {
-  /** In the config's order. */
+  /** In config order. */
   readonly servers: readonly ServerSpec[];
   readonly rejected: readonly Rejected[];
 }
@@ -41,20 +41,20 @@ export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
   readonly tasks?: TaskAccess | undefined;
 }
 
-/** Whose plan it is: that of the config file, or of what was registered while Assay ran. */
+/** The origin of a plan: the config file, or servers registered at run time. */
 export type PlanPart = 'config' | 'registered';
 
-/** Names of the servers that a new plan touched. */
+/** Names of the servers affected by a new plan. */
 export interface PlanChange {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** What a view chooses, of which servers, and when that may be shown. */
+/** What a view selects, from which servers, and when it may be shown. */
 export type OpenFilter = ViewFilter & Pick<ViewOptions, 'servers' | 'settled'>;
 
-/** All servers of a config, in its order, and the views that endpoints show of them. */
+/** All servers of a config, in order, and the views that endpoints show of them. */
 export class Catalog {
   /** Everything, under public names. */
   readonly all: View;
@@ -62,14 +62,14 @@ export class Catalog {
   #servers: readonly Server[] = [];
   #rejected: readonly Rejected[] = [];
   readonly #views = new Map<string, View>();
-  /** Those that show a choice, by their endpoint. */
+  /** Filtered views, by endpoint. */
   readonly #choices = new Map<string, View>();
   readonly #deps: CatalogDeps;
   readonly #ending = new Map<ServerSpec, Promise<void>>();
   #announcing: NodeJS.Timeout | undefined;
   #announceAfterMs = ANNOUNCE_AFTER_MS;
   #started: Promise<void> = Promise.resolve();
-  /** Why the config file, as it is now, is not what runs; undefined: it is. */
+  /** Why the current config file is not in effect. Undefined if it is. */
   configFault: string | undefined;
   #isRunning = false;
   #reported: ReadonlySet<string> = new Set();
@@ -93,7 +93,7 @@ export class Catalog {
     return this.#servers;
   }
 
-  /** Opens a link of its own, which the catalog knows nothing of. */
+  /** Opens a link outside the catalog. */
   get connect(): Connect {
     return this.#deps.connect;
   }
@@ -102,13 +102,13 @@ export class Catalog {
     return this.#rejected;
   }
 
-  /** Whether the config file has a server of this name, so that it is fixed there. */
+  /** Whether a server of this name is defined, and therefore edited, in the config file. */
   isFromConfig(name: string): boolean {
     const { servers, rejected } = this.#plans.get('config') ?? NO_PLAN;
     return [...servers, ...rejected].some((one) => one.name === name);
   }
 
-  /** Reads the lists of all servers that are up once more. */
+  /** Re-reads the lists of all servers that are up. */
   refresh(): void {
     for (const { lists } of this.#servers) void lists.readAgain();
   }
@@ -118,7 +118,7 @@ export class Catalog {
     return this.#views.get(server);
   }
 
-  /** A view of its own choice, which follows the servers as the others do. Another one of this endpoint is forgotten. */
+  /** Opens a filtered view that follows the servers like the others. Replaces an earlier one of this endpoint. */
   open(endpoint: string, choice: OpenFilter): View {
     const { telemetry, calls, tasks } = this.#deps;
     const { servers, settled } = choice;
@@ -146,7 +146,7 @@ export class Catalog {
     this.#started = firstOf(this.#servers.map((server) => server.settled()));
   }
 
-  /** Makes of the servers what the plans ask for, and touches only those that differ from it. */
+  /** Updates the servers to match the plans, and touches only those that differ. */
   follow(given: Plan, part: PlanPart = 'config'): PlanChange {
     this.#plans.set(part, given);
     const plan = joined(this.#plans);
@@ -172,12 +172,12 @@ export class Catalog {
     return { added, changed, removed };
   }
 
-  /** Resolves when every server had its chance to start, at the latest after 5 s. */
+  /** Resolves when every server has had a chance to start, after 5 s at the latest. */
   settled(): Promise<void> {
     return this.#started;
   }
 
-  /** What is shown otherwise than its server wrote it, or not at all, with the reason. */
+  /** Lists what is shown differently from how its server wrote it, or not at all, with the reason. */
   reports(): readonly ListReport[] {
     const { telemetry } = this.#deps;
     const lists = LIST_KINDS.flatMap((kind) => this.all.listing(kind).reports);
@@ -231,7 +231,7 @@ export class Catalog {
     this.#ending.set(spec, ending);
   }
 
-  /** What one server holds alone, a port or a lock, the next can have only when it is gone; also under another name. */
+  /** Waits until the predecessor is gone, also under another name: it may hold a port or a lock. */
   async #gone(spec: ServerSpec): Promise<void> {
     const same = [...this.#ending].filter(
       ([other]) => other.name === spec.name || isSameTransport(other, spec),
@@ -239,7 +239,10 @@ export class Catalog {
     await Promise.all(same.map(([, ending]) => ending));
   }
 
-  /** Resolves when lists may be given out: those of a server that stood before are known; of the others they are waited for, for a while after the start. */
+  /**
+   * Resolves when lists may be returned. Lists of a server that was ready before are known; for others this waits until
+   * the start-up time is over.
+   */
   async listed(servers: readonly Server[], kind: ListKind): Promise<void> {
     await Promise.race([Promise.all(servers.map((server) => server.settled(kind))), this.#started]);
   }
@@ -262,7 +265,7 @@ export class Catalog {
   }
 }
 
-/** The config file goes first: a name that it has is no other's. */
+/** The config file takes precedence: its names cannot be registered. */
 function joined(plans: ReadonlyMap<PlanPart, Plan>): Plan {
   const config = plans.get('config') ?? NO_PLAN;
   const registered = plans.get('registered') ?? NO_PLAN;
@@ -294,7 +297,7 @@ function isLocal({ transport }: ServerSpec): boolean {
 
 const NO_PLAN: Plan = { servers: [], rejected: [] };
 
-/** Resolves when all have, at the latest after 5 s. */
+/** Resolves when all have settled, after 5 s at the latest. */
 async function firstOf(settled: readonly Promise<void>[]): Promise<void> {
   await Promise.race([Promise.all(settled), sleep(FIRST_LIST_WAIT_MS, undefined, { ref: false })]);
 }

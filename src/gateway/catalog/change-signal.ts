@@ -1,4 +1,4 @@
-/** Tells all who wait at the moment that something has changed; what, they look up themselves. */
+/** Wakes everyone waiting for a change. Waiters look up what changed themselves. */
 export class ChangeSignal {
   readonly #waiting = new Set<() => void>();
 

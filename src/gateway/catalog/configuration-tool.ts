@@ -5,21 +5,21 @@ import type { RequestMessage } from '../../protocol/message.ts';
 import { declaredOf, digestOf } from './definition-facts.ts';
 import type { ListedEntry } from './listing.ts';
 
-/** A call of a tool of Assay's own. */
+/** A call of one of Assay's own tools. */
 export interface ConfigurationToolCall {
   readonly message: RequestMessage;
   readonly era: Era;
-  /** Whose call it is. */
+  /** The caller. */
   readonly subject: string;
 }
 
-/** A tool of Assay's own. */
+/** One of Assay's own tools. */
 export interface ConfigurationTool extends ListedEntry {
-  /** Resolves with the JSON text of the result, which says so where the call failed. */
+  /** Resolves with the result as JSON text. A failed call sets `isError` in it. */
   call(asked: ConfigurationToolCall): Promise<Buffer>;
 }
 
-/** What Assay declares of its own tool is what the tool does. */
+/** Assay's own declarations are accurate, so they count as they are. */
 export function hintsOf({ definition }: ConfigurationTool): ResolvedHints {
   const digest = digestOf(definition);
   const { hints } = declaredOf(definition);

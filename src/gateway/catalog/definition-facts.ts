@@ -3,7 +3,7 @@ import { declaredIn, type Declared } from '../../core/hints/declared.ts';
 import { recordText } from '../../core/hints/tool-facts.ts';
 import type { Definition } from '../ports/link.ts';
 
-/** A definition as a JSON object; an empty one where it is none. */
+/** A definition as a JSON object. Empty if it is not one. */
 export function definitionJson({ bytes }: Definition): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(bytes.toString());
@@ -13,33 +13,33 @@ export function definitionJson({ bytes }: Definition): Readonly<Record<string, u
   }
 }
 
-/** Whether no client gets it, as leaving out members cannot mend it. */
+/** Whether no client gets it, as leaving out members cannot fix it. */
 export function isWithheld(definition: Definition): boolean {
   return withheldOf(definition)?.eras.length === 2;
 }
 
 export interface Withheld {
-  /** Clients of these do not get it. */
+  /** Eras whose clients do not get it. */
   readonly eras: readonly ('legacy' | 'modern')[];
   /** A phrase. */
   readonly reason: string;
 }
 
-/** Undefined: all clients get it. */
+/** Undefined if all clients get it. */
 export function withheldOf({ fitness: { legacy, modern } }: Definition): Withheld | undefined {
   if (legacy.kind === 'withheld')
     return { eras: modern.kind === 'withheld' ? ['legacy', 'modern'] : ['legacy'], reason: legacy.reason };
   return modern.kind === 'withheld' ? { eras: ['modern'], reason: modern.reason } : undefined;
 }
 
-/** JSON text of all that its source says of a tool; what digests, drift and toolsets are computed from. */
+/** Everything the source says of a tool, as JSON text. Input for digests, drift and toolsets. */
 export function recordTextOf({ bytes, facts }: Definition): string {
   return recordText(bytes.toString(), facts);
 }
 
 const DIGESTS = new WeakMap<Definition, string>();
 
-/** SHA-256 of the record of a tool in canonical JSON, in hexadecimal; made once. */
+/** SHA-256 of the tool's record in canonical JSON, in hexadecimal. Cached. */
 export function digestOf(definition: Definition): string {
   const known = DIGESTS.get(definition);
   if (known !== undefined) return known;
@@ -50,7 +50,7 @@ export function digestOf(definition: Definition): string {
 
 const DECLARED = new WeakMap<Definition, Declared>();
 
-/** What a definition says; read once. */
+/** What a definition declares. Cached. */
 export function declaredOf(definition: Definition): Declared {
   const known = DECLARED.get(definition);
   if (known !== undefined) return known;

@@ -9,7 +9,7 @@ import { recordTextOf } from './definition-facts.ts';
 import type { Definition } from '../ports/link.ts';
 import type { RecordKey } from '../ports/records.ts';
 
-/** How definitions of a server are read when they are compared. */
+/** How a server's definitions are read for comparison. */
 export function definitionSourceOf({ transport }: ServerSpec): DefinitionSource {
   const kind = sourceKind(transport);
   return { isMade: kind.isBuiltIn, isTargetChosen: kind.isTargetChosen(transport) };
@@ -17,7 +17,7 @@ export function definitionSourceOf({ transport }: ServerSpec): DefinitionSource 
 
 const ASPECTS = new WeakMap<Definition, { readonly spec: ServerSpec; readonly aspects: Aspects }>();
 
-/** What a definition of a server says, as digests; made once. */
+/** Digests of what a server's definition says. Cached. */
 export function aspectsIn(spec: ServerSpec, definition: Definition): Aspects {
   const known = ASPECTS.get(definition);
   if (known?.spec === spec) return known.aspects;
@@ -70,7 +70,7 @@ function moduleOf({ transport }: ServerSpec, { facts }: Definition): FunctionMod
     .modules.find(({ path }) => markOf(path) === mark);
 }
 
-/** The record of the store without which there is no such tool; undefined where something else has it. */
+/** The stored record that defines the tool. Undefined if it comes from elsewhere. */
 export function recordOf(
   spec: ServerSpec,
   definition: Definition,

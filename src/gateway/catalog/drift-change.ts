@@ -8,15 +8,15 @@ import {
   type Volatility,
 } from '../../core/hints/tool-record.ts';
 
-/** What was found of a tool. */
+/** The result of comparing a tool. */
 export interface Found {
-  /** Undefined: its definition is the accepted one. */
+  /** Undefined: the definition is the accepted one. */
   readonly drift: Drift | undefined;
-  /** Whether it was found in this connection for the first time. */
+  /** Whether this is the first comparison in this connection. */
   readonly isNewlyConnected: boolean;
 }
 
-/** What is kept of a tool that has changed. */
+/** The record to store for a tool that has changed. */
 export function recordAfter(before: ToolRecord, { drift, isNewlyConnected }: Found): ToolRecord {
   const { drift: _, ...rest } = before;
   const change = changeBetween(before.drift, drift);
@@ -25,7 +25,7 @@ export function recordAfter(before: ToolRecord, { drift, isNewlyConnected }: Fou
   return withVolatility(drift === undefined ? rest : { ...rest, drift }, volatility);
 }
 
-/** The same where a new connection has found the definition as it was found before. */
+/** The record if a new connection finds the definition unchanged since the last one. */
 export function recordAfterSame(before: ToolRecord): ToolRecord {
   const volatility = volatilityAfter(before.volatility, 'same');
   return volatility === before.volatility ? before : withVolatility(before, volatility);
@@ -44,14 +44,14 @@ function changeBetween(before: Drift | undefined, now: Drift | undefined): 'same
   return before?.digest === now?.digest ? 'same' : 'prose';
 }
 
-/** Changes of one kind are told of once in a while. */
+/** Groups changes for rate-limited reports. */
 export function driftKindOf({ drift, volatility }: ToolRecord, prose: ProsePolicy): string {
   if (drift === undefined) return 'back';
   const severity = severityOf(drift, prose);
   return isVolatile({ volatility }) && severity === 'review' ? 'volatile' : severity;
 }
 
-/** Whether it is more than another text of a tool that is known to change its texts. */
+/** Whether it is more than another prose change of a tool known to change its prose. */
 export function isDriftNews(before: ToolRecord, after: ToolRecord): boolean {
   const texts = [before.drift, after.drift].every((drift) => drift === undefined || isProseAlone(drift));
   return !isVolatile(before) || !texts;

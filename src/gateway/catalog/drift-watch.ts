@@ -32,50 +32,52 @@ export interface DriftWatchOptions {
 interface Sight {
   readonly spec: ServerSpec;
   readonly tools: readonly Definition[];
-  /** Counts the connections to the server. */
+  /** Sequence number of the connection to the server. */
   readonly connection: number;
 }
 
-/** A server that changes its tools at every list is compared once in so many ms, as each change is written. */
+/**
+ * A server that changes its tools with every list is compared once per this many ms, because each change is written.
+ */
 const COMPARE_EVERY_MS = 1_000;
-/** A tool that goes on changing is told of once in so many ms, and once where that is dangerous. */
+/** A tool that keeps changing is reported once per this many ms for each kind of change. */
 const TELL_EVERY_MS = 60_000;
 const RETRY_MS = 10_000;
-/** Most definitions of one server that a process has accepted: one that invents names at each list fills no store. */
+/** Maximum number of definitions per server that a process accepts, so invented names cannot fill the store. */
 const MOST_ACCEPTED = 20_000;
-/** Nobody waits longer than this, in ms, for a server that goes on changing, or for a store that keeps nothing. */
+/** Maximum time in ms to wait for a server that keeps changing, or for a store that fails. */
 const SETTLED_LIMIT_MS = 5_000;
 
-/** Compares what servers list with what was accepted of it, and keeps how it differs. */
+/** Compares what servers list with what was accepted, and stores the differences. */
 export class DriftWatch {
   readonly #options: DriftWatchOptions;
   /** Digests of accepted definitions, by the ids of their tools. */
   readonly #accepted = new Map<string, string>();
-  /** Tools of which only what is withheld was ever seen. */
+  /** Tools of which only withheld definitions were seen. */
   readonly #unaccepted = new Set<string>();
-  /** When each kind of change of a tool was told of last. */
+  /** When each kind of change of a tool was last reported. */
   readonly #toldMs = new Map<string, number>();
-  /** How many of each server. */
+  /** Number of accepted definitions per server. */
   readonly #learnt = new Map<string, number>();
-  /** The connection to each server, and how many there have been. */
+  /** The connection to each server, and how many there were. */
   readonly #connections = new Map<string, { readonly link: WeakRef<object>; readonly count: number }>();
-  /** In which connection the prose of a tool was last looked at, by the ids of tools that have drifted. */
+  /** In which connection a tool's prose was last compared, by ids of drifted tools. */
   readonly #lookedAt = new Map<string, number>();
   readonly #waiting = new Map<string, Sight>();
   readonly #running = new Map<string, Promise<void>>();
-  /** Of servers whose tools were seen and are not compared yet. */
+  /** Servers whose tools were read but not compared yet. */
   readonly #unsettled = new Map<string, PromiseWithResolvers<void>>();
   readonly #closing = new AbortController();
 
   constructor(options: DriftWatchOptions) {
     this.#options = options;
-    // Somebody may have reviewed it.
+    // An operator may have reviewed it.
     options.records.onChange(({ records }) => {
       for (const { kind, id } of records) if (kind === 'tool') this.#accepted.delete(id);
     });
   }
 
-  /** The tools of a server were read from this link. */
+  /** Called when the tools of a server were read from this link. */
   saw(spec: ServerSpec, tools: readonly Definition[], link: object): void {
     const key = idsOf(spec).serverId;
     this.#waiting.set(key, { spec, tools, connection: this.#connectionOf(key, link) });
@@ -91,7 +93,7 @@ export class DriftWatch {
     return count;
   }
 
-  /** Resolves when all that was seen of a server is compared and kept, at the latest after 5 s. */
+  /** Resolves when everything read from a server is compared and stored, after 5 s at the latest. */
   async settled(spec: ServerSpec): Promise<void> {
     const unsettled = this.#unsettled.get(idsOf(spec).serverId);
     await Promise.race([unsettled?.promise, sleep(SETTLED_LIMIT_MS, undefined, { ref: false })]);
@@ -127,7 +129,7 @@ export class DriftWatch {
         await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
     this.#settle(key);
-    // Not a turn later: what is seen in between would wait for the next time.
+    // Synchronously: tools read in between would otherwise wait for the next time.
     this.#running.delete(key);
   }
 
@@ -142,7 +144,7 @@ export class DriftWatch {
     return sight;
   }
 
-  /** Whether anything had changed. */
+  /** Resolves with whether anything had changed. */
   async #compare(sight: Sight): Promise<Result<boolean, Refusal>> {
     const { records, log } = this.#options;
     const kept = await records.change<readonly Change[]>(async () => {
@@ -177,7 +179,7 @@ export class DriftWatch {
     for (const tool of tools) {
       if (turns.isOver) await turns.next();
       const id = toolIdIn(spec, tool);
-      // Of two tools with one name the first is listed.
+      // Of two tools with the same name, the first is listed.
       if (id === undefined || seen.has(id)) continue;
       seen.add(id);
       if (!this.#accepted.has(id) && this.#unaccepted.has(id)) continue;
@@ -202,7 +204,7 @@ export class DriftWatch {
     return ok(changes);
   }
 
-  /** Which definitions are accepted; those of tools that were never seen are from now on. */
+  /** Loads accepted definitions. Those of tools never seen before are accepted now. */
   async #learn(
     spec: ServerSpec,
     tools: readonly Definition[],
@@ -215,7 +217,7 @@ export class DriftWatch {
     for (const tool of tools) {
       if (turns.isOver) await turns.next();
       const id = toolIdIn(spec, tool);
-      // What no client is shown was never accepted by anybody.
+      // A tool that no client sees was never accepted.
       if (id === undefined || isWithheld(tool) || this.#accepted.has(id) || unknown.has(id)) continue;
       if (learnt + unknown.size >= MOST_ACCEPTED) break;
       unknown.set(id, { id, digest: digestOf(tool), text: recordTextOf(tool) });
@@ -233,12 +235,12 @@ export class DriftWatch {
     return ok(undefined);
   }
 
-  /** Undefined: nothing is to be kept. */
+  /** Undefined if there is nothing to store. */
   #changeOf({ spec, tool, id, accepted, now, isNewlyConnected }: Compared): Change | undefined {
     const { records, prose } = this.#options;
     const before = records.get('tool', id) ?? newToolRecord(spec, tool, id);
     const atMs = this.#options.nowMs();
-    // What an operator wrote in the config file or through the API is no news to operators.
+    // Edits by an operator, in the config file or through the API, need no report.
     const isOwn = restToolOf(spec, tool) !== undefined;
     const drift = isOwn ? undefined : driftOf(accepted, now, { nowMs: atMs, ...definitionSourceOf(spec) });
     if (drift === undefined && before.drift === undefined) {
@@ -254,7 +256,7 @@ export class DriftWatch {
   }
 }
 
-/** One that nobody need be told of. */
+/** A change without an audit event or log message. */
 function quietChange(body: ToolRecord): Change {
   const record = { kind: 'tool', id: body.id, body: isSilent(body) ? undefined : body } as const;
   return { record, says: '', kind: '' };
@@ -278,11 +280,11 @@ interface Change {
   readonly event?: AuditEvent | undefined;
   /** For the log. */
   readonly says: string;
-  /** Changes of one kind are told of once in a while. */
+  /** Groups changes for rate-limited reports. */
   readonly kind: string;
 }
 
-/** Of a tool of which nothing was said so far. */
+/** An empty record for a tool that has none yet. */
 export function newToolRecord(spec: ServerSpec, { key = '' }: Definition, id: string): ToolRecord {
   return { id, server: spec.name, identity: idsOf(spec).identity, name: key, overrides: {} };
 }

@@ -16,10 +16,10 @@ export interface InstructionsReviewOptions {
   readonly nowMs: () => number;
 }
 
-/** Of a server that gives no instructions: the first that it gives later are a change. */
+/** For a server without instructions, so its first ones later count as a change. */
 const NONE: InstructionsText = { digest: sha256(''), text: '' };
 
-/** The instructions of one server, for who reviews them. */
+/** The instructions of one server, for reviewers. */
 export interface InstructionsView {
   readonly gatewayId: string;
   readonly serverName: string;
@@ -27,13 +27,13 @@ export interface InstructionsView {
   readonly digest: string;
   /** The accepted text, which models get. */
   readonly text: string;
-  /** What the server says now, which models do not get. Absent: the accepted text, or nothing. */
+  /** The server's current text, which models do not get. Absent: the accepted text, or none. */
   readonly drift?: { readonly since: string; readonly digest: string; readonly text: string } | undefined;
 }
 
 export interface InstructionsReviewer {
   readonly subject: string;
-  /** Why what is to be accepted is not what the reviewer saw; absent: whatever the server says now is accepted. */
+  /** Refuses if the text is not the one the reviewer saw. Absent: accepts the server's current text. */
   readonly objection?: ((view: InstructionsView) => Refusal | undefined) | undefined;
 }
 
@@ -41,24 +41,24 @@ const NOT_COMPARED =
   'the instructions of a server could not be compared; models get those that were accepted';
 
 /**
- * Holds the instructions of servers to the text that was accepted: the first that was seen, or the one that an operator
- * reviewed last. Trust decides nothing here: what models are told to do is for people to read.
+ * Holds servers to their accepted instructions: the first text seen, or the one an operator last reviewed. Trust does
+ * not matter here: people must read what models are told to do.
  */
 export class InstructionsReview {
   readonly #options: InstructionsReviewOptions;
 
-  /** Texts that were seen first, by the ids of their servers, until the store has them. */
+  /** Texts seen first, by server id, until they are stored. */
   readonly #first = new Map<string, InstructionsText>();
 
   constructor(options: InstructionsReviewOptions) {
     this.#options = options;
   }
 
-  /** What of a server's text models may be given: the accepted text; undefined where none is known. */
+  /** The text that models may get: the accepted one. Undefined if none is known. */
   passed(spec: ServerSpec, now: InstructionsText | undefined): string | undefined {
     if (now === undefined) return undefined;
     const accepted = this.stateOf(spec)?.accepted ?? this.#first.get(idsOf(spec).serverId);
-    // The accepted text may have been cut under another limit.
+    // The accepted text may have been truncated under another limit.
     if (accepted?.digest === now.digest) return now.text;
     return accepted?.text === NONE.text ? undefined : accepted?.text;
   }
@@ -67,7 +67,10 @@ export class InstructionsReview {
     return this.#options.records.get('instructions', idsOf(spec).serverId);
   }
 
-  /** A server gave this text, or none. Resolves when that is kept: as accepted where it is the first, else as changed. */
+  /**
+   * Records the server's current text, if any. Resolves once it is stored: as accepted if it is the first, otherwise as
+   * changed.
+   */
   async saw(spec: ServerSpec, now: InstructionsText = NONE): Promise<void> {
     if (isSettled(this.stateOf(spec), now)) return;
     const { log, records } = this.#options;
@@ -84,14 +87,14 @@ export class InstructionsReview {
     }
   }
 
-  /** Undefined: no instructions of this server were ever seen. */
+  /** Undefined if this server never gave instructions. */
   viewOf(spec: ServerSpec): InstructionsView | undefined {
     const state = this.stateOf(spec);
     const hasText = state !== undefined && (state.accepted.text !== NONE.text || state.changed !== undefined);
     return hasText ? viewOf(state) : undefined;
   }
 
-  /** Accepts what a server says now. SERVER_UNKNOWN where it never said anything, or the reviewer's objection. */
+  /** Accepts the server's current text. SERVER_UNKNOWN if it never gave one, or the reviewer's objection. */
   async accept(
     spec: ServerSpec,
     { subject, objection }: InstructionsReviewer,
@@ -197,7 +200,7 @@ function viewOf({ server, accepted, changed }: InstructionsRecord): Instructions
   };
 }
 
-/** Whether nothing of it has to be kept. A server that stops giving instructions has models told nothing. */
+/** Whether there is nothing to store. If a server stops giving instructions, models get none. */
 function isSettled(state: InstructionsRecord | undefined, now: InstructionsText): boolean {
   if (state === undefined) return false;
   const { digest, text } = state.changed ?? state.accepted;

@@ -22,7 +22,7 @@ export const EMPTY_INVENTORY: Inventory = { tools: [], prompts: [], resources: [
 
 interface ListFacts {
   readonly method: string;
-  /** The capability that says that the server has this list. */
+  /** The capability that declares this list. */
   readonly capability: string;
   /** The member that names an entry. */
   readonly key: string;
@@ -43,27 +43,27 @@ export const LISTS: Readonly<Record<ListKind, ListFacts>> = {
 
 export const LIST_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources', 'resourceTemplates'];
 
-/** A server that never stops giving cursors is stopped here. */
+/** Stops a server that never stops returning cursors. */
 const MOST_PAGES = 1_000;
 const METHOD_NOT_FOUND = -32601;
 
 export interface Reading {
   readonly timeoutMs: number;
-  /** Entries of the last reading: those that did not change are kept as they are. */
+  /** Entries of the last reading. Unchanged ones are reused. */
   readonly before: readonly Definition[];
   readonly limits: ListLimits;
-  /** Whether it is of use still; asked now and then. */
+  /** Whether the result is still wanted. Polled during the reading. */
   readonly isWanted?: (() => boolean) | undefined;
   readonly nowMs?: (() => number) | undefined;
-  /** The clock that stretches of work are measured by. */
+  /** Clock that measures work. */
   readonly workMs?: (() => number) | undefined;
-  /** Told how many bytes each answer had, and of each stretch of work how many ms it took. */
+  /** Reports the bytes of each answer and the ms of each stretch of work. */
   readonly onWork?: ((work: { readonly bytes: number } | { readonly ms: number }) => void) | undefined;
 }
 
 export interface ListRead {
   readonly definitions: readonly Definition[];
-  /** What was left out, and why; undefined: nothing. */
+  /** Undefined if nothing was left out. */
   readonly cut: ListCut | undefined;
 }
 
@@ -99,12 +99,12 @@ export async function readList(
     if (!page.ok) return err({ code: 'LIST_INVALID', method, reason: page.error });
     cursors.add(cursor);
     cursor = page.value;
-    // A cursor that is empty, or came before, leads nowhere: the list ends here.
+    // An empty or repeated cursor ends the list.
   } while (cursor !== undefined && !cursors.has(cursor) && cursors.size < MOST_PAGES);
   return ok({ definitions: found.definitions, cut: found.budget.cut });
 }
 
-/** What a server said in place of a list, for people. */
+/** The server's error in place of a list, for people. */
 function errorIn({ bytes, root }: ResponseMessage): { readonly code: string; readonly text: string } {
   const error = memberOf(root, 'error')?.object;
   const code = memberOf(error, 'code');
@@ -119,10 +119,10 @@ function shown(text: string): string {
   return printable(boundedText(text));
 }
 
-/** Bytes of a result that are looked at before it is asked whether others have waited long enough. */
+/** Bytes to scan before checking whether to yield. */
 const STEPS = 20_000;
 
-/** What was found of a list so far. Reads in turns, so that nothing else waits for a large list. */
+/** Entries found so far. Reads in turns, so a large list does not block other work. */
 class Entries {
   readonly definitions: Definition[] = [];
   readonly budget: ListBudget;
@@ -141,7 +141,10 @@ class Entries {
     };
   }
 
-  /** Takes the entries of one page. The cursor of the next page; undefined where none is wanted. The error is a phrase. */
+  /**
+   * Takes the entries of one page. Returns the cursor of the next page, or undefined if none is wanted. The error is a
+   * phrase.
+   */
   async take(result: Buffer): Promise<Result<string | undefined, string>> {
     const { isWanted = () => true, nowMs, workMs, onWork } = this.#reading;
     const frame = new ListFrame(result, this.#kind);
@@ -160,7 +163,7 @@ class Entries {
     return ok(this.budget.isSpent ? undefined : frame.nextCursor);
   }
 
-  /** Whether there is room for more. */
+  /** Returns whether there is room for more. */
   #takeEntry(slice: Buffer, values: number): boolean {
     const taken = this.budget.take({ bytes: slice.length, values });
     if (taken === 'full') return false;

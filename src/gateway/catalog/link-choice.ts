@@ -8,43 +8,43 @@ import type { ClientSession } from './client-session.ts';
 import { startsProcess } from '../../core/sources/source-kinds.ts';
 import type { Link, ClientProfile } from '../ports/link.ts';
 
-/** Who asks, as far as the choice of a link goes. */
+/** The caller, as far as it matters for the choice of a link. */
 export interface LinkUser {
   readonly era: Era;
-  /** Of a modern client, which says in each what it can do. */
+  /** Set for a modern client, which declares its capabilities in each request. */
   readonly message: RequestMessage | undefined;
   readonly subject: string;
-  /** Of a legacy client. */
+  /** Set for a legacy client. */
   readonly clientInfo: string | undefined;
   readonly session?: ClientSession | undefined;
 }
 
-/** The server that is asked; `sole` is there where this process has but one client. */
+/** The target server. `sole` is set if this process has only one client. */
 interface LinkTarget {
   readonly spec: ServerSpec;
   readonly sole: unknown;
-  /** Whether each subject signs in there for itself. */
+  /** Whether each subject signs in there separately. */
   readonly isPersonal: boolean;
 }
 
-/** On which link of a server a request goes. */
+/** The link that a request uses. */
 export type LinkChoice =
   | { readonly kind: 'shared' }
-  /** One that all requests under this key share. */
+  /** Shared by all requests with this key. */
   | { readonly kind: 'own'; readonly key: string; readonly profile: ClientProfile }
-  /** One that is opened for this request alone. */
+  /** Opened for this request alone. */
   | { readonly kind: 'once'; readonly profile: ClientProfile };
 
 const SHARED: LinkChoice = { kind: 'shared' };
 
 /**
- * What a legacy server may ask is settled when its link is opened, and on a line nothing tells to which request a question
- * belongs. So whoever can be asked gets a link of its own, wherever a link can be had (docs/adr/0019).
+ * A legacy server learns the client's capabilities when its link is opened, and on stdio nothing tells to which request
+ * a server request belongs. So each client that can be asked gets its own link where possible (docs/adr/0019).
  */
 export function linkChoice(who: LinkUser, whom: LinkTarget, link: Link): LinkChoice {
   const { spec, sole } = whom;
   const { era, correlatesServerRequests: tiesQuestions } = link;
-  // The shared link is that of whoever runs Assay, and nobody acts in the name of another.
+  // The shared link belongs to the operator, and no subject may act on behalf of another.
   const isForeign = who.subject !== LOCAL.subject && whom.isPersonal;
   if ((spec.isolation === 'shared' && !isForeign) || sole !== undefined) return SHARED;
   const { session, subject, message } = who;
@@ -60,12 +60,12 @@ export function linkChoice(who: LinkUser, whom: LinkTarget, link: Link): LinkCho
   return { kind: 'own', key: `${subject}\n${clientInfo}\n${capabilities}`, profile };
 }
 
-/** JSON text of what a modern client says that it can do for servers. */
+/** Client capabilities that a modern client declares in a request, as JSON text. */
 export function capabilitiesIn(message: RequestMessage): string {
   return inEnvelope(message, 'io.modelcontextprotocol/clientCapabilities') ?? '{}';
 }
 
-/** What a modern client says of itself in a request, for servers that are told only once. */
+/** A modern client's profile from a request, for servers that are told only once. */
 export function profileIn(message: RequestMessage, subject: string): ClientProfile {
   const clientInfo = inEnvelope(message, 'io.modelcontextprotocol/clientInfo');
   return { capabilities: capabilitiesIn(message), clientInfo, subject };
@@ -78,17 +78,17 @@ function inEnvelope({ bytes, params }: RequestMessage, key: string): string | un
     : rawOf(bytes, member);
 }
 
-/** What a client says of itself is parsed, and kept as long as its link: a longer text counts as none. */
+/** Client profiles are parsed, and kept as long as their link. Longer values are ignored. */
 const MOST_ENVELOPE_BYTES = 64 * 1024;
 
-/** Whether a client with these capabilities, as JSON text, can be asked; of one method, or of any. */
+/** Whether a client with these capabilities (JSON text) accepts this server request, or any if no method is given. */
 export function acceptsServerRequests(capabilities: string, method?: string): boolean {
   const declared = parsed(capabilities);
   const wanted = method === undefined ? [...SERVER_REQUESTS.values()] : [SERVER_REQUESTS.get(method)];
   return wanted.some((name) => name !== undefined && declared[name] !== undefined);
 }
 
-/** A client that cannot be read can do nothing. */
+/** Unreadable capabilities count as none. */
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

@@ -3,18 +3,18 @@ import type { Settings } from '../../core/settings.ts';
 /** How much of one list of one server is kept. */
 export type ListLimits = Pick<Settings, 'limits.listEntries' | 'limits.listBytes'>;
 
-/** Each definition is checked in one go, and one that is larger than this would hold up all calls. */
+/** Each definition is checked in one step; a larger one would block all calls. */
 const MOST_BYTES = 1024 * 1024;
-/** The same of the values in its objects and arrays. */
+/** The same limit for the values in its objects and arrays. */
 const MOST_VALUES = 20_000;
 
 /** What was left out of a list. */
 export interface ListCut {
-  /** How many entries were kept. */
+  /** Number of entries kept. */
   readonly kept: number;
-  /** The limit behind which the list was not read any further; undefined: it was read to its end. */
+  /** The limit that stopped the reading. Undefined if the list was read to its end. */
   readonly limit?: { readonly setting: keyof ListLimits; readonly value: number } | undefined;
-  /** How many entries were too large to be checked. */
+  /** Number of entries too large to check. */
   readonly oversized: number;
 }
 
@@ -24,7 +24,7 @@ export interface EntrySize {
   readonly values: number;
 }
 
-/** Counts what is kept of a list while it is read. */
+/** Enforces the limits while a list is read. */
 export class ListBudget {
   readonly #limits: ListLimits;
   #kept = 0;
@@ -36,7 +36,7 @@ export class ListBudget {
     this.#limits = limits;
   }
 
-  /** Whether a limit was exceeded, so that no more is read. */
+  /** Whether a limit was exceeded, so reading stops. */
   get isSpent(): boolean {
     return this.#limit !== undefined;
   }
@@ -46,7 +46,7 @@ export class ListBudget {
     return { kept: this.#kept, limit: this.#limit, oversized: this.#oversized };
   }
 
-  /** Whether the next entry is kept or skipped; full: neither it nor any after it is. */
+  /** Whether to keep or skip the next entry. `full`: reject it and all that follow. */
   take({ bytes, values }: EntrySize): 'keep' | 'skip' | 'full' {
     if (this.#limit !== undefined) return 'full';
     if (this.#kept + this.#oversized >= this.#limits['limits.listEntries'])
@@ -76,7 +76,7 @@ export function isSameCut(one: ListCut | undefined, other: ListCut | undefined):
   );
 }
 
-/** What people are told of it, behind the name of the server. */
+/** Explanations for people, to follow the server's name. */
 export function cutPhrases(what: string, { kept, limit, oversized }: ListCut): readonly string[] {
   return [
     ...(limit === undefined

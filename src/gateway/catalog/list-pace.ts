@@ -1,17 +1,17 @@
 import type { ListKind } from '../ports/link.ts';
 
-/** A list is read again after so many times what the last reading cost. */
+/** After a reading, the next one waits this many times its cost. */
 const REST_FACTOR = 10;
-/** What a byte of an answer costs at most, in ms, before its list is looked at: to be received and scanned. */
+/** Maximum cost in ms per byte of receiving and scanning an answer. */
 const MS_PER_BYTE = 1 / 20_000;
 
-/** What of the time readings need. */
+/** The clocks that readings use. */
 export interface ListClock {
-  /** Time in ms from any point on. */
+  /** Monotonic time in ms. */
   readonly nowMs: () => number;
-  /** CPU time in ms that this thread has used: on a busy machine the time that passes says little about the work. */
+  /** CPU time of this thread in ms. On a busy machine elapsed time says little about the work done. */
   readonly workMs: () => number;
-  /** Calls back once after so many ms. The returned function prevents that. */
+  /** Calls back once after so many ms. Returns a function that cancels it. */
   readonly after: (ms: number, callback: () => void) => () => void;
 }
 
@@ -24,15 +24,15 @@ export const REAL_CLOCK: ListClock = {
   },
 };
 
-/** Node has it from 23.9 on; before, the time that the event loop was not idle comes nearest. */
+/** Available from Node 23.9. Before that, the active time of the event loop is the closest substitute. */
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
 
 /**
- * The work that one reading of a list makes. The handling of answers is measured. To receive and scan them is work of the
- * connection, which serves others too: the thread's work meanwhile counts for it, up to a most for each byte received.
+ * The work of reading one list. Handling answers is measured. Receiving and scanning happens on the connection, which
+ * serves others too: the thread's other work counts, up to a maximum per byte received.
  */
 export class ReadingCost {
   readonly #clock: ListClock;
@@ -56,7 +56,7 @@ export class ReadingCost {
   }
 }
 
-/** Keeps a server that says without end that its lists have changed from taking more than a small share of the time. */
+/** Keeps a server that constantly reports list changes from taking more than a small share of the time. */
 export class ListPace {
   readonly #clock: ListClock;
   readonly #dueMs = new Map<ListKind, number>();
@@ -65,7 +65,7 @@ export class ListPace {
     this.#clock = clock;
   }
 
-  /** How long in ms a list must not be read yet. */
+  /** Time in ms until the list may be read again. */
   waitMs(kind: ListKind): number {
     return Math.max((this.#dueMs.get(kind) ?? -Infinity) - this.#clock.nowMs(), 0);
   }

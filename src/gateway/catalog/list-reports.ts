@@ -5,15 +5,15 @@ import { cutPhrases } from './list-budget.ts';
 import type { Definition, ListKind } from '../ports/link.ts';
 import type { Server } from './server.ts';
 
-/** What is listed, as far as reports go. */
+/** A listed entry, as far as reports need it. */
 interface Listed {
   readonly server: Server;
-  /** What its server calls it. */
+  /** The server's own name for it. */
   readonly name: string;
   readonly definition: Definition;
 }
 
-/** What of one list is withheld, listed without a part, or cut. */
+/** Reports entries of one list that are withheld, listed without some members, or cut. */
 export function listReports(
   entries: readonly Listed[],
   { servers, kind }: { readonly servers: readonly Server[]; readonly kind: ListKind },
@@ -24,7 +24,7 @@ export function listReports(
   ];
 }
 
-/** Longest report; a server chooses how long its names are. */
+/** Maximum length of a report; a server chooses the length of its names. */
 const LONGEST_REPORT = 1_000;
 
 export function forPeople({ code, text }: ListReport): ListReport {
@@ -32,7 +32,7 @@ export function forPeople({ code, text }: ListReport): ListReport {
   return { code, text: printable(short) };
 }
 
-/** Most definitions of one server of which it is said one by one what is wrong with them. */
+/** Maximum number of individual reports per server. */
 const MOST_REPORTED = 100;
 
 function fitnessReports(entries: readonly Listed[]): readonly ListReport[] {

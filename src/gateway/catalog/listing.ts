@@ -11,45 +11,45 @@ import type { Said } from './tool-claims.ts';
 import type { Definition, ListKind } from '../ports/link.ts';
 import type { Server } from './server.ts';
 
-/** One thing that a client can ask for, and where it is. */
+/** A listed item, and the server that has it. */
 export interface Entry {
   /** The public name, or the URI (template), which never changes. */
   readonly key: string;
   readonly server: Server;
-  /** What its server calls it. */
+  /** The server's own name for it. */
   readonly name: string;
   readonly definition: Definition;
-  /** What somebody noted on it, for models to read. */
+  /** An operator's note on it, for models to read. */
   readonly notes?: string | undefined;
   /** What operators say of a tool. */
   readonly said?: Said | undefined;
 }
 
-/** What a list shows of an entry; also of a tool of Assay's own, which has no server. */
+/** What a list shows of an entry. Also fits Assay's own tools, which have no server. */
 export type ListedEntry = Omit<Entry, 'server'>;
 
-/** Most entries on one page. Many clients ignore cursors, so a page is large. */
+/** Maximum number of entries per page. Large, because many clients ignore cursors. */
 export const PAGE_SIZE = 1_000;
-/** A page ends behind the entry with which it has so many bytes: it is made in one go. */
+/** A page ends after the entry that brings it to this size, because it is built in one step. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** What a list consists of. */
+/** The content of a list. */
 export interface ListingContent {
   readonly kind: ListKind;
   readonly entries: readonly Entry[];
-  /** Tools that an operator keeps from clients. */
+  /** Tools that an operator disabled. */
   readonly disabled?: readonly Entry[];
-  /** Tools of Assay's own, which come before the others. */
+  /** Assay's own tools, listed before the others. */
   readonly own?: readonly ListedEntry[];
-  /** Names that several wanted, and those that they got instead. */
+  /** Names that several tools claimed, and those they got instead. */
   readonly contested?: ReadonlyMap<string, readonly string[]>;
   readonly reports?: readonly ListReport[];
 }
 
-/** One list as clients of one endpoint see it. Never changes once it is built; a change makes a new one. */
+/** One list as clients of one endpoint see it. Immutable; a change builds a new one. */
 export class Listing {
   readonly entries: readonly Entry[];
-  /** Tools that an operator keeps from clients. */
+  /** Tools that an operator disabled. */
   readonly disabled: readonly Entry[];
   readonly reports: readonly ListReport[];
   readonly #own: readonly ListedEntry[];
@@ -58,7 +58,7 @@ export class Listing {
   readonly #contested: ReadonlyMap<string, readonly string[]>;
   readonly #shown: Partial<Record<Era, readonly ListedEntry[]>> = {};
   readonly #pages = new Map<string, Buffer>();
-  /** Where the pages begin to which one leads that begins at the front. */
+  /** Starts of the pages reachable from the first page. */
   readonly #starts = new Set<string>();
 
   constructor(content: ListingContent) {
@@ -76,17 +76,17 @@ export class Listing {
     return this.#byKey.get(key);
   }
 
-  /** The names that took the place of one that several tools wanted. */
+  /** The names that replace one that several tools claimed. */
   candidates(key: string): readonly string[] | undefined {
     return this.#contested.get(key);
   }
 
-  /** Whether an operator keeps this tool from clients. */
+  /** Whether an operator disabled this tool. */
   isDisabled(key: string): boolean {
     return this.disabled.some((entry) => entry.key === key);
   }
 
-  /** Whether clients would see no difference to another listing. */
+  /** Whether clients would see no difference from another listing. */
   isSame(other: Listing): boolean {
     const [these, those] = [this.#all, other.#all];
     return (
@@ -111,7 +111,7 @@ export class Listing {
     return this.#own.length === 0 ? this.entries : [...this.#own, ...this.entries];
   }
 
-  /** JSON text of the list's result, from after the entry that the cursor names. Made once, then only written. */
+  /** The list's result as JSON text, starting after the entry that the cursor names. Cached. */
   page(era: Era, cursor: string | undefined): Result<Buffer, Refusal> {
     const shown = (this.#shown[era] ??= this.#all.filter(
       (e) => e.definition.fitness[era].kind !== 'withheld',
@@ -120,7 +120,7 @@ export class Listing {
     if (start === undefined) return err({ code: 'CURSOR_INVALID' });
     const key = `${era} ${start}`;
     const made = this.#pages.get(key) ?? this.#makePage(shown, start, era);
-    // A cursor that a client made up gets its page, but none that is kept.
+    // A made-up cursor gets its page, but that page is not cached.
     if (start === 0 || this.#starts.has(key)) {
       this.#pages.set(key, made);
       this.#starts.add(`${era} ${pageEnd(shown, start)}`);
@@ -166,7 +166,7 @@ function pageEnd(shown: readonly ListedEntry[], start: number): number {
 export interface ListingSource {
   readonly kind: ListKind;
   readonly servers: readonly Server[];
-  /** Whether tools and prompts get public names; otherwise they keep their server's own. */
+  /** Whether tools and prompts get public names. Otherwise they keep their own. */
   readonly isAggregated: boolean;
 }
 
@@ -215,7 +215,7 @@ export function listingOf({ kind, servers, isAggregated }: ListingSource): Listi
 function entryOf(kind: ListKind, source: Omit<Entry, 'key'>, key: string): Entry {
   const said =
     kind === 'tools' ? source.server.claims.saidOf(source.server.spec, source.definition) : undefined;
-  // One form for all: calls look at entries of two forms more slowly.
+  // Always the same object shape: calls read entries of two shapes more slowly.
   return { ...source, key, said };
 }
 

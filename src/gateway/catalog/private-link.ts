@@ -19,10 +19,10 @@ import type {
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
 import { startFailure } from './wait-refusal.ts';
 
-/** Time in ms that a server has from its start to the end of its handshake. */
+/** Time limit in ms for a server to start and complete its handshake. */
 export const START_LIMIT_MS = 60_000;
 
-/** Who wants a link. */
+/** A request for a private link. */
 export interface PrivateLinkRequest {
   readonly choice: Exclude<LinkChoice, { kind: 'shared' }>;
   /** Undefined in the modern era. */
@@ -37,9 +37,9 @@ export interface PrivateLinkOptions extends PrivateLinkRequest {
   readonly onEnd: () => void;
 }
 
-/** One link of one client. */
+/** A link that belongs to one client. */
 export class PrivateLink {
-  /** Resolves when it stands, with undefined, or with why it does not. */
+  /** Resolves with undefined when the link is ready, or with the reason why it failed. */
   readonly opened: Promise<Cause | undefined>;
   link: Link | undefined;
   lastUsedMs: number = performance.now();
@@ -62,7 +62,7 @@ export class PrivateLink {
   }
 
   get isIdle(): boolean {
-    // Who is told of resources uses it without a word.
+    // A subscription keeps the link in use without requests.
     return this.#users === 0 && this.subscriptions.isEmpty;
   }
 
@@ -80,7 +80,7 @@ export class PrivateLink {
     return link.send(request);
   }
 
-  /** The client wants log messages from this level on. Resolves when the server has heard of it. */
+  /** Sets the minimum level of log messages for the client. Resolves when the server was told. */
   requestLogLevel(level: string): Promise<void> | undefined {
     return this.#logs.request(level, this.link);
   }
@@ -95,7 +95,7 @@ export class PrivateLink {
     if (this.#options.choice.kind === 'once') void this.close({ code: 'LINK_CLOSED' });
   }
 
-  /** A call of this client begins; where its link does not tie questions to it, they may come this way. */
+  /** Registers a call's handler for server requests, if the link does not tie them to calls. */
   begin(handler: ServerRequestHandler): number | undefined {
     return this.link?.correlatesServerRequests === true ? undefined : this.#router.add(handler);
   }
@@ -114,7 +114,7 @@ export class PrivateLink {
   async #open(): Promise<Cause | undefined> {
     const { spec, connect, choice, session, log } = this.#options;
     const events: LinkEvents = {
-      // The lists that clients see are those of the shared link.
+      // Clients see the lists of the shared link.
       changed: () => undefined,
       updated: (uri, note) => this.subscriptions.updated(uri, note),
       missed: () => this.subscriptions.missed(),

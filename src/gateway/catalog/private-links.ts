@@ -23,22 +23,22 @@ export interface PrivateLinksDeps {
 /** How long a call waits for its link. */
 export type Patience = Pick<UpstreamRequest, 'timeoutMs' | 'cancellation'>;
 
-/** A wish that lasts beyond one request. */
+/** A request for a link that outlasts one call. */
 interface LastingLinkRequest extends PrivateLinkRequest {
   readonly choice: Extract<LinkChoice, { kind: 'own' }>;
 }
 
-/** What a client wants to hear of outlasts the links on which it is told. */
+/** Subscriptions of a client outlast the links that serve them. */
 interface Kept {
   readonly subscriptions: ResourceSubscriptions;
   readonly wish: LastingLinkRequest;
 }
 
-/** Wait in ms before a link that has broken is opened again for who is told of resources; it doubles up to the longest. */
+/** Delay in ms before a broken link with subscriptions is reopened. Doubles up to the maximum. */
 const REOPEN_MS = 1_000;
 const LONGEST_REOPEN_MS = 60_000;
 
-/** The links of one server that belong to one client each: opened when they are wanted, ended with their client. */
+/** The links of one server that belong to one client each: opened on demand, closed with their client. */
 export class PrivateLinks {
   readonly #deps: PrivateLinksDeps;
   readonly #byKey = new Map<string, PrivateLink>();
@@ -56,8 +56,8 @@ export class PrivateLinks {
   }
 
   /**
-   * The link of a wish, opened where there is none. Who gets it calls `release`, once. SERVER_UNREACHED, SERVER_BUSY,
-   * AUTHORIZATION_NEEDED; SERVER_UNAVAILABLE where it does not stand in time, CANCELLED.
+   * Returns the link for a request, and opens it if needed. The caller must call `release` once. Errors:
+   * SERVER_UNREACHED, SERVER_BUSY, AUTHORIZATION_NEEDED; SERVER_UNAVAILABLE if it is not ready in time; CANCELLED.
    */
   async take(wish: PrivateLinkRequest, patience: Patience, vain = 0): Promise<Result<PrivateLink, Refusal>> {
     const { choice } = wish;
@@ -78,18 +78,18 @@ export class PrivateLinks {
     );
   }
 
-  /** The link that a client has, if it has one. */
+  /** The client's open link, if any. */
   find(key: string): Link | undefined {
     return this.#byKey.get(key)?.link;
   }
 
-  /** Undefined where the client has no link: it is told with its first call. */
+  /** Undefined if the client has no link: the level is then sent with its first call. */
   requestLogLevel(key: string, level: string): Promise<void> | undefined {
     const link = this.#byKey.get(key);
     return link && (link.requestLogLevel(level) ?? Promise.resolve());
   }
 
-  /** The client is gone, and with it what was opened for it. */
+  /** Closes what was opened for a client that is gone. */
   end(key: string, cause: Cause): void {
     this.#kept.delete(key);
     void this.#byKey.get(key)?.close(cause);
@@ -100,7 +100,7 @@ export class PrivateLinks {
     await Promise.all([...this.#all].map((link) => link.close(cause)));
   }
 
-  /** What clients of the server in whose place this one comes wanted to hear of. */
+  /** Takes over the subscriptions of the server that this one replaces. */
   takeOver(old: PrivateLinks): void {
     for (const [key, kept] of old.#kept) {
       if (kept.subscriptions.isEmpty) continue;
@@ -137,7 +137,9 @@ export class PrivateLinks {
     return kept.subscriptions;
   }
 
-  /** A link is over. A client that is told of resources, and only listens, would never ask for it again. */
+  /**
+   * Handles the end of a link. A client that only listens for updates would never request it again, so it is reopened.
+   */
   #lost(wish: LastingLinkRequest, vain: number): void {
     const { key } = wish.choice;
     this.#byKey.delete(key);
@@ -151,7 +153,7 @@ export class PrivateLinks {
     setTimeout(() => void this.#reopen(wish, vain), waitMs).unref();
   }
 
-  /** Unless its client disconnected meanwhile, or wants to hear of nothing any more. */
+  /** Skipped if the client has disconnected or unsubscribed meanwhile. */
   async #reopen(wish: LastingLinkRequest, vain: number): Promise<void> {
     const { key } = wish.choice;
     const wanted = this.#kept.get(key);
@@ -171,7 +173,9 @@ export class PrivateLinks {
     return limits[limitOf(spec())];
   }
 
-  /** Of the subject that has most the one ends that was idle longest; false where all of it are in use. */
+  /**
+   * Closes the longest idle link of the subject with the most links. False if all of that subject's links are in use.
+   */
   #makeRoomFor({ choice }: PrivateLinkRequest): boolean {
     const { subject, mayBeInUse } = whoMakesRoom(countBySubject(this.#all), choice.profile.subject);
     const theirs = [...this.#all].filter((link) => link.subject === subject);
@@ -184,7 +188,7 @@ export class PrivateLinks {
     return oldest !== undefined;
   }
 
-  /** A client of the modern era never says that it is gone. */
+  /** A modern client never announces that it is gone. */
   #sweep(): void {
     const idleMs = this.#deps.limits['limits.idleLinkMs'];
     this.#sweeping = setInterval(() => {
@@ -217,7 +221,7 @@ function refusalOf(cause: Cause, server: string): Refusal {
     : { code: 'SERVER_UNREACHED', server, cause };
 }
 
-/** Resolves when who waits for a link waits no longer, though it is not settled yet. */
+/** Resolves on timeout or cancellation, if the link has not settled by then. */
 function outOf(
   { timeoutMs, cancellation }: Patience,
   settled: Promise<unknown>,

@@ -12,20 +12,20 @@ export interface EntrySource {
   readonly kind: ListedKind;
   /** The member that names an entry. */
   readonly key: string;
-  /** Entries of the last reading, by their keys. */
+  /** Entries of the last reading, by key. */
   readonly known: ReadonlyMap<string | undefined, Definition>;
-  /** Whether the server is reached over headers, which must repeat what its tools ask for. */
+  /** Whether the server is reached over HTTP, whose headers must repeat some tool arguments. */
   readonly hasHeaders: boolean;
   readonly factsOf?: ((key: string) => ToolFacts | undefined) | undefined;
 }
 
-/** Whether an entry is certainly what it was at the last reading, so that it need not be looked at again. */
+/** Whether an entry is certainly unchanged since the last reading and need not be checked again. */
 export function isUnchanged(
   slice: Buffer,
   before: Definition | undefined,
   source: EntrySource,
 ): before is Definition {
-  // One that modern clients do not get may be one or the other by the way that its server is reached.
+  // A definition withheld from modern clients may become visible, depending on how its server is reached.
   return before?.fitness.modern.kind !== 'withheld' && isSame(slice, before, source);
 }
 
@@ -39,7 +39,7 @@ function isSame(
   return before.facts === facts || JSON.stringify(before.facts) === JSON.stringify(facts);
 }
 
-/** One entry of a list. One that did not change is the same object as before. */
+/** Reads one entry of a list. An unchanged one is the same object as before. */
 export function readDefinition(slice: Buffer, source: EntrySource): Definition {
   const { kind, key: keyName, known, hasHeaders, factsOf } = source;
   const text = slice.toString();
@@ -51,7 +51,7 @@ export function readDefinition(slice: Buffer, source: EntrySource): Definition {
   const key = typeof value === 'string' ? value : undefined;
   const before = known.get(key);
   const isKnown = isSame(slice, before, source);
-  // What is wrong with the headers of a tool counts for legacy clients by the way that its server is reached, which may change.
+  // Invalid header parameters affect legacy clients depending on how the server is reached, which may change.
   const isSound = kind !== 'tool' || readHeaderParameters(named['inputSchema']).ok;
   if (isKnown && isSound) return before;
   const fitness = fitnessOf({ slice, text, parsed }, { kind, isRejected: hasHeaders && !isSound });
@@ -71,7 +71,9 @@ interface Written {
   readonly parsed: unknown;
 }
 
-/** `isRejected`: a client over HTTP must reject it (2026-07-28, server/tools#x-mcp-header), and so nobody is shown it. */
+/**
+ * `isRejected`: clients over HTTP must reject it (2026-07-28, server/tools#x-mcp-header), so it is withheld from all.
+ */
 function fitnessOf(
   { slice, text, parsed }: Written,
   { kind, isRejected }: { readonly kind: ListedKind; readonly isRejected: boolean },
@@ -91,7 +93,7 @@ function isTooDeep(bytes: Buffer): boolean {
   return !scan.ok && scan.fault.isJson;
 }
 
-/** Undefined when it is no JSON after all; such an entry is withheld as nameless. */
+/** Undefined if it is not JSON after all; such an entry is withheld as nameless. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -17,12 +17,12 @@ export interface RegisteredOptions {
   readonly readEntry: ReadEntry;
   readonly readLocal: ReadLocal;
   readonly seal: EntrySeal;
-  /** Told of each plan before anything is made of it: what of it is secret is masked from then on. */
+  /** Called with each plan before it takes effect, so that its secrets are masked from then on. */
   readonly learn: (plan: Plan) => void;
   readonly log: Log;
 }
 
-/** The servers that were registered while Assay ran, beside those of the config file. */
+/** The servers registered at run time, in addition to those of the config file. */
 export class RegisteredGateways {
   readonly #options: RegisteredOptions;
   #catalog: Catalog | undefined;
@@ -37,18 +37,18 @@ export class RegisteredGateways {
     });
   }
 
-  /** What of a server is secret is masked from now on. */
+  /** Masks the server's secrets from now on. */
   learn(spec: ServerSpec): void {
     this.#options.learn({ servers: [spec], rejected: [] });
   }
 
-  /** The catalog has them too from now on. Resolves when it has those that are known. */
+  /** Adds the registered servers to the catalog from now on. Resolves when it has those known so far. */
   follow(catalog: Catalog): Promise<void> {
     this.#catalog = catalog;
     return this.#read();
   }
 
-  /** Resolves when the catalog has all that is known now. */
+  /** Resolves when the catalog has everything known now. */
   settled(): Promise<void> {
     return this.#read();
   }
@@ -59,7 +59,7 @@ export class RegisteredGateways {
       if (sourceKind(spec.transport).rereadsOnSave && names.has(spec.name)) void lists.readAgain();
   }
 
-  /** Reads one after the other, so that what was read last is what counts. */
+  /** Reads run one after another, so the last one wins. */
   #read(): Promise<void> {
     this.#reading = this.#reading
       .then(async () => {
@@ -91,7 +91,7 @@ export class RegisteredGateways {
     };
   }
 
-  /** What operators made themselves, in the order in which they did. */
+  /** Custom tools and modules of operators, in order of creation. */
   async #local(): Promise<LocalPlan> {
     const { readLocal } = this.#options;
     const rejected: Rejected[] = [];
@@ -127,7 +127,7 @@ export class RegisteredGateways {
   }
 }
 
-/** It was opened and does not fit, or could not be opened at all. */
+/** The entry could not be opened, or its content is invalid. */
 function unreadable(entry: Result<unknown, string>): Cause {
   return { code: 'ENTRY_UNREADABLE', reason: entry.ok ? undefined : entry.error };
 }
@@ -135,7 +135,7 @@ function unreadable(entry: Result<unknown, string>): Cause {
 /** What operators make themselves: requests, and modules of functions. */
 type CustomKind = 'rest_tool' | 'function_module';
 
-/** What an entry is sealed under, so that none opens in the place of another. */
+/** The name an entry is sealed under, so that none opens in place of another. */
 export function sealNameOf(kind: CustomKind, name: string): string {
   return `${kind} ${name}`;
 }

@@ -12,15 +12,15 @@ export type RequestQueueLimits = Pick<
 export interface RequestQueueOptions {
   readonly server: string;
   readonly limits: RequestQueueLimits;
-  /** Bytes that were sent to the server and that it has not taken. */
+  /** Bytes sent to the server that it has not read yet. */
   readonly untaken: () => number;
 }
 
-/** One request that has to wait. */
+/** A request that has to wait. */
 export interface Wait {
   readonly subject: string;
   readonly bytes: number;
-  /** Longest wait in ms. */
+  /** Maximum wait in ms. */
   readonly timeoutMs: number;
   readonly cancellation: Cancellation;
 }
@@ -28,35 +28,34 @@ export interface Wait {
 interface Waiter {
   readonly subject: string;
   readonly bytes: number;
-  /** Ends the wait: with a refusal, or without one, where it may go in. */
+  /** Ends the wait, with a refusal or with undefined if the request is admitted. */
   readonly end: (refusal: Refusal | undefined) => void;
 }
 
-/** A server that leaves so many bytes does not read; what is for it waits here, where it can still be withdrawn. */
+/** A server with this many unread bytes is not reading; requests wait here, where they can still be cancelled. */
 const MOST_UNTAKEN_BYTES = 4 * 1024 * 1024;
 
-/** One in so many places at a server is kept for subjects that have fewer requests there than another. */
+/** One in this many places is reserved for subjects with fewer requests at the server than another. */
 const PLACES_PER_KEPT = 8;
-/** As many subjects without requests are remembered: a Map that is filled and emptied for each call costs more (docs/adr/0004). */
+/** Number of idle subjects to remember: filling and emptying a Map for each call costs more (docs/adr/0004). */
 const MOST_IDLE_SUBJECTS = 64;
 
 /**
- * In front of one server: lets so many requests in at a time, keeps so many more waiting, each subject's in the order in
- * which they came and subjects by turns, and refuses the rest with SERVER_BUSY (docs/adr/0014). The last free places go only
- * to subjects that have fewer requests at the server than another, so that none fills it alone. While the server does not
- * read, nobody gets in.
+ * Limits the requests at one server and queues the rest, FIFO per subject and round-robin across subjects. Beyond that
+ * it refuses with SERVER_BUSY (docs/adr/0014). The last free places go only to subjects with fewer requests at the
+ * server than another, so that none fills it alone. While the server does not read, no request is admitted.
  */
 export class RequestQueue {
   readonly #options: RequestQueueOptions;
   readonly #mostUntaken: number;
   #inFlight = 0;
-  /** Requests that the server works on, by subject. */
+  /** Requests in flight, by subject. */
   readonly #held = new Map<string, number>();
-  /** By subject, in the order in which subjects have their turns. */
+  /** By subject, in round-robin order. */
   readonly #queues = new Map<string, Set<Waiter>>();
   #waiting = 0;
   #waitingBytes = 0;
-  /** Bytes of those just let in, which the server's link does not count yet. */
+  /** Bytes of requests just admitted, which the server's link does not count yet. */
   #admittedBytes = 0;
   #isSettling = false;
   #stopped: Refusal | undefined;
@@ -66,27 +65,27 @@ export class RequestQueue {
     this.#mostUntaken = Math.min(MOST_UNTAKEN_BYTES, options.limits['limits.backlogBytes'] / 2);
   }
 
-  /** Requests that the server works on. */
+  /** Requests that the server is working on. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Requests that wait for their turn. */
+  /** Requests in the queue. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Goes in at once; false where that cannot be. Who is in calls `leave`, once. */
+  /** Admits the request at once, or returns false. An admitted caller must call `leave` once. */
   enter(subject: string): boolean {
     const mostHeld = this.#mostHeld();
-    // Where the last places are kept, those that wait may be subjects that get none of them.
+    // When the last places are reserved, the waiting subjects may not be entitled to them.
     if (this.#waiting > 0 && (mostHeld === Infinity || this.#queues.has(subject))) return false;
     if (this.#isFull() || this.#heldBy(subject) >= mostHeld) return false;
     this.#admit(subject);
     return true;
   }
 
-  /** Waits for its turn. Undefined: it is in, and calls `leave`, once. */
+  /** Waits for admission. Undefined: admitted, and the caller must call `leave` once. */
   wait({ subject, bytes, timeoutMs, cancellation }: Wait): Promise<Refusal | undefined> {
     const refusal = cancellation.isCancelled ? CANCELLED : (this.#stopped ?? this.#tooMany(subject, bytes));
     if (refusal !== undefined) return Promise.resolve(refusal);
@@ -118,7 +117,7 @@ export class RequestQueue {
     if (this.#waiting > 0) this.advance();
   }
 
-  /** Lets in who may; to be called when the server may have begun to read again. */
+  /** Admits waiting requests. Call it when the server may have begun to read again. */
   advance(): void {
     while (this.#waiting > 0 && !this.#isFull()) {
       const waiter = this.#next();
@@ -131,13 +130,13 @@ export class RequestQueue {
     this.#isSettling = this.#admittedBytes > 0;
   }
 
-  /** All that waits is told why, and so is whoever comes later. */
+  /** Refuses all waiting and all later requests. */
   stop(refusal: Refusal): void {
     this.#stopped ??= refusal;
     for (const waiters of [...this.#queues.values()]) for (const waiter of waiters) waiter.end(refusal);
   }
 
-  /** Who was let in has written by now. */
+  /** Requests admitted before have been written by now. */
   #settled(): void {
     this.#isSettling = false;
     this.#admittedBytes = 0;
@@ -153,7 +152,7 @@ export class RequestQueue {
     return this.#held.get(subject) ?? 0;
   }
 
-  /** A subject with so many requests at the server gets no more in; Infinity while there are places for everybody. */
+  /** A subject with this many requests at the server gets no more in. Infinity while unreserved places are free. */
   #mostHeld(): number {
     const most = this.#options.limits['limits.requestsPerServer'];
     if (most - this.#inFlight > most / PLACES_PER_KEPT) return Infinity;
@@ -170,7 +169,7 @@ export class RequestQueue {
     );
   }
 
-  /** A request that is alone in waiting may be of any size, or none above the limit could ever be carried out. */
+  /** A request that waits alone may be of any size; otherwise one above the limit could never run. */
   #tooMany(subject: string, bytes: number): Refusal | undefined {
     const { limits, untaken } = this.#options;
     const { 'limits.queuePerServer': mostWaiting, 'limits.backlogBytes': mostBytes } = limits;
@@ -182,7 +181,7 @@ export class RequestQueue {
     return undefined;
   }
 
-  /** The subject with far more requests that wait loses its oldest; false where there is none. */
+  /** Evicts the oldest request of the subject with far more waiting requests. False if there is no such subject. */
   #makeRoomFor(asking: string, cause: Cause): boolean {
     const counts = new Map([...this.#queues].map(([subject, { size }]) => [subject, size]));
     const { subject, mayBeInUse } = whoMakesRoom(counts, asking);
@@ -205,7 +204,10 @@ export class RequestQueue {
     if (waiters.size === 0) this.#queues.delete(waiter.subject);
   }
 
-  /** The oldest of the first subject in turn that may have another place, which then has the last turn; undefined: none may. */
+  /**
+   * The oldest request of the first eligible subject, which then moves to the end of the round. Undefined if none is
+   * eligible.
+   */
   #next(): Waiter | undefined {
     const mostHeld = this.#mostHeld();
     for (const [subject, waiters] of this.#queues) {

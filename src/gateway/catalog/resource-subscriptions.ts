@@ -3,31 +3,33 @@ import { ownRequest, type NotificationMessage } from '../../protocol/message.ts'
 import { ownUpstreamRequest, type Link, type Log, type SubscriptionAnswer } from '../ports/link.ts';
 
 /**
- * Told that a resource has changed, under the URI by which it was asked for. Without a notification of the server nobody
- * knows whether it has: it could not be heard for a while.
+ * Called when a resource has changed, with the URI that was subscribed to. Without a notification it only may have
+ * changed: the server could not be heard for a while.
  */
 export type HearUpdate = (uri: string, note: NotificationMessage | undefined) => void;
 
-/** What one resource is to its server: who wants to hear of it, and where the server has agreed to tell. */
+/** The subscription to one resource: its listeners, and the link on which the server agreed. */
 interface Wish {
   readonly uri: string;
   readonly hearers: Set<HearUpdate>;
   /** The link on which the server agreed. */
   on: Link | undefined;
-  /** Whether it ever agreed, so that it is asked again whenever it is back. */
+  /** Whether the server ever agreed, so that it is asked again after each reconnect. */
   hasStood: boolean;
-  /** What the server is asked stands in a row, as requests may overtake each other. */
+  /** Requests to the server run one after another, as they may overtake each other. */
   last: Promise<unknown>;
 }
 
 const HONOURED: SubscriptionAnswer = { kind: 'honoured' };
-/** Most wishes for which a server that is back is asked at a time. */
+/** Maximum number of concurrent renewals after a reconnect. */
 const MOST_AT_ONCE = 32;
-/** Most URIs of which one is taken for a part, and the length up to which it can be. */
+/** Maximum number of URIs that a URI is checked against as a part, and its maximum length for that check. */
 const MOST_WHOLES = 64;
 const LONGEST_PART = 2_048;
 
-/** Of which resources of one server somebody wants to hear. The server is asked once for each, however many want it. */
+/**
+ * Subscriptions to resources of one server. The server is asked once per resource, however many listeners there are.
+ */
 export class ResourceSubscriptions {
   readonly #wishes = new Map<string, Wish>();
   readonly #server: string;
@@ -40,12 +42,12 @@ export class ResourceSubscriptions {
     this.#log = log;
   }
 
-  /** Whether nobody wants to hear of anything. */
+  /** Whether there are no subscriptions. */
   get isEmpty(): boolean {
     return this.#wishes.size === 0;
   }
 
-  /** Asks the server, unless it tells of this resource already. It may tell of it before it has answered. */
+  /** Subscribes, unless the server already reports this resource. It may report updates before it has answered. */
   async want(uri: string, hear: HearUpdate): Promise<SubscriptionAnswer> {
     const wish = this.#wishes.get(uri) ?? newWish(uri);
     this.#wishes.set(uri, wish);
@@ -60,7 +62,7 @@ export class ResourceSubscriptions {
     if (wish?.hearers.delete(hear) === true && wish.hearers.size === 0) void this.#bringUp(wish);
   }
 
-  /** The server can be asked through this link. What it told of before it is asked for again, and may have changed. */
+  /** Renews subscriptions on a new link. Their resources may have changed meanwhile. */
   async stood(link: Link, timeoutMs: number): Promise<void> {
     this.#link = link;
     this.#timeoutMs = timeoutMs;
@@ -78,7 +80,10 @@ export class ResourceSubscriptions {
     for (const wish of this.#wishes.values()) if (wish.hasStood) tellMissed(wish);
   }
 
-  /** A resource may be a part of the one that was asked for (2025-11-25 and 2026-07-28, schema, ResourceUpdatedNotification). */
+  /**
+   * A resource may be part of one that was subscribed to (2025-11-25 and 2026-07-28, schema,
+   * ResourceUpdatedNotification).
+   */
   updated(uri: string, note: NotificationMessage): void {
     const told = new Set<HearUpdate>();
     for (const wished of withWholes(uri))
@@ -103,7 +108,7 @@ export class ResourceSubscriptions {
     return work;
   }
 
-  /** Asks until the server does what is wanted at the moment, through the link of the moment. */
+  /** Repeats until the server's state matches the current listeners on the current link. */
   async #work(wish: Wish): Promise<SubscriptionAnswer> {
     for (;;) {
       const link = this.#link;
@@ -128,11 +133,11 @@ export class ResourceSubscriptions {
 
   async #subscribe(link: Link, uri: string): Promise<SubscriptionAnswer> {
     if (link.resources !== undefined) return link.resources.add(uri);
-    await link.listening; // what it tells of before that, it tells nobody
+    await link.listening; // updates sent before that would be lost
     return this.#ask(link, 'resources/subscribe', uri);
   }
 
-  /** Nobody hears of it any more, whatever the server says to that. */
+  /** The server's answer does not matter: no listener is left. */
   async #unsubscribe(link: Link, uri: string): Promise<void> {
     if (link.resources === undefined) await this.#ask(link, 'resources/unsubscribe', uri);
     else link.resources.drop(uri);
@@ -157,7 +162,7 @@ function tellMissed({ uri, hearers }: Wish): void {
   for (const hear of [...hearers]) hear(uri, undefined);
 }
 
-/** The URI, and all of which it may be a part by its path, query or fragment. */
+/** The URI, and all URIs it may be part of, by path, query or fragment. */
 function withWholes(uri: string): readonly string[] {
   const wholes = [uri];
   if (uri.length > LONGEST_PART) return wholes;

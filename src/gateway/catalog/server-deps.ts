@@ -13,24 +13,24 @@ export interface ServerDeps {
   readonly memory: Memory;
   readonly log: Log;
   readonly limits: Settings;
-  /** Takes secrets out of what a server said; undefined: nothing is secret. */
+  /** Masks secrets in text from a server. Undefined: nothing is secret. */
   readonly mask?: ((text: string) => string) | undefined;
   /** Called after the server's lists or its state may have changed. */
   readonly onChange: () => void;
-  /** What is said of tools beside their definitions; undefined: nothing. */
+  /** What is said of tools in addition to their definitions. Undefined: nothing. */
   readonly claims?: ToolClaims | undefined;
-  /** Told of the tools of a server each time they were read, and from which link. */
+  /** Called with a server's tools and the link each time they were read. */
   readonly onTools?: ((spec: ServerSpec, tools: readonly Definition[], link: object) => void) | undefined;
-  /** Holds instructions of servers to what was accepted; undefined: they pass as they are. */
+  /** Holds servers to their accepted instructions. Undefined: instructions pass unchanged. */
   readonly instructions?: Pick<InstructionsReview, 'passed' | 'stateOf'> | undefined;
-  /** Told what a server tells models about itself each time it is connected. */
+  /** Called with a server's instructions each time it connects. */
   readonly onInstructions?: ((spec: ServerSpec, now: InstructionsText | undefined) => void) | undefined;
   /** A number from 0 to 1. */
   readonly chance: () => number;
-  /** Those of the server in whose place it comes. */
+  /** Taken over from the server that this one replaces. */
   readonly subscriptions?: ResourceSubscriptions | undefined;
-  /** The only client of this process, if it has but one. */
+  /** The only client, in a single-client process. */
   readonly sole?: SoleClient | undefined;
-  /** Undefined: nobody signs in anywhere. */
+  /** Undefined: no server needs a sign-in. */
   readonly credentials?: Pick<Credentials, 'isPersonal'> | undefined;
 }

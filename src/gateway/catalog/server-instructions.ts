@@ -7,9 +7,9 @@ import type { ServerDeps } from './server-deps.ts';
 
 type Deps = Pick<ServerDeps, 'limits' | 'instructions' | 'onInstructions'>;
 
-/** What one server tells models about itself, within its bound, and what of that they get. */
+/** The instructions of one server, within the size limit, and the part that models get. */
 export class ServerInstructions {
-  /** As it last said; undefined: nothing. Of what is remembered the digest is that of the cut text. */
+  /** Last seen. Undefined: none. For a remembered text the digest is that of the truncated text. */
   said: InstructionsText | undefined;
   isCut = false;
   readonly #deps: Deps;
@@ -27,7 +27,7 @@ export class ServerInstructions {
     return this.#deps.limits['limits.instructionsBytes'];
   }
 
-  /** A connection began with this text. It is compared with the accepted one, for which nothing waits. */
+  /** Records the instructions of a new connection. The comparison with the accepted text runs in the background. */
   connected(spec: ServerSpec, text: string | undefined): void {
     this.#take(text);
     this.#deps.onInstructions?.(spec, this.said);
@@ -40,14 +40,14 @@ export class ServerInstructions {
     return text === undefined ? undefined : boundedInstructions(text, this.mostBytes).text;
   }
 
-  /** Whether what it says now waits for a review. */
+  /** Whether the current text waits for a review. */
   hasDrifted(spec: ServerSpec): boolean {
     return this.said !== undefined && this.#deps.instructions?.stateOf(spec)?.changed !== undefined;
   }
 
   #take(text: string | undefined): void {
     const bounded = boundedInstructions(text ?? '', this.mostBytes);
-    // An empty text tells models no more than none.
+    // To models, an empty text is the same as none.
     this.said = text === undefined || text === '' ? undefined : { digest: sha256(text), text: bounded.text };
     this.isCut = bounded.isCut;
   }
@@ -58,7 +58,7 @@ interface Told {
   readonly instructions: ServerInstructions;
 }
 
-/** The accepted instructions of several servers as one text. */
+/** The accepted instructions of several servers, joined into one text. */
 export function joinedInstructionsOf(servers: readonly Told[]): Bounded | undefined {
   const sections = servers.flatMap(({ spec, instructions }) => {
     const text = instructions.passed(spec);
@@ -68,7 +68,7 @@ export function joinedInstructionsOf(servers: readonly Told[]): Bounded | undefi
   return first && joinedInstructions(sections, first.instructions.totalBytes);
 }
 
-/** What people are told of the instructions of servers. */
+/** Reports on the instructions of servers, for people. */
 export function instructionsReports(servers: readonly Told[]): readonly ListReport[] {
   const each = servers.flatMap(({ spec, instructions }): readonly ListReport[] => [
     ...(instructions.isCut

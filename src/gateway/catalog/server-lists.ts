@@ -9,25 +9,25 @@ import { ListPace, REAL_CLOCK, ReadingCost, type ListClock } from './list-pace.t
 import type { Definition, Inventory, Link, ListKind } from '../ports/link.ts';
 
 export interface ServerListsOptions {
-  /** What is remembered of an earlier life; undefined: nothing. */
+  /** Lists remembered from before the start. Undefined if none. */
   readonly remembered: Inventory | undefined;
-  /** Longest wait in ms for one page of a list. */
+  /** Maximum wait in ms for one page of a list. */
   readonly timeoutMs: () => number;
   readonly limits: ListLimits;
-  /** Whether a list has to rest after it was read; what Assay makes itself is read as often as anybody wants. */
+  /** Whether re-reads are rate-limited. Lists that Assay builds itself are not. */
   readonly isPaced: boolean;
   readonly clock?: ListClock;
-  /** A list has been read from this link. */
+  /** Called when a list was read from this link. */
   readonly onRead: (link: Link, read: ReadNews) => void;
-  /** Takes secrets out of what a server said. */
+  /** Masks secrets in text from a server. */
   readonly mask: (text: string) => string;
-  /** A list could not be read, with the cause; it will be tried again after so many ms. */
+  /** Called when a list could not be read; it is retried after `retryMs`. */
   readonly onFailed: (kind: ListKind, cause: Cause, retryMs: number) => void;
 }
 
 export interface ReadNews {
   readonly list: ListKind;
-  /** Whether it is another than before, or the first. */
+  /** Whether the list has changed, or is the first. */
   readonly isNews: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface ListFault {
   readonly cause: Cause;
 }
 
-/** Reads of one list that went wrong, one after the other. */
+/** Consecutive failures to read one list. */
 interface Failure {
   readonly times: number;
   readonly cause: Cause;
@@ -45,32 +45,33 @@ interface Failure {
 
 /** Bursts of `list_changed` within this many ms are read once. */
 const REREAD_AFTER_MS = 50;
-/** Longest wait in ms for a server to be heard, before its lists are read for the first time. */
+/** Maximum time in ms to wait for notifications to be received before the first reading. */
 const HEARD_WITHIN_MS = 100;
 
-/** What is to become of one list. */
+/** The state of reading one list. */
 interface Reader {
   isReading: boolean;
-  /** The next reading, which begins when its time has come, or after the one that is under way. */
+  /** The next reading. It starts when due, or after the one in progress. */
   next: PromiseWithResolvers<void> | undefined;
   cancel: (() => void) | undefined;
 }
 
 /**
- * The lists of one server as last read. What the server says has changed is read again, and so is what could not be read:
- * each list once at a time, and no more often than its pace allows. A wish for a reading is never lost, but joins others.
+ * The lists of one server as last read. A list is read again if the server reports a change or the last reading failed:
+ * one reading per list at the same time, and no more often than its pace allows. A request for a reading is never lost,
+ * but joins others.
  */
 export class ServerLists {
   inventory: Inventory;
   readonly #options: ServerListsOptions;
   readonly #clock: ListClock;
   readonly #pace: ListPace;
-  /** The lists that were read, or remembered. */
+  /** Lists that were read or remembered. */
   readonly #known: Set<ListKind>;
   readonly #cuts = new Map<ListKind, ListCut>();
   readonly #failures = new Map<ListKind, Failure>();
   readonly #retries = new Map<ListKind, NodeJS.Timeout>();
-  /** Of the link that is there now. */
+  /** Readers of the current link. */
   #readers = new Map<ListKind, Reader>();
   #link: Link | undefined;
 
@@ -86,30 +87,30 @@ export class ServerLists {
     return this.#known.has(kind);
   }
 
-  /** Whether nothing is missing of what the server has. */
+  /** Whether all lists of the server are known. */
   get isComplete(): boolean {
     return this.#failures.size === 0 && LIST_KINDS.every((kind) => this.#known.has(kind));
   }
 
-  /** The lists that could not be read the last time: they are as they were before, or empty. */
+  /** The lists whose last reading failed. They keep their earlier content, or are empty. */
   get faults(): readonly ListFault[] {
     return [...this.#failures].map(([list, { cause }]) => ({ list, cause }));
   }
 
-  /** Why one of the lists is still as it was read before; undefined where none is. */
+  /** Why one of the lists is outdated. Undefined if none is. */
   get fault(): Cause | undefined {
     return this.faults[0]?.cause;
   }
 
-  /** What was left out of a list when it was last read; undefined: nothing. */
+  /** What was left out of a list when it was last read. Undefined if nothing. */
   cutOf(kind: ListKind): ListCut | undefined {
     return this.#cuts.get(kind);
   }
 
   /**
-   * Reads all lists of a link that has just begun, once its server is heard: it may say that a list has changed as soon as
-   * that is read. Of one that is slow to be heard they are read at once, and again when it is. A list that is known, and may
-   * not be read yet, is not waited for.
+   * Reads all lists of a new link, once notifications can be received: a list may change right after it was read. If
+   * that takes too long, they are read at once, and again when it is possible. Does not wait for a known list that must
+   * not be read yet.
    */
   async readFirst(link: Link): Promise<void> {
     this.#link = link;
@@ -126,26 +127,26 @@ export class ServerLists {
     await Promise.all(due.map((kind) => this.#want(kind)));
   }
 
-  /** Reads all lists once more, each as soon as it may be. Whether all could be read. */
+  /** Re-reads all lists, each as soon as its pace allows. Resolves with whether all could be read. */
   async readAgain(): Promise<boolean> {
     if (this.#link === undefined) return false;
     await Promise.all(LIST_KINDS.map((kind) => this.#want(kind)));
     return this.isComplete;
   }
 
-  /** The server says that a list has changed. */
+  /** The server reports that a list has changed. */
   changed(kind: ListKind): void {
     if (this.#link === undefined) return;
     void this.#want(kind, REREAD_AFTER_MS);
     if (kind === 'resources') void this.#want('resourceTemplates', REREAD_AFTER_MS);
   }
 
-  /** The server could not be heard for a while, and may have said so of all lists of which it says so. */
+  /** The server could not be heard for a while. All lists for which it announces changes may have changed. */
   missed(): void {
     if (this.#link !== undefined) for (const kind of toldOf(this.#link)) this.changed(kind);
   }
 
-  /** The link is gone; the next one is read whole. */
+  /** The link is gone; the next one is read in full. */
   forgetLink(): void {
     this.#link = undefined;
     for (const { cancel, next } of this.#readers.values()) {
@@ -166,7 +167,7 @@ export class ServerLists {
     return this.#options.isPaced ? this.#pace.waitMs(kind) : 0;
   }
 
-  /** Resolves when a reading that begins later than now has ended, or when the link is gone. */
+  /** Resolves when a reading that starts later than now has ended, or when the link is gone. */
   #want(kind: ListKind, inMs = 0): Promise<void> {
     const reader = this.#readers.get(kind) ?? { isReading: false, next: undefined, cancel: undefined };
     this.#readers.set(kind, reader);
@@ -196,7 +197,7 @@ export class ServerLists {
     this.#readNext(kind, reader);
   }
 
-  /** Somebody may have wanted another reading while this one was under way. */
+  /** Starts another reading if one was requested during the last. */
   #readNext(kind: ListKind, reader: Reader): void {
     if (reader.next === undefined) return;
     if (this.#readers.get(kind) === reader) this.#schedule(kind, reader, REREAD_AFTER_MS);
@@ -253,12 +254,12 @@ export class ServerLists {
   }
 }
 
-/** Entries that did not change are the same objects as before. */
+/** Unchanged entries are the same objects as before. */
 function isSame(one: readonly Definition[], other: readonly Definition[]): boolean {
   return one.length === other.length && one.every((definition, place) => definition === other[place]);
 }
 
-/** The lists of which its server says that they change. */
+/** The lists for which the server announces changes. */
 function toldOf({ capabilities }: Link): readonly ListKind[] {
   return LIST_KINDS.filter((kind) => declares(capabilities, LISTS[kind].capability, 'listChanged'));
 }

@@ -6,8 +6,8 @@ import type { ClientSession } from './client-session.ts';
 import type { ClientProfile, ServerRequest, ServerRequestHandler } from '../ports/link.ts';
 
 /**
- * The calls under way on a link that one client has for itself, and that does not tie questions to calls. Whatever the
- * server asks is for that client; which call carries it is a matter of the way alone.
+ * Calls in progress on a link that one client has to itself and that does not tie server requests to calls. Any of
+ * these calls may carry a server request, as they all lead to that client.
  */
 export class ServerRequestRouter {
   readonly #session: () => ClientSession | undefined;
@@ -34,15 +34,15 @@ export class ServerRequestRouter {
   };
 }
 
-/** Tells the server that nobody can answer it. */
+/** Answers a server request with an error, by default METHOD_UNKNOWN. */
 export function refuseServerRequest(serverRequest: ServerRequest, what?: Refusal): void {
   const refusal = what ?? { code: 'METHOD_UNKNOWN', method: serverRequest.message.method };
   serverRequest.answer({ kind: 'error', text: JSON.stringify(rpcErrorOf(refusal, true)) });
 }
 
 /**
- * A client that can do everything and has nothing. Some servers list tools only to a client that can be asked, so their
- * lists are read in its name; calls never are.
+ * A client that declares all capabilities but offers nothing. Some servers list tools only for a capable client, so
+ * lists are read on its behalf; calls never are.
  */
 export const EMPTY_CLIENT: ClientProfile = {
   capabilities:
@@ -51,7 +51,7 @@ export const EMPTY_CLIENT: ClientProfile = {
   subject: LOCAL.subject,
 };
 
-/** It has no roots, and answers nothing else. */
+/** Answers with empty roots, and refuses everything else. */
 export function answerEmpty(serverRequest: ServerRequest): void {
   if (serverRequest.message.method === 'roots/list')
     serverRequest.answer({ kind: 'result', text: '{"roots":[]}' });

@@ -5,33 +5,33 @@ import type { Catalog } from './catalog.ts';
 import type { ListFault } from './server-lists.ts';
 import type { Server } from './server.ts';
 
-/** How one server is, for people and machines that look after it. */
+/** The status of one server, for operators and monitoring. */
 export interface ServerStatus {
   readonly name: string;
   readonly state: Life['state'];
-  /** The first cause of its being down. */
+  /** The first cause of the downtime. */
   readonly cause?: string;
   readonly causeCode?: CauseCode;
-  /** Ends in a row. */
+  /** Consecutive failures. */
   readonly failures?: number;
-  /** When it is tried next, in ms from now; 0 while it is tried. */
+  /** Time in ms until the next attempt; 0 during the attempt. */
   readonly nextTryMs?: number;
   readonly era?: string;
   readonly revision?: string;
-  /** Absent where they were never read. */
+  /** Absent if the tools were never read. */
   readonly tools?: number;
-  /** The lists that could not be read, and why: what is shown of them is an earlier reading, or nothing. */
+  /** The lists that could not be read, and why. They show an earlier reading, or nothing. */
   readonly listFaults?: readonly ListFaultView[];
 }
 
-/** A list that could not be read, as people and machines are told of it. */
+/** A list that could not be read, as reported. */
 export interface ListFaultView {
   readonly list: ListFault['list'];
   readonly cause: string;
   readonly causeCode: CauseCode;
 }
 
-/** All servers of the config in its order, then the entries that cannot even be tried. */
+/** All servers of the config in order, then the entries that cannot be tried. */
 export function serverStatuses({ servers, rejected }: Catalog): readonly ServerStatus[] {
   const nowMs = performance.now();
   const refused = rejected.map(
@@ -40,7 +40,10 @@ export function serverStatuses({ servers, rejected }: Catalog): readonly ServerS
   return [...servers.map((server) => serverStatus(server, nowMs)), ...refused];
 }
 
-/** Why clients miss something of a server: that it is down, or lists of one that is up; undefined: they miss nothing. */
+/**
+ * Why clients miss something of a server: it is down, or some of its lists could not be read. Undefined if nothing is
+ * missing.
+ */
 export function missingFrom({ name, state, cause, listFaults = [] }: ServerStatus): string | undefined {
   if (state !== 'up') return `server ${name} is ${state}: ${cause ?? 'it has not answered yet'}`;
   if (listFaults.length === 0) return undefined;

@@ -29,28 +29,28 @@ import { ServerInstructions } from './server-instructions.ts';
 import { sourceKind } from '../../core/sources/source-kinds.ts';
 import { startFailure, stopRefusal, waitRefusal } from './wait-refusal.ts';
 
-/** Time in ms that a server has from its start to the end of its handshake. */
+/** Time limit in ms for a server to start and complete its handshake. */
 const START_LIMIT_MS = 60_000;
-/** A server whose lists take longer than this, in ms, stands without them; they are shown when they come. */
+/** If its lists take longer than this, in ms, a server becomes ready without them. They are shown when they arrive. */
 const LISTS_LIMIT_MS = 5_000;
 
-/** One downstream server: keeps it running, and keeps its lists as last seen also while it is away. */
+/** One upstream server. Keeps it running, and keeps its last known lists while it is down. */
 export class Server {
-  /** Requests of clients go through it; those of our own do not. */
+  /** For client requests only; Assay's own bypass it. */
   readonly queue: RequestQueue;
   readonly lists: ServerLists;
-  /** What anybody says of its tools. */
+  /** Claims about its tools, from the server and from operators. */
   readonly claims: ToolClaims;
   readonly privateLinks: PrivateLinks;
-  /** The calls of the only client, if there is but one. */
+  /** The calls of the only client, in a single-client process. */
   readonly sole: ServerRequestRouter | undefined;
   readonly subscriptions: ResourceSubscriptions;
   readonly instructions: ServerInstructions;
-  /** How often it was started anew. */
+  /** Number of restarts. */
   restarts = 0;
   #spec: ServerSpec;
   #life: Life = BORN;
-  /** The link that may be used, and the one that must be closed; they differ before the lists are read. */
+  /** The usable link, and the one to close. They differ until the lists are read. */
   #link: Link | undefined;
   #opened: Link | undefined;
   #capabilities: Capabilities | undefined;
@@ -97,7 +97,7 @@ export class Server {
     return this.#spec;
   }
 
-  /** Whether each subject signs in there for itself. */
+  /** Whether each subject signs in there separately. */
   get isPersonal(): boolean {
     return this.#deps.credentials?.isPersonal(this.#spec) ?? false;
   }
@@ -110,12 +110,12 @@ export class Server {
     return this.#life;
   }
 
-  /** The link of a server that is up, at once: a call need not wait a turn for it. */
+  /** The link of a server that is up. Synchronous, so that a call need not wait. */
   get link(): Link | undefined {
     return this.#link;
   }
 
-  /** As it last said; undefined for one that never stood, which may have any. */
+  /** As last declared. Undefined if the server was never ready, so that it may have any. */
   get capabilities(): Capabilities | undefined {
     return this.#capabilities;
   }
@@ -131,26 +131,29 @@ export class Server {
   async stop(cause: Cause = { code: 'SHUTTING_DOWN' }): Promise<void> {
     this.#stopping.abort();
     this.#endLife(cause);
-    // Whoever waits for the server is told now, not when its process is gone.
+    // Waiting requests fail now, not when the process is gone.
     this.queue.stop(stopRefusal(this.spec.name, cause));
     this.#become({ kind: 'stopped', cause });
     await Promise.all([this.privateLinks.stop(cause), this.#running]);
   }
 
-  /** Takes what needs no new connection: limits and the form of names. The way to the server must be the same. */
+  /** Applies changes that need no new connection, such as limits and name prefixes. The transport must be the same. */
   adopt(spec: ServerSpec): void {
     this.#spec = spec;
     this.#opened?.adopt?.(spec);
     this.#deps.onChange();
   }
 
-  /** Resolves when the first attempt to start has ended, well or badly, or before, once the list is known. */
+  /** Resolves when the first attempt to start has ended, successfully or not, or earlier once the list is known. */
   async settled(list?: ListKind): Promise<void> {
     const isKnown = (): boolean => list !== undefined && this.lists.isKnown(list);
     while (this.#life.state === 'starting' && !isKnown()) await this.#news.next(undefined);
   }
 
-  /** The link (another one than `butNot`), or a wait for it of at most the server's time limit while it starts or restarts. */
+  /**
+   * The link (a different one than `butNot`). Waits while the server starts or restarts, at most for the server's time
+   * limit.
+   */
   async whenUp(cancellation: Cancellation, butNot?: Link): Promise<Result<Link, Refusal>> {
     const cancelled = new AbortController();
     const giveUp = AbortSignal.any([AbortSignal.timeout(this.spec.timeoutMs), cancelled.signal]);
@@ -169,19 +172,19 @@ export class Server {
     }
   }
 
-  /** Somebody wants what it may have: a rest that lasted for a while ends. */
+  /** Ends the backoff early if it has lasted a while, because the server is needed. */
   wake(): void {
     if ('nextMs' in this.#life && isWorthWaiting(this.#life, performance.now())) this.#wake();
   }
 
-  /** What it waited for has come: a rest ends, however short it was. Resolves when that try has ended. */
+  /** Ends the backoff at once, however short it was. Resolves when the attempt has ended. */
   async tryNow(): Promise<void> {
     const before = this.#life;
     this.#wake();
     while (this.#life === before && before.state !== 'up') await this.#news.next(undefined);
   }
 
-  /** Somebody wants log messages from this level on, now and after each restart. Resolves when the server has heard of it. */
+  /** Sets the minimum level of log messages, now and after each restart. Resolves when the server was told. */
   requestLogLevel(level: string): Promise<void> | undefined {
     return this.#logs.request(level, this.#link);
   }
@@ -215,7 +218,7 @@ export class Server {
     await link?.close(cause);
   }
 
-  /** A call that may wait for a server at rest ends the rest. */
+  /** A call that may wait for the server ends the backoff. */
   async #restUntilDue(life: Down): Promise<void> {
     const woken = new AbortController();
     if (life.state !== 'restarting') this.#wake = () => woken.abort();
@@ -224,7 +227,7 @@ export class Server {
     this.#wake = () => undefined;
   }
 
-  /** From start to end; resolves with the cause of the end. */
+  /** Runs one connection from start to end. Resolves with the cause of the end. */
   async #oneLife(): Promise<Cause> {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = Promise.withResolvers<Cause>();
@@ -247,7 +250,7 @@ export class Server {
     if (!opened.ok) return opened.error;
     const link = opened.value;
     this.#opened = link;
-    // Its entry may have changed meanwhile.
+    // The entry may have changed meanwhile.
     link.adopt?.(this.#spec);
     this.instructions.connected(this.#spec, link.instructions);
     const early = await Promise.race([
@@ -270,7 +273,7 @@ export class Server {
     void this.subscriptions.stood(link, this.spec.timeoutMs);
   }
 
-  /** A list that is missing is no reason to forget that it was there. */
+  /** Keeps the earlier snapshot if a list is missing. */
   #remember({ era, version, capabilities }: Link): void {
     if (!this.lists.isComplete) return;
     const { inventory, instructions } = this;

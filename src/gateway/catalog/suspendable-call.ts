@@ -7,48 +7,51 @@ import { refuseServerRequest } from './server-request-router.ts';
 import { acceptsServerRequests, capabilitiesIn } from './link-choice.ts';
 import type { ServerRequest, Reply } from '../ports/link.ts';
 
-/** The request of a client that waits for a call at the moment. */
+/** The client request that currently waits for a call. */
 export interface Waiting {
   readonly message: RequestMessage;
   notify(note: NotificationMessage, bytes: Buffer): void;
 }
 
-/** How far a call has come: it is answered, or its server asks. */
+/** The progress of a call: answered, or waiting for server requests to be answered. */
 export type Step =
   { readonly kind: 'replied'; readonly reply: Result<Reply, Refusal> } | { readonly kind: 'asks' };
 
 /**
- * A call to a legacy server in whose course a modern client can be asked: it outlives the request that began it, and goes
- * on when the client comes again with answers. Whoever holds it ends it.
+ * A call to a legacy server during which a modern client can be asked. It outlives the request that began it, and
+ * continues when the client returns with answers. The owner ends it.
  */
 export class SuspendableCall {
-  /** Of the call itself; that of a request counts only while the request waits. */
+  /** Cancels the call itself. A request's cancellation counts only while the request waits. */
   readonly cancellation: Cancellation = new Cancellation();
   readonly #serverRequests = new Map<string, ServerRequest>();
   #asked = 0;
   #waiting: Waiting | undefined;
-  /** Of the client that waits, or waited last. */
+  /** Capabilities of the client that waits, or waited last. */
   #capabilities = '{}';
   #done: Promise<Step> | undefined;
   #wake: (() => void) | undefined;
 
   start(run: Promise<Result<Reply, Refusal>>): void {
     this.#done = run.then((reply) => ({ kind: 'replied', reply }));
-    // Somebody may ask for the next step only later.
+    // The next step may be awaited only later.
     this.#done.catch(() => undefined);
   }
 
-  /** The requests that the server waits for, by keys of ours. */
+  /** The pending server requests, by Assay's own keys. */
   get serverRequests(): readonly { readonly key: string; readonly message: ServerRequest['message'] }[] {
     return [...this.#serverRequests].map(([key, { message }]) => ({ key, message }));
   }
 
-  /** Waits in the name of a request until the call is answered or its server asks. A client that goes away meanwhile cancels it. */
+  /**
+   * Waits on behalf of a request until the call is answered or the server makes requests. Cancels the call if the
+   * client goes away meanwhile.
+   */
   async step(waiting: Waiting, cancellation: Cancellation): Promise<Step> {
     this.#waiting = waiting;
     this.#capabilities = capabilitiesIn(waiting.message);
     const asks = new Promise<Step>((resolve) => {
-      // What a server asks at one time arrives together: one turn of the event loop gathers it.
+      // Server requests sent together arrive together: one turn of the event loop collects them.
       this.#wake = () => setImmediate(() => resolve({ kind: 'asks' }));
     });
     if (this.#serverRequests.size > 0) this.#wake?.();
@@ -81,7 +84,7 @@ export class SuspendableCall {
     else if (token !== undefined) waiting.notify(note, withProgressToken(note, token));
   };
 
-  /** Hands the server what the client answered, as JSON text by key; what is missing is asked for again. */
+  /** Passes the client's answers to the server, as JSON text by key. Missing ones are asked for again. */
   answer(responses: ReadonlyMap<string, string>): void {
     for (const [key, serverRequest] of this.#serverRequests) {
       const text = responses.get(key);
@@ -91,7 +94,7 @@ export class SuspendableCall {
     }
   }
 
-  /** The server is told that nobody answers. */
+  /** Refuses all pending server requests. */
   refuse(refusal: Refusal): void {
     for (const serverRequest of this.#serverRequests.values()) refuseServerRequest(serverRequest, refusal);
     this.#serverRequests.clear();
@@ -101,7 +104,7 @@ export class SuspendableCall {
     this.cancellation.cancel(reason);
   }
 
-  /** Resolves when the server has answered, or was told that nobody waits. */
+  /** Resolves when the server has answered or was told of the cancellation. */
   async over(): Promise<void> {
     await this.#done?.catch(() => undefined);
   }

@@ -12,22 +12,22 @@ interface SuspendedCall {
 
 export type SuspendedCallLimits = Pick<Settings, 'limits.parkedCalls' | 'limits.questionMs'>;
 
-/** Which call is suspended, and in which process. */
+/** A suspended call, and the process that holds it. */
 export interface SuspendedCallId {
   readonly replica: string;
-  /** Random, and good once. */
+  /** Random and single-use. */
   readonly nonce: string;
 }
 
 /**
- * Calls of legacy servers that wait for a client to come again: the one thing that a request of the modern era finds by
- * memory. Each waits for so long; then its server is told that nobody answers.
+ * Calls to legacy servers that wait for their client to return: the only state that a modern request depends on. Each
+ * waits for a limited time; then it is cancelled.
  */
 export class SuspendedCalls {
-  /** Names this process among all that clients may reach. */
+  /** Identifies this process among all replicas that clients may reach. */
   readonly #replica: string;
   readonly #limits: SuspendedCallLimits;
-  /** In the order in which they came. */
+  /** In order of suspension. */
   readonly #suspended = new Map<string, SuspendedCall>();
 
   constructor(replica: string, limits: SuspendedCallLimits) {
@@ -44,7 +44,7 @@ export class SuspendedCalls {
     return this.#limits['limits.questionMs'];
   }
 
-  /** Where all places are taken, the oldest call of the subject that has most makes room. Undefined where there is no place. */
+  /** If all places are taken, ends the oldest call of the subject with the most. Undefined if the limit is 0. */
   add(call: SuspendableCall, subject: string): SuspendedCallId | undefined {
     const most = this.#limits['limits.parkedCalls'];
     if (most === 0) return undefined;
@@ -55,7 +55,7 @@ export class SuspendedCalls {
     return { replica: this.#replica, nonce };
   }
 
-  /** Takes a call out: each handle is good once. CALL_ELSEWHERE, CALL_EXPIRED. */
+  /** Removes and returns a call: each handle works once. Errors: CALL_ELSEWHERE, CALL_EXPIRED. */
   take({ replica, nonce }: SuspendedCallId): Result<SuspendableCall, Refusal> {
     if (replica !== this.#replica) return err({ code: 'CALL_ELSEWHERE' });
     const suspended = this.#suspended.get(nonce);

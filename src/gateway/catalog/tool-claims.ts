@@ -18,17 +18,17 @@ import { sourceKind } from '../../core/sources/source-kinds.ts';
 /** What operators say of a tool, as lists and calls need it. */
 export interface Said {
   readonly isDisabled: boolean;
-  /** What lists show in the place of what its server says. */
+  /** Members that replace those of the server's definition in lists. */
   readonly members: readonly MemberChange[];
 }
 
-/** Whether a server's word may lower caution, and who says so. */
+/** Whether the server's declarations may lower caution, and who decided that. */
 export interface Trust {
   readonly value: boolean;
   readonly origin: 'config_file' | 'operator' | 'default';
 }
 
-/** Puts together what anybody says of the tools of servers. */
+/** Combines all claims about the tools of servers. */
 export class ToolClaims {
   readonly #records: RecordReplica | undefined;
   readonly #prose: ProsePolicy;
@@ -51,12 +51,12 @@ export class ToolClaims {
     });
   }
 
-  /** Told after anything else is said of anything. */
+  /** Calls back after any claim has changed. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Undefined: nothing, and so the definition is shown as it is. Lists ask it for each tool that they show. */
+  /** Undefined: show the definition unchanged. Called for each listed tool. */
   saidOf(spec: ServerSpec, definition: Definition): Said | undefined {
     const word = this.wordOn(spec, definition);
     if (word === undefined && !sourceKind(spec.transport).isBuiltIn) return undefined;
@@ -65,7 +65,7 @@ export class ToolClaims {
     const members = this.#membersOf(spec, definition, word);
     const isDisabled = word?.isDisabled === true;
     const fresh = isDisabled || members.length > 0 ? { isDisabled, members } : undefined;
-    // Who said it, when and why changes no list.
+    // Author, time and reason of a change do not affect lists.
     const said = JSON.stringify(fresh) === JSON.stringify(known?.said) ? known?.said : fresh;
     this.#said.set(definition, { word, said });
     return said;
@@ -101,7 +101,7 @@ export class ToolClaims {
     return hints;
   }
 
-  /** What decides whether overrides of a tool count. */
+  /** What determines whether a tool's overrides apply. */
   circumstancesOf(spec: ServerSpec, definition: Definition): Circumstances {
     return {
       digest: digestOf(definition),
@@ -111,7 +111,7 @@ export class ToolClaims {
     };
   }
 
-  /** The same for a definition that is kept as text, which declares a tool of this name. */
+  /** The same for a definition stored as text, of a tool with this name. */
   circumstancesOfText(spec: ServerSpec, { name, digest, text }: NamedText): Circumstances {
     return {
       digest,
@@ -121,20 +121,20 @@ export class ToolClaims {
     };
   }
 
-  /** How a tool has drifted; undefined where its definition is the accepted one, or is not compared yet. */
+  /** How a tool has drifted. Undefined if its definition is accepted or not compared yet. */
   driftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
     const isCompared = this.wordOn(spec, definition)?.drift?.digest === digestOf(definition);
     return isCompared ? this.latestDriftOf(spec, definition) : undefined;
   }
 
-  /** The same by the last definition that was compared, which may be older than this one. */
+  /** The same for the last definition compared, which may be older than this one. */
   latestDriftOf(spec: ServerSpec, definition: Definition): ToolDrift | undefined {
     const word = this.wordOn(spec, definition);
     if (word?.drift === undefined) return undefined;
     return toolDriftOf({ ...word, drift: word.drift }, this.circumstancesOf(spec, definition));
   }
 
-  /** Hints whose override waits for a review, also where nothing differs from the accepted definition. */
+  /** Hints whose override waits for a review, even if nothing differs from the accepted definition. */
   suspendedOf(spec: ServerSpec, definition: Definition): readonly Hint[] {
     const word = this.wordOn(spec, definition);
     return word === undefined ? [] : suspendedIn(word, this.circumstancesOf(spec, definition));
@@ -173,7 +173,7 @@ export class ToolClaims {
   }
 }
 
-/** Where operators say nothing, and there is what servers declare alone. */
+/** Only the servers' declarations, without operators. */
 export const DECLARED_ALONE: ToolClaims = new ToolClaims(undefined);
 
 interface NamedText {
@@ -210,12 +210,12 @@ function declaredClaims(
   });
 }
 
-/** Whether the source came to say something safer of its tool than in the accepted definition. */
+/** Whether the source now declares something safer than in the accepted definition. */
 function isUnreviewed(hint: Hint, word: ToolRecord | undefined, digest: string): boolean {
   return word?.drift?.digest === digest && isLowered(word.drift, hint);
 }
 
-/** What follows from the request that a tool of Assay's own sends. */
+/** Hints inferred from the HTTP method of one of Assay's own tools. */
 function inferredClaims(
   spec: ServerSpec,
   definition: Definition,
@@ -286,7 +286,7 @@ export function idsOf(spec: ServerSpec): Ids {
 
 const TOOL_IDS = new WeakMap<Definition, string>();
 
-/** Undefined for a tool without a name, which nobody can say anything of. */
+/** Undefined for a tool without a name, of which nothing can be said. */
 export function toolIdIn(spec: ServerSpec, definition: Definition): string | undefined {
   const known = TOOL_IDS.get(definition);
   if (known !== undefined || definition.key === undefined) return known;

@@ -12,11 +12,11 @@ import { isInForce, isVolatile, type Circumstances, type ToolRecord } from '../.
 export interface ToolDrift {
   readonly sinceMs: number;
   readonly severity: DriftSeverity;
-  /** What makes it dangerous, and what asks for a look alone. */
+  /** `dangers` make the drift dangerous; `flags` only ask for a review. */
   readonly dangers: readonly DriftRisk[];
   readonly flags: readonly DriftRisk[];
   readonly changes: Drift['changes'];
-  /** Hints whose override does not count until the change is reviewed. */
+  /** Hints whose override is suspended until the change is reviewed. */
   readonly suspends: readonly Hint[];
   /** Whether its prose changes at each start. */
   readonly isVolatile: boolean;
@@ -26,7 +26,7 @@ export function toolDriftOf(word: ToolRecord & { readonly drift: Drift }, now: C
   const { drift, volatility } = word;
   const severity = severityOf(drift, now.prose);
   const isKnownVolatile = isVolatile(word);
-  // An operator who accepted the tool knew that its prose goes on changing.
+  // The operator who accepted the tool knew that its prose keeps changing.
   const isExpected = isKnownVolatile && volatility?.isAccepted === true && severity === 'review';
   return {
     sinceMs: drift.sinceMs,
@@ -39,7 +39,7 @@ export function toolDriftOf(word: ToolRecord & { readonly drift: Drift }, now: C
   };
 }
 
-/** Hints whose override does not count for the definition as it is now. */
+/** Hints whose override does not apply to the current definition. */
 export function suspendedIn({ overrides }: ToolRecord, now: Circumstances): readonly Hint[] {
   return HINTS.filter((hint) => {
     const override = overrides[hint];

@@ -1,17 +1,17 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 
-/** Longest time in ms that long work keeps the event loop, apart from a single step of it. */
+/** Maximum time in ms that long work blocks the event loop, apart from a single step. */
 const LONGEST_TURN_MS = 10;
 
 export interface TurnsOptions {
   readonly nowMs?: (() => number) | undefined;
-  /** The clock that `onWork` is measured by; without one it is `nowMs`. */
+  /** Clock for `onWork`. Defaults to `nowMs`. */
   readonly workMs?: (() => number) | undefined;
-  /** Told of each turn how many ms of work it took. */
+  /** Called after each turn with its ms of work. */
   readonly onWork?: ((ms: number) => void) | undefined;
 }
 
-/** Divides long work into turns, between which everything else goes on. */
+/** Splits long work into turns and yields to the event loop in between. */
 export class Turns {
   readonly #nowMs: () => number;
   readonly #workMs: () => number;
@@ -32,7 +32,7 @@ export class Turns {
     return this.#nowMs() - this.#startMs >= LONGEST_TURN_MS;
   }
 
-  /** Resolves when everybody else had their turn. */
+  /** Yields to the event loop. */
   async next(): Promise<void> {
     this.end();
     await breathe();

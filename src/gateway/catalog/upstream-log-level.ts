@@ -3,21 +3,21 @@ import { UNSAID_LEVEL, widerLevel } from '../../core/log-levels.ts';
 import { ownRequest } from '../../protocol/message.ts';
 import { ownUpstreamRequest, type Link } from '../ports/link.ts';
 
-/** Longest time in ms that a call waits until its server has heard which log messages are wanted. */
+/** Maximum time in ms that a call waits for its server to learn the log level. */
 const LIMIT_MS = 1_000;
 const ANSWER_LIMIT_MS = 60_000;
 
-/** From which level on a legacy server is asked for log messages over one link. A modern one is told with each request. */
+/** The log level requested from a legacy server over one link. A modern server is told with each request. */
 export class UpstreamLogLevel {
   readonly #isShared: boolean;
   #level: string | undefined;
 
-  /** On a link that several clients share none may narrow what another hears, nor what those want who said nothing. */
+  /** On a shared link no client may narrow what another receives, nor what clients receive that set no level. */
   constructor(isShared: boolean) {
     this.#isShared = isShared;
   }
 
-  /** Resolves when the server knows; undefined where it has nothing new to learn. */
+  /** Resolves when the server was told. Undefined if nothing changed. */
   request(level: string, link: Link | undefined): Promise<void> | undefined {
     const wanted = this.#isShared ? widerLevel(level, this.#level ?? UNSAID_LEVEL) : level;
     if (wanted === this.#level) return undefined;
@@ -25,7 +25,7 @@ export class UpstreamLogLevel {
     return link && this.renew(link);
   }
 
-  /** Another link has come: its server has not heard of anything yet. */
+  /** Sets the level again on a new link. */
   async renew(link: Link): Promise<void> {
     const level = this.#level;
     if (level === undefined || link.era === 'modern' || link.capabilities['logging'] === undefined) return;

@@ -1,10 +1,10 @@
-/** What an expression may expand to: a part of a path segment, what follows a "?", or anything. */
+/** What an expression may expand to: part of a path segment, what follows a "?", or anything. */
 type Gap = 'segment' | 'query' | 'any';
 
 const FORBIDDEN: Readonly<Record<Gap, RegExp>> = { segment: /[/?#]/, query: /\//, any: /(?!)/ };
 const WIDTH: readonly Gap[] = ['segment', 'query', 'any'];
 
-/** Literals with the gaps between them; there is one literal more than there are gaps, and it may be empty. */
+/** Literals with the gaps between them. There is one more literal than gaps; literals may be empty. */
 interface Parts {
   readonly literals: readonly string[];
   readonly gaps: readonly Gap[];
@@ -17,8 +17,8 @@ interface Window {
 }
 
 /**
- * Whether a URI can be an expansion of a template (RFC 6570). Literals before the last gap that takes anything are sought
- * from the left, those behind it from the right: linear in the length of the URI, whatever a hostile template looks like.
+ * Whether a URI can be an expansion of a template (RFC 6570). Literals before the last gap of kind `any` are searched
+ * from the left, the others from the right: linear in the length of the URI, even for a hostile template.
  */
 export function templateFits(template: string, uri: string): boolean {
   const parts = partsOf(template);

@@ -17,31 +17,31 @@ import { templateFits } from './uri-template.ts';
 import { causeOf } from './wait-refusal.ts';
 
 export interface ViewOptions {
-  /** Under which it is reached, and by which a state that a client keeps knows it again. */
+  /** The path it is served under. Also identifies the view in state that a client keeps. */
   readonly endpoint: string;
   readonly calls: CallDeps;
-  /** Those of the moment: a config that is edited changes them. */
+  /** The current servers; editing the config changes them. */
   readonly servers: () => readonly Server[];
   readonly isAggregated: boolean;
-  /** Resolves when the first list of a kind may be given out. */
+  /** Resolves when the first list of a kind may be returned. */
   readonly settled: (kind: ListKind) => Promise<void>;
   readonly telemetry?: Telemetry | undefined;
-  /** Undefined: no tasks are offered. */
+  /** Undefined: tasks are not offered. */
   readonly tasks?: TaskAccess | undefined;
-  /** Undefined: all that the servers have is shown. */
+  /** Undefined: everything is shown. */
   readonly filter?: ViewFilter | undefined;
 }
 
-/** Chooses of all that there is what a view shows. */
+/** Selects what a view shows. */
 export interface ViewFilter {
-  /** All servers that it may ever choose of: what they can do is promised to clients. */
+  /** All servers it may ever select from. Their capabilities are declared to clients. */
   readonly candidates: () => readonly Server[];
   readonly listing: (kind: ListKind) => Listing;
-  /** A tool of Assay's own, whether it is listed at the moment or not. */
+  /** One of Assay's own tools, whether currently listed or not. */
   readonly configurationTool?: (name: string) => ConfigurationTool | undefined;
-  /** Why a tool that is not in the list cannot be called; undefined: there is none. */
+  /** Why an unlisted tool cannot be called. Undefined if there is no particular reason. */
   readonly absence: (name: string) => Refusal | undefined;
-  /** What a request has to wait for, although a list need not: a boundary is not judged from memory. */
+  /** What a request must wait for, even if a list need not: access is never decided on remembered data. */
   readonly pending?: () => Promise<Result<unknown, Refusal>> | undefined;
   readonly instructions?: () => string | undefined;
 }
@@ -75,7 +75,7 @@ export class View {
     return this.#servers();
   }
 
-  /** Those whose capabilities the view has, whether it shows anything of them at the moment or not. */
+  /** The servers whose capabilities the view declares, whether it currently shows anything of them or not. */
   get capable(): readonly Server[] {
     return this.#filter?.candidates() ?? this.servers;
   }
@@ -86,7 +86,7 @@ export class View {
       this.#filter?.listing(kind) ?? listingOf({ kind, servers, isAggregated }));
   }
 
-  /** Whether there are tools of Assay's own. */
+  /** Whether the view has tools of Assay's own. */
   get hasConfigurationTools(): boolean {
     return this.#filter?.configurationTool !== undefined;
   }
@@ -95,19 +95,19 @@ export class View {
     return this.#filter?.configurationTool?.(name);
   }
 
-  /** JSON text of one page of a list. The first lists wait until the servers had their chance to start. */
+  /** One page of a list as JSON text. The first lists wait until the servers have had a chance to start. */
   async page(kind: ListKind, era: Era, cursor: string | undefined): Promise<Result<Buffer, Refusal>> {
     await this.#settled(kind);
     const only = this.isAggregated ? undefined : this.servers[0];
     if (only !== undefined && !isListable(only))
       return err({ code: 'SERVER_UNAVAILABLE', server: only.spec.name, cause: causeOf(only.life) });
     const listing = this.listing(kind);
-    // Who sees the first list need not be told that there is one.
+    // A client that reads the first list need not be notified of it.
     this.#announced[kind] ??= listing;
     return listing.page(era, cursor);
   }
 
-  /** A promise only where something must be waited for. */
+  /** Returns a promise only if it has to wait. */
   tool(name: string): MaybePromise<Result<Entry, Refusal>> {
     const pending = this.#filter?.pending?.();
     const entry = pending === undefined ? this.listing('tools').find(name) : undefined;
@@ -138,7 +138,10 @@ export class View {
     return err(this.#unseen('prompts', name) ?? { code: 'PROMPT_UNKNOWN', name });
   }
 
-  /** Who has a resource: who lists it, else whose template fits, else the only one that lists anything of its scheme. */
+  /**
+   * Finds the server of a resource: one that lists it, else one with a matching template, else the only one that lists
+   * anything with its scheme.
+   */
   async resource(uri: string): Promise<Result<Server, Refusal>> {
     const pending = this.#filter?.pending?.();
     const known = pending && (await pending);
@@ -170,7 +173,7 @@ export class View {
     return entry === undefined ? this.resource(uriTemplate) : ok(entry.server);
   }
 
-  /** The accepted instructions of all servers, each under its name; those of a single server as they are. */
+  /** The accepted instructions of all servers, each under its name. Those of a single server are unchanged. */
   instructions(): string | undefined {
     const chosen = this.#filter?.instructions?.();
     if (chosen !== undefined) return chosen;
@@ -180,61 +183,62 @@ export class View {
   }
 
   /**
-   * Whether any server has the capability, or even a member of it; true while some have never said. Where all servers
-   * are joined there may be tools at any time, as people add them, and a client hears of that only where tools were declared.
+   * Whether any server has the capability, or a member of it. True while some server has never declared any. An
+   * aggregated view always has tools: operators may add some at any time, and clients are notified only if tools were
+   * declared.
    */
   has(capability: string, member?: string): boolean {
     if (capability === 'tools' && this.isAggregated) return true;
     return this.capable.some((server) => mayHave(server, capability, member));
   }
 
-  /** A client wants log messages of this level: its servers are asked for them, unless they send more already. */
+  /** Requests log messages of this level from the client's servers, unless they already send more. */
   async requestLogLevel(level: string, client?: ClientSession): Promise<void> {
     const own = (server: Server): Promise<void> | undefined =>
       client && server.privateLinks.requestLogLevel(client.id, level);
     await Promise.all(this.capable.map(async (server) => own(server) ?? server.requestLogLevel(level)));
   }
 
-  /** A client says something to all servers that have a link in its name. */
+  /** Sends a client's notification to all servers that have a link on its behalf. */
   say(client: ClientSession, note: Buffer): void {
     for (const { privateLinks, sole, link } of this.capable)
       (sole === undefined ? privateLinks.find(client.id) : link)?.notify(note);
   }
 
-  /** A client is gone, and with it what its servers opened for it. */
+  /** Closes what servers opened for a client that is gone. */
   forget(session: string): void {
     for (const { privateLinks } of this.capable) privateLinks.end(session, { code: 'CLIENT_GONE' });
   }
 
-  /** Told which lists have changed for clients of this view. The returned function ends it. */
+  /** Calls back with the lists that have changed for clients of this view. Returns a function that unsubscribes. */
   onChange(listener: (kinds: readonly ListKind[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether somebody wants to hear of changes. */
+  /** Whether there are listeners. */
   get isHeard(): boolean {
     return this.#listeners.size > 0;
   }
 
-  /** Forgets the lists that were built: a server's have changed. */
+  /** Drops the cached lists after a server's lists have changed. */
   invalidate(): void {
     this.#announced = { ...this.#listings, ...this.#announced };
     this.#listings = {};
   }
 
-  /** Tells the listeners what differs from what was last announced. */
+  /** Notifies listeners of differences from the last announcement. */
   announce(): void {
     this.#announce((listing) => listing.entries.length > 0);
   }
 
-  /** What is shown is another from now on. */
+  /** Applies a changed filter and notifies listeners. */
   refresh(): void {
     this.invalidate();
     this.#announce((listing) => !listing.isEmpty);
   }
 
-  /** `isNews`: whether a list is that nobody has asked for so far, as who asked before a restart may count on it. */
+  /** `isNews`: whether to announce a list not requested so far; clients from before a restart may still use it. */
   #announce(isNews: (listing: Listing) => boolean): void {
     const changed = LIST_KINDS.filter((kind) => {
       const before = this.#announced[kind];
@@ -245,7 +249,7 @@ export class View {
     if (changed.length > 0) for (const listener of [...this.#listeners]) listener(changed);
   }
 
-  /** A server that is down and never listed anything may well have what was asked for; it is tried again. */
+  /** A server that is down and never listed anything may have what was requested; it is tried again. */
   #unseen(kind: ListKind, name: string): Refusal | undefined {
     const server = this.servers.find(
       ({ spec, link, inventory }) =>
@@ -282,7 +286,7 @@ function callable(entry: Entry): Result<Entry, Refusal> {
     : ok(entry);
 }
 
-/** A server that is down and never listed anything has no list; an empty one would be a lie. */
+/** A server that is down and never listed anything has no list; an empty one would be wrong. */
 function isListable({ life, capabilities }: Server): boolean {
   return capabilities !== undefined || !('nextMs' in life);
 }

@@ -3,7 +3,9 @@ import type { Refusal } from '../../core/refusal.ts';
 import { isWorthWaiting, type Life } from '../../core/supervision.ts';
 import type { Log } from '../ports/link.ts';
 
-/** Why a request need not wait for a server, or no longer; undefined: it may. `isLate`: it has waited for as long as it may. */
+/**
+ * Why a request need not wait for a server, or no longer. Undefined: it may wait. `isLate`: its time limit has passed.
+ */
 export function waitRefusal(
   server: string,
   life: Life,
@@ -19,7 +21,7 @@ export function causeOf(life: Life): Cause {
   return ('cause' in life ? life.cause : undefined) ?? { code: 'SERVER_NOT_READY' };
 }
 
-/** Something of ours failed over a server. It must not cost the others. */
+/** Turns an internal error of one server into a cause, so that other servers are unaffected. */
 export function startFailure(server: string, error: unknown, log: Log): Cause {
   log.error('a server could not be started', {
     server,
