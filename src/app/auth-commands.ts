@@ -16,9 +16,9 @@ import { readConfig } from './plan.ts';
 import { reachIn } from './sources.ts';
 import { hasOwnAuthorization, sourceKind } from '../core/sources/source-kinds.ts';
 
-// Apart from the other commands, which would load an HTTP client and server with it.
+// Kept apart from the other commands, which would load an HTTP client and server.
 
-/** Has the person at this terminal sign in at a server of the config. */
+/** Signs the user at this terminal in at a server of the config. */
 export function signInAt(
   request: SignInRequest,
   options: AppOptions,
@@ -41,12 +41,12 @@ export function signInAt(
   });
 }
 
-/** All sign-ins of this home, without anything secret. */
+/** Lists all sign-ins of this home, without secrets. */
 export function listSignIns(options: AppOptions): Promise<Result<readonly ShownCredential[], Refusal>> {
   return withShelf(options, async ({ shelf, servers }) => shownCredentials(await shelf.all(), servers));
 }
 
-/** Forgets what somebody has at a server, of whatever address, and tells its issuer where that can be told. */
+/** Deletes a subject's credentials for a server, at any URL, and revokes them at the issuer if it supports that. */
 export function signOutAt(
   { server, subject }: Pick<SignInRequest, 'server' | 'subject'>,
   options: AppOptions,

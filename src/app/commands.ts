@@ -12,7 +12,7 @@ import type { AppOptions, DiagnosticsOptions } from '../core/command-options.ts'
 import { readConfig } from './plan.ts';
 import { readToolsets } from './records.ts';
 
-/** A catalog that starts at once, for commands that use it and end. */
+/** Opens a catalog and starts its servers, for a command that uses it and exits. */
 export function openForCommand(options: AppOptions): Promise<Result<OpenTools, Refusal>> {
   return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, startForCommand);
 }
@@ -31,7 +31,7 @@ async function startForCommand(environment: Environment): Promise<Result<OpenToo
 }
 
 export async function readSettings(options: AppOptions): Promise<Result<ShownSettings, Refusal>> {
-  // What is wrong in the config belongs to the answer.
+  // Problems in the config are part of the answer.
   return withEnvironment({ ...options, isQuiet: false, transport: 'pipe' }, async (environment) => {
     const store = await environment.store.open();
     if (!store.ok) return store;
@@ -41,7 +41,7 @@ export async function readSettings(options: AppOptions): Promise<Result<ShownSet
   });
 }
 
-/** The toolsets of the home, read; the servers are started only where somebody asks for their tools. */
+/** Opens the toolsets of the home. Servers start only when their tools are needed. */
 export function openToolsetsForCommand(options: AppOptions): Promise<Result<OpenToolsets, Refusal>> {
   return openInEnvironment({ ...options, isQuiet: true, transport: 'pipe' }, async (environment) => {
     const toolsets = await readToolsets(environment);
@@ -82,7 +82,7 @@ export async function writeFileForCommand(path: string, text: string): Promise<R
   return written.ok ? written : err({ code: 'FILE_UNWRITABLE', path, reason: written.error.reason });
 }
 
-/** A signal ends the servers that were started, and then the program. */
+/** A signal stops the started servers, then the program. */
 export async function examineForCommand(options: DiagnosticsOptions): Promise<Diagnosis> {
   const interrupted = new AbortController();
   void untilStopped().then(() => interrupted.abort());

@@ -49,7 +49,9 @@ import { PLAIN_LAUNCHER } from '../platform/launcher.ts';
 import { exposedFiles, unsafePath } from '../platform/path-safety.ts';
 import { sourceKind } from '../core/sources/source-kinds.ts';
 
-/** Looks at all that a start needs, and changes nothing. Servers that it starts are ended before it resolves. */
+/**
+ * Checks everything that a start needs, without changing anything. Servers it starts are stopped before it resolves.
+ */
 export async function examine(options: DiagnosticsOptions, signal: AbortSignal): Promise<Diagnosis> {
   const around = surroundings(options);
   const location = locateConfig({ flag: options.config, ...around });
@@ -96,7 +98,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   ];
   await credentials.close();
   await cleanup.close();
-  // Names of tools, and whatever else a server chose, may repeat what it was given.
+  // Tool names and other text from servers may repeat secrets that the servers were given.
   const masked = findings.map((finding) => ({ ...finding, says: mask(finding.says) }));
   return { findings: ordered(masked), hasUsableConfig: servers.length > 0 };
 }
@@ -167,7 +169,7 @@ interface Looking {
   readonly mask: (text: string) => string;
   readonly credentials: Credentials;
   readonly rules: ReachRules;
-  /** Servers of which it is told already why they cannot start. */
+  /** Servers already reported as unable to start. */
   readonly atFault: ReadonlySet<string>;
 }
 
@@ -186,10 +188,10 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
   const common = { mask, home, around, rules };
   const first = upstream({ ...connecting, log: hearing, recallEra: () => undefined });
   const sources = connectAll({ ...common, upstream: first, log: hearing });
-  // What a server says when it is started once more was heard already.
+  // Log output of a second start would repeat the first.
   const second = upstream({ ...connecting, log: DEAF, recallEra: () => 'legacy' });
   const { connect: connectAgain } = connectAll({ ...common, upstream: second, log: DEAF });
-  // Nobody calls anything here, so that nothing is asked or sealed.
+  // No calls are made here, so no server requests are relayed and no state is sealed.
   const calls = callDeps({ sealer: NO_SEALER, replica: '', limits });
   const watching = { memory: NO_MEMORY, log: hearing, limits, calls };
   const catalog = new Catalog(config, { connect: sources.connect, ...watching, chance: Math.random });
@@ -206,13 +208,13 @@ async function lookAtServers(config: Config, looking: Looking): Promise<readonly
   ];
 }
 
-/** The records of tools, as they were when a program of this home knew them last; the store is not opened. */
+/** The tool records last known to a program of this home. Does not open the store. */
 async function keptTools(home: string, { env }: ConfigSurroundings): Promise<readonly ToolRecord[]> {
   const { recalled = [] } = await openRecordsFile(home, setting(env, 'ASSAY_DATABASE_URL'));
   return recalled.flatMap((record) => (record.kind === 'tool' ? (record.body ?? []) : []));
 }
 
-/** What was seen of servers at another time is not looked at, and what is seen now is not kept. */
+/** Diagnostics neither use what was recorded about servers nor record anything. */
 const NO_MEMORY: Memory = { recall: () => undefined, remember: () => undefined };
 const NO_SEALER: Sealer = {
   seal: () => Promise.reject(new Error('nothing is sealed here')),
@@ -227,7 +229,7 @@ const DEAF: Log = {
 
 const MOST_HEARD = 50;
 
-/** A log that keeps what it hears of each server. */
+/** Collects log lines per server. */
 class Hearing implements Log {
   readonly #heard = new Map<string, { readonly stderr: string[]; readonly warnings: ServerWarning[] }>();
 
@@ -238,7 +240,7 @@ class Hearing implements Log {
   }
 
   debug(): void {
-    // Nothing that a person would miss.
+    // Debug lines are not collected.
   }
 
   info(_: string, { server, stream, text }: Readonly<Record<string, unknown>> = {}): void {
@@ -250,7 +252,7 @@ class Hearing implements Log {
 
   warn(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const { server, cause, causeCode, code } = fields;
-    // That it is down or could not list something, and why, is seen at the server itself.
+    // Failures to connect or list are reported from the server's own state.
     if (typeof server !== 'string' || causeCode !== undefined) return;
     const { warnings } = this.of(server);
     const text = typeof cause === 'string' ? `${message} (${cause})` : message;

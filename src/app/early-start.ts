@@ -13,19 +13,19 @@ import { pause } from '../platform/turns.ts';
 import type { StdioOptions } from '../core/command-options.ts';
 import { sourceKind } from '../core/sources/source-kinds.ts';
 
-/** What was done before the rest of the program was loaded. */
+/** Work done before the rest of the program was loaded. */
 export interface EarlyStart {
   readonly config: Result<Config, Refusal>;
-  /** The process that was started for a server; given away once. */
+  /** Returns the process started for a server, once. */
   readonly take: (spec: ServerSpec) => Child | undefined;
-  /** Ends those that nobody took. */
+  /** Stops the processes that were not taken. */
   readonly end: () => Promise<void>;
 }
 
 /**
- * Starts the processes of the config's servers at once. Most of the time until a first list goes into their start, and
- * the rest of Assay is loaded meanwhile. Undefined where that would not help: the lists are known from before, or the
- * command is not a plain `assay stdio`.
+ * Starts the processes of the config's servers at once. Most of the time until the first list is spent starting them,
+ * and the rest of Assay loads meanwhile. Undefined if that would not help: the lists are cached, or the command is not
+ * a plain `assay stdio`.
  */
 export async function startEarly(argv: readonly string[]): Promise<EarlyStart | undefined> {
   const options = stdioOptions(argv);
@@ -40,7 +40,7 @@ export async function startEarly(argv: readonly string[]): Promise<EarlyStart | 
     const command = sourceKind(spec.transport).command(spec.transport);
     if (command !== undefined) children.set(spec, PLAIN_LAUNCHER.launch(command));
   }
-  // The reaper stands before the rest is loaded, which would hold it up for as long as it takes.
+  // Let the reaper start first; loading the rest would delay it.
   if (children.size > 0) await pause(1);
   return {
     config,
@@ -55,7 +55,7 @@ export async function startEarly(argv: readonly string[]): Promise<EarlyStart | 
   };
 }
 
-/** Undefined for every other command, and for whatever the command line will refuse or explain. */
+/** Undefined for other commands, and for arguments that the command line will refuse or explain. */
 function stdioOptions(argv: readonly string[]): StdioOptions | undefined {
   const [, , command, ...args] = argv;
   if (command !== 'stdio') return undefined;

@@ -20,38 +20,38 @@ import { type ExposedFile, exposedFiles, makePrivate, unsafePath } from '../plat
 import type { AppOptions } from '../core/command-options.ts';
 
 export interface EnvironmentOptions extends AppOptions {
-  /** A command that ends by itself: only what went wrong is logged. */
+  /** For a command that exits by itself: only errors are logged. */
   readonly isQuiet: boolean;
-  /** How clients come in. */
+  /** How clients connect. */
   readonly transport: TracerOptions['transport'];
   readonly meter?: Meter;
 }
 
-/** What every command needs. Closing it closes all that was opened in it, last opened first. */
+/** What every command needs. Closing it closes everything opened in it, in reverse order. */
 export interface Environment {
   readonly options: EnvironmentOptions;
   readonly around: ConfigSurroundings;
-  /** The folder of what it keeps. */
+  /** The data folder. */
   readonly home: string;
   readonly log: Log;
-  /** What is never told, as it becomes known. */
+  /** Known secrets, masked in all output. */
   readonly secrets: Secrets;
   readonly telemetry: Telemetry;
   readonly store: HomeStore;
-  /** What operators wrote, one replica for the whole process: from a file until somebody has the store read. */
+  /** One replica of the operators' records for the process, read from a file until the store is needed. */
   readonly records: () => Promise<RecordReplica>;
   readonly cleanup: Cleanup;
 }
 
-/** The store of the home, one for the whole process. */
+/** The store of the home; one per process. */
 export interface HomeStore {
-  /** Whether it is open already. */
+  /** Whether it is already open. */
   readonly isOpen: boolean;
-  /** Opens it when it is first needed; one that could not be opened is tried again. */
+  /** Opens it on first use. A failed attempt is retried on the next call. */
   open(): Promise<Result<Store, Refusal>>;
 }
 
-/** Opens an environment, and closes it again unless the work succeeds. */
+/** Opens an environment, and closes it unless the work succeeds. */
 export async function openInEnvironment<T>(
   options: EnvironmentOptions,
   work: (environment: Environment) => Promise<Result<T, Refusal>>,
@@ -67,7 +67,7 @@ export async function openInEnvironment<T>(
   }
 }
 
-/** The same for a command that is done when the work is. */
+/** Like `openInEnvironment`, but always closes the environment when the work is done. */
 export async function withEnvironment<T>(
   options: EnvironmentOptions,
   work: (environment: Environment) => Promise<Result<T, Refusal>>,
@@ -111,7 +111,7 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   return ok({ options, around, home, log, secrets, telemetry, store, records, cleanup });
 }
 
-/** Files of a home whose content nobody else may see; the store holds hashes, and what people said. */
+/** Files of a home that must be private; the store holds hashes and operators' records. */
 export function secretFiles(home: string): readonly string[] {
   return ['encryption.key', 'admin-token', 'assay.db', 'assay.db-wal', 'assay.db-shm'].map((name) =>
     join(home, name),
@@ -134,7 +134,7 @@ type StoreNeeds = Pick<Environment, 'home' | 'log' | 'cleanup'> & {
   readonly around: Pick<ConfigSurroundings, 'env'>;
 };
 
-/** What the store needs is loaded only where it is opened. */
+/** Loads the store's dependencies only when it is opened. */
 export function homeStore({ home, around, log, cleanup }: StoreNeeds): HomeStore {
   let opening: Promise<Result<Store, Refusal>> | undefined;
   let isOpen = false;
@@ -173,12 +173,12 @@ function recordsOf({
   return () => (opening ??= open());
 }
 
-/** Whether anything can have been kept in it. */
+/** Whether a store already exists. */
 export function hasHomeStore({ home, around }: Pick<Environment, 'home' | 'around'>): Promise<boolean> {
   return isStoreThere(home, setting(around.env, 'ASSAY_DATABASE_URL'));
 }
 
-/** A variable of the environment; an empty one counts as unset. */
+/** An environment variable; empty counts as unset. */
 export function setting(env: ConfigSurroundings['env'], name: string): string | undefined {
   const value = env[name];
   return value === '' ? undefined : value;

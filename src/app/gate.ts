@@ -14,7 +14,7 @@ import type { Store, StoredToken } from '../gateway/ports/store.ts';
 import { createToken, revokeToken } from '../gateway/services/tokens.ts';
 import { readText, writeAtomically } from '../platform/files.ts';
 
-/** Assay as a resource whose own URLs may be known only when it listens. */
+/** Assay as a protected resource. Its own URLs may be unknown until it listens. */
 interface Place {
   readonly resource: ProtectedResource;
   listensAt(url: string): void;
@@ -24,7 +24,7 @@ interface OpenGate extends Gate {
   close(): void;
 }
 
-/** Undefined where no issuer is set. SETTING_INVALID: clients could not be told where they are. */
+/** Undefined if no issuer is set. SETTING_INVALID: clients could not be told the URL of Assay. */
 export function placeOf(settings: Settings, host: string): Result<Place | undefined, Refusal> {
   const issuer = settings['auth.issuer'];
   const publicUrl = settings['auth.publicUrl'];
@@ -41,7 +41,7 @@ export function placeOf(settings: Settings, host: string): Result<Place | undefi
   return ok({ resource, listensAt: (url) => (bases = basesOf(publicUrl, url)) });
 }
 
-/** Addresses that are nobody's name. */
+/** Wildcard addresses, which are not host names. */
 const ANY_ADDRESS = /^(?:0\.0\.0\.0|\[?::\]?)$/;
 
 const NEEDED = {
@@ -50,7 +50,9 @@ const NEEDED = {
     'it must say by which URL clients reach Assay, as it listens on all addresses, and tokens of auth.issuer are meant for one',
 };
 
-/** The gate of our own tokens, and of those of an issuer where one is set. Whoever opens it closes it, before the store. */
+/**
+ * The gate for Assay's own tokens, and for those of the issuer if one is set. The caller closes it, before the store.
+ */
 export async function openGate({
   settings,
   resource,
@@ -87,7 +89,7 @@ export async function openGate({
   );
 }
 
-/** Whatever the machine's clock says, no time is earlier than one that the gate has seen. */
+/** Keeps time from going backwards for the gate, even if the system clock does. */
 function steady(gate: OpenGate, clock: () => number): OpenGate {
   return {
     admit: (authorization, address) => gate.admit(authorization, address, clock()),
@@ -101,12 +103,12 @@ function steady(gate: OpenGate, clock: () => number): OpenGate {
 }
 
 const NAME = 'admin';
-/** How many names are tried; one may have been given to a token that may less, or has expired. */
+/** How many names are tried; one may belong to an expired token or one with fewer scopes. */
 const MOST_NAMES = 9;
 
 /**
- * The path of the file in the home that holds a token for the REST API. It is made where no token of the store may
- * administer. Undefined: there is none, as whoever made the others knows them, or it cannot be made, which the log says.
+ * Returns the path of the file in the home with a token for the REST API. Creates the token if the store has no valid
+ * admin token. Undefined if other admin tokens exist, or if it cannot be created, which is logged.
  */
 export async function ensureAdminToken(
   store: Store,
@@ -119,7 +121,7 @@ export async function ensureAdminToken(
   return undefined;
 }
 
-/** Whether the file holds a token that may administer. */
+/** Whether the file holds a valid admin token. */
 async function ensure(store: Store, path: string): Promise<Result<boolean, Refusal>> {
   for (let count = 1; count <= MOST_NAMES; count += 1) {
     const tokens = await store.tokens();
@@ -128,7 +130,7 @@ async function ensure(store: Store, path: string): Promise<Result<boolean, Refus
     if (valid.length > 0) return ok(await holdsOne(path, valid));
     const name = count === 1 ? NAME : `${NAME}-${count}`;
     const made = await make(store, { path, name });
-    // Another start may have come first: then there is one, and its file.
+    // A concurrent start may have created the token and its file.
     if (made.ok || made.error.code !== 'TOKEN_EXISTS') return made;
   }
   return err({ code: 'TOKEN_EXISTS', name: NAME });
@@ -145,7 +147,7 @@ async function make(
   const { text, kept } = created.value;
   const written = await writeAtomically(path, `${text}\n`, 0o600);
   if (written.ok) return ok(true);
-  // One that nobody can read would keep the next start from making one.
+  // A token that nobody can read would keep the next start from creating one.
   await revokeToken(kept.id, { store, nowMs, by: LOCAL.subject });
   return err({ code: 'FILE_UNWRITABLE', path, reason: written.error.reason });
 }

@@ -18,7 +18,7 @@ interface CredentialsOptions {
   readonly rules: ReachRules;
 }
 
-/** What is known of sign-ins in this home. Whoever opens it closes it. */
+/** The stored sign-ins of this home. The caller closes it. */
 export function openCredentials(
   { home, around, log, secrets, store }: Pick<Environment, 'home' | 'around' | 'log' | 'secrets' | 'store'>,
   { isPersonal = false, rules }: CredentialsOptions,
@@ -33,12 +33,12 @@ export function openCredentials(
   });
 }
 
-/** Where the key is with which sign-ins are encrypted. */
+/** The location of the key that encrypts sign-ins. */
 export function keyPlace({ home, around }: Pick<Environment, 'home' | 'around'>): KeyPlace {
   return { home, given: setting(around.env, 'ASSAY_ENCRYPTION_KEY') };
 }
 
-/** What is needed where servers ask. Its ciphers are loaded when the first of them does. */
+/** What server requests need. The ciphers are loaded on first use. */
 export function callDepsWith(
   { log, store }: Pick<Environment, 'log' | 'store'>,
   settings: Settings,
@@ -62,12 +62,12 @@ export function callDepsWith(
 
 const PURPOSE = 'task-ids';
 const KEY_BYTES = 32;
-/** A store that could not be asked is left alone for so many ms, in which tasks do not wait for it. */
+/** After the store failed, it is not asked again for this many ms, so that tasks need not wait for it. */
 const RETRY_MS = 10_000;
 
 /**
- * Task ids under a key of the store, so that they outlast the process and hold on each replica. The
- * store is opened when the process meets its first task. While there is no store, a key of the process does.
+ * Task ids under a key from the store, so that they survive a restart and are valid on every replica. The store is
+ * opened for the first task. While it is unavailable, a key of this process is used.
  */
 export function openTaskIds({ log, store }: Pick<Environment, 'log' | 'store'>): TaskAccess['ids'] {
   const passing = randomBytes(KEY_BYTES);
@@ -76,7 +76,7 @@ export function openTaskIds({ log, store }: Pick<Environment, 'log' | 'store'>):
   let failedMs: number | undefined;
   const ask = async (): Promise<TaskIds | undefined> => {
     const key = await keyOf(store);
-    // What was given out meanwhile stays known when the store is back.
+    // Ids issued meanwhile remain valid when the store is back.
     if (key.ok) return signedTaskIds([key.value, passing]);
     const cause = sentenceOf(key.error);
     if (failedMs === undefined) log.warn('ids of tasks will not outlast this process', { cause });

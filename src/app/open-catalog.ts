@@ -31,37 +31,37 @@ export interface OpenCatalog {
   readonly environment: Environment;
   readonly catalog: Catalog;
   readonly settings: Settings;
-  /** `settings` of the config file, as it was read. */
+  /** `settings` as read from the config file. */
   readonly fileSettings: ReadonlyMap<string, unknown>;
   /** The config file that was read. */
   readonly configPath: string;
-  /** Where this process may reach. */
+  /** Addresses that this process may connect to. */
   readonly rules: ReachRules;
-  /** What a running `serve` shows, where it is all that there is. */
+  /** The view of a running `serve`, if attached to one. */
   readonly attached?: View;
-  /** Starts the servers, and lets them follow the config where the command lasts. */
+  /** Starts the servers. In a long-running command they follow the config from then on. */
   readonly start: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** The same with what operators wrote. */
+/** An open catalog with the operators' records. */
 export interface ConfiguredCatalog extends OpenCatalog {
   readonly records: Records;
 }
 
 export interface CatalogOptions {
-  /** Whether clients come with tokens, so that each subject signs in at servers for itself. */
+  /** Whether clients use tokens, so that each subject signs in at servers separately. */
   readonly isPersonal?: ((settings: Settings) => boolean) | undefined;
   readonly early?: EarlyStart | undefined;
-  /** The only client that there will be, if there will be but one. */
+  /** The only client, if there can be only one. */
   readonly sole?: SoleClient | undefined;
-  /** Whether other machines reach Assay: what clients do not come to listens nowhere. */
+  /** Whether other machines can reach Assay; false for commands that do not listen. */
   readonly isOnNetwork?: boolean;
-  /** Sources are about to be added, so that there need be none yet. */
+  /** Sources are about to be added, so the catalog may be empty. */
   readonly mayBeEmpty?: boolean;
 }
 
-/** Reads the config and what is remembered of its servers. Nothing is started yet. */
+/** Reads the config and the cached lists of its servers. Starts nothing. */
 export async function openCatalog(
   environment: Environment,
   given: CatalogOptions = {},
@@ -71,7 +71,7 @@ export async function openCatalog(
   if (!configured.ok) return configured;
   const { config, absence, settings, learn } = configured.value;
   const records = await openRecords(environment, settings['drift.prose']);
-  // Who serves others knows the records before it answers; a command does, where there can be any.
+  // A server process reads the records before it answers; a command does if a store exists.
   const isAwaited = store.isOpen || (options.isQuiet && (await hasHomeStore(environment)));
   const known = isAwaited ? await records.records.ready() : ok(undefined);
   if (!known.ok && options.isQuiet)
@@ -102,7 +102,7 @@ function hasSources({ records }: Records): boolean {
   return (['gateway', 'rest_tool', 'function_module'] as const).some((kind) => records.all(kind).length > 0);
 }
 
-/** The servers of a running `serve` through it; where none runs, those of the config. */
+/** Connects to the servers through a running `serve`; without one, to those of the config. */
 export async function openAttached(
   environment: Environment,
   view: ViewOptions,
@@ -134,16 +134,16 @@ export async function openAttached(
   });
 }
 
-/** The watching of files begins so many ms after the start, which others need more. */
+/** Delay in ms before files are watched, so that the start is not slowed down. */
 const FOLLOW_AFTER_MS = 500;
 
 interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersonal'> {
   readonly settings: Settings;
   readonly rules: ReachRules;
   readonly follow: ((catalog: Catalog) => Promise<Watching>) | undefined;
-  /** Whether the process lasts: it follows the store, and compares what servers say with what was accepted. */
+  /** Whether the process is long-running: it follows the store, and compares servers with what was accepted. */
   readonly isRecorded: boolean;
-  /** Undefined: no tasks are offered. `isAlone`: the process has one client. */
+  /** If undefined, tasks are not offered. `isAlone`: the process has only one client. */
   readonly tasks: { readonly isAlone: boolean } | undefined;
   readonly records?: Records;
 }
@@ -181,7 +181,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     credentials,
   });
   await records?.registered.follow(catalog);
-  // Somebody has signed in: whoever waited for that stands up now.
+  // After a sign-in, connect servers that were waiting for it.
   credentials.onNews((name) => void catalog.servers.find(({ spec }) => spec.name === name)?.tryNow());
   const following = followLater(catalog, given);
   cleanup.defer(async () => {
@@ -196,7 +196,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   return { environment, catalog, settings, rules, start, close: () => cleanup.close() };
 }
 
-/** What lasts follows its plan, learns what operators write, and reads the lists of its servers again. */
+/** A long-running process follows its plan and the operators' records, and rereads server lists. */
 function followLater(
   catalog: Catalog,
   { follow, isRecorded, records, settings }: PlanOptions,
@@ -206,7 +206,7 @@ function followLater(
   const everyMs = settings['servers.refreshMs'];
   return {
     start: () => {
-      // A command that ends reads no store for that.
+      // Short-lived commands do not read the store for this.
       if (isRecorded) void records?.records.ready();
       if (isRecorded && everyMs > 0) refreshing = setInterval(() => catalog.refresh(), everyMs).unref();
       if (follow !== undefined)
@@ -222,7 +222,7 @@ function followLater(
   };
 }
 
-/** What servers cause to be logged has a limit, for each of them. */
+/** Limits the log lines caused by each server. */
 function ofServers(log: Log, settings: Settings): Log {
   return limitedLog(log, {
     linesPerSecond: settings['limits.serverLogLines'],

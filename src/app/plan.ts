@@ -29,15 +29,15 @@ import type { ViewOptions } from '../core/command-options.ts';
 
 export interface Configured extends Resolved {
   readonly config: Config;
-  /** Why there is no config file; an empty one stands in its place, as sources may be registered. */
+  /** Why the config file is missing. An empty config is used instead, as sources may be registered. */
   readonly absence: Refusal | undefined;
-  /** Stored settings that have no effect, as they come from environment and config file only. */
+  /** Stored settings without effect, because only environment and config file can set them. */
   readonly ignored: readonly SettingKey[];
-  /** Told of each good config before anything is made of it: what of it is secret is masked from then on. */
+  /** Called with each valid config before it is used, to mask its secrets. */
   readonly learn: (plan: Plan) => void;
 }
 
-/** The config file, and the settings that hold; stored ones only where the store is open. */
+/** Reads the config file and resolves the settings. Stored settings count only if the store is open. */
 export async function readConfig(
   { options, around, log, secrets, store }: Environment,
   early?: EarlyStart,
@@ -59,7 +59,7 @@ export async function readConfig(
   const resolved = resolveSettings({
     env: around.env,
     file: config.value.settings,
-    // One that an older or newer Assay stored must not keep this one from starting.
+    // A setting stored by another version of Assay must not prevent the start.
     stored: new Map([...stored.value].filter(([key, value]) => isStorable(key, value))),
   });
   return resolved.ok ? ok({ ...resolved.value, config: config.value, absence, ignored, learn }) : resolved;
@@ -69,13 +69,13 @@ interface Following {
   readonly around: ConfigSurroundings;
   readonly catalog: Catalog;
   readonly log: Log;
-  /** Told of each good config before anything is made of it. */
+  /** Called with each valid config before it is used. */
   readonly learn: (config: Config) => void;
-  /** Whether there is no such file yet. */
+  /** Whether the file does not exist yet. */
   readonly isAbsent: boolean;
 }
 
-/** Lets the catalog follow the config file as it is edited. A file that cannot be used leaves all as it was. */
+/** Updates the catalog whenever the config file changes. An unusable file changes nothing. */
 export async function followConfig(
   path: string,
   { around, catalog, log, learn, isAbsent }: Following,
@@ -107,42 +107,42 @@ export async function followConfig(
     });
   };
   const watching = await watchFile(path, readSoon);
-  // It may have changed before it was watched.
+  // The file may have changed before it was watched.
   readSoon();
   return watching;
 }
 
-/** Tells the log what is wrong in a config. */
+/** Logs the problems of a config. */
 export function report({ problems, warnings }: Config, log: Log): void {
   for (const { file, line, column, key, reason, remedy } of problems)
     log.error(`config: ${key}: ${reason}. ${remedy}`, { file, line, column });
   for (const { file, line, key, reason } of warnings) log.info(`config: ${key}: ${reason}`, { file, line });
 }
 
-/** The name under which a running `serve` stands where Assay is its client. */
+/** The server name of a running `serve` that Assay is attached to. */
 const NAME = 'serve';
-/** Each server behind it has its own limit; none of ours comes before it. */
+/** Each server behind it has its own time limit, which must come first. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
-/** A plan whose only server is the running `serve` itself; undefined where none runs. */
+/** A plan with the running `serve` as its only server. Undefined if none is running. */
 export async function planOfServe(path: string, shown: ViewOptions): Promise<Plan | undefined> {
   const serve = await findServe(path);
   const isThere = serve !== undefined && (await isAnswering(serve));
   return isThere ? { servers: [specOf(serve, shown)], rejected: [] } : undefined;
 }
 
-/** Lets the catalog follow where `serve` is, as it ends and is started again. While none runs the last one counts. */
+/** Updates the catalog when `serve` restarts. While none is running, the last one is kept. */
 export async function followServe(path: string, catalog: Catalog, shown: ViewOptions): Promise<Watching> {
   const look = (): void => {
     void planOfServe(path, shown).then((plan) => plan && catalog.follow(plan));
   };
   const watching = await watchFile(path, look);
-  // It may have been started anew before it was watched.
+  // It may have restarted before the file was watched.
   look();
   return watching;
 }
 
-/** What it serves comes from one gateway already: names stay as they are. */
+/** The names come from a gateway already and stay unchanged. */
 export function attachedView(catalog: Catalog): Catalog['all'] {
   return catalog.of(NAME) ?? catalog.all;
 }

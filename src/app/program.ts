@@ -14,7 +14,7 @@ import type { Refusal } from '../core/refusal.ts';
 import type { Result } from '../core/result.ts';
 import type { AppOptions, StdioOptions } from '../core/command-options.ts';
 
-/** Runs the program with the implementations of all ports; resolves with the exit code. */
+/** Runs the program with the implementations of all ports. Resolves with the exit code. */
 export async function runProgram(argv: readonly string[], early?: EarlyStart): Promise<number> {
   try {
     return await runCommandLine(argv, runtime(early));
@@ -25,11 +25,11 @@ export async function runProgram(argv: readonly string[], early?: EarlyStart): P
 
 const OWN_COMMAND: readonly string[] = [process.execPath, process.argv[1] ?? ''];
 
-/** The gateway of `assay serve`, for whoever runs it in a process of their own. */
+/** Opens the gateway of `assay serve`, for embedding in another process. */
 export const openServe: Runtime['openServe'] = async (options) =>
   (await import('./serve.ts')).openServe(options);
 
-/** What `assay stdio` speaks with its client, on any pair of streams. */
+/** Runs the protocol of `assay stdio` on any pair of streams. */
 export async function runStdio(
   options: StdioOptions,
   streams: StdioStreams,
@@ -37,7 +37,7 @@ export async function runStdio(
   return (await import('./stdio.ts')).runStdio(options, streams);
 }
 
-/** What a command needs is loaded when it is run: a client waits for `assay stdio` to start. */
+/** Modules are loaded per command, since clients wait for `assay stdio` to start. */
 const runtime = (early: EarlyStart | undefined): Runtime => ({
   ...neighbourPorts(OWN_COMMAND),
   version: VERSION,
@@ -60,7 +60,7 @@ const runtime = (early: EarlyStart | undefined): Runtime => ({
   untilStopped,
 });
 
-/** What the commands around other clients need: `import` and `connect`. */
+/** Ports for the commands that deal with other clients: `import` and `connect`. */
 function neighbourPorts(ownCommand: readonly string[]): ClientConfigPorts {
   return {
     clientIds: CLIENTS.map(({ id }) => id),
@@ -84,7 +84,7 @@ function neighbourhood(options: AppOptions, ownCommand: readonly string[]): Conn
   const around = surroundings(options);
   const assayHome = locateHome(around);
   const { path, origin } = located(options);
-  // A client starts the entry without the variables of this shell, so what they say is written down.
+  // Clients start the entry without this shell's variables, so their values are written into it.
   const isConfigNamed = origin === '--config' || origin === 'ASSAY_CONFIG';
   const isHomeNamed = (around.env['ASSAY_HOME'] ?? '') !== '';
   return {

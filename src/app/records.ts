@@ -19,7 +19,7 @@ import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
 import type { Environment } from './environment.ts';
 import { keyPlace } from './keys.ts';
 
-/** What operators wrote, and its readers. */
+/** The operators' records and the services that read them. */
 export interface Records {
   readonly records: RecordReplica;
   readonly claims: ToolClaims;
@@ -31,7 +31,7 @@ export interface Records {
   readonly seal: EntrySeal;
 }
 
-/** As last known to a process of this home; the store is read when somebody asks for it. */
+/** Opens the records as last cached in this home. The store is read on demand. */
 export async function openRecords(environment: Environment, prose: ProsePolicy): Promise<Records> {
   const { home, around, log, secrets, cleanup } = environment;
   const nowMs = (): number => Date.now();
@@ -54,7 +54,7 @@ export async function openRecords(environment: Environment, prose: ProsePolicy):
   };
 }
 
-/** What is accepted of servers; a process that lasts also compares what they say now. */
+/** What was accepted of servers. A long-running process also compares it with their current lists. */
 export function reviewing(
   records: Records | undefined,
   isRecorded: boolean,
@@ -73,7 +73,7 @@ export interface OpenToolsets {
   readonly views: ToolsetViews;
 }
 
-/** The toolsets of the home, and the views of a catalog that they make. `isPersonal`: clients come with tokens. */
+/** The toolsets of the home and their views of a catalog. `isPersonal`: clients use tokens. */
 export async function openToolsets(
   environment: Environment,
   { catalog, settings, isPersonal }: { catalog: Catalog; settings: Settings; isPersonal: boolean },
@@ -95,7 +95,7 @@ export async function openToolsets(
   return { toolsets, views };
 }
 
-/** The toolsets of the home, as last known to a process of it until they are read. */
+/** The toolsets of the home, as last cached until they are read. */
 export async function readToolsets({ records, cleanup }: Environment): Promise<Toolsets> {
   const toolsets = new Toolsets({ records: await records(), nowMs: () => Date.now() });
   cleanup.defer(() => toolsets.close());

@@ -43,7 +43,7 @@ async function serveFrom(
 ): Promise<Result<OpenServe, Refusal>> {
   const { host } = options;
   const operatorToken = setting(environment.around.env, 'ASSAY_TOKEN');
-  // Whoever sets ASSAY_TOKEN or names an issuer wants tokens to be asked for, also on loopback.
+  // Setting ASSAY_TOKEN or an issuer makes tokens required on loopback too.
   const isOpenWith = (given: Settings): boolean =>
     given['mcp.access'] === 'open' && operatorToken === undefined && given['auth.issuer'] === '';
   const needsTokenWith = (given: Settings): boolean => !isOpenWith(given) || !isLoopback(host);
@@ -78,7 +78,7 @@ async function serveFrom(
 
 interface ServerOptions extends Options {
   readonly operatorToken: string | undefined;
-  /** Whether MCP needs no token. */
+  /** Whether MCP clients need no token. */
   readonly isOpen: boolean;
 }
 
@@ -92,7 +92,10 @@ interface OpenServer extends Pick<McpHttpServer, 'url'>, Pick<OpenServe, 'adminT
   readonly ownToken: MintedToken;
 }
 
-/** The HTTP server, with the gate of tokens and the REST API. Closed first: what is in flight is answered by the servers. */
+/**
+ * Opens the HTTP server, with the token gate and the REST API. It is closed before the upstream servers, so that they
+ * can still answer open requests.
+ */
 async function openServer(
   { host, port, meter, operatorToken, isOpen }: ServerOptions,
   { store, opened, shown }: Opened,
@@ -144,7 +147,7 @@ async function openServer(
 
 const ANNOUNCE_EVERY_MS = 5_000;
 
-/** Writes down where this is reached, for `assay stdio --attach`, for as long as it is. */
+/** Publishes the address for `assay stdio --attach` until this process stops. */
 async function announce(
   { home, log, cleanup }: Environment,
   url: string,
@@ -155,7 +158,7 @@ async function announce(
   const announced = { url, pid, token };
   const cause = await announceServe(path, announced);
   if (cause !== undefined) log.warn('`assay stdio --attach` will not find this', { path, cause });
-  // Another `serve` of this home removes its own entry when it ends, and the file is free.
+  // Another `serve` of this home removes its own entry when it stops; then announce this one.
   const again = setInterval(() => {
     void findServe(path).then((found) => (found === undefined ? announceServe(path, announced) : undefined));
   }, ANNOUNCE_EVERY_MS).unref();
@@ -172,7 +175,7 @@ interface RestSurroundings extends Pick<
   readonly opened: ConfiguredCatalog;
 }
 
-/** The REST API. It is loaded when somebody first asks for it: clients of MCP neither wait for it nor keep it in memory. */
+/** The REST API, loaded on its first request: MCP clients neither wait for it nor pay for its memory. */
 function openRest(around: RestSurroundings): OtherPaths {
   let opening: Promise<Admin> | undefined;
   const ending = new AbortController();
@@ -208,7 +211,7 @@ function depsOf({ opened, ...given }: RestSurroundings): Omit<AdminDeps, 'ending
   };
 }
 
-/** The build puts them beside the program. */
+/** The build places the assets next to the program. */
 const ASSETS = join(import.meta.dirname, 'swagger-ui');
 
 async function asset(name: string): Promise<string | undefined> {

@@ -24,7 +24,7 @@ import { reachFaultsBy } from './sources.ts';
 
 type Services = Pick<OpenServices, 'tools' | 'gateways' | 'local' | 'modules'>;
 
-/** What operators see and change of sources and tools. */
+/** The services by which operators view and change sources and tools. */
 export function servicesOf({ catalog, settings, records, environment, rules }: ConfiguredCatalog): Services {
   const { mask } = environment.telemetry;
   const reaches = { reachFaults: reachFaultsBy(rules) };
@@ -47,7 +47,7 @@ export function servicesOf({ catalog, settings, records, environment, rules }: C
   };
 }
 
-/** What reads filters and schemas is loaded when there is something to read. */
+/** The modules for filters and schemas are loaded on demand. */
 async function faultsOf(spec: RestToolSpec): Promise<readonly EntryFault[]> {
   const { faultsOfRest } = await import('../adapters/sources/rest/rest-tool.ts');
   return faultsOfRest(spec);
@@ -58,7 +58,7 @@ async function recordTextOf(spec: RestToolSpec): Promise<string> {
   return restRecordText(spec);
 }
 
-/** The same for a command: no source is started but those that it asks about. */
+/** Opens the services for a command. Only sources that it asks about are started. */
 export function openServicesForCommand(given: AppOptions): Promise<Result<OpenServices, Refusal>> {
   return openInEnvironment({ ...given, isQuiet: true, transport: 'pipe' }, async (environment) => {
     const store = await environment.store.open();
@@ -90,14 +90,14 @@ export function openServicesForCommand(given: AppOptions): Promise<Result<OpenSe
   });
 }
 
-/** Starts all servers, and compares what they say with what was accepted. */
+/** Starts all servers and compares their lists with what was accepted. */
 async function startAll({ catalog, records }: ConfiguredCatalog): Promise<void> {
   const { drift, instructions } = records;
   catalog.start();
   await Promise.race([Promise.all(catalog.servers.map((server) => server.settled())), catalog.settled()]);
   for (const server of catalog.servers)
     if (server.lists.isKnown('tools')) drift.saw(server.spec, server.inventory.tools, server);
-  // Of a server that is not up only what it said some time ago is known.
+  // For a server that is not ready, only cached instructions are known.
   const up = catalog.servers.filter(({ link }) => link !== undefined);
   await Promise.all([
     ...up.map(({ spec, instructions: now }) => instructions.saw(spec, now.said)),
@@ -105,13 +105,13 @@ async function startAll({ catalog, records }: ConfiguredCatalog): Promise<void> 
   ]);
 }
 
-/** Whether a `serve` of this home, which takes up what a command registers, listens beyond loopback. */
+/** Whether a `serve` of this home, which picks up what a command registers, listens beyond loopback. */
 async function isServedToOthers(home: string): Promise<boolean> {
   const serve = await findServe(join(home, SERVE_FILE));
   return serve !== undefined && !isLoopback(new URL(serve.url).hostname);
 }
 
-/** Export and import of all that operators made. */
+/** Export and import of everything that operators created. */
 export function openBundles(
   { records, catalog, environment, settings, fileSettings, rules }: ConfiguredCatalog,
   gateways: ServerService,

@@ -17,7 +17,7 @@ import { type PathChecks, unsafePath } from '../platform/path-safety.ts';
 interface Connecting {
   readonly upstream: Connectors<'stdio' | 'http'>;
   readonly log: Log;
-  /** Takes out of a text what is secret. */
+  /** Masks the secrets in a text. */
   readonly mask: (text: string) => string;
   /** Absolute path of the folder with Assay's own secrets. */
   readonly home: string;
@@ -30,10 +30,10 @@ interface Connected {
   readonly close: () => Promise<void>;
 }
 
-/** The build puts it beside the program. */
+/** The build places it next to the program. */
 const RUNNER = join(import.meta.dirname, 'function-runner.js');
 
-/** Connects to sources of every kind. */
+/** Connects to sources of all kinds. */
 export function connectAll({ upstream, log, mask, home, around, rules }: Connecting): Connected {
   let opening: Promise<HttpPort> | undefined;
   const openHttp = (): Promise<HttpPort> => (opening ??= openHttpWithin(rules));
@@ -58,7 +58,7 @@ export function connectAll({ upstream, log, mask, home, around, rules }: Connect
 function connectBy(connectors: Connectors<Transport['kind']>): Connect {
   return (spec, opening) => {
     const { transport } = spec;
-    // TypeScript does not see that the connector is that of this kind.
+    // TypeScript cannot tell that the connector matches the transport kind.
     return connectors[transport.kind](spec, transport as never, opening);
   };
 }
@@ -73,7 +73,7 @@ async function openHttpWithin(rules: ReachRules): Promise<HttpPort> {
   return openHttp({ rules });
 }
 
-/** Where this process may reach. `isOnNetwork`: whether other machines reach it. */
+/** The addresses that this process may connect to. `isOnNetwork`: other machines can reach it. */
 export function reachIn(
   settings: Pick<Settings, 'http.allowLoopback' | 'http.allowPrivate'>,
   isOnNetwork = false,
@@ -85,7 +85,7 @@ export function reachIn(
   });
 }
 
-/** A name that is not known may become known, and is looked at again with each connection. */
+/** Names that do not resolve pass: they may resolve later and are checked again on each connection. */
 export function reachFaultsBy(
   rules: ReachRules,
   resolve: (hostname: string) => Promise<readonly Reach[]> = reachesOf,

@@ -9,10 +9,12 @@ import type { StdioOptions } from '../core/command-options.ts';
 import type { StdioServerOptions } from '../edges/mcp/stdio-server.ts';
 import { untilStopped } from '../platform/stop-signals.ts';
 
-/** How long in ms the client has the processor for itself. */
+/** Delay in ms before servers start, so that the client is answered first. */
 const START_AFTER_MS = 50;
 
-/** Speaks MCP on stdin and stdout until the client closes its side or a signal comes, and all is answered. */
+/**
+ * Speaks MCP on stdin and stdout until the client closes its side or a signal arrives, and all requests are answered.
+ */
 export async function serveStdio(
   given: StdioOptions,
   early?: EarlyStart,
@@ -23,7 +25,7 @@ export async function serveStdio(
   const done = await runStdio(given, { input, output, early, stopping: stopping.signal });
   if (!done.ok) return done;
   input.destroy();
-  // What a client does not read would keep the process alive for ever.
+  // Output that the client does not read would keep the process alive.
   if (output.writableLength > 0) process.exit(EXIT.done);
   return ok(undefined);
 }
@@ -33,7 +35,7 @@ export interface StdioStreams extends Pick<StdioServerOptions, 'input' | 'output
   readonly early?: EarlyStart | undefined;
 }
 
-/** The same on any pair of streams, which stay open. */
+/** Like `serveStdio`, on any pair of streams, which stay open. */
 export async function runStdio(
   given: StdioOptions,
   { early, ...streams }: StdioStreams,
@@ -55,7 +57,7 @@ export async function runStdio(
     const shown = await shownOf(given, opened.value);
     if (!shown.ok) return shown;
     const { view, read } = shown.value;
-    // Where all is known the client is answered first: to start a process takes longer than that.
+    // If all lists are cached, answer the client first; starting processes would delay it.
     const isKnown = catalog.servers.every(({ capabilities }) => capabilities !== undefined);
     const startAll = (): void => {
       start();
@@ -65,7 +67,7 @@ export async function runStdio(
     if (starting === undefined) startAll();
     await runStdioServer({ ...streams, view, settings, log: environment.log, sole });
     clearTimeout(starting);
-    // Servers wait to be told of their client; one that said nothing can do nothing for them.
+    // Servers wait to learn about their client; one that sent nothing offers no capabilities.
     sole.introduce(undefined);
     return ok(undefined);
   });
@@ -73,11 +75,11 @@ export async function runStdio(
 
 interface ShownView {
   readonly view: View;
-  /** Reads what may have changed since it was last known. */
+  /** Refreshes what may have changed since it was cached. */
   readonly read?: () => void;
 }
 
-/** What the client is to see. Where that is everything, nobody needs the store for it. */
+/** The view for the client. Showing everything needs no store. */
 async function shownOf(
   given: StdioOptions,
   { attached, catalog, environment, settings }: OpenCatalog,
