@@ -2,14 +2,14 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Where an address leads. `metadata`: the services that hand out credentials to a machine in a cloud. `reserved`: what is
- * no address of one machine.
+ * Where an address leads. `metadata`: services that hand out credentials to cloud machines. `reserved`: not the address
+ * of a single machine.
  */
 export type Reach = 'public' | 'private' | 'loopback' | 'link-local' | 'metadata' | 'reserved';
 
 /**
- * An IPv6 address that holds an IPv4 address is judged as that one, which a gateway may take out and connect to. The forms
- * that nobody should use any more stay reserved, unless what they hold is worse.
+ * An IPv6 address that embeds an IPv4 address is judged as that one, since a gateway may extract and connect to it.
+ * Deprecated forms stay reserved, unless the embedded address is worse.
  */
 export function reachOf(address: string): Reach {
   const [bare = ''] = address.replace(/^\[(.*)\]$/, '$1').split('%');
@@ -25,7 +25,7 @@ export function reachOf(address: string): Reach {
 
 const WORST_FIRST: readonly Reach[] = ['metadata', 'link-local'];
 
-/** The reaches of all addresses of a host; empty where its name is not known. */
+/** The reaches of all addresses of a host; empty if its name cannot be resolved. */
 export async function reachesOf(hostname: string): Promise<readonly Reach[]> {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(bare) !== 0) return [reachOf(bare)];
@@ -39,7 +39,10 @@ function reachIn(table: Table, address: string, family: 'ipv4' | 'ipv6'): Reach 
   return table.find(([, list]) => list.check(address, family))?.[0] ?? 'public';
 }
 
-/** The IPv4 Special-Purpose Address Registry of IANA (RFC 6890), multicast, and the metadata services of clouds. The first that fits counts. */
+/**
+ * IANA's IPv4 Special-Purpose Address Registry (RFC 6890), multicast, and cloud metadata services. The first match
+ * counts.
+ */
 const IPV4: Table = [
   [
     'metadata',
@@ -68,8 +71,8 @@ const IPV4: Table = [
 ];
 
 /**
- * The same for IPv6. Only 2000::/3 is given out to anybody (RFC 4291, section 2.4), and ::ffff:0:0/96 and 64:ff9b::/96
- * stand for IPv4.
+ * The same for IPv6. Only 2000::/3 is allocated for global unicast (RFC 4291, section 2.4); ::ffff:0:0/96 and
+ * 64:ff9b::/96 stand for IPv4.
  */
 const IPV6: Table = [
   // AWS; AWS EKS is in the same network; Google; Scaleway.
@@ -90,7 +93,7 @@ const IPV6: Table = [
 
 interface Embedding {
   readonly prefix: BlockList;
-  /** Which of the eight groups of 16 bits holds the upper half. */
+  /** Index of the 16-bit group that holds the upper half. */
   readonly group: number;
   readonly isInverted?: true;
 }
@@ -118,7 +121,7 @@ function embeddedIn(address: string): readonly string[] {
   );
 }
 
-/** The eight groups of an IPv6 address, which a URL writes in one form alone. */
+/** The eight groups of an IPv6 address, read from the normalized form that URL produces. */
 function groupsOf(address: string): readonly number[] {
   const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const read = (part: string): number[] =>

@@ -3,7 +3,7 @@ import { constants, createBrotliDecompress, createGunzip, createInflate } from '
 
 export interface Decoded {
   readonly body: Buffer;
-  /** Whether there is more of it. */
+  /** Whether the body was truncated. */
   readonly isCut: boolean;
 }
 
@@ -12,13 +12,13 @@ export interface DecodingLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** No server needs more, and each costs as much as the body may be large. */
+/** Real servers use at most two, and each may cost as much as the maximum body. */
 const MOST_CODINGS = 2;
 
 /**
- * A body without its content codings (RFC 9110, section 8.4), of which no more than `maxBytes` ever exist. Undefined where
- * a coding is not known, there are more than two, the bytes are not what they say, or nobody waits any more. A body that
- * ends early is decoded as far as it goes.
+ * Decodes a body's content codings (RFC 9110, section 8.4), never holding more than `maxBytes` of the result. Undefined
+ * if a coding is unknown, there are more than two, the bytes are invalid, or the signal aborts. A body that ends early
+ * is decoded as far as it goes.
  */
 export async function decodeWithin(
   body: Buffer,
@@ -31,7 +31,7 @@ export async function decodeWithin(
     .filter((name) => name !== '' && name !== 'identity');
   if (names.length > MOST_CODINGS) return undefined;
   let decoded: Decoded = { body, isCut: false };
-  // The coding that was applied last is named last.
+  // Codings are listed in the order in which they were applied.
   for (const name of names.reverse()) {
     const decoder = DECODERS.get(name)?.();
     const step = decoder && (await decodeStep(decoded.body, decoder, limits));

@@ -3,35 +3,35 @@ import { Agent, fetch, type Response as Received } from 'undici';
 import { reachOf, type Reach } from './addresses.ts';
 import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
 
-/** Where requests may go, and how much may come back. */
+/** Where requests may go and how large responses may be. */
 export interface FetchRules {
   readonly reachesFor: (url: URL) => ReadonlySet<Reach>;
-  /** A phrase: what to do where a URL leads to such addresses. */
+  /** A phrase that says what to do if a URL leads to such addresses. */
   readonly remedy: (reaches: readonly Reach[], url: URL) => string;
   readonly resolve?: ResolveName | undefined;
-  /** Whether `http:` will do towards loopback. */
+  /** Whether `http:` is allowed to loopback. */
   readonly allowsPlainLoopback: boolean;
-  /** Longest time in ms for one request with its answer. */
+  /** Time limit in ms for one request and its response. */
   readonly limitMs: number;
-  /** Most bytes of one answer. */
+  /** Maximum number of bytes in one response. */
   readonly limitBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface CarefulFetch {
-  /** Rejects with Unfetched, also where the rules forbid it. */
+  /** Rejects with Unfetched, also if the rules forbid the request. */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
   close(): Promise<void>;
 }
 
-/** A request that brought no answer; its message is a phrase to stand behind a name. As that of fetch it is a TypeError. */
+/** A request without a response. Its message is a phrase that follows a name. A TypeError, like fetch's own error. */
 export class Unfetched extends TypeError {}
 
 const CONNECT_LIMIT_MS = 5_000;
 
 /**
- * A fetch for addresses that a peer chose. Whatever a name resolves to is checked in the moment of the connection, so that
- * no second answer of the DNS leads elsewhere; redirects are handed to the caller; answers are bounded in size and time.
+ * A fetch for addresses chosen by a peer. Resolved addresses are checked at connection time, so that a second DNS
+ * answer cannot lead elsewhere. Redirects are returned to the caller; responses are bounded in size and time.
  */
 export function openCarefulFetch(rules: FetchRules): CarefulFetch {
   const agents = new Map<ReadonlySet<Reach>, Agent>();
@@ -53,7 +53,7 @@ export function openCarefulFetch(rules: FetchRules): CarefulFetch {
         const response = await fetch(target, {
           method: init.method ?? 'GET',
           headers: [...new Headers(init.headers)],
-          body: (init.body ?? null) as URLSearchParams | string | null, // nobody here sends anything else
+          body: (init.body ?? null) as URLSearchParams | string | null, // callers here send nothing else
           redirect: 'manual',
           dispatcher: agentFor(rules.reachesFor(target)),
           signal,
@@ -69,7 +69,7 @@ export function openCarefulFetch(rules: FetchRules): CarefulFetch {
   };
 }
 
-/** What is wrong with a URL before anything is looked up. */
+/** What is wrong with a URL before any DNS lookup. */
 function faultOf(url: URL, rules: FetchRules): string | undefined {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const reach = isIP(host) === 0 ? undefined : reachOf(host);
@@ -77,7 +77,7 @@ function faultOf(url: URL, rules: FetchRules): string | undefined {
   const isLoopback = reach === 'loopback' || host === 'localhost' || host.endsWith('.localhost');
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && rules.allowsPlainLoopback && isLoopback))
     return `${shown(url)} is no https address`;
-  // A literal address is connected to without a look-up.
+  // Literal addresses bypass the lookup.
   if (reach !== undefined && !rules.reachesFor(url).has(reach))
     return `${shown(url)} ${forbidden([reach], url, rules)}`;
   return undefined;
@@ -87,7 +87,7 @@ function forbidden(reaches: readonly Reach[], url: URL, { remedy }: FetchRules):
   return `leads to a ${reaches.join(' and ')} address, so nothing was sent there: ${remedy(reaches, url)}`;
 }
 
-/** The answer, read whole: a later reader waits for nothing. */
+/** The response, already read completely. */
 async function bounded(response: Received, limitBytes: number, url: URL): Promise<Response> {
   const { status, statusText, headers } = response;
   const chunks: Uint8Array[] = [];
@@ -110,7 +110,7 @@ async function bounded(response: Received, limitBytes: number, url: URL): Promis
 
 class TooLarge extends Error {}
 
-/** Host and path: a query may hold anything. */
+/** Host and path only: a query may contain secrets. */
 function shown({ origin, pathname }: URL): string {
   return JSON.stringify(`${origin}${pathname}`.slice(0, 200));
 }

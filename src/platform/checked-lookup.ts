@@ -2,14 +2,14 @@ import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { reachOf, type Reach } from './addresses.ts';
 
-/** How names become addresses; that of the system where nothing else is given. */
+/** Resolves host names; defaults to the system resolver. */
 export type ResolveName = (
   hostname: string,
   options: LookupAllOptions,
   callback: (error: NodeJS.ErrnoException | null, found: readonly LookupAddress[]) => void,
 ) => void;
 
-/** A name all of whose addresses lead where nobody may go. */
+/** A name whose addresses are all forbidden. */
 export class ForbiddenAddress extends Error {
   readonly code = 'FORBIDDEN_ADDRESS';
   readonly reaches: readonly Reach[];
@@ -24,14 +24,14 @@ export class ForbiddenAddress extends Error {
 export interface ConnectionRules {
   readonly reaches: ReadonlySet<Reach>;
   readonly resolve?: ResolveName | undefined;
-  /** Told of a name and of where its addresses lead that a connection may be made to. */
+  /** Called with a name and the reaches of its allowed addresses before a connection is made. */
   readonly onAllowed?: ((hostname: string, reaches: readonly Reach[]) => void) | undefined;
 }
 
 /**
- * A look-up for the moment of a connection, which is made to the very addresses that were checked: no second answer of the
- * DNS leads elsewhere. Of several addresses those that are allowed are used. A literal address is connected to without a
- * look-up, so it is to be checked before.
+ * A lookup for use at connection time. The connection uses the very addresses that were checked, so a second DNS answer
+ * cannot lead elsewhere. Of several addresses, the allowed ones are used. Literal addresses bypass the lookup and must
+ * be checked before.
  */
 export function checkedLookup({ reaches, resolve = SYSTEM, onAllowed }: ConnectionRules): LookupFunction {
   return (hostname, options, callback) => {

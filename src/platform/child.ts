@@ -6,56 +6,58 @@ export interface ChildOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** What the child gets beside the harmless part of our own environment. */
+  /** Variables for the child in addition to the inherited ones. */
   readonly env: Readonly<Record<string, string>>;
-  /** What that part is: where things are and who the user is, or language and time zone alone. Absent: `surroundings`. */
+  /**
+   * Which variables the child inherits: locations and user, or only language and time zone. Defaults to `surroundings`.
+   */
   readonly inherits?: 'surroundings' | 'language';
 }
 
-/** Why there is no such process, or not any more. */
+/** Why a process did not start or has ended. */
 export type ProcessEnd =
   | {
       readonly code: 'COMMAND_NOT_FOUND' | 'COMMAND_NOT_EXECUTABLE' | 'CWD_INVALID';
       readonly command: string;
     }
   | { readonly code: 'COMMAND_LINE_TOO_LONG' | 'OPEN_FILES_EXHAUSTED' }
-  /** `error`: the system's name of it. */
+  /** `error`: the system's error code. */
   | { readonly code: 'PROCESS_NOT_STARTED'; readonly error: string }
   | { readonly code: 'PROCESS_EXITED'; readonly exitCode: number | null }
   | { readonly code: 'PROCESS_KILLED'; readonly signal: string }
-  /** It goes on, but nobody can talk with it. */
+  /** The process still runs but cannot be communicated with. */
   | { readonly code: 'STDOUT_CLOSED' | 'STDIN_CLOSED' };
 
 /**
- * What a child inherits: where things are, who the user is, language, proxies, and where Node keeps what it compiled.
- * Nothing else, so that a secret of one server, or ours, is not given to all.
+ * Variables that a child inherits: locations, the user, language, proxies, and Node's compile cache. Nothing else, so
+ * that a secret of Assay or of one server does not reach every server.
  */
 const INHERITED =
   /^(?:PATH|PATHEXT|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TZ|TMPDIR|TMP|TEMP|XDG_\w+|(?:HTTPS?|ALL|NO)_PROXY|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_(?:FILE|DIR)|APPDATA|LOCALAPPDATA|SYSTEMROOT|SYSTEMDRIVE|USERPROFILE|USERNAME|PROGRAMFILES|COMSPEC|HOMEDRIVE|HOMEPATH|PROCESSOR_ARCHITECTURE)$/i;
 
 const LANGUAGE = /^(?:LANG|LC_\w+|TZ)$/;
 
-/** Waits in ms: for a child to end after its stdin closed, and again after SIGTERM. */
+/** Time in ms for a child to end after its stdin closed, and again after SIGTERM. */
 const GRACE_MS = 2_000;
-/** A child that ends closes its streams, too, and the system tells that first: its own cause is waited for so long. */
+/** An exiting child also closes its streams, often before its exit event. Time in ms to wait for that event. */
 const MOMENT_MS = 500;
 const POLL_MS = 25;
 const HAS_GROUPS = process.platform !== 'win32';
 
-/** Groups that live, to be ended when Assay ends without having had time to do it in order, or at all. */
+/** Living process groups, to be killed if Assay ends without stopping them in order. */
 const reaper = new Reaper(HAS_GROUPS ? '/bin/sh' : undefined);
 process.on('exit', () => {
   for (const pid of reaper.groups) signalGroup(pid, 'SIGKILL');
 });
 
-/** A child process in a group of its own, so that whatever it starts ends with it. */
+/** A child process in its own process group, so that its descendants end with it. */
 export class Child {
-  /** Without streams, or undefined, where it could not be started. */
+  /** Without streams, or undefined, if the process could not be started. */
   readonly #process: ChildProcess | undefined;
   #isEnding = false;
   /**
-   * Resolves with the first cause once the process and its whole group are gone. A process with which nobody can talk any
-   * more, as it closed its stdin or stdout, is ended.
+   * Resolves with the first cause once the process and its whole group are gone. A process that closes its stdin or
+   * stdout is ended, because it can no longer be communicated with.
    */
   readonly ended: Promise<ProcessEnd>;
 
@@ -68,7 +70,7 @@ export class Child {
     this.#process = started;
     const { pid } = started;
     if (pid !== undefined) reaper.add(pid);
-    // What can no longer be read of its last words is lost; its end is seen elsewhere.
+    // Read errors on stderr can be ignored; the end of the process is detected elsewhere.
     started.stderr?.on('error', () => undefined);
     this.ended = this.#watch(started, options.command);
   }
@@ -77,7 +79,7 @@ export class Child {
     return this.#process?.pid;
   }
 
-  /** Writes one message in pieces, in one system call where it can. */
+  /** Writes one message given in pieces, in a single system call if possible. */
   write(pieces: readonly Buffer[]): void {
     const stdin = this.#process?.stdin;
     if (stdin?.writable !== true) return;
@@ -86,13 +88,13 @@ export class Child {
     stdin.uncork();
   }
 
-  /** Bytes that were written and not taken; 0 as long as it takes what comes. */
+  /** Number of bytes written but not read by the child; 0 while it keeps up. */
   get untakenBytes(): number {
     const stdin = this.#process?.stdin;
     return stdin?.writableNeedDrain === true ? stdin.writableLength : 0;
   }
 
-  /** Called when all is taken, after some of it was not. */
+  /** Called when everything was read after some of it had to wait. */
   onDrain(handler: () => void): void {
     this.#process?.stdin?.on('drain', handler);
   }
@@ -101,13 +103,13 @@ export class Child {
     this.#process?.stdout?.on('data', handler);
   }
 
-  /** Reads no more of its output, or goes on. */
+  /** Pauses or resumes reading the child's output. */
   holdOutput(isHeld: boolean): void {
     if (isHeld) this.#process?.stdout?.pause();
     else this.#process?.stdout?.resume();
   }
 
-  /** Resolves when all of its output was read. */
+  /** Resolves when all of the child's output was read. */
   get outputRead(): Promise<void> {
     const stdout = this.#process?.stdout;
     return new Promise((resolve) => {
@@ -120,7 +122,10 @@ export class Child {
     this.#process?.stderr?.on('data', handler);
   }
 
-  /** Orderly end: stdin closed, then SIGTERM, then SIGKILL, with a wait before each (2026-07-28, basic/transports/stdio#shutdown). */
+  /**
+   * Orderly shutdown: closes stdin, then SIGTERM, then SIGKILL, with a wait before each signal (2026-07-28,
+   * basic/transports/stdio#shutdown).
+   */
   async end(): Promise<void> {
     this.#isEnding = true;
     this.#process?.stdin?.end();
@@ -150,7 +155,7 @@ export class Child {
     return end;
   }
 
-  /** Resolves when the process lives on without its stdin or stdout. */
+  /** Resolves if the process stays alive without its stdin or stdout. */
   async #fallenSilent(child: ChildProcess, exited: Promise<ProcessEnd>): Promise<ProcessEnd> {
     const end = await new Promise<ProcessEnd>((resolve) => {
       for (const event of ['end', 'error'])
@@ -162,7 +167,7 @@ export class Child {
   }
 }
 
-/** The process, or the error where the system refuses at once. */
+/** The process, or the error if the system refuses at once. */
 function start({ command, args, cwd, env, inherits }: ChildOptions): ChildProcess | Error {
   try {
     return spawn(command, args, {
@@ -176,7 +181,7 @@ function start({ command, args, cwd, env, inherits }: ChildOptions): ChildProces
   }
 }
 
-/** What Node says beside the code may hold arguments, and these may be secret. */
+/** Uses only the code: Node's message may contain arguments, which may be secret. */
 function startFailure(command: string, error: NodeJS.ErrnoException): ProcessEnd {
   switch (error.code) {
     case 'ENOENT':
@@ -205,7 +210,7 @@ async function sweep(pid: number): Promise<void> {
   reaper.remove(pid);
 }
 
-/** False when nobody of the group is left. */
+/** False if the group has no processes left. */
 function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(HAS_GROUPS ? -pid : pid, name);

@@ -1,4 +1,4 @@
-/** What has to be closed: once, last opened first, each even if another fails. Node 22 has no AsyncDisposableStack. */
+/** Runs cleanup work once, in reverse order, continuing after failures. Node 22 has no AsyncDisposableStack. */
 export class Cleanup {
   readonly #work: (() => unknown)[] = [];
   #closing: Promise<void> | undefined;
@@ -7,7 +7,7 @@ export class Cleanup {
     this.#work.push(work);
   }
 
-  /** Rejects with the first failure, after all has been closed. */
+  /** Rejects with the first failure, after all work has run. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }

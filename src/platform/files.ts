@@ -20,11 +20,11 @@ export interface FileTrouble {
   readonly reason: string;
 }
 
-/** A `Result` of core/, which this room does not know. */
+/** Like `Result` in core/, which this folder must not import. */
 type Outcome<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: FileTrouble };
 
-/** The text of a UTF-8 file, without the byte order mark that some editors put in front. */
+/** The text of a UTF-8 file, without a leading byte order mark. */
 export async function readText(path: string): Promise<Outcome<string>> {
   try {
     const bytes = await readFile(path);
@@ -35,14 +35,14 @@ export async function readText(path: string): Promise<Outcome<string>> {
   }
 }
 
-/** A UTF-8 file with all that it holds, a byte order mark too. */
+/** A UTF-8 file with its full content, including a byte order mark. */
 export interface WholeFile {
   readonly text: string;
   /** The permission bits. */
   readonly mode: number;
 }
 
-/** A file that is to be written again as it was. Undefined where there is none. */
+/** Reads a file that will be written back unchanged in form. Undefined if it does not exist. */
 export async function readWhole(path: string): Promise<Outcome<WholeFile | undefined>> {
   try {
     const bytes = await readFile(path);
@@ -51,7 +51,7 @@ export async function readWhole(path: string): Promise<Outcome<WholeFile | undef
     return { ok: true, value: { text: bytes.toString('utf8'), mode: mode & 0o777 } };
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') return failed(reasonOf(error));
-    // A new file in the place of the link would cut what the user tied together.
+    // Replacing a dangling link with a file would break the user's link.
     const isLink = await lstat(path).then(
       () => true,
       () => false,
@@ -67,7 +67,7 @@ export async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** Removes a file that still holds `former`. */
+/** Removes a file if it still contains `former`. */
 export function removeUnlessChanged(path: string, former: string): Outcome<'removed' | 'changed'> {
   try {
     if (!holds(path, former)) return { ok: true, value: 'changed' };
@@ -88,8 +88,8 @@ export async function removeFile(path: string): Promise<Outcome<undefined>> {
 }
 
 /**
- * Puts `text` into the file in one step: after a crash at any moment the file is the old or the new one, whole.
- * `mode` is that of the file afterwards, whatever it was. A symbolic link stays one; the file that it names is written.
+ * Writes `text` in one step: after a crash at any moment, the file is either the old or the new one, complete. The
+ * file's mode becomes `mode`. A symbolic link is kept and its target written.
  */
 export async function writeAtomically(path: string, text: string, mode: number): Promise<Outcome<undefined>> {
   const put = await replace(path, { text, mode }, async (draft, target) => {
@@ -100,8 +100,8 @@ export async function writeAtomically(path: string, text: string, mode: number):
 }
 
 /**
- * The same where the file still holds `former`, or is still absent if that is undefined; otherwise nothing is done. No
- * system renames on a condition: what another program writes between the last look and the new name is still lost.
+ * The same, but only if the file still contains `former`, or is still absent if that is undefined. No system has a
+ * conditional rename: a write by another program between the last check and the rename is still lost.
  */
 export async function writeUnlessChanged(
   path: string,
@@ -116,7 +116,7 @@ export async function writeUnlessChanged(
   return put.ok ? { ok: true, value: put.value ? 'written' : 'changed' } : put;
 }
 
-/** Whether `place`, which gives the finished draft its name, did so. */
+/** Returns whether `place`, which renames the finished draft, did so. */
 async function replace(
   path: string,
   { text, mode }: WholeFile,
@@ -127,7 +127,7 @@ async function replace(
   try {
     await using(await open(draft, 'wx', mode), async (file) => {
       await file.writeFile(text);
-      // What the umask took from the mode of the new file comes back here.
+      // Restores permission bits removed by the umask.
       await file.chmod(mode);
       await file.sync();
     });
@@ -140,7 +140,7 @@ async function replace(
   }
 }
 
-/** Asked without a turn of the event loop, so that what follows on the answer follows at once. */
+/** Synchronous, so that the following step happens in the same turn of the event loop. */
 function holds(path: string, text: string | undefined): boolean {
   try {
     return readFileSync(path).equals(Buffer.from(text ?? '')) && text !== undefined;
@@ -150,7 +150,7 @@ function holds(path: string, text: string | undefined): boolean {
   }
 }
 
-/** Whether anything stands under a path. */
+/** Whether a file, folder or link exists at a path. */
 export function isThere(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
@@ -158,12 +158,12 @@ export function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Where a path leads once its links are followed; the path itself where nothing is there. */
+/** The path with links resolved, or the path itself if nothing exists there. */
 export function realPath(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
-/** Makes a folder, and those above it, for this user alone; one that is there stays as it is. */
+/** Creates a folder and its parents, accessible only to this user. An existing folder is left unchanged. */
 export async function ensureFolder(path: string): Promise<Outcome<undefined>> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -173,7 +173,7 @@ export async function ensureFolder(path: string): Promise<Outcome<undefined>> {
   }
 }
 
-/** Makes an empty file that this user alone may read and write; of one that is there, others lose their rights. */
+/** Creates an empty file that only this user can read and write. On an existing file, others lose their access. */
 export async function ensurePrivateFile(path: string): Promise<Outcome<undefined>> {
   try {
     await using(await open(path, 'wx', 0o600), () => Promise.resolve());
@@ -190,7 +190,7 @@ export async function ensurePrivateFile(path: string): Promise<Outcome<undefined
   }
 }
 
-/** Makes a file, whole, that this user alone may read and write; of one that is there nothing changes. */
+/** Creates a complete file that only this user can read and write. An existing file is left unchanged. */
 export async function createPrivateFile(
   path: string,
   text: string,
@@ -201,7 +201,7 @@ export async function createPrivateFile(
       await file.writeFile(text);
       await file.sync();
     });
-    // Unlike a new name, a link is never put in the place of another file.
+    // Unlike rename, link never replaces an existing file.
     await link(draft, path);
     await syncFolder(dirname(path));
     return { ok: true, value: 'created' };
@@ -212,33 +212,33 @@ export async function createPrivateFile(
   }
 }
 
-/** What tells a file from others that have its name later, and what it holds from what it held before. */
+/** Identifies a file across replacements under the same name, and detects changed content. */
 export interface FileFacts {
   readonly id: string;
   readonly bytes: number;
-  /** When it was last written to. */
+  /** Time of the last write. */
   readonly writtenNs: bigint;
 }
 
-/** Undefined where there is no such file. */
+/** Undefined if the file does not exist. */
 export async function fileFacts(path: string): Promise<FileFacts | undefined> {
   const found = await stat(path, { bigint: true }).catch(() => undefined);
   if (found === undefined) return undefined;
   return { id: `${found.dev}:${found.ino}`, bytes: Number(found.size), writtenNs: found.mtimeNs };
 }
 
-/** The same at once, where what happens next must not come first. */
+/** The same, synchronously, for use where no other event may come first. */
 export function fileFactsNow(path: string): FileFacts | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && { id: `${found.dev}:${found.ino}`, bytes: Number(found.size), writtenNs: found.mtimeNs };
 }
 
-/** Another text for a file that is another one, or has other content; '': there is none. */
+/** A string that changes if the file is replaced or its content changes; empty if there is none. */
 export function fileMarkOf(facts: FileFacts | undefined): string {
   return facts === undefined ? '' : `${facts.id} ${facts.bytes} ${facts.writtenNs}`;
 }
 
-/** Gives a file another name, but never that of one that is there. Where there is no such file, nothing is done. */
+/** Renames a file without replacing an existing one. Does nothing if the file does not exist. */
 export async function moveFile(from: string, to: string): Promise<Outcome<undefined>> {
   try {
     if ((await lstat(to).catch(() => undefined)) !== undefined)
@@ -250,7 +250,7 @@ export async function moveFile(from: string, to: string): Promise<Outcome<undefi
   }
 }
 
-/** The new name lasts once the folder that holds it is on the disk. Some systems cannot open folders; then nothing can be done. */
+/** A rename is durable only after its folder is synced. Some systems cannot open folders; nothing can be done there. */
 async function syncFolder(path: string): Promise<void> {
   try {
     await using(await open(path, 'r'), (folder) => folder.sync());

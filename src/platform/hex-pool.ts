@@ -1,9 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Bytes that are drawn at a time: a draw costs more than all that is made of it. */
+/** Number of bytes drawn at once, since a draw costs more than everything made from it. */
 const BYTES = 4_096;
 
-/** Random hexadecimal digits that nobody can guess, a few at a time, for almost nothing. */
+/** Cheap, unguessable random hexadecimal digits, drawn in batches. */
 export class HexPool {
   readonly #bytes: Buffer = Buffer.allocUnsafeSlow(BYTES);
   #digits = '';

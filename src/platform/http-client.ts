@@ -7,15 +7,15 @@ import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-loo
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
-  /** In pieces, which are sent one after the other. */
+  /** Pieces, sent one after the other. */
   readonly body: readonly Buffer[] | undefined;
 }
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Why there is no connection, or not any more. `error`: the name that Node, undici or OpenSSL gives to it. */
+/** Why there is no connection or why it was lost. `error`: the code from Node, undici or OpenSSL. */
 export type ConnectionFault =
   | { readonly code: 'CONNECTION_REFUSED' | 'CONNECTION_TIMEOUT' | 'CONNECTION_CLOSED' }
   | {
@@ -29,36 +29,36 @@ export type ConnectionFault =
       readonly chosenBy: HttpReach['chosenBy'];
     };
 
-/** Called in this order: start, data…, then end or error, once. After an abort only error may follow. */
+/** Call order: start, data…, then end or error, once. After an abort, only error may follow. */
 export interface ResponseHandler {
-  /** `hold` stops the bytes that come, or lets them come again. */
+  /** `hold` pauses or resumes the response body. */
   start(status: number, headers: ResponseHeaders, hold: (isHeld: boolean) => void): void;
   data(chunk: Buffer): void;
   end(): void;
-  /** `isUnreached`: there was no connection, so nothing of the request was sent. */
+  /** `isUnreached`: there was no connection, so nothing was sent. */
   error(fault: ConnectionFault, isUnreached: boolean): void;
 }
 
 const CONNECT_LIMIT_MS = 10_000;
 const MOST_CONNECTIONS = 256;
 
-/** Where the connections of a client may lead. */
+/** Where a client's connections may lead. */
 export interface HttpReach {
   readonly reaches: ReadonlySet<Reach>;
-  /** Who chose the URL: told where its origin leads to other addresses. */
+  /** Who chose the URL; part of the fault if its origin leads to other addresses. */
   readonly chosenBy: 'config' | 'operator' | 'public_source' | 'private_source';
   readonly resolve?: ResolveName | undefined;
 }
 
 /**
- * Keep-alive connections to one origin. No redirect is followed, so no credential leaves the origin. undici's own limits
- * of 300 s for headers and body are off: how long a call may take is the caller's to say.
+ * Keep-alive connections to one origin. Redirects are not followed, so that credentials never leave the origin.
+ * undici's own limits of 300 s for headers and body are off: the caller sets the time limit.
  */
 export class HttpClient {
   readonly #calls: Way;
   readonly #streams: Way;
 
-  /** Without a reach it leads anywhere: that is for an Assay of the same user. */
+  /** Without `reach`, connections may lead anywhere; used only for another Assay of the same user. */
   constructor(origin: string, reach?: HttpReach) {
     const options = {
       headersTimeout: 0,
@@ -72,12 +72,12 @@ export class HttpClient {
     this.#streams = { ...common, pool: new Pool(origin, options) };
   }
 
-  /** Sends a request over the pool for calls. The returned function aborts it. */
+  /** Sends a request over the pool for calls. Returns a function that aborts it. */
   call(request: HttpRequest, handler: ResponseHandler): () => void {
     return dispatch(this.#calls, request, handler);
   }
 
-  /** Sends a request whose answer stays open for long, outside the pool for calls. */
+  /** Sends a request whose response stays open for long, outside the pool for calls. */
   stream(request: HttpRequest, handler: ResponseHandler): () => void {
     return dispatch(this.#streams, request, handler);
   }
@@ -90,11 +90,11 @@ export class HttpClient {
 interface Way {
   readonly pool: Pool;
   readonly reach: HttpReach | undefined;
-  /** Why no connection is made, whatever listens there. */
+  /** Set if no connection may be made. */
   readonly forbidden: ConnectionFault | undefined;
 }
 
-/** A literal address is connected to without a look-up. */
+/** Literal addresses bypass the lookup. */
 function literalFault(origin: string, reach: HttpReach): ConnectionFault | undefined {
   const host = new URL(origin).hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) === 0) return undefined;
@@ -119,7 +119,7 @@ function dispatch(
   let isAborted = false;
   const { method, path, body } = request;
   const [only] = body ?? [];
-  // Pieces are given as an iterable, for which undici must be told the length or it would send them chunked.
+  // Several pieces go in as an iterable, which undici would send chunked unless told the length.
   const isWhole = body === undefined || body.length < 2;
   const headers = isWhole
     ? request.headers
@@ -196,7 +196,7 @@ function faultOf(thrown: Error & { readonly code?: string }): ConnectionFault {
   }
 }
 
-/** Which of the names of OpenSSL's errors is about the certificate, and which about the rest of the handshake. */
+/** Classifies OpenSSL error names: certificate, or the rest of the handshake. */
 function tlsCode(name: string): 'CERTIFICATE_INVALID' | 'TLS_FAILED' | 'CONNECTION_FAILED' {
   if (/CERT|^UNABLE_TO|^HOSTNAME_MISMATCH$/.test(name)) return 'CERTIFICATE_INVALID';
   return /^ERR_(?:SSL|TLS)_|^EPROTO$/.test(name) ? 'TLS_FAILED' : 'CONNECTION_FAILED';

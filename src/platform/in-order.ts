@@ -1,28 +1,28 @@
 import { later } from './turns.ts';
 
 export interface InOrderOptions {
-  /** Does what there is to do with one item; a promise where that takes several turns. */
+  /** Processes one item; returns a promise if that takes several turns. */
   readonly take: (item: Buffer) => Promise<void> | undefined;
-  /** Stops the source, or lets it go on: called when more waits than should, and when that is over. */
+  /** Pauses or resumes the source, depending on how much is queued. */
   readonly hold: (isHeld: boolean) => void;
 }
 
-/** What one peer may have done at once, in bytes; each item counts for some more. What is beyond waits for a later turn. */
+/** Number of bytes one peer may have processed at once, plus a cost per item. The rest waits for a later turn. */
 const AT_ONCE = 128 * 1024;
 const ITEM_BYTES = 256;
-/** So much of one peer waits before its source is stopped. */
+/** Number of queued bytes at which the source is paused. */
 const MOST_WAITING = 1024 * 1024;
 
-/** Takes what one peer sends in its order, and only so much in one turn of the event loop that others have theirs. */
+/** Processes one peer's input in order, with a bounded share of each turn of the event loop. */
 export class InOrder {
   readonly #options: InOrderOptions;
   #waiting: Buffer[] = [];
-  /** How many of these are done. */
+  /** Number of items in `#waiting` already processed. */
   #done = 0;
   #waitingBytes = 0;
-  /** How much may still be done at once. */
+  /** How much may still be processed at once. */
   #credit = AT_ONCE;
-  /** Whether an item is under way, or the rest waits for its turn. */
+  /** Whether an item is in progress or the rest is scheduled. */
   #isBusy = false;
   #isHeld = false;
   #isStopped = false;
@@ -43,7 +43,7 @@ export class InOrder {
     if (!this.#isBusy && !this.#isStopped) this.#putOff();
   }
 
-  /** Whoever goes on with what is taken here has enough of it for now, or has not any more. */
+  /** Pauses or resumes processing, for a consumer that is full or ready again. */
   hold(isHeld: boolean): void {
     this.#isStopped = isHeld;
     if (!isHeld && this.#waiting.length > 0 && !this.#isBusy) this.#putOff();
@@ -53,7 +53,7 @@ export class InOrder {
     return !this.#isBusy && this.#waiting.length === 0;
   }
 
-  /** Calls back as soon as nothing waits any more, which may be at once. */
+  /** Calls back once the queue is empty, possibly at once. */
   whenIdle(listener: () => void): void {
     if (this.isIdle) listener();
     else this.#whenIdle.push(listener);

@@ -1,9 +1,9 @@
 import { Child, type ChildOptions } from './child.ts';
 
-/** Starts processes. Whoever starts one for others' code does it by a launcher, so that it can be confined. */
+/** Starts processes. All processes that run others' code are started by a launcher, so that they can be confined. */
 export interface Launcher {
   launch(options: ChildOptions): Child;
 }
 
-/** Starts a process as it is, with the rights of Assay. */
+/** Starts a process unconfined, with Assay's rights. */
 export const PLAIN_LAUNCHER: Launcher = { launch: (options) => new Child(options) };

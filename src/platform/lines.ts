@@ -4,9 +4,9 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 export interface LineHandlers {
-  /** One line without its end, never empty. */
+  /** One line without its terminator, never empty. */
   line(line: Buffer): void;
-  /** A line grew past the limit; it is thrown away up to its end. */
+  /** A line exceeded the limit and is discarded up to its end. */
   tooLong(): void;
 }
 
@@ -34,7 +34,7 @@ export class LineSplitter {
     if (from < chunk.length) this.#keep(chunk.subarray(from));
   }
 
-  /** The stream has ended: what is left counts as a line. */
+  /** The stream has ended; the rest counts as a line. */
   end(): void {
     this.#finish(Buffer.alloc(0));
   }
@@ -60,7 +60,7 @@ export class LineSplitter {
   }
 }
 
-/** Steps over lines that are empty, of which a stream may hold very many, without making a buffer for each. */
+/** Skips empty lines without allocating a buffer for each; a stream may contain very many. */
 function afterEmptyLines(chunk: Buffer, from: number): number {
   let at = from;
   for (;;) {

@@ -8,13 +8,13 @@ export interface LinkOut {
 }
 
 export interface Looking {
-  /** Absolute real paths of what may be reached. */
+  /** Absolute real paths of the folders that may be accessed. */
   readonly within: readonly string[];
-  /** Entries that are looked at; what lies behind them is not. */
+  /** Maximum number of entries inspected; the rest is ignored. */
   readonly most: number;
 }
 
-/** A symbolic link in these folders or below that leads to nothing of what may be reached. Packages are not looked at. */
+/** Finds a symbolic link in or below these folders that leads outside the accessible paths. Skips `node_modules`. */
 export async function findLinkOut(
   folders: readonly string[],
   { within, most }: Looking,
@@ -22,7 +22,7 @@ export async function findLinkOut(
   const waiting = [...folders];
   let left = most;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    const entries = await opendir(folder).catch(() => undefined); // a file, or nothing
+    const entries = await opendir(folder).catch(() => undefined); // a file, or missing
     if (entries === undefined) continue;
     for await (const entry of entries) {
       if ((left -= 1) < 0) return undefined;

@@ -3,17 +3,17 @@ import { access, readFile, stat, statfs } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
 import process from 'node:process';
 
-/** What is at a path, once its links are followed. Nothing here changes anything. */
+/** What is at a path, with links followed. This module changes nothing. */
 export interface PathFacts {
   readonly is: 'folder' | 'file' | 'other';
-  /** Permission bits; undefined where the system has none. */
+  /** Permission bits; undefined on systems without them. */
   readonly mode: number | undefined;
   readonly bytes: number;
 }
 
 const HAS_MODES = process.platform !== 'win32';
 
-/** Undefined where nothing is there, or it cannot be seen. */
+/** Undefined if nothing is there or it cannot be seen. */
 export async function pathFacts(path: string): Promise<PathFacts | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
@@ -21,7 +21,7 @@ export async function pathFacts(path: string): Promise<PathFacts | undefined> {
   return { is, mode: HAS_MODES ? found.mode & 0o7777 : undefined, bytes: found.size };
 }
 
-/** The whole of a file. Rejects with the system's error where it cannot be read. */
+/** The content of a file. Rejects with the system's error if it cannot be read. */
 export function readBytes(path: string): Promise<Buffer> {
   return readFile(path);
 }
@@ -30,21 +30,21 @@ export async function isWritable(path: string): Promise<boolean> {
   return isAllowed(path, constants.W_OK);
 }
 
-/** The path itself, or the nearest one above it at which there is something. */
+/** The path itself, or its nearest existing ancestor. */
 export async function nearestExisting(path: string): Promise<string> {
   const above = dirname(path);
   return above === path || (await pathFacts(path)) !== undefined ? path : nearestExisting(above);
 }
 
-/** Bytes that this user may still write on the disk of a path; undefined where that cannot be told. */
+/** Number of bytes this user can still write on the path's disk; undefined if unknown. */
 export async function freeBytes(path: string): Promise<number | undefined> {
   const disk = await statfs(path).catch(() => undefined);
   return disk && disk.bavail * disk.bsize;
 }
 
-/** How many files this process may have open at a time. */
+/** Maximum number of files this process may have open. */
 export function openFilesLimit(): number | undefined {
-  // Else it would look up the name of each open connection, which can take minutes.
+  // Otherwise the report resolves the host name of each open connection, which can take minutes.
   Object.assign(process.report, { excludeNetwork: true });
   const report: unknown = process.report.getReport();
   const { userLimits } = report as { readonly userLimits?: { readonly open_files?: { soft?: unknown } } };
@@ -59,13 +59,13 @@ export type FoundCommand =
   | { readonly kind: 'absent' };
 
 export interface Seeking {
-  /** In which a relative path starts. */
+  /** Base for relative paths. */
   readonly cwd: string;
-  /** What the process would have as PATH. */
+  /** The PATH the process would have. */
   readonly path: string;
 }
 
-/** Seeks a command as starting a process would: a name in the folders of PATH, anything with a slash as a path. */
+/** Finds a command the way starting a process would: names in the folders of PATH, anything with a slash as a path. */
 export async function findCommand(command: string, { cwd, path }: Seeking): Promise<FoundCommand> {
   const isPath = HAS_MODES ? command.includes('/') : /[/\\]/.test(command);
   const folders = isPath ? [cwd] : path.split(delimiter).filter((folder) => folder !== '');

@@ -2,16 +2,16 @@ import { chmod, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import process from 'node:process';
 
-/** Why somebody else could change what is at a path, and the command that mends it. */
+/** Why other users could change what is at a path, and the command that fixes it. */
 export interface PathFault {
-  /** The file or folder that is at fault: the path itself, or a folder above it. */
+  /** The file or folder at fault: the path itself or an ancestor. */
   readonly at: string;
   /** The end of a sentence. */
   readonly reason: string;
   readonly command: string;
 }
 
-/** What counts of one file or folder. */
+/** The permissions of one file or folder. */
 export interface Rights {
   readonly path: string;
   readonly mode: number;
@@ -19,10 +19,10 @@ export interface Rights {
   readonly gid: number;
 }
 
-/** Whose rights are looked at. */
+/** The user for whom permissions are checked. */
 export interface Owner {
   readonly uid: number;
-  /** Whether nobody but this user is in a group. */
+  /** Whether a group has no members but this user. */
   readonly isPrivateGroup: (gid: number) => boolean;
 }
 
@@ -32,10 +32,10 @@ const EVERYBODY_ELSE = 0o077;
 const STICKY = 0o1000;
 
 /**
- * The first fault of a path and the folders above it, as sshd checks the files that it trusts (StrictModes): each belongs
- * to the user or to root, and nobody else may write to it. Unlike there, a folder above may be writable for all if it is
- * sticky, as /tmp is: others can neither rename nor remove there what is not theirs. As with Debian's patch, a group of
- * the user alone may write. What root starts from the files of another user it was told to, as in a container.
+ * The first fault of a path and its ancestors, checked like sshd's trusted files (StrictModes): each must belong to the
+ * user or to root, and only its owner may write to it. There are three exceptions: an ancestor may be world-writable if
+ * it is sticky, like /tmp, because others can neither rename nor remove files there that are not theirs; a group of the
+ * user alone may write, as with Debian's patch; and root may use another user's files, as in a container.
  */
 export function faultOf(chain: readonly Rights[], { uid, isPrivateGroup }: Owner): PathFault | undefined {
   for (const [height, { path: at, mode, uid: owner, gid }] of chain.entries()) {
@@ -59,13 +59,16 @@ export function faultOf(chain: readonly Rights[], { uid, isPrivateGroup }: Owner
   return undefined;
 }
 
-/** In whose environment, and up to which home of a user, paths are checked. */
+/** The environment and home folder for path checks; ancestors above the home folder are not checked. */
 export interface PathChecks {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
 }
 
-/** A refusal of what others could change. Undefined too where nothing is there, on Windows, and with ASSAY_FILE_CHECKS=off. */
+/**
+ * The fault of a path that others could change. Undefined if nothing is there, on Windows, and with
+ * ASSAY_FILE_CHECKS=off.
+ */
 export async function unsafePath(
   path: string,
   { env, home }: PathChecks,
@@ -75,16 +78,16 @@ export async function unsafePath(
   return fault && { code: 'PATH_UNSAFE', path, ...fault };
 }
 
-/** A file of secrets to which others have rights. */
+/** A file with secrets that other users can access. */
 export interface ExposedFile {
   readonly path: string;
   /** Permission bits. */
   readonly mode: number;
-  /** Set where others could change it, too. */
+  /** Set if others could also change it. */
   readonly unsafe: Awaited<ReturnType<typeof unsafePath>>;
 }
 
-/** What others have rights to of some files, each of which holds secrets. None with ASSAY_FILE_CHECKS=off. */
+/** Those of the given secret files that others can access. None with ASSAY_FILE_CHECKS=off. */
 export async function exposedFiles(
   paths: readonly string[],
   checks: PathChecks,
@@ -100,7 +103,7 @@ export async function exposedFiles(
   return found.flat();
 }
 
-/** Takes away the rights of others to a file; false where that cannot be done. */
+/** Removes others' access to a file. Returns false if that fails. */
 export async function makePrivate(path: string): Promise<boolean> {
   return chmod(path, 0o600).then(
     () => true,
@@ -135,7 +138,9 @@ async function chainOf(path: string, userHome: string): Promise<readonly Rights[
   return chain;
 }
 
-/** Whether a group has no member but one user, by the texts of /etc/group and /etc/passwd. An unknown group is not private. */
+/**
+ * Whether a group's only member is this user, according to /etc/group and /etc/passwd. Unknown groups are not private.
+ */
 export function isPrivateGroup({
   gid,
   uid,

@@ -7,17 +7,17 @@ import { checkedLookup, ForbiddenAddress, type ResolveName } from './checked-loo
 export interface PinnedRequest {
   readonly method: string;
   readonly url: URL;
-  /** Where its connection may lead. */
+  /** Where the connection may lead. */
   readonly reaches: ReadonlySet<Reach>;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: string | Buffer | undefined;
-  /** Most bytes of the answer that are read; the connection ends where there are more. */
+  /** Maximum number of response bytes; the connection is closed if there are more. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** `isCut`: there is more of the body. A `reason` is a phrase to stand behind the name of a host. */
+/** `isCut`: the body was truncated. A `reason` is a phrase that follows a host name. */
 export type PinnedAnswer =
   | {
       readonly kind: 'answered';
@@ -31,7 +31,7 @@ export type PinnedAnswer =
 
 export interface PinnedAgent {
   exchange(request: PinnedRequest): Promise<PinnedAnswer>;
-  /** Whether a host that was asked is, or ever was, at a public address; one that is not remembered counts as such. */
+  /** Whether a contacted host has ever had a public address. Hosts not remembered count as public. */
   isPublic(hostname: string): boolean;
   close(): Promise<void>;
 }
@@ -44,9 +44,9 @@ const CONNECT_LIMIT_MS = 10_000;
 const MOST_CONNECTIONS = 256;
 
 /**
- * Keep-alive connections to any origin whose addresses may be reached; each was checked when it was opened, and is used only
- * by requests with the same rules. No redirect is followed. undici's own limits of 300 s are off: how long a request may take
- * is its signal's to say.
+ * Keep-alive connections to any origin with allowed addresses. Each is checked when opened and used only by requests
+ * with the same rules. Redirects are not followed. undici's own limits of 300 s are off: the request's signal sets the
+ * limit.
  */
 export function openPinnedAgent({ resolve }: PinnedAgentOptions = {}): PinnedAgent {
   const literals = new LiteralReaches();
@@ -90,7 +90,7 @@ export function openPinnedAgent({ resolve }: PinnedAgentOptions = {}): PinnedAge
 
 const MOST_NAMES = 1_000;
 
-/** Names whose addresses were never public. */
+/** Remembers, by host name, whether any address was ever public. */
 class NamesMet {
   readonly #isPublic = new Map<string, boolean>();
 
@@ -106,11 +106,11 @@ class NamesMet {
 
 const MOST_LITERALS = 1_000;
 
-/** Where hosts that are addresses lead; a check of all lists costs as much as a tenth of a request. */
+/** Caches where literal addresses lead; checking all lists takes a tenth of the time of a request. */
 class LiteralReaches {
   readonly #known = new Map<string, Reach | undefined>();
 
-  /** Undefined: the host is a name. */
+  /** Undefined if the host is a name. */
   of(hostname: string): Reach | undefined {
     if (this.#known.has(hostname)) return this.#known.get(hostname);
     const host = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -144,7 +144,7 @@ function dispatch(agent: Agent, request: PinnedRequest): Promise<PinnedAnswer> {
   });
 }
 
-/** Takes one answer in. Whatever ends it first counts, and what is not wanted any more ends with its connection. */
+/** Reads one response. The first end counts, and an early one closes the connection. */
 class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
@@ -229,7 +229,7 @@ function failed(reason: string): PinnedAnswer {
   return { kind: 'failed', reason };
 }
 
-/** Tells people what to look at. */
+/** A reason for users that shows what to check. */
 function reasonOf(error: Error & { readonly code?: string }): string {
   const { code = '' } = error;
   switch (code) {

@@ -1,14 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 
-/** It is started so rarely at most, in ms, whatever ends it. */
+/** Minimum time in ms between starts, whatever ended the process. */
 const RESTART_MS = 1_000;
 
 /**
- * Reads `+<group>` and `-<group>` until its stdin ends, which Assay's end brings about, however it comes. What is left
- * then is ended as Assay itself ends it, in shorter time: its stdin has closed already, SIGTERM, SIGKILL. A group that
- * is gone is never signalled again, as its number may be another's by then. `sleep` takes whole seconds alone where it
- * knows no more than POSIX.
+ * Reads `+<group>` and `-<group>` until stdin ends, which happens when Assay ends in any way. Then it ends the
+ * remaining groups as Assay would, but faster: their stdin has already closed, so SIGTERM, then SIGKILL. A group that
+ * is gone is never signalled again, because its number may have been reused. A POSIX `sleep` may only accept whole
+ * seconds.
  */
 const SCRIPT = `trap '' INT TERM HUP QUIT
 groups=' '
@@ -45,12 +45,12 @@ signal KILL
 `;
 
 /**
- * The process groups that must not outlive Assay. A tiny process, a shell in a session of its own, ends them where Assay
- * could not: after SIGKILL, for want of memory, or when Node itself crashed. It ends with Assay, and right after it.
+ * The process groups that must not outlive Assay. A small shell in its own session ends them when Assay cannot: after
+ * SIGKILL, out of memory, or a crash of Node. It ends right after Assay.
  */
 export class Reaper {
   readonly #groups = new Set<number>();
-  /** Undefined where there is none, and so no such process. */
+  /** Undefined if the system has no shell, and so no reaper. */
   #shell: string | undefined;
   #process: ChildProcess | undefined;
   #starting: NodeJS.Timeout | undefined;
@@ -64,7 +64,7 @@ export class Reaper {
     return this.#groups;
   }
 
-  /** The reaper's own process, once there is one. */
+  /** Process id of the reaper, once started. */
   get pid(): number | undefined {
     return this.#process?.pid;
   }
@@ -79,7 +79,7 @@ export class Reaper {
     if (this.#groups.delete(group)) this.#tell(`-${group}\n`);
   }
 
-  /** After what runs now, so that no server waits for it. */
+  /** Starts after the current work, so that no server waits for it. */
   #startSoon(): void {
     if (this.#shell === undefined || this.#starting !== undefined) return;
     const waitMs = Math.max(0, this.#startedMs + RESTART_MS - performance.now());
@@ -103,7 +103,7 @@ export class Reaper {
     });
     started.unref();
     const { stdin } = started;
-    // Its end is seen elsewhere.
+    // Its exit is handled elsewhere.
     stdin?.on('error', () => undefined);
     if (stdin instanceof Socket) stdin.unref();
     this.#tell([...this.#groups].map((group) => `+${group}\n`).join(''));
@@ -120,7 +120,10 @@ export class Reaper {
   }
 }
 
-/** Undefined where the system refuses at once. Nothing in it names Assay, as `pkill -9 -f assay` would then end both. */
+/**
+ * Undefined if the system refuses at once. Its command line must not contain "assay", or `pkill -9 -f assay` would kill
+ * both.
+ */
 function startShell(shell: string): ChildProcess | undefined {
   try {
     return spawn(shell, ['-c', SCRIPT, 'reaper'], {

@@ -2,19 +2,19 @@ import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A place on this machine where a browser is sent at the end of a sign-in (RFC 8252, section 7.3). */
+/** A local URL to which the browser returns at the end of a sign-in (RFC 8252, section 7.3). */
 export interface OpenRedirect {
   readonly url: string;
-  /** Resolves with the query of the one request that brings the right `state`. */
+  /** Resolves with the query of the first request that has the right `state`. */
   readonly answer: Promise<URLSearchParams>;
   close(): Promise<void>;
 }
 
 const PATH = '/callback';
-/** A browser that keeps its connection open must not keep the program. */
+/** A browser that keeps its connection open must not keep the program running. */
 const IDLE_MS = 5_000;
 
-/** Listens on the port of the address that is wanted, or on a free one where there is none or that is taken. */
+/** Listens on the port of the wanted address, or on a free port if there is none or it is taken. */
 export async function openRedirect({
   wanted,
   state,
@@ -35,7 +35,7 @@ export async function openRedirect({
   if (!(await listens(server, port)) && !(await listens(server, 0)))
     throw new Error('No port of this machine can be listened on.');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`, // it listens on a port
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`, // listening on a TCP port
     answer: answer.promise,
     close: () =>
       new Promise((resolve) => {
@@ -57,7 +57,7 @@ function listens(server: Server, port: number): Promise<boolean> {
   });
 }
 
-/** Undefined for whatever else comes: a request without the state was not caused by this sign-in. */
+/** Undefined for any other request: without the state, it does not belong to this sign-in. */
 function answerOf({ method, url = '' }: IncomingMessage, state: string): URLSearchParams | undefined {
   const parsed = URL.parse(url, 'http://127.0.0.1');
   if (method !== 'GET' || parsed?.pathname !== PATH) return undefined;

@@ -1,23 +1,23 @@
 import { writeSync } from 'node:fs';
 
-/** Most bytes that wait for a reader; what comes when so many wait is dropped, and counted. */
+/** Maximum number of unread bytes; lines beyond that are dropped and counted. */
 export const MOST_WAITING: number = 1024 * 1024;
 const FIRST_RETRY_MS = 1;
 const LONGEST_RETRY_MS = 100;
-/** At the end of the process: how long a reader that reads nothing is waited for. */
+/** Time in ms to wait at exit for a reader that does not read. */
 const LAST_WAIT_MS = 500;
 const LAST_RETRY_MS = 5;
 
 export interface StderrOptions {
-  /** The line that tells how many were dropped, once it flows again. */
+  /** Formats the line that reports how many were dropped. */
   readonly onDropped: (count: number) => string;
-  /** Writes to the file descriptor and gives the number of bytes taken; throws EAGAIN where it takes none now. */
+  /** Writes to the file descriptor and returns the number of bytes written; throws EAGAIN if it would block. */
   readonly take?: (bytes: Buffer) => number;
 }
 
 /**
- * Lines to stderr that never make the process wait: not now, not for its end, and not for ever after it. A plain
- * stream would keep a process alive whose parent does not read; a blocking one would stop it at once.
+ * Writes lines to stderr without ever blocking the process, and delays its exit only briefly. A plain stream would keep
+ * the process alive if its parent does not read; a blocking one would stop it at once.
  */
 export class Stderr {
   readonly #options: StderrOptions;
@@ -31,7 +31,7 @@ export class Stderr {
 
   constructor(options: StderrOptions) {
     this.#options = options;
-    // Node makes a pipe non-blocking when this getter opens its stream; without that writeSync would block.
+    // Node makes a pipe non-blocking when this getter opens its stream; otherwise writeSync would block.
     const { fd } = process.stderr;
     this.#take = options.take ?? ((bytes) => writeSync(fd, bytes));
     process.on('exit', () => this.#finish());
@@ -64,7 +64,7 @@ export class Stderr {
     this.#retry = setTimeout(() => this.#flow(), this.#retryMs).unref();
   }
 
-  /** Writes what is taken now; true if that was anything. */
+  /** Writes as much as possible now; returns whether anything was written. */
   #push(): boolean {
     let isFlowing = false;
     try {
@@ -78,13 +78,13 @@ export class Stderr {
         else this.#waiting.shift();
       }
     } catch (error) {
-      // Whoever read it has gone: nothing that is said reaches anybody.
+      // The reader is gone.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.#close();
       return isFlowing;
     }
   }
 
-  /** What was dropped is told after what had waited before it. */
+  /** Dropped lines are reported after the lines that were queued before them. */
   #nextBytes(): Buffer | undefined {
     if (this.#waiting.length === 0 && this.#dropped > 0) {
       const count = this.#dropped;
@@ -101,7 +101,7 @@ export class Stderr {
     this.#dropped = 0;
   }
 
-  /** Nothing runs beside this any more, so it may wait; each time that something is taken it waits anew. */
+  /** Runs at exit, where blocking is fine. The deadline restarts whenever something is written. */
   #finish(): void {
     let deadlineMs = performance.now() + LAST_WAIT_MS;
     while (this.#waiting.length > 0 && performance.now() < deadlineMs) {

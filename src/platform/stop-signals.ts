@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Exit code of a program that a signal ended, by the custom of shells. */
+/** Exit code of a program ended by a signal, as shells define it. */
 export const INTERRUPTED: number = 130;
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** Ctrl+C below npm comes twice: from the terminal, and a moment later from npm. */
+/** Under npm, Ctrl+C arrives twice: from the terminal, and a moment later from npm. */
 const NPM_ECHO_MS = 300;
 
 /**
- * The first signal asks for an orderly end, a second one does not wait for it. The end of the npm that started this process
- * counts as a first signal.
+ * Resolves on the first signal, which asks for an orderly shutdown; a second one exits immediately. The end of the npm
+ * process that started this one counts as a first signal.
  */
 export function untilStopped(): Promise<void> {
   const isNpm = isStartedByNpm(process.env);
@@ -30,7 +30,7 @@ export function untilStopped(): Promise<void> {
 }
 
 const LOOK_EVERY_MS = 250;
-/** Names that npm gives to scripts which run in the foreground: `npm start`, and `npx assay-mcp serve`. */
+/** Script names npm uses in the foreground: `npm start`, and `npx assay-mcp serve`. */
 const FOREGROUND: ReadonlySet<string | undefined> = new Set(['start', 'npx']);
 
 interface ProcessFacts {
@@ -38,27 +38,27 @@ interface ProcessFacts {
   readonly commandLine: string;
 }
 
-/** Whether npm started this process to run in the foreground, so that it has no purpose without npm. */
+/** Whether npm started this process in the foreground, so that it should not outlive npm. */
 function isStartedByNpm(env: Readonly<Record<string, string | undefined>>): boolean {
   return process.platform !== 'win32' && FOREGROUND.has(env['npm_lifecycle_event']);
 }
 
 /**
- * Calls back once when the npm that started this process has ended. npm passes SIGTERM and SIGINT to the shell that it
- * started and SIGHUP to nobody; the shell ends and tells its child nothing. To be called where `isStartedByNpm`.
+ * Calls back once when the npm that started this process has ended. npm forwards SIGTERM and SIGINT only to its shell,
+ * and SIGHUP not at all; the shell ends without telling its child. Call only if `isStartedByNpm`.
  */
 function onNpmEnd(call: () => void): void {
   const parent = process.ppid;
   const npm = npmAbove(parent);
   const look = setInterval(() => {
-    // A process whose parent has ended gets another one.
+    // A process whose parent has ended is reparented.
     if (process.ppid === parent && (npm === undefined || isAlive(npm))) return;
     clearInterval(look);
     call();
   }, LOOK_EVERY_MS).unref();
 }
 
-/** The npm that started this shell; undefined where the parent is npm itself, or nothing can be learnt. */
+/** The npm above this shell; undefined if the parent is npm itself or nothing can be determined. */
 function npmAbove(parent: number): number | undefined {
   const shell = factsOf(parent);
   if (shell === undefined || isNpm(shell)) return undefined;
@@ -66,7 +66,7 @@ function npmAbove(parent: number): number | undefined {
   return above !== undefined && isNpm(above) && isAlive(shell.parent) ? shell.parent : undefined;
 }
 
-/** By the title that npm gives itself. */
+/** By npm's own process title. */
 function isNpm({ commandLine }: ProcessFacts): boolean {
   return /^np[mx]\b/.test(commandLine);
 }
@@ -79,7 +79,7 @@ function factsOf(pid: number): ProcessFacts | undefined {
   }
 }
 
-/** Slim containers have no `ps`. In `PID (name) STATE PPID …` the name may hold anything. */
+/** Slim containers have no `ps`. In `PID (name) STATE PPID …`, the name may contain anything. */
 function factsInProc(pid: number): ProcessFacts {
   const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [, parent] = status.slice(status.lastIndexOf(')') + 2).split(' ');
@@ -92,7 +92,7 @@ function factsByPs(pid: number): ProcessFacts | undefined {
   return commandLine === undefined ? undefined : { parent: Number(parent), commandLine };
 }
 
-/** Whether a process of this user has the number; another may have got it since. */
+/** Whether a process of this user has this id. The id may have been reused since. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,19 +1,19 @@
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 
-/** What became of a call: its answer, or why there will be none, as a phrase. */
+/** The outcome of a call: its answer, or a phrase that says why there is none. */
 export type CallOutcome =
   { readonly kind: 'answered'; readonly value: unknown } | { readonly kind: 'lost'; readonly cause: string };
 
 export interface ThreadOptions {
-  /** File of the script; it calls `answerCalls`. */
+  /** URL of the script, which calls `answerCalls`. */
   readonly script: URL;
-  /** What the script gets as the argument of its `answerCalls`. */
+  /** Passed by `answerCalls` to the script. */
   readonly given: unknown;
-  /** Most memory for values that live shortly, in MiB: V8 would otherwise take what a whole program may. */
+  /** Memory limit for short-lived values, in MiB. V8's default would allow as much as for a whole program. */
   readonly youngMiB: number;
-  /** What the script says without being asked. */
+  /** Receives messages that the script sends on its own. */
   readonly onWord: (word: unknown) => void;
-  /** The thread is gone, and nobody asked it to; said once, with the error that ended it where there is one. */
+  /** Called once if the thread ends unexpectedly, with the error that ended it, if any. */
   readonly onLost: (cause: string, error: unknown) => void;
 }
 
@@ -33,7 +33,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** A script of ours in a thread of its own. It keeps the process alive only while it owes an answer. */
+/** Runs one of Assay's scripts in its own thread. It keeps the process alive only while calls are pending. */
 export class Thread {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
@@ -64,7 +64,7 @@ export class Thread {
     });
   }
 
-  /** Calls are answered one after the other, in the order in which they are made. What the script throws is thrown. */
+  /** Calls are answered one by one, in order. Errors thrown by the script are rethrown. */
   call(method: string, args: readonly unknown[]): Promise<CallOutcome> {
     if (this.#cause !== undefined) return Promise.resolve({ kind: 'lost', cause: this.#cause });
     const id = ++this.#lastId;
@@ -74,7 +74,7 @@ export class Thread {
     return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
   }
 
-  /** Ends it at once; what is not answered yet is lost. */
+  /** Terminates the thread at once; pending calls are lost. */
   async end(): Promise<void> {
     this.#isEnding = true;
     await this.#worker.terminate();
@@ -89,16 +89,16 @@ export class Thread {
   }
 }
 
-/** The side of the script. */
+/** The script's side of the thread. */
 export interface ThreadSide {
   say(word: unknown): void;
-  /** Does something between two calls. */
+  /** Runs work between two calls. */
   inTurn(work: () => Promise<void>): Promise<void>;
 }
 
 export type Answer = (method: string, args: readonly unknown[]) => Promise<unknown>;
 
-/** Answers the calls of the `Thread` that runs this script, one after the other. */
+/** Answers the calls of the `Thread` that runs this script, one by one. */
 export function answerCalls(open: (given: unknown, side: ThreadSide) => Answer): void {
   const port = parentPort;
   if (port === null) throw new Error('This script runs in a thread only.');

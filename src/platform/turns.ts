@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Time in ms that work which was put off may take in one turn of the event loop. */
+/** Time in ms that deferred work may take per turn of the event loop. */
 const TURN_MS = 20;
 
 const waiting: (() => void)[] = [];
 
-/** Does the work in a later turn of the event loop. All that is put off so shares the time that it has in a turn. */
+/** Runs the work in a later turn of the event loop. All deferred work shares one time budget per turn. */
 export function later(work: () => void): void {
   if (waiting.push(work) === 1) setImmediate(takeTurn);
 }
@@ -30,7 +30,7 @@ export function laterTurn(): Promise<void> {
   return new Promise(later);
 }
 
-/** Calls `step` until it gives something, and lets others have their turn whenever that has taken its time. */
+/** Calls `step` until it returns a value, yielding to others whenever the time budget is used up. */
 export function inTurns<T>(step: () => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const go = (): void => {
@@ -46,12 +46,12 @@ export function inTurns<T>(step: () => T | undefined): Promise<T> {
   });
 }
 
-/** Waits so many ms, or until the signal is aborted. */
+/** Waits `waitMs`, or until the signal aborts. */
 export async function pause(waitMs: number, signal?: AbortSignal): Promise<void> {
   await sleep(waitMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 }
 
-/** The promise's value, or undefined after so many ms. The wait keeps no process alive. */
+/** The promise's value, or undefined after `limitMs`. The wait does not keep the process alive. */
 export function atMost<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
   return Promise.race([promise, sleep(limitMs, undefined, { ref: false })]);
 }
