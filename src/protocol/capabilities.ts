@@ -1,4 +1,4 @@
-/** Whether a peer declares more of a capability than that it has it: `resources: { subscribe: true }`. */
+/** Whether a peer declares a member of a capability, such as `resources: { subscribe: true }`. */
 export function declares(
   capabilities: Readonly<Record<string, unknown>>,
   capability: string,

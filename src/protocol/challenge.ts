@@ -1,4 +1,4 @@
-/** What an HTTP 401 or 403 says of a Bearer scheme (RFC 6750, section 3; RFC 9728, section 5.1). */
+/** The Bearer challenge of an HTTP 401 or 403 (RFC 6750, section 3; RFC 9728, section 5.1). */
 export interface BearerChallenge {
   readonly error: string | undefined;
   readonly scope: string | undefined;
@@ -7,7 +7,7 @@ export interface BearerChallenge {
 
 const LONGEST = 8_192;
 
-/** Undefined where the header names no such scheme. */
+/** Undefined if the header has no Bearer challenge. */
 export function bearerChallenge(wwwAuthenticate: string | undefined): BearerChallenge | undefined {
   const text = (wwwAuthenticate ?? '').slice(0, LONGEST);
   const start = /(?:^|,\s*)Bearer(?=\s|,|$)/i.exec(text);
@@ -22,7 +22,7 @@ export function bearerChallenge(wwwAuthenticate: string | undefined): BearerChal
 
 const PARAMETER = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
 
-/** Of two that have one name the first counts: what follows may belong to another scheme. */
+/** The first of two parameters with the same name counts; the second may belong to another scheme. */
 function parametersOf(text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [, name = '', quoted, plain = ''] of text.matchAll(PARAMETER))
@@ -31,7 +31,7 @@ function parametersOf(text: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** The scopes of several lists, each once. */
+/** The scopes of several lists, without duplicates. */
 export function scopesOf(...lists: readonly (string | undefined)[]): readonly string[] {
   return [...new Set(lists.flatMap((list) => list?.split(/\s+/) ?? []).filter((scope) => scope !== ''))];
 }

@@ -1,7 +1,7 @@
 import { leadsNowhere, referent, type References } from './schema-reference.ts';
 import { type JsonObject, isJsonObject } from '../core/json-object.ts';
 
-/** Where a schema is wrong: keys of objects and indexes of arrays, from the schema down. */
+/** Where a schema is wrong, as object keys and array indexes from the schema down. */
 export interface SchemaFault {
   readonly at: readonly (string | number)[];
   readonly says: string;
@@ -9,9 +9,9 @@ export interface SchemaFault {
 
 /**
  * Why SDK 1.x cannot compile an output schema; undefined if it can. Its client compiles all output schemas of a list
- * with Ajv 8 when the list arrives, and rejects the list when one fails. `schema` is what its parser accepts. Ajv is
- * followed keyword by keyword; what depends on more than the schema (nested ids, references to other documents) is
- * taken for a fault, and so is a schema that is too large or too deep to be looked at.
+ * with Ajv 8 when the list arrives, and rejects the list if one fails. `schema` has already passed its parser. Follows
+ * Ajv keyword by keyword. Whatever depends on more than the schema (nested ids, references to other documents) counts
+ * as a fault, and so does a schema that is too large or too deep to inspect.
  */
 export function compileFault(schema: JsonObject): SchemaFault | undefined {
   const { $id } = schema;
@@ -29,20 +29,20 @@ type At = readonly (string | number)[];
 type Part = readonly [at: At, schema: unknown];
 
 interface Walk extends References {
-  /** Schemas that are checked or being checked, so that recursive ones end. */
+  /** Schemas already visited, so that recursive ones end. */
   readonly seen: Set<object>;
 }
 
-/** What to do next: tell a fault, or look at the parts; undefined where there is nothing new. */
+/** What to do next: report a fault or visit the parts; undefined if nothing is new. */
 type Step = SchemaFault | readonly Part[] | undefined;
 
-/** Most schemas that are looked at; nobody who means well writes more for one tool. */
+/** Maximum number of schemas inspected; no honest tool needs more. */
 const MOST_SCHEMAS = 10_000;
-/** Ajv compiles by recursion: its stack ends between 500 and 1,600 keys and indexes down, references followed. */
+/** Ajv compiles recursively: its stack overflows at 500 to 1,600 keys and indexes, references followed. */
 const DEEPEST = 256;
 const SHOWN_DEPTH = 16;
 
-/** Depth first, in the order in which parts stand, and without recursion: a chain of references can be long. */
+/** Depth first, in document order, and without recursion: a chain of references can be long. */
 function descend(root: JsonObject, step: (schema: unknown, at: At) => Step): SchemaFault | undefined {
   const waiting: { readonly base: At; readonly part: Part }[] = [{ base: [], part: [[], root] }];
   let looked = 0;
@@ -73,7 +73,7 @@ const HOLD_SCHEMAS: ReadonlySet<string> = new Set([
 const HOLD_LISTS: ReadonlySet<string> = new Set(['items', 'allOf', 'anyOf', 'oneOf']);
 const HOLD_DATA: ReadonlySet<string> = new Set(['default', 'enum', 'const']);
 
-/** Ajv looks for ids and anchors in every object that may be a schema, also below keywords that it does not know. */
+/** Ajv looks for ids and anchors in every object that may be a schema, even below unknown keywords. */
 function anchorStep(schema: unknown, at: At, anchors: Map<string, JsonObject>): Step {
   if (!isJsonObject(schema)) return undefined;
   const below = (): readonly Part[] =>
@@ -96,7 +96,7 @@ function anchorFault(schema: JsonObject, anchors: Map<string, JsonObject>, at: A
   });
 }
 
-/** A schema in a place where Ajv compiles it. */
+/** A schema in a position where Ajv compiles it. */
 function compileStep(schema: unknown, at: At, walk: Walk): Step {
   if (schema === null) return { at, says: 'is null' };
   if (!isJsonObject(schema) || walk.seen.has(schema)) return undefined;
@@ -109,7 +109,7 @@ function compileStep(schema: unknown, at: At, walk: Walk): Step {
   return typeFault(schema, at) ?? keywordFault(schema, at) ?? [...target, ...partsCompiledOf(schema)];
 }
 
-/** The schemas that Ajv compiles as parts of one; it leaves alone what cannot change its answer. */
+/** The subschemas that Ajv compiles; it skips those that cannot change the result. */
 function partsCompiledOf(schema: JsonObject): readonly Part[] {
   const parts = (keyword: string): readonly Part[] =>
     partsOf(schema, keyword).filter(([[, key]]) => key !== '__proto__');
@@ -150,9 +150,9 @@ function typeFault({ type, nullable }: JsonObject, at: At): SchemaFault | undefi
 }
 
 interface Keyword {
-  /** What its value must be in JSON; any value where absent. */
+  /** Allowed JSON types of the value; any if absent. */
   readonly types?: readonly string[];
-  /** What else is wrong with a value of the right type in a schema. */
+  /** What else is wrong with a value of an allowed type. */
   readonly fault?: (value: unknown, schema: JsonObject) => string | undefined;
 }
 
@@ -166,7 +166,7 @@ const LIMIT: Keyword = {
 };
 const COMPARABLE: ReadonlySet<unknown> = new Set(['date', 'time', 'date-time', 'iso-time', 'iso-date-time']);
 
-/** The keywords that Ajv acts upon. A schema with none of them accepts everything and is not compiled. */
+/** The keywords that Ajv evaluates. A schema with none of them accepts everything and is not compiled. */
 const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ...['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'].map(as(NUMBER)),
   ...['maxLength', 'minLength', 'maxItems', 'minItems', 'maxProperties', 'minProperties'].map(as(NUMBER)),
@@ -202,7 +202,7 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
         unless(Object.values(value as JsonObject).every(isDependency), 'holds something else than strings'),
     },
   ],
-  // Draft 4 wrote `id` for `$id`; Ajv takes no value of it.
+  // Draft 4 spelled `$id` as `id`; Ajv rejects it with any value.
   ['id', { types: [] }],
 ]);
 
@@ -220,7 +220,7 @@ function keywordFault(schema: JsonObject, at: At): SchemaFault | undefined {
   });
 }
 
-/** Ajv compiles patterns with the flag "u", which refuses escapes such as `\-` that most other engines take. */
+/** Ajv compiles patterns with the flag "u", which rejects escapes such as `\-` that most other engines accept. */
 function patternFault(patterns: readonly unknown[]): string | undefined {
   try {
     for (const pattern of patterns) new RegExp(String(pattern), 'u');
@@ -234,10 +234,10 @@ function isDependency(value: unknown): boolean {
   return !Array.isArray(value) || areStrings(value);
 }
 
-/** What a reference names must exist and compile, too. Ajv does not notice a circle of references alone. */
+/** The target of a reference must exist and compile, too. Ajv does not detect cycles made only of references. */
 function referenceStep(schema: JsonObject, at: At, walk: Walk): SchemaFault | readonly Part[] {
   const { $ref } = schema;
-  // The whole schema, also in Ajv's own spelling.
+  // Refers to the whole schema; `#/` is Ajv's own spelling.
   if ($ref === undefined || $ref === '' || $ref === '#' || $ref === '#/') return [];
   const target = referent($ref, walk);
   if (target === undefined) return { at: [...at, '$ref'], says: 'names nothing in this schema' };
@@ -245,7 +245,7 @@ function referenceStep(schema: JsonObject, at: At, walk: Walk): SchemaFault | re
   return [[['$ref'], target]];
 }
 
-/** Ajv ignores all other members then. */
+/** Ajv then ignores all other members. */
 function isOnlyReference(schema: JsonObject): boolean {
   return Boolean(schema['$ref']) && Object.keys(schema).every((key) => key === '$ref' || !KEYWORDS.has(key));
 }

@@ -2,18 +2,18 @@ import { compileFault, type SchemaFault } from './compilable.ts';
 import type { Era } from './eras.ts';
 import { readHeaderParameters } from './header-parameters.ts';
 
-/** What a list holds: `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`. */
+/** What a list contains: `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`. */
 export type ListedKind = 'tool' | 'prompt' | 'resource' | 'resourceTemplate';
 
-/** What a value must be for the clients that check it. */
+/** What clients that validate a value require of it. */
 export type Rule =
   | { readonly kind: 'value'; readonly says: string; readonly holds: (value: unknown) => boolean }
   | {
       readonly kind: 'object';
       readonly members: Readonly<Record<string, Member>>;
-      /** What legacy clients check once the members are fine. */
+      /** What legacy clients check once the members are valid. */
       readonly legacyFault?: (value: Readonly<Record<string, unknown>>) => SchemaFault | undefined;
-      /** What modern clients check however the members are. */
+      /** What modern clients check whether or not the members are valid. */
       readonly modernFault?: (value: Readonly<Record<string, unknown>>) => SchemaFault | undefined;
     }
   | { readonly kind: 'record'; readonly each: Rule }
@@ -22,9 +22,9 @@ export type Rule =
 export interface Member {
   readonly rule: Rule;
   readonly required?: true;
-  /** Clients of the other era do not look at this member. */
+  /** Set if clients of the other era ignore this member. */
   readonly only?: Era;
-  /** A part of it would be another promise than the whole: where a part is bad, all of it goes. */
+  /** A part of it would promise something else than the whole, so if a part is invalid, all of it is left out. */
   readonly indivisible?: true;
 }
 
@@ -39,7 +39,10 @@ const PRIORITY: Rule = {
 const DATE_TIME: Rule = { kind: 'value', says: 'is no date and time with an offset', holds: isDateTime };
 const OBJECT: Rule = { kind: 'object', members: {} };
 const STRINGS: Rule = { kind: 'array', each: STRING };
-/** SDK 1.x takes an array for an object here and refuses the schemas `true` and `false`; SDK 2.x refuses numbers such as 1e400. */
+/**
+ * Here SDK 1.x accepts an array as an object and rejects the schemas `true` and `false`; SDK 2.x rejects numbers such
+ * as 1e400.
+ */
 const PROPERTY: Rule = {
   kind: 'value',
   says: 'is no object of finite JSON values',
@@ -80,7 +83,7 @@ const ABOUT_RESOURCES: Readonly<Record<string, Member>> = {
   },
 };
 
-/** What SDK 1.x and 2.x check: a member is good if all clients of the era accept it. */
+/** What SDK 1.x and 2.x check: a member is valid if all clients of the era accept it. */
 export const DEFINITIONS: Readonly<Record<ListedKind, Rule>> = {
   tool: {
     kind: 'object',
@@ -162,7 +165,10 @@ export const DEFINITIONS: Readonly<Record<ListedKind, Rule>> = {
   },
 };
 
-/** Such a tool must not be offered, and clients over HTTP must leave it out (2026-07-28, server/tools#x-mcp-header). */
+/**
+ * A tool with this fault must not be offered, and HTTP clients must leave it out (2026-07-28,
+ * server/tools#x-mcp-header).
+ */
 function headerFault(inputSchema: unknown): SchemaFault | undefined {
   const found = readHeaderParameters(inputSchema);
   return found.ok ? undefined : found.error;
@@ -173,12 +179,12 @@ function oneOf(...names: readonly string[]): Rule {
   return { kind: 'value', says, holds: (value) => names.some((name) => name === value) };
 }
 
-/** The clients' parser steps over a member called `__proto__`. */
+/** Without `__proto__`, which the clients' parser skips. */
 function entriesOf(value: object): readonly (readonly [string, unknown])[] {
   return Object.entries(value).filter(([key]) => key !== '__proto__');
 }
 
-/** The scan has bounded the depth of what arrives here. */
+/** Recursion is safe: the scan has limited the depth of these values. */
 function isFiniteJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;

@@ -13,18 +13,22 @@ import {
 } from './tokens.ts';
 
 /**
- * Why two readers of a definition may understand it differently: an object in it holds the same key twice, so that some
- * take the first value and some the last, or spells a key that is read in two ways, which readers that ignore case take
- * for one. Undefined where neither is so. `text` is the definition and `value` what `JSON.parse` made of it.
+ * Why two readers may understand a definition differently. An object in it may contain the same key twice, of which
+ * some readers take the first value and some the last. Or it may spell a known key in two ways, which readers that
+ * ignore case treat as one. Undefined if neither is so. `text` is the definition and `value` the result of
+ * `JSON.parse`.
  */
 export function twinFault(kind: ListedKind, text: string, value: unknown): string | undefined {
   const twin = exactTwin(text) ?? variant(DEFINITIONS[kind], value, []);
   return twin && phraseAt(twin.at, twin.says);
 }
 
-/** A key as readers see it that ignore case: by Unicode simple folding, as Go's encoding/json compares keys with ASCII names. */
+/**
+ * A key as seen by readers that ignore case: by Unicode simple folding, as Go's encoding/json compares keys with ASCII
+ * names.
+ */
 export function foldedKey(key: string): string {
-  // `toLowerCase` folds the Kelvin sign to k, and leaves the long s as it is.
+  // `toLowerCase` folds the Kelvin sign to k but leaves the long s unchanged.
   return key.toLowerCase().replaceAll('\u017f', 's');
 }
 
@@ -33,13 +37,13 @@ interface Twin {
   readonly says: string;
 }
 
-/** An object or array that is open; `step` is the key or index of what is read in it. */
+/** An open object or array; `step` is the key or index being read. */
 interface Open {
   readonly keys: Set<string> | undefined;
   step: string | number;
 }
 
-/** The first key that stands twice in an object, at any depth, of a text that is known to be JSON. */
+/** The first duplicate key in an object, at any depth. The text must be valid JSON. */
 function exactTwin(text: string): Twin | undefined {
   const open: Open[] = [];
   for (let at = 0; at < text.length; at += 1) {
@@ -77,7 +81,7 @@ function doubled(open: readonly Open[], key: string): Twin {
   return { at, says: `holds the key ${shown(key)} twice` };
 }
 
-/** The place of the quote that ends a string. */
+/** Position of the closing quote of a string. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
@@ -87,7 +91,7 @@ function stringEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** Whether a colon follows, which no string but a key has behind it. */
+/** Whether a colon follows, which only happens after a key. */
 function isKey(text: string, after: number): boolean {
   let at = after;
   while (isSpace(text.charCodeAt(at))) at += 1;
@@ -95,10 +99,10 @@ function isKey(text: string, after: number): boolean {
 }
 
 function stringIn(raw: string): string {
-  return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1); // a string in JSON
+  return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1); // valid JSON string
 }
 
-/** The first key that is read and stands in two spellings, which differ in case alone. */
+/** The first known key that appears in two spellings that differ only in case. */
 function variant(rule: Rule, value: unknown, at: Place): Twin | undefined {
   if (rule.kind === 'array' && Array.isArray(value)) return firstOf(value.entries(), () => rule.each, at);
   if (rule.kind !== 'object' || typeof value !== 'object' || value === null || Array.isArray(value))

@@ -4,25 +4,25 @@ import { planOf, type JsonObject, type Member } from './spans.ts';
 import { removals, splice, type Edit } from './splice.ts';
 import { QUOTE } from './tokens.ts';
 
-/** What of a definition a list shows otherwise than its server wrote it. */
+/** How a list shows a definition differently from how its server wrote it. */
 export interface DefinitionChange {
   /** The public name of a tool or prompt. */
   readonly name: string | undefined;
-  /** Members to leave out, each as the path of its keys; none lies inside another. */
+  /** Members to leave out, each as a path of keys; none is inside another. */
   readonly without: readonly (readonly string[])[];
-  /** Text that is appended to the description of a tool. */
+  /** Text appended to a tool's description. */
   readonly notes?: string | undefined;
-  /** Members that get another value, or are put in; also in the place of one to leave out. */
+  /** Members to set or add, also in place of ones that are left out. */
   readonly members?: readonly MemberChange[] | undefined;
 }
 
 export interface MemberChange {
-  /** Its keys: of the member itself, behind that of the object that it stands in. */
+  /** The member's key, preceded by that of its parent object, if any. */
   readonly path: readonly [string] | readonly [string, string];
   readonly value: string | boolean;
 }
 
-/** The bytes of one definition with the change made and every other byte kept. */
+/** The bytes of one definition with the changes applied and every other byte kept. */
 export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buffer {
   const { name, without: paths, notes, members = [] } = change;
   if (name === undefined && paths.length === 0 && notes === undefined && members.length === 0) return bytes;
@@ -45,7 +45,7 @@ export function changedDefinition(bytes: Buffer, change: DefinitionChange): Buff
 const ALWAYS_READ: readonly (readonly string[])[] = [['name'], ['description']];
 const QUOTE_LENGTH = 1;
 
-/** The notes stand in a paragraph of their own, behind what the server says, or alone where it says nothing. */
+/** The notes form a paragraph after the server's description, or the whole description if there is none. */
 function noting(bytes: Buffer, definition: JsonObject, notes: string): readonly Edit[] {
   const escaped = JSON.stringify(notes).slice(QUOTE_LENGTH, -QUOTE_LENGTH);
   const described = definition.members.filter(({ key }) => key === 'description');
@@ -62,7 +62,7 @@ function noting(bytes: Buffer, definition: JsonObject, notes: string): readonly 
   });
 }
 
-/** Every name that stands there is replaced: where it stands twice, readers differ in which one they take. */
+/** Replaces every name: if there are several, readers differ in which one they take. */
 function renaming(definition: JsonObject, name: string | undefined): readonly Edit[] {
   if (name === undefined) return [];
   const text = JSON.stringify(name);
@@ -105,7 +105,7 @@ function editing(object: JsonObject, { paths, members }: Wish): readonly Edit[] 
     members.filter(({ path }) => path.length > 1),
     keyOf,
   );
-  // What is no object is replaced by one.
+  // A value that is not an object is replaced by one.
   const isGone = ({ key, object: inner }: Member): boolean =>
     !here.has(key) && (left.has(key) || (inside.has(key) && inner === undefined));
   const kept = object.members.filter((member) => !isGone(member));

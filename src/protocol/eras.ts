@@ -23,7 +23,7 @@ const BY_VERSION: ReadonlyMap<string, Revision> = new Map(REVISIONS.map((r) => [
 
 export const MODERN_VERSION = '2026-07-28';
 export const NEWEST_LEGACY_VERSION = '2025-11-25';
-/** The one legacy revision that has tasks (2025-11-25, basic/utilities/tasks). */
+/** The only legacy revision with tasks (2025-11-25, basic/utilities/tasks). */
 export const LEGACY_TASKS_VERSION = '2025-11-25';
 
 /** All revisions, newest first. */
@@ -36,24 +36,24 @@ export function eraOf(version: string): Era | undefined {
   return BY_VERSION.get(version)?.era;
 }
 
-/** Whether messages may come in batches in a revision. */
+/** Whether a revision allows batches of messages. */
 export function hasBatches(version: string): boolean {
   return BY_VERSION.get(version)?.batches === true;
 }
 
-/** The revision for a client that asked for `requested` in `initialize` (2025-11-25, basic/lifecycle#version-negotiation). */
+/** The revision for an `initialize` that requests `requested` (2025-11-25, basic/lifecycle#version-negotiation). */
 export function negotiated(requested: string): string {
   return eraOf(requested) === 'legacy' ? requested : NEWEST_LEGACY_VERSION;
 }
 
-/** In which eras a client may send a request, and what of its result the modern era adds. */
+/** In which eras a client may send a request, and what the modern era adds to its result. */
 interface Method {
   readonly eras: readonly Era[];
   /** Results carry `ttlMs` and `cacheScope` in the modern era (server/utilities/caching). */
   readonly isCacheable: boolean;
   /** The parameter that the `Mcp-Name` header repeats in the modern era (basic/transports/streamable-http). */
   readonly named?: 'name' | 'uri' | 'taskId';
-  /** Whether a server answers it, rather than Assay. */
+  /** Set if the request is relayed to a server rather than answered by Assay. */
   readonly isRelayed?: true;
 }
 
@@ -73,7 +73,7 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['resources/list', { eras: BOTH, isCacheable: true }],
   ['resources/templates/list', { eras: BOTH, isCacheable: true }],
   ['resources/read', { eras: BOTH, isCacheable: true, named: 'uri', isRelayed: true }],
-  // The modern era asks for updates in `subscriptions/listen`.
+  // The modern era subscribes through `subscriptions/listen`.
   ['resources/subscribe', { eras: ['legacy'], isCacheable: false }],
   ['resources/unsubscribe', { eras: ['legacy'], isCacheable: false }],
   ['completion/complete', { eras: BOTH, isCacheable: false, isRelayed: true }],
@@ -84,6 +84,6 @@ export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['tasks/update', { eras: ['modern'], isCacheable: false, named: 'taskId', isRelayed: true }],
 ]);
 
-/** The error codes that only one era may use, with their counterpart: "resource not found". */
+/** "Resource not found": each code may be used in its era only. */
 export const LEGACY_NOT_FOUND = -32002;
 export const MODERN_NOT_FOUND = -32602;

@@ -3,25 +3,25 @@ import type { SchemaFault } from './compilable.ts';
 import { planOf, type Keys, type Plan } from './plan.ts';
 import { type JsonObject, isJsonObject } from '../core/json-object.ts';
 
-/** What of the arguments of a tool stands in headers as well, so that whoever routes a call need not read its body. */
+/** Tool arguments that are repeated in HTTP headers, so that a router need not read the body. */
 export interface HeaderParameters {
   readonly all: readonly HeaderParameter[];
-  /** Where they stand in the arguments. */
+  /** The scan plan that finds them in the arguments. */
   readonly plan: Plan;
 }
 
 export interface HeaderParameter {
-  /** The name of the header, such as `Mcp-Param-Region`. */
+  /** The header's name, such as `Mcp-Param-Region`. */
   readonly header: string;
-  /** The same in lower case, as Node gives names of headers. */
+  /** The same in lower case, as Node reports header names. */
   readonly field: string;
   /** Keys from the arguments down. */
   readonly path: readonly string[];
 }
 
 /**
- * Which parameters of an input schema headers repeat; undefined where none does. The error is what makes the whole
- * definition invalid (2026-07-28, basic/transports/streamable-http#schema-extension).
+ * The parameters of an input schema that are repeated in headers; undefined if there are none. The error says what
+ * makes the whole definition invalid (2026-07-28, basic/transports/streamable-http#schema-extension).
  */
 export function readHeaderParameters(
   inputSchema: unknown,
@@ -33,9 +33,9 @@ export function readHeaderParameters(
   return ok(all.length === 0 ? undefined : { all, plan: planOf(keysOf(all)) });
 }
 
-/** The same of a whole definition that modern clients accept. */
+/** The same for a whole definition that modern clients accept. */
 export function headerParametersOf(definition: Buffer): HeaderParameters | undefined {
-  // A parser is not needed to see that nothing is annotated, unless a letter of the key is written as an escape.
+  // Skips parsing if there can be no annotation; the key may also be written with escapes.
   if (!definition.includes(ANNOTATION) && !definition.includes(ESCAPED)) return undefined;
   const { inputSchema } = JSON.parse(definition.toString()) as { readonly inputSchema?: unknown };
   const found = readHeaderParameters(inputSchema);
@@ -48,11 +48,11 @@ const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/;
 
-/** A definition that can be listed at all is not deeper. */
+/** Definitions that can be listed at all are not deeper. */
 const DEEPEST = 256;
 const SHOWN_DEPTH = 16;
 
-/** Keywords that hold schemas through which no parameter is reached: one, or several in an array or under names. */
+/** Keywords with schemas that contain no parameters: a single schema, several in an array, or several by name. */
 const BEYOND: readonly string[] = [
   'additionalItems',
   'additionalProperties',
@@ -80,18 +80,20 @@ const BEYOND_NAMED: readonly string[] = [
 ];
 
 interface Place {
-  /** The chain of properties that leads there. */
+  /** The chain of properties leading there. */
   readonly path: readonly string[];
-  /** All keys and indexes that lead there. */
+  /** All keys and indexes leading there. */
   readonly at: SchemaFault['at'];
-  /** Whether nothing but `properties` leads there. */
+  /** Whether only `properties` lead there. */
   readonly isReachable: boolean;
 }
 
 /** By `field`. */
 type Found = Map<string, HeaderParameter>;
 
-/** Looks at a schema and all schemas in it; what is no schema, such as a default, may hold the same key and mean nothing. */
+/**
+ * Visits a schema and its subschemas only: other values, such as a default, may contain the same key without meaning.
+ */
 function sweep(schema: unknown, place: Place, found: Found): SchemaFault | undefined {
   if (!isJsonObject(schema)) return undefined;
   if (place.at.length > DEEPEST)
@@ -107,7 +109,7 @@ function sweep(schema: unknown, place: Place, found: Found): SchemaFault | undef
   return undefined;
 }
 
-/** Takes one annotation in, or says what is wrong with it. */
+/** Records one annotation, or returns what is wrong with it. */
 function annotate(schema: JsonObject, { path, isReachable }: Place, found: Found): string | undefined {
   const name = schema[ANNOTATION];
   if (!isReachable || path.length === 0) return 'is not on a property that "properties" alone lead to';
@@ -152,7 +154,7 @@ function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
 }
 
 function keysOf(all: readonly HeaderParameter[]): Keys {
-  const root: Branch = Object.create(null) as Branch; // a parameter may be called "__proto__"
+  const root: Branch = Object.create(null) as Branch; // a parameter may be named "__proto__"
   for (const { path } of all) {
     let branch = root;
     for (const key of path) branch = branch[key] ??= Object.create(null) as Branch;

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Names of the HTTP headers of MCP, in lower case as Node gives them. */
+/** Names of MCP's HTTP headers, in lower case as Node reports them. */
 export const PROTOCOL_VERSION = 'mcp-protocol-version';
 export const SESSION_ID = 'mcp-session-id';
 export const LAST_EVENT_ID = 'last-event-id';
@@ -8,7 +8,7 @@ export const METHOD = 'mcp-method';
 export const NAME = 'mcp-name';
 
 const SENTINEL = /^=\?base64\?(.*)\?=$/s;
-/** What starts and ends like one, also where the two overlap. */
+/** A value that starts and ends like a sentinel, even if the two overlap. */
 const LIKE_SENTINEL = /^=\?base64\?(?:.*\?)?=$/s;
 const BASE64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/;
 /** Visible ASCII, with spaces and tabs only inside (RFC 9110, section 5.5). */
@@ -21,7 +21,7 @@ export function encodeHeader(value: string): string {
     : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`;
 }
 
-/** The value that a header carries; undefined if it is no valid encoding. */
+/** The decoded value of a header; undefined if it is not a valid encoding. */
 export function decodeHeader(header: string): string | undefined {
   const encoded = SENTINEL.exec(header)?.[1];
   if (encoded === undefined) return header === '' || PLAIN.test(header) ? header : undefined;

@@ -11,38 +11,38 @@ import {
   isSpace,
 } from './tokens.ts';
 
-/** Longest cursor, in bytes of JSON: each one of a list is kept while the list is read. */
+/** Maximum cursor length in bytes of JSON: all cursors of a list are kept while it is read. */
 const LONGEST_CURSOR = 65_536;
-/** Longest key that is looked at: `resourceTemplates` with each character escaped is shorter. */
+/** Maximum key length inspected: `resourceTemplates` with each character escaped is shorter. */
 const LONGEST_KEY = 128;
 
 export interface ListEntry extends Span {
-  /** How many values it holds at most, in objects and arrays at any depth. */
+  /** Maximum number of values it contains, at any depth. */
   readonly values: number;
 }
 
 /**
- * Finds the entries of a list in a result, some bytes at a time, so that a result of any size holds up nobody. The bytes are
- * known to be an object in JSON, up to what is inside of long strings.
+ * Finds the entries of a list in a result, in steps, so that large results do not block the event loop. The bytes must
+ * be a JSON object, except that long strings may be unchecked inside.
  */
 export class ListFrame {
-  /** All bytes were read. */
+  /** Whether all bytes were read. */
   isDone = false;
-  /** Whether there was a list. */
+  /** Whether a list was found. */
   hasList = false;
   nextCursor: string | undefined;
-  /** A phrase: why readers may take this for different lists. */
+  /** A phrase that says why readers may find different lists here. */
   fault: string | undefined;
   readonly #bytes: Buffer;
   readonly #listKey: string;
   #at = 0;
   #depth = 0;
-  /** Where the string opened that is being read; below 0: none is. */
+  /** Where the current string opened; negative outside of strings. */
   #stringStart = -1;
   /** The key at depth 1 whose value is being read. */
   #key: string | undefined;
   #valueStart = -1;
-  /** Where the entry begins that is being read; below 0: what is being read is no list of entries. */
+  /** Where the current entry begins; negative outside of the list. */
   #entryStart = -1;
   #values = 0;
   readonly #seen = new Set<string>();
@@ -52,7 +52,7 @@ export class ListFrame {
     this.#listKey = listKey;
   }
 
-  /** Reads on, for so many steps at most; gives the entries that ended. */
+  /** Reads on for at most `steps` steps; returns the entries that ended. */
   read(steps: number): readonly ListEntry[] {
     const entries: ListEntry[] = [];
     for (let left = steps; left > 0 && !this.isDone; left -= 1) {
@@ -114,7 +114,7 @@ export class ListFrame {
     this.#values = 0;
   }
 
-  /** Reads on to the next quote; a string of any length is one step, unless there are escaped quotes in it. */
+  /** Reads to the next quote, so a string of any length takes one step unless it contains escaped quotes. */
   #string(): void {
     const bytes = this.#bytes;
     const quote = bytes.indexOf(QUOTE, this.#at);
@@ -145,7 +145,7 @@ export class ListFrame {
   }
 }
 
-/** Whether an odd run of backslashes stands before a quote; the string opened at `start`. */
+/** Whether a quote is preceded by an odd number of backslashes; the string opened at `start`. */
 function isEscaped(bytes: Buffer, quote: number, start: number): boolean {
   let before = quote - 1;
   while (before > start && bytes[before] === BACKSLASH) before -= 1;

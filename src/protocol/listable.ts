@@ -3,9 +3,9 @@ import type { Era } from './eras.ts';
 import { type JsonObject, isJsonObject } from '../core/json-object.ts';
 
 /**
- * Whether official clients accept a list that holds a definition. `without`: they do once the members at `paths` are
- * left out, `reasons[i]` belonging to `paths[i]`; paths go through objects only and none lies inside another.
- * `withheld`: leaving out members cannot mend it.
+ * Whether official clients accept a list with this definition. `without`: they do once the members at `paths` are left
+ * out; `reasons[i]` belongs to `paths[i]`. Paths lead through objects only, and none is inside another. `withheld`:
+ * leaving out members cannot fix it.
  */
 export type Listable =
   | { readonly kind: 'whole' }
@@ -17,8 +17,8 @@ export type Listable =
   | { readonly kind: 'withheld'; readonly reason: string };
 
 /**
- * The official clients of an era check a list as one value, so that one bad definition costs them all of it.
- * `definition` is the definition as parsed from JSON. Members that no client checks are never named.
+ * Official clients validate a list as one value, so that a single invalid definition costs them the whole list.
+ * `definition` is parsed JSON. Members that no client of the era checks are never named.
  */
 export function listable(kind: ListedKind, era: Era, definition: unknown): Listable {
   const finding = inspect(DEFINITIONS[kind], definition, era);
@@ -33,10 +33,10 @@ export function listable(kind: ListedKind, era: Era, definition: unknown): Lista
 
 type ObjectRule = Extract<Rule, { readonly kind: 'object' }>;
 
-/** Keys of objects and indexes of arrays, from the definition down. */
+/** Object keys and array indexes from the definition down. */
 export type Place = readonly (string | number)[];
 
-/** `at` is where a value is bad; `path`, a beginning of it, is what to leave out. */
+/** `at` is where a value is invalid; `path`, a prefix of it, is what to leave out. */
 interface Fault {
   readonly path: readonly string[];
   readonly at: Place;
@@ -47,7 +47,7 @@ type Finding =
   | { readonly kind: 'sound'; readonly faults: readonly Fault[] }
   | { readonly kind: 'broken'; readonly at: Place; readonly says: string };
 
-/** More members than these are not left out one by one: the whole that holds them is. */
+/** With more faults than this, the containing member is left out as a whole. */
 const MOST_FAULTS = 100;
 const SOUND: Finding = { kind: 'sound', faults: [] };
 
@@ -64,7 +64,7 @@ function inspect(rule: Rule, value: unknown, era: Era): Finding {
   }
 }
 
-/** No path leads into an array, so an array with a bad element is bad. */
+/** Paths cannot lead into arrays, so an array with an invalid element is invalid. */
 function inspectElements(each: Rule, elements: readonly unknown[], era: Era): Finding {
   for (const [index, element] of elements.entries()) {
     const finding = inspect(each, element, era);
@@ -75,7 +75,7 @@ function inspectElements(each: Rule, elements: readonly unknown[], era: Era): Fi
 }
 
 function inspectEntries(each: Rule, entries: JsonObject, era: Era): Finding {
-  // The clients' parser steps over a member called `__proto__`.
+  // The clients' parser skips a member named `__proto__`.
   const seen = Object.entries(entries).filter(([key]) => key !== '__proto__');
   const faults = seen.flatMap(([key, value]) => faultsOf(key, inspect(each, value, era)));
   return faults.length > MOST_FAULTS
@@ -107,7 +107,7 @@ function inspectMembers(members: Readonly<Record<string, Member>>, value: JsonOb
   return { kind: 'sound', faults };
 }
 
-/** What to leave out below `key`: the whole member where it is broken, else its bad parts. */
+/** What to leave out below `key`: the whole member if it is broken, else its invalid parts. */
 function faultsOf(key: string, finding: Finding): readonly Fault[] {
   if (finding.kind === 'broken') return [{ path: [key], at: [key, ...finding.at], says: finding.says }];
   return finding.faults.map(({ path, at, says }) => ({ path: [key, ...path], at: [key, ...at], says }));
@@ -125,7 +125,7 @@ function broken(says: string, at: Place = []): Finding {
 const LONGEST_PLACE = 300;
 const PLAIN_KEY = /^[\w$]{1,64}$/;
 
-/** `icons[0].src is absent`. Keys that the server chose are escaped. */
+/** For example `icons[0].src is absent`. Keys chosen by the server are escaped. */
 export function phraseAt(at: Place, says: string): string {
   let place = '';
   for (const step of at) {

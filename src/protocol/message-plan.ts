@@ -1,8 +1,8 @@
 import { planOf, type Keys, type Plan } from './plan.ts';
 
 /*
- * Every member of a message that Assay reads or changes, in whatever method or era it does so. Everything else is stepped
- * over. A member of a name in this plan may stand in its object only once and only in this case, see `refusesTwice`.
+ * Every member of a message that Assay reads or changes, in any method and era. All others are skipped. In its object,
+ * a planned key may appear only once and only in this case, see `refusesTwice`.
  */
 
 const TASKS = 'io.modelcontextprotocol/tasks';
@@ -27,7 +27,7 @@ const META: Keys = {
   'io.modelcontextprotocol/subscriptionId': {},
 };
 
-/** Of requests and notifications, whoever sends them. */
+/** For requests and notifications of either side. */
 const PARAMS: Keys = {
   name: {},
   arguments: {},

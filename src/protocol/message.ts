@@ -7,9 +7,9 @@ import { memberOf, rawOf, textOf, type JsonObject, type Span } from './spans.ts'
 interface Scanned {
   readonly bytes: Buffer;
   readonly root: JsonObject;
-  /** Whether every byte was checked to be JSON; the inside of long strings is not, at first. */
+  /** Whether every byte was validated as JSON; long strings are not at first. */
   readonly isProven: boolean;
-  /** How many values are in it, but for the few that are listed: what a parser would have to make of it. */
+  /** Number of values skipped rather than listed, which a parser would have to create. */
   readonly values: number;
 }
 
@@ -27,7 +27,7 @@ export interface NotificationMessage extends Scanned {
   readonly params: JsonObject | undefined;
 }
 
-/** A JSON-RPC response; `idText` is undefined where the peer could not tell which request it answers. */
+/** A JSON-RPC response; `idText` is undefined if the peer could not tell which request it answers. */
 export interface ResponseMessage extends Scanned {
   readonly kind: 'response';
   readonly idText: string | undefined;
@@ -36,13 +36,13 @@ export interface ResponseMessage extends Scanned {
 
 export type Message = RequestMessage | NotificationMessage | ResponseMessage;
 
-/** No message. `idText` is there when the id could be read, so that the error can carry it. */
+/** Not a message. `idText` is set if the id could be read, so that the error response can carry it. */
 export interface NoMessage {
   readonly kind: 'none';
   readonly idText: string | undefined;
   /**
-   * Whether the bytes are no JSON at all, or JSON but no message, or one that two readers may understand differently, as a
-   * member stands in it twice or in another case.
+   * `ambiguous`: a message that two readers may understand differently, because a member appears twice or in another
+   * case.
    */
   readonly fault: 'not JSON' | 'no message' | 'ambiguous';
   readonly reason: string;
@@ -52,24 +52,24 @@ export interface NoMessage {
 
 export type Peer = 'client' | 'server';
 
-/** Up to this size in bytes a message is read at once; a larger one in steps, so that it holds nobody up. */
+/** Up to this size in bytes, a message is read at once; a larger one in steps, so that it does not block others. */
 export const LARGE_MESSAGE: number = 1024 * 1024;
-/** So many bytes are read in one step, which takes at most a few ms. */
+/** Number of bytes per step, which takes at most a few ms. */
 const STEP_BYTES = 256 * 1024;
-/** Largest message in bytes that is neither a request of a client nor a response of a server. */
+/** Maximum size in bytes of a message that is neither a client's request nor a server's response. */
 const MOST_BESIDE = 16 * 1024 * 1024;
-/** So many values, and so many bytes of text, are made objects of at once at most. */
+/** Maximum number of values, and of bytes of text, parsed into objects at once. */
 const MOST_VALUES = 200_000;
 const MOST_PARSED = 32 * 1024 * 1024;
-/** Why a message is not parsable, as the end of a sentence. */
+/** Why a message cannot be parsed, as the end of a sentence. */
 export const TOO_LARGE_TO_PARSE = 'too large: at most 32 MiB and 200,000 values are read';
 
-/** What a client sent, in UTF-8 as JSON-RPC over any transport must be. */
+/** Reads a client's message, which must be UTF-8 as JSON-RPC is on every transport. */
 export function readClientMessage(bytes: Buffer): Message | NoMessage {
   return isUtf8(bytes) ? readMessage(bytes, OPTIONS.client) : NOT_UTF8;
 }
 
-/** What a server sent: relayed as it is, and only taken apart where it must be. */
+/** Reads a server's message, which is relayed unchanged and inspected only where necessary. */
 export function readServerMessage(bytes: Buffer): Message | NoMessage {
   return readMessage(bytes, OPTIONS.server);
 }
@@ -92,8 +92,8 @@ function readMessage(bytes: Buffer, options: ScanOptions): Message | NoMessage {
 }
 
 /**
- * Reads a large message in steps: the function is to be called until it gives something, and others may do their work
- * between two calls. All but the response of a server is proven to be JSON.
+ * Reads a large message in steps: call the function until it returns a value, and let others work between calls.
+ * Everything but a server's response is validated as JSON.
  */
 export function largeMessage(bytes: Buffer, from: Peer): () => Message | NoMessage | undefined {
   if (from === 'client' && !isUtf8(bytes)) return () => NOT_UTF8;
@@ -127,7 +127,7 @@ function messageOf(bytes: Buffer, scan: Scan): Message | NoMessage {
   return { ...NOT_UTF8, reason: `${reason}, at byte ${offset}` };
 }
 
-/** The id is told where all readers take the same one. */
+/** Includes the id if all readers would take the same one. */
 function ambiguous(
   bytes: Buffer,
   root: JsonObject,
@@ -139,19 +139,22 @@ function ambiguous(
   return { kind: 'none', idText, fault: 'ambiguous', reason, isRequest };
 }
 
-/** The reason why a message is no JSON after all, for transports whose servers would not answer it; undefined: it is JSON. */
+/**
+ * Why a message is not valid JSON after all, for transports whose servers would not answer it; undefined if it is
+ * valid.
+ */
 export function jsonFault({ bytes, isProven }: Message): string | undefined {
   if (isProven) return undefined;
   const scan = scanObject(bytes, { plan: MESSAGE_PLAN, strict: true });
   return scan.ok ? undefined : `${scan.fault.reason}, at byte ${scan.fault.offset}`;
 }
 
-/** Whether objects may be made of a message at once, or of a part of it, without holding up others. */
+/** Whether a message, or a part of it, can be parsed into objects at once without blocking others. */
 export function isParsable({ values, bytes }: Message): boolean {
   return values <= MOST_VALUES && bytes.length <= MOST_PARSED;
 }
 
-/** A request of our own, for servers. */
+/** A request from Assay itself to a server. */
 export function ownRequest(method: string, params: Readonly<Record<string, unknown>> = {}): RequestMessage {
   const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }));
   const message = readServerMessage(bytes);
@@ -166,7 +169,7 @@ function classify(scanned: Scanned): Message | NoMessage {
   if (textOf(bytes, memberOf(root, 'jsonrpc')) !== '2.0') return none(echo, '"jsonrpc" must be "2.0"');
   const methodMember = memberOf(root, 'method');
   if (methodMember === undefined) return response(scanned, idMember, echo);
-  // What takes it for a response would take it for the answer to a request of its own.
+  // A reader that takes this for a response would take it for the answer to its own request.
   if (OUTCOMES.some((key) => memberOf(root, key) !== undefined)) return none(echo, NO_KIND, true);
   const method = textOf(bytes, methodMember);
   if (method === undefined) return none(echo, '"method" must be a string');
@@ -195,14 +198,14 @@ function response(
 const OUTCOMES = ['result', 'error'] as const;
 const NO_KIND = 'a message has a "method", or else a "result" or an "error"';
 
-/** What stands at the start of `null` alone. */
+/** Only `null` starts with it. */
 const LETTER_N = 0x6e;
 
 function none(idText: string | undefined, reason: string, isRequest = false): NoMessage {
   return { kind: 'none', idText, fault: 'no message', reason, isRequest };
 }
 
-/** An id as it was written; undefined where it is none. A string may hold a bad escape, of which nobody should get an echo. */
+/** An id as it was written; undefined if it is not one. A string with an invalid escape must not be echoed. */
 function idOf(bytes: Buffer, id: Span | undefined): string | undefined {
   if (id === undefined || id.end - id.start > MOST_ID_BYTES) return undefined;
   const text = rawOf(bytes, id);

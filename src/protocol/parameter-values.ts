@@ -5,18 +5,18 @@ import { isParsable, TOO_LARGE_TO_PARSE, type RequestMessage } from './message.t
 import { scanObject } from './scan.ts';
 import { memberOf, rawOf, textOf, type JsonObject, type Span } from './spans.ts';
 
-/** All lines of each header, by its name in lower case. */
+/** All lines of each header, by name in lower case. */
 export type HeaderLines = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** What is wrong with a header, as a phrase. */
+/** What is wrong with a header; the reason is a phrase. */
 export interface HeaderFault {
   readonly header: string;
   readonly reason: string;
 }
 
 /**
- * The headers that repeat the arguments of a call, names and values in turn. Arguments that two readers may read
- * differently are not repeated: to refuse them is the server's.
+ * The headers that repeat a call's arguments, alternating names and values. Ambiguous arguments are not repeated:
+ * rejecting them is up to the server.
  */
 export function parameterHeaders(message: RequestMessage, parameters: HeaderParameters): readonly string[] {
   const given = argumentsOf(message, parameters);
@@ -28,8 +28,8 @@ export function parameterHeaders(message: RequestMessage, parameters: HeaderPara
 }
 
 /**
- * Where the headers of a call and its arguments disagree
- * (2026-07-28, basic/transports/streamable-http#server-behavior-for-custom-headers); undefined: nowhere.
+ * The first disagreement between a call's headers and its arguments (2026-07-28,
+ * basic/transports/streamable-http#server-behavior-for-custom-headers); undefined if none.
  */
 export function parameterFault(
   message: RequestMessage,
@@ -63,13 +63,13 @@ function disagreement(
 
 interface Arguments {
   readonly bytes: Buffer;
-  /** Undefined: there are none, or they are no object. */
+  /** Undefined if there are no arguments or they are not an object. */
   readonly root: JsonObject | undefined;
 }
 
 const NONE: Arguments = { bytes: Buffer.alloc(0), root: undefined };
 
-/** The error is a phrase: the arguments are no JSON, or something stands there twice that readers would take differently. */
+/** The error is a phrase: the arguments are not JSON or are ambiguous because of a duplicate key. */
 function argumentsOf(message: RequestMessage, { plan }: HeaderParameters): Result<Arguments, string> {
   const { bytes, params } = message;
   const only = memberOf(params, 'arguments');
@@ -83,14 +83,14 @@ function argumentsOf(message: RequestMessage, { plan }: HeaderParameters): Resul
     : err(`the arguments cannot be read: ${scan.fault.reason}`);
 }
 
-/** `text`: what the header says; undefined where there is to be none. */
+/** `text`: the header's value; undefined if there should be no header. */
 type Value =
   | { readonly kind: 'none' | 'other'; readonly text: undefined }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'number'; readonly text: string | undefined; readonly raw: string };
 
 const ABSENT: Value = { kind: 'none', text: undefined };
-/** An object or array, which its schema does not allow: what becomes of it is the server's to say. */
+/** An object or array, which its schema does not allow; the server decides how to handle it. */
 const OTHER: Value = { kind: 'other', text: undefined };
 
 function valueAt({ bytes, root }: Arguments, path: readonly string[]): Value {
@@ -111,7 +111,7 @@ function valueAt({ bytes, root }: Arguments, path: readonly string[]): Value {
   return text === undefined ? OTHER : { kind: 'text', text };
 }
 
-/** Integers beyond the safe range are not allowed, and are repeated by no client. */
+/** Integers beyond the safe range are not allowed, so clients do not repeat them. */
 function decimalOf(raw: string): string | undefined {
   const number = Number(raw);
   const isUnsafe = !Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number));
@@ -120,7 +120,9 @@ function decimalOf(raw: string): string | undefined {
 
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Numbers are compared by value, so that 42.0 is 42 (2026-07-28, basic/transports/streamable-http#server-validation). */
+/**
+ * Numbers are compared by value, so that 42.0 is 42 (2026-07-28, basic/transports/streamable-http#server-validation).
+ */
 function agrees(header: string, value: Exclude<Value, { readonly kind: 'none' }>): boolean {
   if (value.kind !== 'number') return header === value.text;
   if (value.text === undefined || !DECIMAL.test(header)) return header === value.raw;

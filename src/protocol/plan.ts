@@ -1,18 +1,18 @@
 import { BACKSLASH } from './tokens.ts';
 
-/** Which members of an object a scan lists, and of which of their values it lists the members in turn. */
+/** Which members of an object a scan lists, and whose values it lists in turn. */
 export interface Plan {
   /** Whether every member is listed, planned or not. */
   readonly listsAll: boolean;
-  /** The planned key that the text from `from` up to `to` spells, also in another case; the text is plain ASCII. */
+  /** The planned key spelled by the text between `from` and `to`, ignoring case; the text must be plain ASCII. */
   find(bytes: Buffer, from: number, to: number): PlannedKey | undefined;
-  /** The same for a text with escapes or other characters, which is well formed. */
+  /** The same for a well-formed text with escapes or non-ASCII characters. */
   findDecoded(bytes: Buffer, from: number, to: number): PlannedKey | undefined;
 }
 
 export interface PlannedKey {
   readonly key: string;
-  /** Undefined: the value is stepped over. */
+  /** Undefined if the value is skipped. */
   readonly inner: Plan | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Keys {
   readonly [key: string]: Keys;
 }
 
-/** The nested keys that are planned; `{}` stands for a value that is stepped over. */
+/** Builds a plan from nested keys; `{}` stands for a value that is skipped. */
 export function planOf(keys: Keys): Plan {
   return new KeyPlan(
     Object.entries(keys).map(([key, inner]) => ({
@@ -31,7 +31,7 @@ export function planOf(keys: Keys): Plan {
   );
 }
 
-/** Lists all members of an object, and steps over their values. */
+/** Lists all members of an object and skips their values. */
 export const ALL_MEMBERS: Plan = {
   listsAll: true,
   find: () => undefined,
@@ -68,8 +68,8 @@ class KeyPlan implements Plan {
 }
 
 /**
- * Readers that ignore case, such as Go's encoding/json, fold by Unicode's simple case folding. Of the letters beyond ASCII
- * only these two fold to one of ASCII; a planned key beyond ASCII is found in its own spelling alone.
+ * Readers that ignore case, such as Go's encoding/json, use Unicode's simple case folding. Of the non-ASCII letters,
+ * only these two fold to ASCII ones. A planned key beyond ASCII is found only in its own spelling.
  */
 const LONG_S = 0x17f;
 const KELVIN = 0x212a;
@@ -94,7 +94,7 @@ function isSpelt(bytes: Buffer, from: number, text: string): boolean {
   return true;
 }
 
-/** The UTF-16 units of the key that was decoded last. A key is compared at once, so one place will do for all. */
+/** UTF-16 units of the last decoded key. Keys are compared right after decoding, so one buffer suffices. */
 const UNITS = new Uint16Array(512);
 
 function isDecoded(text: string): boolean {
@@ -111,7 +111,7 @@ const ESCAPED: ReadonlyMap<number, number> = new Map([
   [0x74, 0x09],
 ]);
 
-/** Decodes a key into `UNITS` without making a string of it; -1 if it is longer than `most` units. */
+/** Decodes a key into `UNITS` without creating a string; returns -1 if it is longer than `most` units. */
 function decode(bytes: Buffer, { from, to, most }: { from: number; to: number; most: number }): number {
   let length = 0;
   let at = from;

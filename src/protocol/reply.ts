@@ -1,7 +1,7 @@
 import type { Era } from './eras.ts';
 import { modernMembers } from './translate.ts';
 
-/** A response of our own with a result that is JSON text already, in pieces, as such a result may be a large list. */
+/** Assay's own response with a result that is already JSON text, in pieces because it may be a large list. */
 export function resultPieces(idText: string, result: Buffer): readonly Buffer[] {
   return [Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":`), result, CLOSE];
 }
@@ -12,7 +12,7 @@ export function resultMessage(idText: string, result: Buffer): Buffer {
 
 const CLOSE: Buffer = Buffer.from('}');
 
-/** JSON text of a result, with what the modern era adds to it. */
+/** JSON text of a result, including the members that the modern era adds. */
 export function resultText(method: string, era: Era, result: Readonly<Record<string, unknown>>): Buffer {
   const added = era === 'modern' ? modernMembers(method).map(([key, value]) => `,"${key}":${value}`) : [];
   const text = JSON.stringify(result);
@@ -27,8 +27,8 @@ export interface RpcError {
 }
 
 /**
- * An error response. Without a readable id it carries `null` as JSON-RPC 2.0 asks, or none at all in the modern
- * era (2026-07-28, basic/index#error-responses).
+ * An error response. Without a readable id, it carries `null` in the legacy era, as JSON-RPC 2.0 requires, and no id in
+ * the modern era (2026-07-28, basic/index#error-responses).
  */
 export function errorMessage(idText: string | undefined, error: RpcError, era: Era): Buffer {
   const id = idText ?? (era === 'legacy' ? 'null' : undefined);
@@ -36,12 +36,12 @@ export function errorMessage(idText: string | undefined, error: RpcError, era: E
   return Buffer.from(`{"jsonrpc":"2.0",${head}"error":${JSON.stringify(error)}}`);
 }
 
-/** A notification of our own whose params are JSON text already. */
+/** Assay's own notification with params that are already JSON text. */
 export function notificationText(method: string, params: string): Buffer {
   return Buffer.from(`{"jsonrpc":"2.0","method":"${method}","params":${params}}`);
 }
 
-/** A notification of our own. */
+/** Assay's own notification. */
 export function notificationMessage(method: string, params?: Readonly<Record<string, unknown>>): Buffer {
   return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method, params }));
 }

@@ -7,38 +7,38 @@ import { OPEN_BRACE, OPEN_BRACKET } from './tokens.ts';
 export interface ScanOptions {
   readonly plan: Plan;
   /**
-   * Strict: the bytes are proven to be JSON (RFC 8259) in UTF-8. Otherwise long strings are only searched for their end,
-   * thirty times as fast, which is enough to splice what a peer sent and to pass it on.
+   * Strict: the bytes are validated as JSON (RFC 8259) in UTF-8. Otherwise, long strings are only searched for their
+   * end. This is thirty times as fast and enough to splice and relay a peer's message.
    */
   readonly strict: boolean;
   /**
-   * Whether a planned key may stand only once and in its own case alone, so that no two readers of the message take
-   * different members, not even one that ignores case.
+   * Whether a planned key may appear only once and only in its own case, so that all readers, even ones that ignore
+   * case, take the same members.
    */
   readonly refusesTwice?: boolean;
-  /** MAX_DEPTH where nothing is said. */
+  /** Defaults to MAX_DEPTH. */
   readonly maxDepth?: number;
 }
 
-/** `isProven`: nothing was only searched for its end. `values`: how many values were stepped over. */
+/** `isProven`: every string was validated, not just searched for its end. `values`: number of values skipped. */
 export type Scan =
   | { readonly ok: true; readonly value: JsonObject; readonly isProven: boolean; readonly values: number }
   | {
       readonly ok: false;
       readonly fault: Fault;
-      /** There where only a member that stands twice speaks against it; `ambiguous` names those of its own members. */
+      /** Set if a duplicate member is the only fault; `ambiguous` lists the affected top-level keys. */
       readonly value?: JsonObject;
       readonly ambiguous?: ReadonlySet<string>;
     };
 
-/** Scans one JSON object that fills the bytes (white space around it allowed). */
+/** Scans one JSON object that fills the bytes; surrounding white space is allowed. */
 export function scanObject(bytes: Buffer, options: ScanOptions): Scan {
   return new ObjectScan(bytes, options, false).step(Infinity) ?? NEVER;
 }
 
 const NEVER: Scan = { ok: false, fault: { reason: 'the scan did not end', isJson: false, offset: 0 } };
 
-/** The same in steps, each of them over about so many bytes. */
+/** The same in steps, each over about `bytes` bytes. */
 export class ObjectScan {
   readonly #bytes: Buffer;
   readonly #scanner: Scanner;
@@ -61,7 +61,7 @@ export class ObjectScan {
     else this.#scanner.beginValue(start);
   }
 
-  /** Undefined: there is more to be scanned. */
+  /** Undefined while there is more to scan. */
   step(bytes: number): Scan | undefined {
     const scanner = this.#scanner;
     if (this.#fault !== undefined) return { ok: false, fault: this.#fault };
@@ -79,7 +79,7 @@ export class ObjectScan {
       : { ok: false, fault: twin, value, ...(ambiguous && { ambiguous }) };
   }
 
-  /** JSON, but no object: an invalid request rather than a parse error (JSON-RPC 2.0, section 5.1). */
+  /** JSON but not an object: an invalid request rather than a parse error (JSON-RPC 2.0, section 5.1). */
   #noObject(isValue: boolean): Scan {
     const { end } = this.#scanner;
     const isJson = isValue && this.#scanner.space(end) === this.#bytes.length;
@@ -92,18 +92,18 @@ export class ObjectScan {
 
 const TEXT_AFTER = { reason: 'text after the end of the JSON value', isJson: false } as const;
 
-/** Where all members are listed, more than anybody would write would hold up others. */
+/** Limit if all members are listed, so that the scan does not block others. */
 const MOST_LISTED = 10_000;
 
-/** All members of an object that fills the bytes; undefined if it is no such object, or has too many. */
+/** All members of an object that fills the bytes; undefined if it is not an object or has too many. */
 export function scanMembers(bytes: Buffer): readonly Member[] | undefined {
   const scan = scanObject(bytes, { plan: ALL_MEMBERS, strict: false, maxDepth: MAX_SERVER_DEPTH });
   return scan.ok ? scan.value.members : undefined;
 }
 
 /**
- * The elements of an array that fills the bytes, white space around it allowed, in steps over about so many bytes. The error
- * says why it is no such array, or that it has more than `most`.
+ * Scans the elements of an array that fills the bytes, with surrounding white space allowed, in steps of about `bytes`
+ * bytes. The error says why it is not an array, or that it has more than `most` elements.
  */
 export class ArrayScan {
   readonly #bytes: Buffer;
@@ -137,7 +137,7 @@ export class ArrayScan {
 
 const NO_ARRAY: Fault = { reason: 'not a JSON array', isJson: false, offset: 0 };
 
-/** The spans of an array's elements. `start` is where the array opens; undefined if it is no JSON array. */
+/** The spans of an array's elements. `start` is where the array opens; undefined if it is not a JSON array. */
 export function scanArray(bytes: Buffer, start: number, strict: boolean): readonly Span[] | undefined {
   const scanner = new Scanner(bytes, { strict, refusesTwice: false, maxDepth: MAX_SERVER_DEPTH });
   const from = scanner.space(start);

@@ -5,7 +5,7 @@ import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, QUOTE, keyTex
 export { MAX_DEPTH, MAX_SERVER_DEPTH, type Fault } from './value-reader.ts';
 import { LONGEST_TOKEN, ValueReader, type Fault, type ReaderOptions } from './value-reader.ts';
 
-/** In the place of a position: the scan is over, or an object ended before it had a member. */
+/** Used in place of a position: the scan is done, or an object ended without members. */
 const DONE = -3;
 const ENDED = -4;
 
@@ -13,7 +13,7 @@ export interface ScannerOptions extends ReaderOptions {
   readonly refusesTwice: boolean;
 }
 
-/** A member as long as its object is open. */
+/** A member of an open object. */
 interface OpenMember {
   readonly key: string;
   readonly keyStart: number;
@@ -25,19 +25,19 @@ interface OpenMember {
   nextStart: number;
 }
 
-/** An object whose members are listed, or an array whose elements are, as long as it is open. */
+/** An open object whose members are listed, or an open array whose elements are. */
 interface Frame {
   readonly parent: Frame | undefined;
   readonly start: number;
-  /** Undefined: an array. */
+  /** Undefined for an array. */
   readonly plan: Plan | undefined;
   readonly members: OpenMember[];
-  /** Of an array. */
+  /** Set for an array. */
   readonly elements: Span[] | undefined;
   size: number;
-  /** The listed member whose value is read now. */
+  /** The listed member whose value is being read. */
   member: OpenMember | undefined;
-  /** Whether that value is an object to be listed in turn, and by which plan. */
+  /** The plan for that value, if its members are listed in turn. */
   inner: Plan | undefined;
   valueStart: number;
   previousEnd: number;
@@ -45,10 +45,10 @@ interface Frame {
 
 const NONE: readonly Span[] = [];
 
-/** What became of a scan: it is over, it stopped where it was told to, or `fault` says why it cannot go on. */
+/** The state of a scan: done, stopped at the given limit, or failed with `fault`. */
 export type Progress = 'done' | 'more' | 'fault';
 
-/** Lists what a plan names of one JSON text, and steps over the rest: it makes nothing of that, however much it is. */
+/** Lists the planned members of one JSON text and skips the rest without creating anything for it. */
 export class Scanner {
   readonly #bytes: Buffer;
   readonly #refusesTwice: boolean;
@@ -56,9 +56,9 @@ export class Scanner {
   #frame: Frame | undefined;
   #at = 0;
   #mostListed = Infinity;
-  /** The first member that readers could take for another one, where that is refused; the scan goes on all the same. */
+  /** The first ambiguous member, if those are refused; the scan continues. */
   twin: Fault | undefined;
-  /** The keys of the outermost object of which that is so. */
+  /** The ambiguous keys of the outermost object. */
   twinsAtRoot: Set<string> | undefined;
   root: JsonObject | undefined;
   elements: readonly Span[] = NONE;
@@ -74,12 +74,12 @@ export class Scanner {
     return this.#values.fault;
   }
 
-  /** Whether every string was looked into, instead of only being searched for its end. */
+  /** Whether every string was validated rather than only searched for its end. */
   get isProven(): boolean {
     return this.#values.isProven;
   }
 
-  /** How many values were stepped over: what a parser would have to make of them. */
+  /** Number of values skipped, which a parser would have to create. */
   get values(): number {
     return this.#values.values;
   }
@@ -88,24 +88,24 @@ export class Scanner {
     return this.#values.space(from);
   }
 
-  /** Begins with an object whose members are listed, all of them only up to `most`; `from` is its opening brace. */
+  /** Starts with an object whose members are listed, at most `most` of them; `from` is its opening brace. */
   beginObject(from: number, plan: Plan, most: number): void {
     this.#mostListed = most;
     this.#at = this.#opened(from, plan);
   }
 
-  /** Begins with an array whose elements are listed; `from` is its opening bracket. */
+  /** Starts with an array whose elements are listed; `from` is its opening bracket. */
   beginArray(from: number, most: number): void {
     this.#mostListed = most;
     this.#at = this.#opened(from, undefined);
   }
 
-  /** Begins with any value, of which nothing is listed. */
+  /** Starts with any value, of which nothing is listed. */
   beginValue(from: number): void {
     this.#at = from;
   }
 
-  /** Goes on to the end, or until it has passed the position `until`. */
+  /** Continues to the end, or until past the position `until`. */
   run(until: number): Progress {
     const values = this.#values;
     let at = this.#at;
@@ -119,7 +119,7 @@ export class Scanner {
     }
   }
 
-  /** Opens an object or array whose parts are listed, up to the first of their values. */
+  /** Opens an object or array whose parts are listed; returns the position of its first value. */
   #opened(from: number, plan: Plan | undefined): number {
     if (!this.#values.enter(from)) return FAULT;
     const frame: Frame = {
@@ -143,7 +143,7 @@ export class Scanner {
     return this.#entered(frame, at);
   }
 
-  /** Enters the member or element at `from`: gives the start of its value, which is to be stepped over. */
+  /** Enters the member or element at `from`; returns the start of its value, which is to be skipped. */
   #entered(frame: Frame, from: number): number {
     if (frame.plan === undefined) {
       frame.valueStart = from;
@@ -154,7 +154,7 @@ export class Scanner {
     return this.#opened(start, frame.inner);
   }
 
-  /** After a value of the open frame: closes what ends here, and gives the start of the next value. */
+  /** After a value of the open frame: closes what ends here and returns the start of the next value. */
   #next(from: number): number {
     const bytes = this.#bytes;
     let at = from;
@@ -194,7 +194,7 @@ export class Scanner {
     return at + 1;
   }
 
-  /** Steps over `"key" :` and the space after it; takes the member into the list if it is to stand there. */
+  /** Skips `"key" :` and the space after it; adds the member to the list if it is planned. */
   #listedKey(frame: Frame, plan: Plan, from: number): number {
     const bytes = this.#bytes;
     if (bytes[from] !== QUOTE) return this.#values.fail('expected a member name in quotes', from);
@@ -239,7 +239,7 @@ export class Scanner {
     return start;
   }
 
-  /** Whether a member is the one that is planned and no reader can take another for it. */
+  /** Whether a member is the planned one and unambiguous. */
   #isSole(
     frame: Frame,
     { key, at }: { readonly key: string; readonly at: number },
@@ -258,7 +258,7 @@ export class Scanner {
     return false;
   }
 
-  /** The text of the key that opens at `from` and is known to be well formed. */
+  /** The text of the well-formed key that opens at `from`. */
   #text(from: number, to: number, isPlain: boolean): string {
     const bytes = this.#bytes;
     if (isPlain) return keyText(bytes, from + 1, to);

@@ -1,12 +1,12 @@
 import { type JsonObject, isJsonObject } from '../core/json-object.ts';
 
-/** What the references of one schema can name. */
+/** The possible targets of one schema's references. */
 export interface Referents {
   readonly root: JsonObject;
   readonly anchors: ReadonlyMap<string, JsonObject>;
 }
 
-/** What a reference names within its own schema, undefined if nothing. */
+/** The target of a reference within its own schema; undefined if there is none. */
 export function referent(ref: unknown, { root, anchors }: Referents): unknown {
   if (typeof ref !== 'string') return undefined;
   if (!ref.startsWith('#/'))
@@ -20,13 +20,13 @@ export function referent(ref: unknown, { root, anchors }: Referents): unknown {
 }
 
 export interface References extends Referents {
-  /** Whether a schema leads back to itself, for all that were passed: each is followed once. */
+  /** For each visited schema, whether it leads back to itself; each is followed once. */
   readonly circles: Map<object, boolean>;
-  /** Whether a schema is nothing but a reference. */
+  /** Whether a schema consists only of a reference. */
   readonly isOnlyReference: (schema: JsonObject) => boolean;
 }
 
-/** Whether references to references end nowhere. */
+/** Whether a chain of references never ends. */
 export function leadsNowhere(schema: JsonObject, references: References): boolean {
   const { circles, isOnlyReference } = references;
   const passed = new Set<object>();
@@ -46,7 +46,7 @@ export function leadsNowhere(schema: JsonObject, references: References): boolea
   return isCircle;
 }
 
-/** RFC 6901, section 6. A step that is not well encoded names nothing. */
+/** RFC 6901, section 6. A badly encoded step matches nothing. */
 function pointerSteps(ref: string): readonly string[] {
   try {
     return ref

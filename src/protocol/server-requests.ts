@@ -3,21 +3,21 @@ import { scanMembers, scanObject } from './scan.ts';
 import { memberOf, planOf, rawOf, textOf, type JsonObject, type Member } from './spans.ts';
 import { holdsOnly, insertion, removals, splice } from './splice.ts';
 
-/** The requests that a server may make of its client in either era, and the capability that allows each. */
+/** The requests that a server may make of its client in either era, with the capability that allows each. */
 export const SERVER_REQUESTS: ReadonlyMap<string, string> = new Map([
   ['elicitation/create', 'elicitation'],
   ['sampling/createMessage', 'sampling'],
   ['roots/list', 'roots'],
 ]);
 
-/** What a modern server wants before it answers (2026-07-28, basic/patterns/mrtr). */
+/** What a modern server requires before it answers (2026-07-28, basic/patterns/mrtr). */
 export interface InputRequired {
-  /** In the server's order, each under its key. */
+  /** In the server's order, each with its key. */
   readonly requests: readonly { readonly key: string; readonly message: RequestMessage }[];
   readonly state: string | undefined;
 }
 
-/** Undefined where the result does not have the form that it should. */
+/** Undefined if the result is malformed. */
 export function inputRequiredOf({ bytes, root }: ResponseMessage): InputRequired | undefined {
   const result = memberOf(root, 'result')?.object;
   const member = memberOf(result, 'requestState');
@@ -30,7 +30,7 @@ export function inputRequiredOf({ bytes, root }: ResponseMessage): InputRequired
   return { requests, state };
 }
 
-/** The state in such a result, whatever else is in it. */
+/** The `requestState` of such a result, whatever else it contains. */
 export function requestStateOf({ bytes, root }: ResponseMessage): string | undefined {
   return textOf(bytes, memberOf(memberOf(root, 'result')?.object, 'requestState'));
 }
@@ -43,10 +43,10 @@ interface Entry {
 
 const NONE: readonly Entry[] = [];
 const REQUEST = planOf({ method: {}, params: {} });
-/** Longest object in bytes that is taken apart: nobody asks as much, or answers it, and it is done at once. */
+/** Maximum size in bytes of an object that is split into members, since that happens at once. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** The members of an object, whatever their keys; undefined where it is none, or a key stands in it twice. */
+/** All members of an object; undefined if it is not an object or has a duplicate key. */
 function membersIn(bytes: Buffer, { start, end }: Member): readonly Entry[] | undefined {
   if (end - start > MOST_BYTES) return undefined;
   const slice = bytes.subarray(start, end);
@@ -56,7 +56,7 @@ function membersIn(bytes: Buffer, { start, end }: Member): readonly Entry[] | un
   return isTwice ? undefined : members.map((m) => ({ key: m.key, text: rawOf(slice, m) }));
 }
 
-/** A request as it stands inside of another message, given the id that it lacks there. */
+/** A request embedded in another message, with the id that it lacks there. */
 function requestOf(text: string): RequestMessage | undefined {
   const bytes = Buffer.from(text);
   const scan = scanObject(bytes, { plan: REQUEST, strict: false, refusesTwice: true });
@@ -70,7 +70,7 @@ function requestOf(text: string): RequestMessage | undefined {
   return message.kind === 'request' ? message : undefined;
 }
 
-/** The request as a legacy client is to receive it, under an id of ours that is its progress token too. */
+/** The request as sent to a legacy client, with an id of ours that is also its progress token. */
 export function forwardedRequest({ bytes, root, params }: RequestMessage, id: number): Buffer {
   const given = memberOf(root, 'id');
   const token = memberOf(memberOf(params, '_meta')?.object, 'progressToken');
@@ -81,8 +81,8 @@ export function forwardedRequest({ bytes, root, params }: RequestMessage, id: nu
 }
 
 /**
- * The request of a modern server as a legacy client takes it: a link to be opened has an id there, which 2026-07-28 has not
- * (2025-11-25, client/elicitation#url-mode-elicitation-requests).
+ * A modern server's request in the form for a legacy client: there, a URL elicitation has an id, which 2026-07-28 does
+ * not have (2025-11-25, client/elicitation#url-mode-elicitation-requests).
  */
 export function inLegacyForm(message: RequestMessage, elicitationId: string): RequestMessage {
   const { bytes, method, params } = message;
@@ -112,14 +112,14 @@ export function inputRequiredText(
   return `{"resultType":"input_required","inputRequests":{${entries.join(',')}},"requestState":${JSON.stringify(state)}}`;
 }
 
-/** What a modern client brings when it tries again. */
+/** What a modern client sends when it retries. */
 export interface Retry {
   readonly state: string | undefined;
-  /** JSON text of each answer, by the key of its question. */
+  /** JSON text of each answer, by the key of its server request. */
   readonly responses: ReadonlyMap<string, string>;
 }
 
-/** Undefined where a member has another form than it should; its name is then the reason. */
+/** If a member is malformed, returns its name as the fault. */
 export function retryOf({ bytes, params }: RequestMessage): Retry | { readonly fault: string } {
   const stateMember = memberOf(params, 'requestState');
   const state = textOf(bytes, stateMember);
@@ -130,7 +130,7 @@ export function retryOf({ bytes, params }: RequestMessage): Retry | { readonly f
   return { state, responses: new Map(entries.map(({ key, text }) => [key, text])) };
 }
 
-/** The same request once more, with answers to what a modern server wanted, and with the state that it gave. */
+/** The same request with answers to a modern server's requests and with the state that the server gave. */
 export function retried(
   message: RequestMessage,
   { responses, state }: { readonly responses: readonly Entry[]; readonly state: string | undefined },

@@ -1,29 +1,29 @@
 export { planOf, type Plan } from './plan.ts';
 import { BACKSLASH, QUOTE } from './tokens.ts';
 
-/** Where a JSON value stands in the bytes: from `start` up to, not including, `end`. */
+/** The position of a JSON value in the bytes, from `start` up to but not including `end`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** One member of an object: the span is that of its value; `keyStart` is the quote that opens its key. */
+/** One member of an object. The span is that of its value; `keyStart` is the opening quote of its key. */
 export interface Member extends Span {
   readonly key: string;
   readonly keyStart: number;
-  /** The members of the value, where the plan of the scan asked for them and the value is an object. */
+  /** The members of the value, if the scan's plan lists them and the value is an object. */
   readonly object: JsonObject | undefined;
-  /** How many members stand before it, planned or not. */
+  /** Number of members before it, planned or not. */
   readonly index: number;
-  /** Where the value before it ends, and where the key after it starts; -1: there is none. */
+  /** The end of the previous value and the start of the next key; -1 if there is none. */
   readonly previousEnd: number;
   readonly nextStart: number;
 }
 
 export interface JsonObject extends Span {
-  /** Those that the plan of the scan names, in their order. */
+  /** The planned members, in order. */
   readonly members: readonly Member[];
-  /** How many members there are, planned or not. */
+  /** Number of members, planned or not. */
   readonly size: number;
 }
 
@@ -34,13 +34,13 @@ export function memberOf(object: JsonObject | undefined, key: string): Member | 
 }
 
 /**
- * Longest text in bytes that is decoded in one turn of the event loop: with and without escapes, which take longer. The
- * longest that peers have sent is the state of a call (`requestState`).
+ * Maximum text length in bytes decoded in one turn of the event loop, with escapes (which take longer) and without. The
+ * longest texts sent by peers are call states (`requestState`).
  */
 const LONGEST_ESCAPED = 8 * 1024 * 1024;
 const LONGEST_TEXT = 64 * 1024 * 1024;
 
-/** The text of a JSON string, undefined when the span holds another kind of value or a longer text. */
+/** The text of a JSON string; undefined if the span contains another kind of value or a longer text. */
 export function textOf(bytes: Buffer, span: Span | undefined): string | undefined {
   if (span === undefined || bytes[span.start] !== QUOTE) return undefined;
   const length = span.end - span.start;
@@ -51,11 +51,11 @@ export function textOf(bytes: Buffer, span: Span | undefined): string | undefine
   try {
     return JSON.parse(`"${raw}"`) as string;
   } catch {
-    return undefined; // only a lenient scan lets such a string through
+    return undefined; // only a lenient scan accepts such a string
   }
 }
 
-/** The value as it was written. */
+/** The value as written. */
 export function rawOf(bytes: Buffer, span: Span): string {
   return bytes.toString('utf8', span.start, span.end);
 }

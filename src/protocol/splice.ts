@@ -1,13 +1,13 @@
 import type { JsonObject, Member } from './spans.ts';
 
-/** Puts `text` in the place of the bytes from `start` up to `end`. */
+/** Replaces the bytes from `start` up to `end` with `text`. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** The bytes with all edits made; edits do not overlap. Everything between them is copied as it stands. */
+/** The bytes with all edits applied; edits must not overlap. Everything between them is copied unchanged. */
 export function splice(bytes: Buffer, edits: readonly Edit[]): Buffer {
   const ordered = inOrder(edits);
   let size = bytes.length;
@@ -24,10 +24,10 @@ export function splice(bytes: Buffer, edits: readonly Edit[]): Buffer {
   return out;
 }
 
-/** Up to this size in bytes a copy costs less than one more piece to write. */
+/** Up to this size in bytes, a copy costs less than writing one more piece. */
 const SMALL = 16 * 1024;
 
-/** The same in pieces: large parts refer to the bytes instead of copying them, small ones are joined. */
+/** The same in pieces: large parts reference the bytes instead of copying them, small ones are joined. */
 export function pieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[] {
   if (bytes.length <= SMALL) return [splice(bytes, edits)];
   const out: Buffer[] = [];
@@ -51,7 +51,10 @@ export function pieces(bytes: Buffer, edits: readonly Edit[]): readonly Buffer[]
   return small.length === 0 ? out : [...out, Buffer.concat(small)];
 }
 
-/** What is put in where something else is taken out goes before it. Edits are few, and most of them in order already, for which `sort` is slow. */
+/**
+ * An insertion goes before a removal at the same position. Edits are few and mostly ordered already, a case for which
+ * `sort` is slow.
+ */
 function inOrder(edits: readonly Edit[]): readonly Edit[] {
   if (edits.length > FEW) return [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
   const ordered: Edit[] = [];
@@ -76,22 +79,22 @@ function isAfter(one: Edit, other: Edit): boolean {
   return one.start > other.start || (one.start === other.start && one.end > other.end);
 }
 
-/** Adds members at the front of an object. `text` is `"key":value` or several of them with commas between. */
+/** Adds members at the front of an object. `text` is `"key":value`, or several of these separated by commas. */
 export function insertion(object: JsonObject, text: string): Edit {
   const at = object.start + 1;
   return { start: at, end: at, text: object.size === 0 ? text : `${text},` };
 }
 
-/** Whether an object has no members but such, of which all are listed. */
+/** Whether an object has only members that match, all of them listed. */
 export function holdsOnly({ members, size }: JsonObject, such: (member: Member) => boolean): boolean {
   return members.length === size && members.every(such);
 }
 
-/** Takes listed members out of an object together with the commas that belonged to them; all other bytes stay. */
+/** Removes listed members from an object together with their commas; all other bytes are kept. */
 export function removals(object: JsonObject, gone: (member: Member) => boolean): readonly Edit[] {
   const edits: Edit[] = [];
   for (const { index, keyStart, end, previousEnd, nextStart } of object.members.filter(gone)) {
-    // Behind a kept member its comma goes too; before the first kept one the comma that follows goes.
+    // After a kept member, the preceding comma goes too; before the first kept one, the following comma does.
     const isBehindKept = index > edits.length;
     edits.push(
       isBehindKept
@@ -105,7 +108,9 @@ export function removals(object: JsonObject, gone: (member: Member) => boolean):
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** The same JSON on one line, for transports framed by lines. Breaks stand between tokens only; the length stays. */
+/**
+ * The same JSON on one line, for line-based transports. Line breaks only occur between tokens; the length is unchanged.
+ */
 export function onOneLine(bytes: Buffer): Buffer {
   if (!bytes.includes(LINE_FEED) && !bytes.includes(CARRIAGE_RETURN)) return bytes;
   const line = Buffer.from(bytes);

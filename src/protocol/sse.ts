@@ -1,14 +1,14 @@
 import { CollectedBytes } from '../core/collected-bytes.ts';
 
-/** One event of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation). */
+/** One event (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation). */
 export interface SseEvent {
   readonly event: string;
   readonly data: Buffer;
-  /** The id that stands in this very event. */
+  /** The id set by this event itself. */
   readonly id: string | undefined;
 }
 
-/** A parser was given more bytes for one event than it may hold. */
+/** The parser received more bytes for one event than its limit. */
 export class EventTooLarge extends Error {}
 
 const LINE_FEED = 0x0a;
@@ -17,13 +17,13 @@ const SPACE = 0x20;
 const COLON = 0x3a;
 
 /**
- * Takes the chunks of an event stream as they come and gives out whole events. Lines end in LF or CRLF.
- * A lone CR, which the standard also allows, is part of the line: no MCP server is known to send it, and JSON cannot hold it.
+ * Parses an event stream from chunks and emits complete events. Lines end in LF or CRLF. A lone CR, which the standard
+ * also allows, stays part of the line: no MCP server is known to send it, and JSON cannot contain it.
  */
 export class SseParser {
-  /** The id of the last event that was whole, also of one without data; empty: the stream took it back. */
+  /** The id of the last complete event, even one without data; empty if the stream reset it. */
   lastId: string | undefined;
-  /** How long in ms to wait before the stream is opened again, where the stream says so. */
+  /** Reconnection delay in ms, if the stream sets one. */
   retryMs: number | undefined;
   readonly #emit: (event: SseEvent) => void;
   readonly #limitBytes: number;
@@ -103,33 +103,33 @@ export class SseParser {
   }
 }
 
-/** Longest name of a field in bytes, and longest value of all fields but `data`; what is longer says nothing. */
+/** Maximum length in bytes of field names, and of field values other than `data`; longer ones are ignored. */
 const LONGEST_NAME = 16;
 const LONGEST_VALUE = 64 * 1024;
 const DIGITS = /^\d+$/;
 const NEW_LINE: Buffer = Buffer.from('\n');
 const BYTE_ORDER_MARK: Buffer = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** What stands before and after a JSON text on one line to make it an event. */
+/** What precedes and follows a one-line JSON text to form an event. */
 export const EVENT_HEAD: Buffer = Buffer.from('event: message\ndata: ');
 export const EVENT_TAIL: Buffer = Buffer.from('\n\n');
 /** A comment: keeps proxies and clients from closing a quiet stream. */
 export const KEEP_ALIVE: Buffer = Buffer.from(': keep-alive\n\n');
 
-/** The same for an event that a client can name when it comes back. The id must be plain text on one line. */
+/** The same for an event from which a client can resume. The id must be plain text on one line. */
 export function eventHead(id: string): Buffer {
   return Buffer.from(`id: ${id}\nevent: message\ndata: `);
 }
 
 /**
- * An event without a message, by which a client learns from where it can go on, and after how many ms it shall
- * (2025-11-25, basic/transports#sending-messages-to-the-server). Clients of older revisions take its data for a message.
+ * An event without a message that tells a client where to resume and after how many ms (2025-11-25,
+ * basic/transports#sending-messages-to-the-server). Clients of older revisions would take its data for a message.
  */
 export function primingEvent(id: string, retryMs: number): Buffer {
   return Buffer.from(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
 }
 
-/** A comment for people; parsers pass over it. */
+/** A comment for human readers; parsers skip it. */
 export function comment(text: string): Buffer {
   return Buffer.from(`: ${text}\n\n`);
 }

@@ -1,24 +1,24 @@
 import { BACKSLASH, QUOTE, escapeEnd } from './tokens.ts';
 
-/** In the place of a position: the bytes are no JSON, see `fault`, or a step ended. */
+/** Used in place of a position: the bytes are not JSON (see `fault`), or the step has ended. */
 export const FAULT = -1;
 export const PAUSED = -2;
 
 const BACKSLASHES = 0x5c5c5c5c;
-/** From this length on a string is searched by words or by `indexOf`, below it byte by byte. */
+/** From this length on, a string is searched by words or by `indexOf`; before that, byte by byte. */
 const LONG_STRING = 32;
-/** So much of a long string is searched as text at once. */
+/** Number of bytes of a long string searched as text at once. */
 const WINDOW_BYTES = 16_384;
 
-/** Finds the ends of the strings of one JSON text. It may stop inside of a long one, and go on there in another step. */
+/** Finds the ends of the strings of one JSON text. It can stop inside a long one and continue in another step. */
 export class StringReader {
   readonly #bytes: Buffer;
   readonly #strict: boolean;
   #words: DataView | undefined;
-  /** Where the string goes on inside of which the last step stopped; -1: in none. */
+  /** Where to continue the string in which the last step stopped; -1 if it stopped outside of strings. */
   #openFrom = -1;
   #isSearched = false;
-  /** Whether every string was looked into, instead of only being searched for its end. */
+  /** Whether every string was validated rather than only searched for its end. */
   isProven = true;
   fault: { readonly reason: string; readonly offset: number } = { reason: 'not JSON', offset: 0 };
 
@@ -27,24 +27,24 @@ export class StringReader {
     this.#strict = strict;
   }
 
-  /** Whether the last step stopped inside of a string. */
+  /** Whether the last step stopped inside a string. */
   get isInside(): boolean {
     return this.#openFrom >= 0;
   }
 
-  /** Goes on with the string inside of which the last step stopped. */
+  /** Continues the string in which the last step stopped. */
   resume(until: number): number {
     const from = this.#openFrom;
     this.#openFrom = -1;
     return this.#isSearched ? this.#search(from, until) : this.end(from, until);
   }
 
-  /** Nobody will go on with the string inside of which the last step stopped. */
+  /** Abandons the string in which the last step stopped. */
   forget(): void {
     this.#openFrom = -1;
   }
 
-  /** Where a string ends, behind its quote; `from` is the byte after its opening quote, or a later one where a step ended. */
+  /** The position after a string's closing quote; `from` is the byte after its opening quote, or where a step ended. */
   end(from: number, until: number): number {
     const bytes = this.#bytes;
     const near = Math.min(from + LONG_STRING, bytes.length);
@@ -73,8 +73,8 @@ export class StringReader {
   }
 
   /**
-   * Steps over four bytes at a time while none of them is a quote, a backslash or a control character
-   * (the usual zero-in-word test); four times as fast as byte by byte at 100 kB.
+   * Skips four bytes at a time while none of them is a quote, a backslash or a control character (the usual
+   * zero-in-word test); four times as fast as byte by byte at 100 kB.
    */
   #plainWords(from: number): number {
     const words = this.#view;
@@ -98,7 +98,7 @@ export class StringReader {
     return (this.#words ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
   }
 
-  /** Lenient end of a long string: the next quote that no odd run of backslashes escapes. */
+  /** Lenient end of a long string: the next quote that is not escaped. */
   #stringEnd(from: number, until: number): number {
     const bytes = this.#bytes;
     const first = bytes.indexOf(QUOTE, from);
@@ -106,7 +106,7 @@ export class StringReader {
     return this.#isEscaped(first) ? this.#search(first + 1, until) : first + 1;
   }
 
-  /** Where there is one escaped quote there are many, and a search in a string finds them three times as fast as one in bytes. */
+  /** One escaped quote suggests many, and searching a string finds them three times as fast as searching bytes. */
   #search(from: number, until: number): number {
     const bytes = this.#bytes;
     for (let start = from; start < bytes.length; start += WINDOW_BYTES) {

@@ -10,21 +10,21 @@ import { MAX_SERVER_DEPTH } from './scanner.ts';
 import { memberOf, planOf, textOf, type JsonObject, type Member, type Span } from './spans.ts';
 import { splice, type Edit } from './splice.ts';
 
-/** The modern form of tasks is an extension of this name; in the legacy era they are part of 2025-11-25. */
+/** The name of the extension that defines modern tasks; in the legacy era they are part of 2025-11-25. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 
-/** Where a task id stands, as a path of keys from the params or the result. */
+/** Where a task id is, as a path of keys from the params or the result. */
 type Place = readonly string[];
 
-/** Anything may say in `_meta` to which task it belongs (2025-11-25, basic/utilities/tasks#associating-task-related-messages). */
+/** Any message may name its task in `_meta` (2025-11-25, basic/utilities/tasks#associating-task-related-messages). */
 const RELATED: Place = ['_meta', RELATED_TASK, 'taskId'];
 
 /** Requests that name their task in `params.taskId`. */
 const ABOUT_ONE: ReadonlySet<string> = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update']);
 
-/** In results, but for `tasks/list`, whose tasks are taken out one by one, see `tasksIn`. */
+/** In results, except for `tasks/list`, whose tasks are handled one by one, see `tasksIn`. */
 const IN_RESULTS: Readonly<Record<Era, ReadonlyMap<string, Place>>> = {
   legacy: new Map([
     ['tools/call', ['task', 'taskId']],
@@ -41,30 +41,33 @@ const IN_NOTIFICATIONS: ReadonlyMap<string, Place> = new Map([
   ['notifications/tasks', ['taskId']],
 ]);
 
-/** What of a request is about tasks and is not the same for its server. */
+/** What a request says about tasks that differs for its server. */
 export interface TaskChange {
-  /** The server's own id of the task to which `_meta` says that the request belongs. */
+  /** The server's own id of the task that the request names in `_meta`. */
   readonly related?: string | undefined;
-  /** Whether `params.task` is left out: a wish that means nothing to whom no tasks were offered, but would to the server. */
+  /**
+   * Whether to leave out `params.task`: it means nothing from a client that was not offered tasks, but would to the
+   * server.
+   */
   readonly isDropped?: boolean;
 }
 
-/** A task id and the string that it stands in. */
+/** A task id and the span of its string. */
 export interface FoundTaskId extends Span {
   readonly id: string;
 }
 
-/** The id by which a request names the task that it is about. */
+/** The member that names the task a request is about. */
 export function taskIdOf({ method, params }: RequestMessage): Member | undefined {
   return ABOUT_ONE.has(method) ? memberOf(params, 'taskId') : undefined;
 }
 
-/** Whether `_meta` says that a request belongs to a task. */
+/** Whether a request names a related task in `_meta`. */
 export function isRelatedToTask({ params }: RequestMessage): boolean {
   return memberOf(memberOf(params, '_meta')?.object, RELATED_TASK) !== undefined;
 }
 
-/** Where a request, of either side, says to which task it belongs. */
+/** Where a request, of either side, names its related task. */
 export function relatedTaskIn({ bytes, params }: RequestMessage): readonly FoundTaskId[] {
   return found(bytes, params, RELATED);
 }
@@ -74,7 +77,7 @@ export function taskIdsInNote({ bytes, method, params }: NotificationMessage): r
   return [...(place === undefined ? [] : found(bytes, params, place)), ...found(bytes, params, RELATED)];
 }
 
-/** What a response, in the form of `from`, holds of task ids; that of a client to a question of its server too. */
+/** All task ids in a response in the form of `from`, including a client's answer to a server request. */
 export function taskIdsInReply(
   message: ResponseMessage,
   { method, from }: { readonly method: string; readonly from: Era },
@@ -89,12 +92,12 @@ export function taskIdsInReply(
   ];
 }
 
-/** Whether a modern result stands for a task that is under way (2026-07-28 Tasks, #polymorphic-results). */
+/** Whether a modern result stands for a running task (2026-07-28 Tasks, #polymorphic-results). */
 function makesTask({ bytes, root }: ResponseMessage): boolean {
   return textOf(bytes, memberOf(memberOf(root, 'result')?.object, 'resultType')) === 'task';
 }
 
-/** Puts other ids in the places of these. */
+/** Edits that replace these ids. */
 export function taskEdits(ids: readonly FoundTaskId[], rename: (id: string) => string): readonly Edit[] {
   return ids.map(({ id, start, end }) => ({ start, end, text: JSON.stringify(rename(id)) }));
 }
@@ -104,7 +107,7 @@ export function asksForTask({ method, params }: RequestMessage): boolean {
   return method === 'tools/call' && memberOf(params, 'task') !== undefined;
 }
 
-/** Whether the definition of a tool says that it must be called as a task (2025-11-25, #tool-level-negotiation). */
+/** Whether a tool's definition requires it to be called as a task (2025-11-25, #tool-level-negotiation). */
 export function runsOnlyAsTask(definition: Buffer): boolean {
   const scan = scanObject(definition, { plan: EXECUTION, strict: false, maxDepth: MAX_SERVER_DEPTH });
   const execution = scan.ok ? memberOf(scan.value, 'execution')?.object : undefined;
@@ -113,13 +116,13 @@ export function runsOnlyAsTask(definition: Buffer): boolean {
 
 const EXECUTION = planOf({ execution: { taskSupport: {} } });
 
-/** Whether a modern request says that its client understands tasks (2026-07-28 Tasks, #capability-negotiation). */
+/** Whether a modern request declares that its client supports tasks (2026-07-28 Tasks, #capability-negotiation). */
 export function declaresTasks({ params }: RequestMessage): boolean {
   const capabilities = memberOf(memberOf(params, '_meta')?.object, CAPABILITIES)?.object;
   return memberOf(memberOf(capabilities, 'extensions')?.object, TASKS_EXTENSION) !== undefined;
 }
 
-/** One page of a server's own `tasks/list`: each task as it was written. Undefined if it is no such page. */
+/** One page of a server's own `tasks/list`, with each task as written. */
 export interface TaskPage {
   readonly tasks: readonly Buffer[];
   readonly nextCursor: string | undefined;
@@ -136,7 +139,7 @@ export function tasksIn(message: ResponseMessage): TaskPage | undefined {
   return { tasks, nextCursor: textOf(bytes, memberOf(result, 'nextCursor')) };
 }
 
-/** A task of a list under another id; undefined if it has none. */
+/** A listed task under another id; undefined if it has none. */
 export function renamedTask(task: Buffer, rename: (id: string) => string): Buffer | undefined {
   const scan = scanObject(task, {
     plan: TASK,

@@ -14,8 +14,8 @@ export function isSpace(byte: number | undefined): boolean {
 }
 
 /**
- * Where a JSON number or literal that starts at `from` ends (RFC 8259, sections 3 and 6); -1 if none starts there. No more
- * than `mostDigits` are read in a row.
+ * Where the JSON number or literal starting at `from` ends (RFC 8259, sections 3 and 6); -1 if none starts there. Reads
+ * at most `mostDigits` digits in a row.
  */
 export function scalarEnd(bytes: Buffer, from: number, mostDigits: number = Infinity): number {
   switch (bytes[from]) {
@@ -30,7 +30,7 @@ export function scalarEnd(bytes: Buffer, from: number, mostDigits: number = Infi
   }
 }
 
-/** Where the escape that starts at the backslash at `from` ends (RFC 8259, section 7); -1 if it is none. */
+/** Where the escape with its backslash at `from` ends (RFC 8259, section 7); -1 if it is invalid. */
 export function escapeEnd(bytes: Buffer, from: number): number {
   const byte = bytes[from + 1] ?? 0;
   if (byte === 0x75) return HEX.test(bytes.toString('latin1', from + 2, from + 6)) ? from + 6 : -1;
@@ -77,7 +77,7 @@ function digitsEnd(bytes: Buffer, from: number, most: number): number {
   return at;
 }
 
-/** Keys seen lately: messages have few different ones, and making a string costs more than comparing bytes. */
+/** Recently seen keys: messages use few different ones, and creating a string costs more than comparing bytes. */
 const KEYS: string[] = [];
 const LONGEST_KEPT_KEY = 48;
 

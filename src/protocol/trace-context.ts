@@ -2,13 +2,13 @@ import type { RequestMessage } from './message.ts';
 import { memberOf, textOf, type JsonObject } from './spans.ts';
 import { insertion, type Edit } from './splice.ts';
 
-/** What tells a server to which trace a request belongs (https://www.w3.org/TR/trace-context, SEP-414). */
+/** Tells a server which trace a request belongs to (https://www.w3.org/TR/trace-context, SEP-414). */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string | undefined;
 }
 
-/** Whether a request says of itself to which trace it belongs, well or badly. */
+/** Whether a request carries a trace context, valid or not. */
 export function hasTrace({ params }: RequestMessage): boolean {
   const meta = memberOf(params, '_meta')?.object;
   return memberOf(meta, 'traceparent') !== undefined || memberOf(meta, 'tracestate') !== undefined;
@@ -21,8 +21,8 @@ export function traceMembers({ traceparent, tracestate }: TraceContext): string 
 }
 
 /**
- * Puts a span of ours in the place of the client's, where it is its child: a proxy updates the parent and keeps the trace
- * (https://www.w3.org/TR/trace-context/#mutating-the-traceparent-field). Whatever else the client wrote stays.
+ * Replaces the client's span with ours if ours is its child: a proxy updates the parent and keeps the trace
+ * (https://www.w3.org/TR/trace-context/#mutating-the-traceparent-field). Everything else the client wrote is kept.
  */
 export function traceEdits(
   bytes: Buffer,
@@ -39,7 +39,7 @@ export function traceEdits(
   return [...edits, { start: state.start, end: state.end, text }];
 }
 
-/** The id of the trace: 32 digits behind the version. */
+/** The trace id: 32 digits after the version. */
 function traceOf(traceparent: string | undefined): string | undefined {
   return traceparent?.slice(3, 35);
 }

@@ -5,7 +5,7 @@ import { holdsOnly, insertion, pieces, removals, splice, type Edit } from './spl
 import { relatedTaskIn, taskEdits, taskIdOf, taskIdsInReply, type TaskChange } from './tasks.ts';
 import { hasTrace, traceEdits, traceMembers, type TraceContext } from './trace-context.ts';
 
-/** The member of `_meta` that says on which subscription a notification is told (2026-07-28, basic/patterns/subscriptions). */
+/** The member of `_meta` that names a notification's subscription (2026-07-28, basic/patterns/subscriptions). */
 export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 
 /*
@@ -13,9 +13,10 @@ export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
  *
  *   request       id · params.name (or ref.name of a completion) · _meta.progressToken · the modern _meta envelope ·
  *                 params.requestState
- *   response      id · result.requestState · resultType, ttlMs and cacheScope, which only the modern era has · the code of "resource not found"
+ *   response      id · result.requestState · resultType, ttlMs and cacheScope (modern era only) ·
+ *                 the code of "resource not found"
  *   notification  params.progressToken · _meta's subscription id
- *   all of them   task ids, see tasks.ts · in a request also params.task, where it must mean nothing
+ *   all of them   task ids, see tasks.ts · in a request also params.task, if tasks were not offered
  */
 
 /** The members of `_meta` that only requests of the modern era carry (2026-07-28, basic/index#_meta). */
@@ -26,35 +27,35 @@ const ENVELOPE: ReadonlySet<string> = new Set([
   'io.modelcontextprotocol/logLevel',
 ]);
 
-/** What changes in a request on its way to its server, beside its id. */
+/** How a request is changed on its way to its server, besides its id. */
 export interface RequestEdits {
-  /** The era of the client that wrote it. */
+  /** The client's era. */
   readonly era: Era;
-  /** What the server calls the tool, prompt or task; undefined where that is its public name. */
+  /** The server's name for the tool, prompt or task; undefined if it equals the public name. */
   readonly name: string | undefined;
   readonly task?: TaskChange | undefined;
-  /** JSON text of the client's name and version, for the envelope that a modern server needs; undefined: Assay's own. */
+  /** JSON text of the client's name and version, for a modern server's envelope; undefined for Assay's own. */
   readonly clientInfo: string | undefined;
-  /** JSON text of the client's capabilities, for that envelope; undefined: none. */
+  /** JSON text of the client's capabilities, for that envelope; undefined if it has none. */
   readonly capabilities?: string | undefined;
-  /** The level of log messages for that envelope; undefined: none. */
+  /** The log level for that envelope; undefined if none. */
   readonly envelopeLogLevel?: string | undefined;
-  /** The state that its server gave; it replaces the sealed one that the client brought back. */
+  /** The state that the server gave; it replaces the sealed one that the client returned. */
   readonly requestState?: string | undefined;
-  /** The trace that the request belongs to from here on; undefined: what the client says of it stays. */
+  /** The trace the request belongs to from here on; undefined to keep the client's. */
   readonly trace?: TraceContext | undefined;
 }
 
-/** How the server is to receive a request. */
+/** The form in which the server receives a request. */
 export interface RequestTarget {
-  /** An integer of Assay's; it serves as progress token too. */
+  /** An integer chosen by Assay; it is also the progress token. */
   readonly id: number;
   readonly to: Era;
   /** JSON text of Assay's own name and version. */
   readonly ownInfo: string;
 }
 
-/** The request as the server is to receive it, in pieces that are to be sent one after the other. */
+/** The request as the server receives it, in pieces to be sent one after the other. */
 export function requestFor(
   message: RequestMessage,
   change: RequestEdits,
@@ -77,7 +78,7 @@ export function requestFor(
   return pieces(message.bytes, edits);
 }
 
-/** Where a request names a tool or prompt. */
+/** The member in which a request names a tool or prompt. */
 export function nameOf(message: RequestMessage): Member | undefined {
   if (message.method === 'completion/complete')
     return memberOf(memberOf(message.params, 'ref')?.object, 'name');
@@ -118,7 +119,7 @@ function insertions(object: JsonObject, added: string): readonly Edit[] {
   return added === '' ? [] : [insertion(object, added)];
 }
 
-/** Gives a request without `_meta` one with these members. */
+/** Adds `_meta` with these members to a request without one. */
 function inserted({ params, root }: RequestMessage, members: string): Edit {
   const meta = `"_meta":{${members}}`;
   return params === undefined ? insertion(root, `"params":{${meta}}`) : insertion(params, meta);
@@ -138,7 +139,7 @@ function envelopeOf(change: RequestEdits, { ownInfo }: RequestTarget): string {
   );
 }
 
-/** Gives a legacy request its envelope; whatever a client wrote under the envelope's own keys gives way. */
+/** Adds the envelope to a legacy request, replacing anything the client wrote under the envelope's own keys. */
 function enveloped(message: RequestMessage, envelope: string, added: string): readonly Edit[] {
   const members = added === '' ? envelope : `${envelope},${added}`;
   const meta = memberOf(message.params, '_meta');
@@ -148,10 +149,10 @@ function enveloped(message: RequestMessage, envelope: string, added: string): re
   return [insertion(meta.object, members), ...removals(meta.object, isOfEnvelope)];
 }
 
-/** Longest progress token in bytes under which a client is told of progress, as each notification repeats it. */
+/** Maximum length in bytes of a progress token that gets notifications, because each of them repeats it. */
 const LONGEST_TOKEN = 4_096;
 
-/** The progress token as the client wrote it, undefined if it asked for no progress. */
+/** The progress token as the client wrote it; undefined if it asked for no progress or the token is too long. */
 export function progressTokenOf(message: RequestMessage): string | undefined {
   const token = memberOf(memberOf(message.params, '_meta')?.object, 'progressToken');
   return token === undefined || token.end - token.start > LONGEST_TOKEN
@@ -165,13 +166,13 @@ export interface ReplyChange {
   readonly method: string;
   readonly from: Era;
   readonly to: Era;
-  /** What takes the place of the state that a modern server gave; undefined: there is none. */
+  /** Replaces the state that a modern server gave; undefined if there is none. */
   readonly requestState?: string | undefined;
-  /** What the client calls a task of the server; undefined where the response can hold none. */
+  /** Translates a server's task id to the client's; undefined if the response cannot contain one. */
   readonly wrapTask?: ((inner: string) => string) | undefined;
 }
 
-/** The response as the client is to receive it, in pieces that are to be sent one after the other. */
+/** The response as the client receives it, in pieces to be sent one after the other. */
 export function replyFor(message: ResponseMessage, change: ReplyChange): readonly Buffer[] {
   const edits: Edit[] = [];
   const id = memberOf(message.root, 'id');
@@ -200,7 +201,7 @@ function eraEdits(message: ResponseMessage, change: ReplyChange, edits: Edit[]):
     if (absent.length > 0)
       edits.push(insertion(result, absent.map(([key, value]) => `"${key}":${value}`).join(',')));
   } else if (change.to === 'modern') {
-    // 2026-07-28, basic/index#error-codes: -32002 must not be sent in this era, its meaning has moved to -32602.
+    // 2026-07-28, basic/index#error-codes: -32002 must not be sent in this era; its meaning has moved to -32602.
     const code = memberOf(memberOf(message.root, 'error')?.object, 'code');
     if (code !== undefined && rawOf(message.bytes, code) === String(LEGACY_NOT_FOUND))
       edits.push({ start: code.start, end: code.end, text: String(MODERN_NOT_FOUND) });
@@ -216,18 +217,18 @@ const CACHEABLE_RESULT: readonly (readonly [string, string])[] = [
   ['cacheScope', '"private"'],
 ];
 
-/** What a result of the modern era has beside its content: keys with their JSON text. */
+/** The members of a modern result besides its content: keys with their JSON text. */
 export function modernMembers(method: string): readonly (readonly [string, string])[] {
   return METHODS.get(method)?.isCacheable === true ? CACHEABLE_RESULT : PLAIN_RESULT;
 }
 
-/** Whether the result is no result yet but a wish for input (2026-07-28, basic/patterns/mrtr). */
+/** Whether the result is a request for input (2026-07-28, basic/patterns/mrtr). */
 export function asksForInput(message: ResponseMessage): boolean {
   const result = memberOf(message.root, 'result')?.object;
   return textOf(message.bytes, memberOf(result, 'resultType')) === 'input_required';
 }
 
-/** A progress notification with the client's own token in it. */
+/** A progress notification with the client's own token. */
 export function withProgressToken(note: NotificationMessage, tokenText: string): Buffer {
   const token = memberOf(note.params, 'progressToken');
   return token === undefined
@@ -235,13 +236,13 @@ export function withProgressToken(note: NotificationMessage, tokenText: string):
     : splice(note.bytes, [{ start: token.start, end: token.end, text: tokenText }]);
 }
 
-/** The subscription on which a notification came, as its id was written; undefined: on none. */
+/** A notification's subscription id as written; undefined if it has none. */
 export function subscriptionIdOf(note: NotificationMessage): string | undefined {
   const id = memberOf(memberOf(note.params, '_meta')?.object, SUBSCRIPTION_ID);
   return id && rawOf(note.bytes, id);
 }
 
-/** A notification under the id of the subscription on which a client is told. */
+/** A notification with the client's subscription id. */
 export function withSubscriptionId({ bytes, params, root }: NotificationMessage, idText: string): Buffer {
   const text = `"${SUBSCRIPTION_ID}":${idText}`;
   const meta = memberOf(params, '_meta');
@@ -253,7 +254,7 @@ export function withSubscriptionId({ bytes, params, root }: NotificationMessage,
   return splice(bytes, [insertion(root, `"params":{"_meta":{${text}}}`)]);
 }
 
-/** A notification for a client of the era that has no such ids; an `_meta` that held nothing else goes too. */
+/** A notification for legacy clients, without the subscription id; an `_meta` that contained only it is removed too. */
 export function withoutSubscriptionId({ bytes, params }: NotificationMessage): Buffer {
   const meta = memberOf(params, '_meta')?.object;
   if (params === undefined || memberOf(meta, SUBSCRIPTION_ID) === undefined || meta === undefined)

@@ -1,24 +1,26 @@
 import { FAULT, PAUSED, StringReader } from './string-reader.ts';
 import { COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, scalarEnd } from './tokens.ts';
 
-/** Why bytes are no usable JSON, with the offset where that showed. */
+/** Why bytes are not usable JSON, with the offset of the fault. */
 export interface Fault {
   readonly reason: string;
-  /** Whether the bytes may well be JSON, but not of a kind that is accepted. */
+  /** Whether the bytes may be valid JSON of a kind that is not accepted. */
   readonly isJson: boolean;
-  /** Whether it begins another value than the one that was looked for. */
+  /** Whether another type of value starts here than the expected one. */
   readonly isOtherType?: true;
   readonly offset: number;
 }
 
-/** Objects and arrays inside each other at most this deep, as in most JSON parsers that have a limit. */
+/** Maximum nesting depth of objects and arrays; the usual limit of JSON parsers. */
 export const MAX_DEPTH = 256;
-/** What servers send is relayed, so it may be as deep as anything in use. */
+/** Servers' messages are relayed, so they may be as deep as anything in use. */
 export const MAX_SERVER_DEPTH = 10_000;
-/** No name, no number and no space between two tokens is longer in bytes: a scan in steps cannot stop inside of one. */
+/**
+ * Maximum length in bytes of names, numbers and white space between tokens: a stepwise scan cannot stop inside them.
+ */
 export const LONGEST_TOKEN: number = 1024 * 1024;
 
-/** What is open at each depth. One for all scans that are made at once: no two of them are under way together. */
+/** What is open at each depth. Shared by all scans that are not in steps: no two of them run at the same time. */
 const KINDS = new Uint8Array(MAX_SERVER_DEPTH + 1);
 
 export interface ReaderOptions {
@@ -29,8 +31,8 @@ export interface ReaderOptions {
 }
 
 /**
- * Steps over the values of one JSON text without making anything of them. Positions are returned; a negative one means a
- * fault, which `fault` describes, or that the step is over.
+ * Skips the values of one JSON text without creating anything for them. Positions are returned; a negative one means a
+ * fault, described by `fault`, or that the step has ended.
  */
 export class ValueReader {
   readonly #bytes: Buffer;
@@ -38,14 +40,14 @@ export class ValueReader {
   readonly #kinds: Uint8Array;
   readonly #strings: StringReader;
   #depth = 0;
-  /** The depth at which the value began that is stepped over now. */
+  /** The depth at which the current value began. */
   #base = 0;
   #at = 0;
   #isInside = false;
-  /** How many values were stepped over: what a parser would have to make of them. */
+  /** Number of values skipped, which a parser would have to create. */
   values = 0;
   fault: Fault = { reason: 'not JSON', isJson: false, offset: 0 };
-  /** Where the name ends that was read last, without its quote. */
+  /** Where the last name ended, before its closing quote. */
   nameEnd = 0;
 
   constructor(bytes: Buffer, { strict, maxDepth, inSteps }: ReaderOptions) {
@@ -59,7 +61,7 @@ export class ValueReader {
     return this.#strings.isProven;
   }
 
-  /** Goes one level deeper, for an object or array that opens at `at`; false if that is too deep. */
+  /** Enters the object or array that opens at `at`; returns false if that is too deep. */
   enter(at: number): boolean {
     this.#depth += 1;
     if (this.#depth <= this.#maxDepth) return true;
@@ -77,12 +79,12 @@ export class ValueReader {
     for (;;) {
       const byte = bytes[at];
       if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
-      if (at - from > LONGEST_TOKEN) return at; // where a token is expected, and white space is none
+      if (at - from > LONGEST_TOKEN) return at; // a token is expected here, so white space is a fault
       at += 1;
     }
   }
 
-  /** Steps over one value of any kind, or goes on with that inside of which the last step stopped. */
+  /** Skips one value of any kind, or continues the one in which the last step stopped. */
   skip(from: number, until: number): number {
     if (!this.#isInside) {
       this.#base = this.#depth;
@@ -93,13 +95,13 @@ export class ValueReader {
     return end;
   }
 
-  /** Steps over one value without recursion, or up to where `until` is passed. */
+  /** Skips one value without recursion, or stops once `until` is passed. */
   #skip(from: number, until: number): number {
     const bytes = this.#bytes;
     const base = this.#base;
     let at = from;
     if (this.#strings.isInside) {
-      at = this.#checked(this.#strings.resume(until)); // `from` says nothing then
+      at = this.#checked(this.#strings.resume(until)); // `from` is meaningless then
       if (at < 0) return at;
       at = this.#close(at, base);
       if (at < 0 || this.#depth === base) return at;
@@ -150,13 +152,13 @@ export class ValueReader {
     return at;
   }
 
-  /** Steps over `"key" :` and the space after it. */
+  /** Skips `"key" :` and the space after it. */
   #key(from: number): number {
     if (this.#bytes[from] !== QUOTE) return this.fail('expected a member name in quotes', from);
     return this.valueOf(this.name(from + 1));
   }
 
-  /** Steps over a name; `from` is the byte after its opening quote. */
+  /** Skips a name; `from` is the byte after its opening quote. */
   name(from: number): number {
     const end = this.#checked(this.#strings.end(from, from + LONGEST_TOKEN));
     this.nameEnd = end - 1;
@@ -189,7 +191,7 @@ export class ValueReader {
     return FAULT;
   }
 
-  /** For what may well be JSON, but is not accepted. */
+  /** For what may be valid JSON but is not accepted. */
   refuse(reason: string, offset: number): number {
     this.fault = { reason, isJson: true, offset };
     return FAULT;
